@@ -1,0 +1,195 @@
+//! Names of threads and objects, and sets of threads.
+//!
+//! Both names are small dense numbers, so that tables are vectors and nothing on a hot path
+//! hashes. A [`System`](crate::System) hands them out and keeps them stable: the same thread or
+//! object, created the same way, has the same number in every execution of one process.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A thread of the program under test.
+///
+/// Stable across executions: (creating thread, how many that thread had created) decides it,
+/// never the order in which two unrelated threads happened to be created.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ThreadId(u32);
+
+impl ThreadId {
+    /// The most threads one program may have, over all its executions.
+    pub const MAX: usize = 128;
+
+    /// The thread with this number.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is [`ThreadId::MAX`] or more.
+    pub fn new(index: usize) -> Self {
+        assert!(index < Self::MAX, "more than {} threads", Self::MAX);
+        Self(index as u32)
+    }
+
+    /// Its number.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "T{}", self.0)
+    }
+}
+
+impl fmt::Debug for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A shared object: a variable, a lock, a channel, an array element.
+///
+/// Stable across executions like a [`ThreadId`], and never an address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ObjectId(u32);
+
+impl ObjectId {
+    /// The object with this number.
+    pub fn new(index: usize) -> Self {
+        Self(u32::try_from(index).expect("objects are dense, and memory ends before u32 does"))
+    }
+
+    /// Its number.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "o{}", self.0)
+    }
+}
+
+impl fmt::Debug for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A set of threads, as bits.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ThreadSet(u128);
+
+impl ThreadSet {
+    /// The set without a thread.
+    pub const EMPTY: Self = Self(0);
+
+    /// The set of one thread.
+    pub fn one(thread: ThreadId) -> Self {
+        Self(1 << thread.index())
+    }
+
+    /// Whether `thread` is in it.
+    pub fn contains(self, thread: ThreadId) -> bool {
+        self.0 >> thread.index() & 1 == 1
+    }
+
+    /// Adds `thread`.
+    pub fn insert(&mut self, thread: ThreadId) {
+        self.0 |= 1 << thread.index();
+    }
+
+    /// Takes `thread` out.
+    pub fn remove(&mut self, thread: ThreadId) {
+        self.0 &= !(1 << thread.index());
+    }
+
+    /// Whether no thread is in it.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many threads are in it.
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// The thread of the smallest number.
+    pub fn first(self) -> Option<ThreadId> {
+        (!self.is_empty()).then(|| ThreadId(self.0.trailing_zeros()))
+    }
+
+    /// The thread of the smallest number after `thread`, or from the start again.
+    pub fn next_after(self, thread: ThreadId) -> Option<ThreadId> {
+        let above = Self(self.0 & (!0u128 << thread.index() << 1));
+        above.first().or_else(|| self.first())
+    }
+
+    /// Its threads, in ascending order.
+    pub fn iter(self) -> impl Iterator<Item = ThreadId> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let thread = Self(rest).first()?;
+            rest &= rest - 1;
+            Some(thread)
+        })
+    }
+}
+
+impl FromIterator<ThreadId> for ThreadSet {
+    fn from_iter<I: IntoIterator<Item = ThreadId>>(threads: I) -> Self {
+        let mut set = Self::EMPTY;
+        threads.into_iter().for_each(|thread| set.insert(thread));
+        set
+    }
+}
+
+impl std::ops::BitOr for ThreadSet {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl std::ops::BitAnd for ThreadSet {
+    type Output = Self;
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl std::ops::Sub for ThreadSet {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+impl std::ops::BitOrAssign for ThreadSet {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl fmt::Debug for ThreadSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_holds_the_last_thread_there_may_be() {
+        let last = ThreadId::new(ThreadId::MAX - 1);
+        let mut set = ThreadSet::one(last);
+        set.insert(ThreadId::new(3));
+        assert_eq!(set.iter().collect::<Vec<_>>(), [ThreadId::new(3), last]);
+        assert_eq!(set.next_after(ThreadId::new(3)), Some(last));
+        assert_eq!(set.next_after(last), Some(ThreadId::new(3)), "the search wraps around");
+        set.remove(last);
+        assert_eq!(set.len(), 1);
+    }
+}

@@ -1,0 +1,31 @@
+//! The shared words of Mazurka.
+//!
+//! A [`System`] is a concurrent program that is run one [`Operation`] at a time. Two operations
+//! are [`dependent`] or they commute; executions that differ only in the order of independent
+//! steps are one [`Trace`]. A [`Schedule`] is the list of decisions that replays an execution,
+//! and a [`Verdict`] says what was found or exactly what was proved.
+
+mod clock;
+mod event;
+pub mod fold;
+mod happens_before;
+mod ids;
+mod operation;
+mod schedule;
+mod system;
+mod trace;
+mod verdict;
+
+pub use clock::VectorClock;
+pub use event::{Estimate, Event, Progress};
+pub use happens_before::{HappensBefore, Position};
+pub use ids::{ObjectId, ThreadId, ThreadSet};
+pub use operation::{
+    End, Operation, Place, Touch, dependent, may_be_coenabled, may_disable, may_enable, waits_alike,
+};
+pub use schedule::{Schedule, ScheduleError};
+pub use system::{
+    Decision, Divergence, Effect, Foresight, Next, PlainAccess, System, Violation, ViolationKind,
+};
+pub use trace::{Execution, Step, Trace};
+pub use verdict::{Counterexample, Coverage, Limit, Statistics, Verdict, Wait};

@@ -1,0 +1,390 @@
+//! What a thread would do next, and which two such things do not commute.
+//!
+//! Implements Flanagan and Godefroid, *Dynamic Partial-Order Reduction for Model Checking
+//! Software* (POPL 2005), section 2.2 (Definition 1) and the co-enabledness of section 3.
+//!
+//! | paper                                   | here                 |
+//! |-----------------------------------------|----------------------|
+//! | visible operation                       | [`Operation`]        |
+//! | *t1* and *t2* are dependent             | [`dependent`]        |
+//! | *t1* may be co-enabled with *t2*        | [`may_be_coenabled`] |
+//! | *t1* may enable *t2* (Definition 1, 1)  | [`may_enable`]       |
+//! | *t1* may disable *t2* (Definition 1, 1) | [`may_disable`]      |
+//!
+//! Differs from the paper: Definition 1 calls two operations dependent already when one may
+//! enable the other. For the queues (channels, semaphores, barriers, condition variables, joins)
+//! the two questions are kept apart. There, [`dependent`] asks whether two *enabled* operations
+//! commute, and what enables a particular waiter is an edge of the happens-before order
+//! ([`HappensBefore`](crate::HappensBefore)): the third receive follows the third send, not every
+//! send. That is the relaxed independence of send and receive on a buffered channel. It is sound
+//! as long as nobody asks how full the channel is, so the `Try…` operations depend on both ends.
+
+use crate::{ObjectId, ThreadId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a thread would do next to a shared object. Known before it runs, enabled or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Reads a variable.
+    Load(ObjectId),
+    /// Writes a variable.
+    Store(ObjectId),
+    /// Reads and writes a variable in one step; a failed compare-and-swap too.
+    ReadModifyWrite(ObjectId),
+    /// Reads a variable once it has the value that is waited for.
+    Await(ObjectId),
+
+    /// Takes a mutex, waiting for it.
+    Acquire(ObjectId),
+    /// Takes a mutex if it is free.
+    TryAcquire(ObjectId),
+    /// Gives a mutex back.
+    Release(ObjectId),
+
+    /// Takes a reader-writer lock for reading, waiting for it.
+    ReadAcquire(ObjectId),
+    /// Takes a reader-writer lock for reading if no writer has it.
+    TryReadAcquire(ObjectId),
+    /// Gives back a reader-writer lock that was taken for reading.
+    ReadRelease(ObjectId),
+    /// Takes a reader-writer lock for writing, waiting for it.
+    WriteAcquire(ObjectId),
+    /// Takes a reader-writer lock for writing if nobody has it.
+    TryWriteAcquire(ObjectId),
+    /// Gives back a reader-writer lock that was taken for writing.
+    WriteRelease(ObjectId),
+
+    /// Gives `mutex` back and goes to sleep on `condvar`, in one step.
+    Wait {
+        /// What is slept on.
+        condvar: ObjectId,
+        /// What is given back.
+        mutex: ObjectId,
+    },
+    /// The second half of a wait: once woken, takes `mutex` again.
+    Reacquire {
+        /// What was slept on.
+        condvar: ObjectId,
+        /// What is taken again.
+        mutex: ObjectId,
+    },
+    /// Wakes one sleeper; which one is a choice.
+    NotifyOne(ObjectId),
+    /// Wakes all sleepers.
+    NotifyAll(ObjectId),
+
+    /// Takes a permit, waiting for one.
+    SemaphoreAcquire {
+        /// The semaphore.
+        semaphore: ObjectId,
+        /// The permits it was created with.
+        permits: u32,
+    },
+    /// Takes a permit if there is one.
+    SemaphoreTryAcquire {
+        /// The semaphore.
+        semaphore: ObjectId,
+        /// The permits it was created with.
+        permits: u32,
+    },
+    /// Gives a permit.
+    SemaphoreRelease(ObjectId),
+
+    /// The first half of waiting at a barrier: being counted.
+    Arrive(ObjectId),
+    /// The second half: going on once all `parties` of the thread's round have arrived.
+    Leave {
+        /// The barrier.
+        barrier: ObjectId,
+        /// How many make a round.
+        parties: u32,
+    },
+
+    /// Puts a message into a channel, waiting for room.
+    Send {
+        /// The channel.
+        channel: ObjectId,
+        /// The messages it has room for; `u32::MAX` if there is always room.
+        capacity: u32,
+    },
+    /// Puts a message into a channel if there is room.
+    TrySend {
+        /// The channel.
+        channel: ObjectId,
+        /// The messages it has room for; `u32::MAX` if there is always room.
+        capacity: u32,
+    },
+    /// Takes the oldest message, waiting for one.
+    Receive(ObjectId),
+    /// Takes the oldest message if there is one.
+    TryReceive(ObjectId),
+
+    /// Starts a thread.
+    Spawn(ThreadId),
+    /// Waits until a thread has ended.
+    Join(ThreadId),
+    /// Lets others go first. Touches nothing.
+    Yield,
+    /// Picks one of several alternatives. Touches nothing.
+    Choose,
+}
+
+/// What an operation does to one object, as far as order is concerned.
+///
+/// Two operations are dependent exactly if they touch a common [`Place`] and the two ways of
+/// touching it do not commute ([`Touch::commutes`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Touch {
+    /// Ordered with every other touch.
+    Write,
+    /// Ordered with writes only.
+    Read,
+    /// Ordered with writes and with its own kind, not with reads: a reader that takes a
+    /// reader-writer lock. Two of them would commute, too; they are kept in order because both may
+    /// keep one writer waiting, and `optimal` needs the operations that can disable another one
+    /// to form a chain.
+    Enter,
+}
+
+impl Touch {
+    /// Whether the two may be swapped.
+    pub fn commutes(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Read, Self::Read | Self::Enter) | (Self::Enter, Self::Read) => true,
+            (Self::Write, _) | (_, Self::Write) | (Self::Enter, Self::Enter) => false,
+        }
+    }
+}
+
+/// The two ends of a queue are places of their own; everything else has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// The object itself, or the sending end of a queue.
+    Front,
+    /// The receiving end of a queue.
+    Back,
+}
+
+/// Where order is kept: an object, or one end of it.
+pub type Place = (ObjectId, End);
+
+impl Operation {
+    /// The places it touches and how: at most two.
+    pub fn touches(self) -> impl Iterator<Item = (Place, Touch)> {
+        use End::{Back, Front};
+        use Operation as O;
+        use Touch::{Enter, Read, Write};
+        let (first, second) = match self {
+            O::Load(o) | O::Await(o) => (Some(((o, Front), Read)), None),
+            O::Store(o) | O::ReadModifyWrite(o) => (Some(((o, Front), Write)), None),
+            O::Acquire(o) | O::TryAcquire(o) | O::Release(o) => (Some(((o, Front), Write)), None),
+            O::ReadAcquire(o) | O::TryReadAcquire(o) => (Some(((o, Front), Enter)), None),
+            O::ReadRelease(o) => (Some(((o, Front), Read)), None),
+            O::WriteAcquire(o) | O::TryWriteAcquire(o) | O::WriteRelease(o) => {
+                (Some(((o, Front), Write)), None)
+            }
+            O::Wait { condvar, mutex } => {
+                (Some(((condvar, Front), Write)), Some(((mutex, Front), Write)))
+            }
+            O::Reacquire { mutex, .. } => (Some(((mutex, Front), Write)), None),
+            O::NotifyOne(o) | O::NotifyAll(o) => (Some(((o, Front), Write)), None),
+            O::SemaphoreRelease(o) => (Some(((o, Front), Write)), None),
+            O::SemaphoreAcquire { semaphore, .. } => (Some(((semaphore, Back), Write)), None),
+            O::SemaphoreTryAcquire { semaphore, .. } => {
+                (Some(((semaphore, Front), Write)), Some(((semaphore, Back), Write)))
+            }
+            O::Arrive(o) => (Some(((o, Front), Write)), None),
+            O::Leave { .. } => (None, None),
+            O::Send { channel, .. } => (Some(((channel, Front), Write)), None),
+            O::Receive(o) => (Some(((o, Back), Write)), None),
+            O::TrySend { channel, .. } => {
+                (Some(((channel, Front), Write)), Some(((channel, Back), Write)))
+            }
+            O::TryReceive(o) => (Some(((o, Front), Write)), Some(((o, Back), Write))),
+            O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The object it is about; of a wait, the condition variable.
+    pub fn object(self) -> Option<ObjectId> {
+        use Operation as O;
+        match self {
+            O::Load(o)
+            | O::Store(o)
+            | O::ReadModifyWrite(o)
+            | O::Await(o)
+            | O::Acquire(o)
+            | O::TryAcquire(o)
+            | O::Release(o)
+            | O::ReadAcquire(o)
+            | O::TryReadAcquire(o)
+            | O::ReadRelease(o)
+            | O::WriteAcquire(o)
+            | O::TryWriteAcquire(o)
+            | O::WriteRelease(o)
+            | O::NotifyOne(o)
+            | O::NotifyAll(o)
+            | O::SemaphoreRelease(o)
+            | O::Arrive(o)
+            | O::Receive(o)
+            | O::TryReceive(o) => Some(o),
+            O::Wait { condvar, .. } | O::Reacquire { condvar, .. } => Some(condvar),
+            O::SemaphoreAcquire { semaphore, .. } | O::SemaphoreTryAcquire { semaphore, .. } => {
+                Some(semaphore)
+            }
+            O::Leave { barrier, .. } => Some(barrier),
+            O::Send { channel, .. } | O::TrySend { channel, .. } => Some(channel),
+            O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => None,
+        }
+    }
+
+    /// Whether some state can make it wait.
+    pub fn may_block(self) -> bool {
+        use Operation as O;
+        matches!(
+            self,
+            O::Await(_)
+                | O::Acquire(_)
+                | O::ReadAcquire(_)
+                | O::WriteAcquire(_)
+                | O::Reacquire { .. }
+                | O::SemaphoreAcquire { .. }
+                | O::Leave { .. }
+                | O::Receive(_)
+                | O::Join(_)
+        ) || matches!(self, O::Send { capacity, .. } if capacity != u32::MAX)
+    }
+
+    /// Its name, as the trace shows it.
+    pub fn name(self) -> &'static str {
+        use Operation as O;
+        match self {
+            O::Load(_) => "load",
+            O::Store(_) => "store",
+            O::ReadModifyWrite(_) => "read-modify-write",
+            O::Await(_) => "await",
+            O::Acquire(_) => "acquire",
+            O::TryAcquire(_) => "try-acquire",
+            O::Release(_) => "release",
+            O::ReadAcquire(_) => "read-acquire",
+            O::TryReadAcquire(_) => "try-read-acquire",
+            O::ReadRelease(_) => "read-release",
+            O::WriteAcquire(_) => "write-acquire",
+            O::TryWriteAcquire(_) => "try-write-acquire",
+            O::WriteRelease(_) => "write-release",
+            O::Wait { .. } => "wait",
+            O::Reacquire { .. } => "reacquire",
+            O::NotifyOne(_) => "notify-one",
+            O::NotifyAll(_) => "notify-all",
+            O::SemaphoreAcquire { .. } => "semaphore-acquire",
+            O::SemaphoreTryAcquire { .. } => "semaphore-try-acquire",
+            O::SemaphoreRelease(_) => "semaphore-release",
+            O::Arrive(_) => "arrive",
+            O::Leave { .. } => "leave",
+            O::Send { .. } => "send",
+            O::TrySend { .. } => "try-send",
+            O::Receive(_) => "receive",
+            O::TryReceive(_) => "try-receive",
+            O::Spawn(_) => "spawn",
+            O::Join(_) => "join",
+            O::Yield => "yield",
+            O::Choose => "choose",
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match *self {
+            Self::Wait { condvar, mutex } | Self::Reacquire { condvar, mutex } => {
+                write!(f, " {condvar} {mutex}")
+            }
+            Self::Spawn(thread) | Self::Join(thread) => write!(f, " {thread}"),
+            other => other.object().map_or(Ok(()), |object| write!(f, " {object}")),
+        }
+    }
+}
+
+/// Whether two enabled operations of different threads may fail to commute, or one of them may
+/// disable the other.
+pub fn dependent(a: Operation, b: Operation) -> bool {
+    a.touches().any(|(place, touch)| {
+        b.touches().any(|(other, how)| place == other && !touch.commutes(how))
+    })
+}
+
+/// Whether some state may have both enabled, for two operations of different threads.
+///
+/// Only pairs that no state can have are excluded; saying "may" too often costs reduction,
+/// never soundness.
+pub fn may_be_coenabled(a: Operation, b: Operation) -> bool {
+    !never_with(a, b) && !never_with(b, a)
+}
+
+/// `a` needs its lock held by its own thread, in a way that keeps `b` waiting.
+fn never_with(a: Operation, b: Operation) -> bool {
+    use Operation as O;
+    match (a, b) {
+        (
+            O::Release(m) | O::Wait { mutex: m, .. },
+            O::Acquire(o)
+            | O::Release(o)
+            | O::Wait { mutex: o, .. }
+            | O::Reacquire { mutex: o, .. },
+        ) => m == o,
+        (O::WriteRelease(m), O::ReadAcquire(o) | O::WriteAcquire(o))
+        | (O::WriteRelease(m), O::WriteRelease(o) | O::ReadRelease(o))
+        | (O::ReadRelease(m), O::WriteAcquire(o)) => m == o,
+        _ => false,
+    }
+}
+
+/// Whether `a`, taken, may turn a waiting `b` of another thread into an enabled one.
+pub fn may_enable(a: Operation, b: Operation) -> bool {
+    use Operation as O;
+    match (a, b) {
+        (O::Store(x) | O::ReadModifyWrite(x), O::Await(y)) => x == y,
+        (
+            O::Release(x) | O::Wait { mutex: x, .. },
+            O::Acquire(y) | O::Reacquire { mutex: y, .. },
+        ) => x == y,
+        (O::NotifyOne(x) | O::NotifyAll(x), O::Reacquire { condvar: y, .. }) => x == y,
+        (O::WriteRelease(x), O::ReadAcquire(y) | O::WriteAcquire(y))
+        | (O::ReadRelease(x), O::WriteAcquire(y)) => x == y,
+        (O::SemaphoreRelease(x), O::SemaphoreAcquire { semaphore: y, .. }) => x == y,
+        (O::Arrive(x), O::Leave { barrier: y, .. }) => x == y,
+        (O::Send { channel: x, .. } | O::TrySend { channel: x, .. }, O::Receive(y)) => x == y,
+        (O::Receive(x) | O::TryReceive(x), O::Send { channel: y, .. }) => x == y,
+        // The step after which a thread has ended can be any of its steps.
+        (_, O::Join(_)) => true,
+        _ => false,
+    }
+}
+
+/// Whether `a`, taken, may turn an enabled `b` of another thread into a waiting one.
+pub fn may_disable(a: Operation, b: Operation) -> bool {
+    b.may_block() && dependent(a, b)
+}
+
+/// Whether `b`, too, is possible wherever `a` is: both wait for the same thing.
+pub fn waits_alike(a: Operation, b: Operation) -> bool {
+    use Operation as O;
+    match (a, b) {
+        (
+            O::Acquire(x) | O::Reacquire { mutex: x, .. },
+            O::Acquire(y) | O::Reacquire { mutex: y, .. },
+        ) => x == y,
+        (O::WriteAcquire(x), O::WriteAcquire(y) | O::ReadAcquire(y))
+        | (O::ReadAcquire(x), O::ReadAcquire(y))
+        | (O::Receive(x), O::Receive(y)) => x == y,
+        (O::Send { channel: x, .. }, O::Send { channel: y, .. }) => x == y,
+        (O::SemaphoreAcquire { semaphore: x, .. }, O::SemaphoreAcquire { semaphore: y, .. }) => {
+            x == y
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,226 @@
+//! A concurrent program that is run one operation at a time: the seam between doors and engines.
+
+use crate::{ObjectId, Operation, Schedule, ThreadId, ThreadSet};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// One choice of an execution: which thread goes next, and which alternative it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Decision {
+    /// The thread that takes its next step.
+    pub thread: ThreadId,
+    /// Which alternative, counted from 0, of an operation that has several.
+    pub choice: u32,
+}
+
+impl Decision {
+    /// The first alternative of `thread`'s next operation.
+    pub fn of(thread: ThreadId) -> Self {
+        Self { thread, choice: 0 }
+    }
+}
+
+/// What a thread would do next, and whether it can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Next {
+    /// The thread has not been created yet.
+    Unborn,
+    /// The thread has ended.
+    Finished,
+    /// The thread waits until this operation becomes possible.
+    Blocked(Operation),
+    /// The thread can take this step.
+    Enabled {
+        /// What it would do.
+        operation: Operation,
+        /// In how many ways: 1 unless the operation chooses. Never 0.
+        choices: u32,
+    },
+}
+
+impl Next {
+    /// An enabled operation that leaves no choice.
+    pub fn enabled(operation: Operation) -> Self {
+        Self::Enabled { operation, choices: 1 }
+    }
+
+    /// The operation, enabled or not.
+    pub fn operation(self) -> Option<Operation> {
+        match self {
+            Self::Unborn | Self::Finished => None,
+            Self::Blocked(operation) | Self::Enabled { operation, .. } => Some(operation),
+        }
+    }
+}
+
+/// What a step did that its operation did not say beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// What it says.
+    Done,
+    /// A `Try…` operation found nothing to take, or no room.
+    Failed,
+    /// A notification woke these threads.
+    Woke(ThreadSet),
+}
+
+/// A plain (non-atomic) access that a step made on its way to the thread's next operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlainAccess {
+    /// The memory that was touched. Plain memory is numbered apart from the objects of operations.
+    pub object: ObjectId,
+    /// Whether it was written.
+    pub write: bool,
+}
+
+/// What went wrong, as the system itself noticed it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Violation {
+    /// Which kind of wrong.
+    pub kind: ViolationKind,
+    /// For people: a lower-case fragment without a full stop.
+    pub message: String,
+}
+
+/// The kinds of violation, named as in the JSON output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ViolationKind {
+    /// An assertion of the program failed.
+    Assertion,
+    /// Every thread that has not ended waits.
+    Deadlock,
+    /// The program panicked or aborted.
+    Panic,
+    /// Two unordered plain accesses, one of them a write.
+    Race,
+    /// An execution did not end within the depth limit.
+    Livelock,
+    /// A temporal property fails.
+    Ltl,
+    /// An invalid access to memory.
+    Memory,
+    /// A signed overflow.
+    Overflow,
+    /// A process ended where it should not.
+    InvalidEnd,
+}
+
+impl ViolationKind {
+    /// The name in the JSON output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Assertion => "assertion",
+            Self::Deadlock => "deadlock",
+            Self::Panic => "panic",
+            Self::Race => "race",
+            Self::Livelock => "livelock",
+            Self::Ltl => "ltl",
+            Self::Memory => "memory",
+            Self::Overflow => "overflow",
+            Self::InvalidEnd => "invalid-end",
+        }
+    }
+}
+
+/// A system did not do again what it had done under the same schedule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("step {step} was {expected} before and is {found} now")]
+pub struct Divergence {
+    /// The first step that differs, counted from 1.
+    pub step: usize,
+    /// What was done there before.
+    pub expected: String,
+    /// What happens there now.
+    pub found: String,
+}
+
+/// A concurrent program that is run one operation at a time.
+///
+/// The contract: the state depends on the decisions taken since [`reset`](System::reset) and on
+/// nothing else; a thread's next operation depends on what that thread has done and seen, so it
+/// does not change while others move (whether it is *enabled* may); numbers of threads and
+/// objects are stable, see [`ThreadId`]. A system that breaks it is reported, not trusted:
+/// see [`Divergence`].
+pub trait System {
+    /// Back to the initial state.
+    fn reset(&mut self);
+
+    /// How many thread numbers are in use: every thread of every execution so far is below it.
+    fn n_threads(&self) -> usize;
+
+    /// What a thread would do next, and whether it can.
+    fn next(&self, thread: ThreadId) -> Next;
+
+    /// Takes the next step of an enabled thread.
+    ///
+    /// After a violation the thread that failed counts as ended and the others can go on.
+    fn step(&mut self, decision: Decision) -> Result<Effect, Violation>;
+
+    /// Back to the state after `schedule[..depth]`, where the system is now somewhere after it.
+    /// By default: reset and replay. A system that can undo or restore overrides it.
+    fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+        self.reset();
+        for (idx, &decision) in schedule.decisions()[..depth].iter().enumerate() {
+            let next = if decision.thread.index() < self.n_threads() {
+                self.next(decision.thread)
+            } else {
+                Next::Unborn
+            };
+            let possible =
+                matches!(next, Next::Enabled { choices, .. } if decision.choice < choices);
+            if !possible {
+                return Err(Divergence {
+                    step: idx + 1,
+                    expected: format!("a step of {}", decision.thread),
+                    found: format!("{next:?}"),
+                });
+            }
+            // A violation on the way was reported when it was first met.
+            let _ = self.step(decision);
+        }
+        Ok(())
+    }
+
+    /// The plain accesses of the last step, in order.
+    fn accesses(&self) -> &[PlainAccess] {
+        &[]
+    }
+
+    /// A hash of the whole state, for systems that can tell: equal states, equal hashes.
+    fn fingerprint(&self) -> Option<u128> {
+        None
+    }
+
+    /// What is known of the future without running it, for systems that can tell.
+    fn foresight(&self) -> Option<&dyn Foresight> {
+        None
+    }
+
+    /// What people call the thread.
+    fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
+        Cow::Owned(thread.to_string())
+    }
+
+    /// What people call the object of an operation.
+    fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Owned(object.to_string())
+    }
+
+    /// What people call the plain memory of a [`PlainAccess`].
+    fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Owned(object.to_string())
+    }
+}
+
+/// Static information: which operations a thread may still take.
+///
+/// POPL 2005, section 2.2: "which operations on which communication objects each process might
+/// execute in the future", usually from an analysis of the code.
+pub trait Foresight {
+    /// Calls `visit` with every operation that `thread` may take from the current state on, its
+    /// next one included. May name too many, never too few. For a thread that is not born yet:
+    /// all it may ever take.
+    fn future(&self, thread: ThreadId, visit: &mut dyn FnMut(Operation));
+}

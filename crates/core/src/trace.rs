@@ -1,0 +1,106 @@
+//! Executions, and the Mazurkiewicz traces they stand for.
+//!
+//! Implements Mazurkiewicz's traces as used by Flanagan and Godefroid (POPL 2005, section 3) and
+//! the hashes of Coons' thesis, 8.3 (after Musuvathi and Qadeer): two executions are one trace if
+//! adjacent independent steps can be swapped until they are the same.
+//!
+//! | text                                      | here                                   |
+//! |-------------------------------------------|----------------------------------------|
+//! | sequence of transitions *S*               | [`Execution`]                          |
+//! | trace *[S]*                               | [`Trace`]                              |
+//! | hash of a terminal state                  | [`Trace::hash`]                        |
+//! | local state, Def. 2.1, and its hash       | [`Execution::local_states`]            |
+//!
+//! Differs from the thesis: the canonical form is exact, the linearisation in which always the
+//! smallest possible thread comes first; the hash is taken of happens-before, not of the form.
+
+use crate::{Decision, Effect, HappensBefore, Operation, Position, Schedule};
+use std::fmt;
+
+/// An operation that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Which thread took it, and which alternative.
+    pub decision: Decision,
+    /// What it did.
+    pub operation: Operation,
+    /// What came of it.
+    pub effect: Effect,
+}
+
+/// A sequence of steps from the initial state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+}
+
+impl Execution {
+    /// The decisions that lead through it.
+    pub fn schedule(&self) -> Schedule {
+        self.steps.iter().map(|step| step.decision).collect()
+    }
+
+    /// Its happens-before order.
+    pub fn happens_before(&self) -> HappensBefore {
+        let mut order = HappensBefore::new(true);
+        for step in &self.steps {
+            order.push(step.decision, step.operation, step.effect);
+        }
+        order
+    }
+
+    /// The hashes of the local states it goes through: one for each step (thesis, Def. 2.1).
+    pub fn local_states(&self) -> Vec<u64> {
+        let order = self.happens_before();
+        (1..=self.steps.len() as Position).map(|at| order.hash_at(at)).collect()
+    }
+}
+
+/// An equivalence class of executions, as its smallest linearisation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Trace {
+    steps: Vec<(usize, u32)>,
+    hash: u64,
+}
+
+impl Trace {
+    /// The trace of an execution.
+    pub fn of(execution: &Execution) -> Self {
+        let order = execution.happens_before();
+        let n_threads =
+            execution.steps.iter().map(|step| step.decision.thread.index() + 1).max().unwrap_or(0);
+        let mut taken = vec![0 as Position; n_threads];
+        let mut steps = Vec::with_capacity(execution.steps.len());
+        while steps.len() < execution.steps.len() {
+            let ready = (0..n_threads).find_map(|idx| {
+                let thread = crate::ThreadId::new(idx);
+                let at = order.steps_of(thread).iter().copied().find(|&at| at > taken[idx])?;
+                let clock = order.clock_at(at);
+                let free = (0..n_threads).all(|other| other == idx || clock[other] <= taken[other]);
+                free.then_some((idx, at))
+            });
+            let (idx, at) = ready.expect("a partial order has a minimal element");
+            taken[idx] = at;
+            steps.push((idx, order.decision(at).choice));
+        }
+        Self { steps, hash: order.trace_hash() }
+    }
+
+    /// A hash that every execution of the trace has.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// The smallest linearisation, as a schedule.
+    pub fn schedule(&self) -> Schedule {
+        let decide = |&(thread, choice)| Decision { thread: crate::ThreadId::new(thread), choice };
+        self.steps.iter().map(decide).collect()
+    }
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.schedule().fmt(f)
+    }
+}

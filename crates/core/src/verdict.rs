@@ -1,0 +1,197 @@
+//! What an engine says in the end, and exactly how much that covers.
+
+use crate::{Execution, Schedule, Violation};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// The answer of an engine.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// No violation, and how much that covers.
+    Holds(Coverage),
+    /// An execution that goes wrong, already replayed once.
+    Violated(Box<Counterexample>),
+    /// A limit stopped us short of the coverage that was asked for.
+    Inconclusive(Limit),
+}
+
+impl Verdict {
+    /// The word in the JSON output.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Holds(_) => "holds",
+            Self::Violated(_) => "violated",
+            Self::Inconclusive(_) => "inconclusive",
+        }
+    }
+}
+
+/// What a search without a violation has established.
+///
+/// Its sentence names the properties, the bound and the assumptions. There is no way to make
+/// one that says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    properties: Vec<&'static str>,
+    bounds: Vec<String>,
+    assumptions: Vec<String>,
+}
+
+impl Coverage {
+    /// None of these `properties` is violated in any execution.
+    ///
+    /// # Panics
+    ///
+    /// If no property is named: a coverage without one would be an empty claim.
+    pub fn of(properties: impl IntoIterator<Item = &'static str>) -> Self {
+        let properties: Vec<_> = properties.into_iter().collect();
+        assert!(!properties.is_empty(), "a coverage names what was checked");
+        Self { properties, bounds: Vec::new(), assumptions: Vec::new() }
+    }
+
+    /// Restricts it to executions that meet a bound: "with at most 2 preemptions".
+    pub fn within(mut self, bound: impl Into<String>) -> Self {
+        self.bounds.push(bound.into());
+        self
+    }
+
+    /// Adds something that was taken for granted.
+    pub fn assuming(mut self, assumption: impl Into<String>) -> Self {
+        self.assumptions.push(assumption.into());
+        self
+    }
+
+    /// Whether it covers every execution.
+    pub fn is_unbounded(&self) -> bool {
+        self.bounds.is_empty()
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (last, first) = self.properties.split_last().expect("there is a property");
+        write!(f, "no ")?;
+        if !first.is_empty() {
+            write!(f, "{} or ", first.join(", "))?;
+        }
+        write!(f, "{last} in any execution")?;
+        for bound in &self.bounds {
+            write!(f, " {bound}")?;
+        }
+        for (idx, assumption) in self.assumptions.iter().enumerate() {
+            write!(f, "{} {assumption}", if idx == 0 { ", assuming" } else { " and" })?;
+        }
+        Ok(())
+    }
+}
+
+/// An execution that goes wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counterexample {
+    /// What goes wrong at its end.
+    pub violation: Violation,
+    /// How to get there, with threads numbered by birth: see [`Schedule`].
+    pub schedule: Schedule,
+    /// The steps themselves.
+    pub execution: Execution,
+    /// In a deadlock: who waits, and for whom.
+    pub waits: Vec<Wait>,
+}
+
+/// A thread that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Who waits.
+    pub thread: crate::ThreadId,
+    /// To do what.
+    pub operation: crate::Operation,
+    /// Who would have to move first; empty if anybody could.
+    pub holders: crate::ThreadSet,
+    /// The steps by which the thread took what it still holds, from 1.
+    pub holds: Vec<usize>,
+}
+
+/// What stopped a search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Somebody asked it to stop.
+    Interrupted,
+    /// So many executions were allowed.
+    Executions(u64),
+    /// So much time was allowed.
+    Time(Duration),
+    /// Some executions were cut at this depth, and livelocks were not asked for.
+    Depth(usize),
+    /// So many states were to be stored at the most.
+    States(usize),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => write!(f, "interrupted"),
+            Self::Executions(n) => write!(f, "execution limit, {n}"),
+            Self::Time(limit) => write!(f, "time limit, {limit:?}"),
+            Self::Depth(limit) => write!(f, "depth limit, {limit} steps"),
+            Self::States(limit) => write!(f, "state limit, {limit}"),
+        }
+    }
+}
+
+/// The numbers of a search, named as in the JSON output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Maximal runs that ended in a terminal state, a violation or at the depth limit.
+    pub executions: u64,
+    /// Runs that were given up because every enabled thread slept.
+    pub blocked_executions: u64,
+    /// Steps taken for the first time; steps of a replay do not count.
+    pub transitions: u64,
+    /// Steps taken again, to get back to where a new branch begins.
+    pub replayed: u64,
+    /// Races whose reversal turned out to be impossible, because its last step waits there.
+    pub refused_reversals: u64,
+    /// States stored, in a stateful search.
+    pub states: u64,
+    /// Runs that were ended by a state that was stored already.
+    pub states_matched: u64,
+    /// The longest execution.
+    pub max_depth: u64,
+}
+
+impl Statistics {
+    /// Adds what another worker has counted.
+    pub fn add(&mut self, other: &Self) {
+        self.executions += other.executions;
+        self.blocked_executions += other.blocked_executions;
+        self.transitions += other.transitions;
+        self.replayed += other.replayed;
+        self.refused_reversals += other.refused_reversals;
+        self.states += other.states;
+        self.states_matched += other.states_matched;
+        self.max_depth = self.max_depth.max(other.max_depth);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn a_coverage_is_a_sentence() {
+        let all = Coverage::of(["assertion failure", "deadlock", "data race"]);
+        expect!["no assertion failure, deadlock or data race in any execution"]
+            .assert_eq(&all.to_string());
+        let bounded = Coverage::of(["deadlock"])
+            .within("with at most 2 preemptions")
+            .assuming("`printf` has no effect on shared state");
+        expect!["no deadlock in any execution with at most 2 preemptions, assuming `printf` has no effect on shared state"]
+            .assert_eq(&bounded.to_string());
+        assert!(all.is_unbounded() && !bounded.is_unbounded());
+    }
+}

@@ -1,0 +1,456 @@
+//! One search from its options to its verdict.
+
+use crate::data_race::DataRaces;
+use crate::deadlock;
+use crate::options::{OptionError, Options, Reduction};
+use crate::pool::{Pool, Reason, Report};
+use crate::progress::Estimator;
+use crate::reduction::Reduce;
+use crate::reduction::dpor::Dpor;
+use crate::reduction::none::None as NoReduction;
+use crate::reduction::optimal::Optimal;
+use crate::reduction::persistent::Persistent;
+use crate::reduction::source::Source;
+use crate::reduction::stack::Stack;
+use crate::replay::by_birth;
+use crate::saved::{Saved, SavedError};
+use crate::search::{Found, Observe, Step, Worker};
+use crate::unit::Unit;
+use crate::visited::Visited;
+use mazurka_core::fold::Fold;
+use mazurka_core::{
+    Counterexample, Coverage, Divergence, Event, Execution, HappensBefore, Limit, Next, Progress,
+    Schedule, Statistics, System, ThreadId, ThreadSet, Verdict, Violation, ViolationKind,
+};
+use std::hash::{Hash, Hasher};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Why a search gave no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExploreError {
+    /// The options do not go together; all that is wrong with them.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Options(Vec<OptionError>),
+    /// The program did something else under the same schedule.
+    #[error(
+        "the program is not deterministic: {0}; something outside the schedule decides: time, \
+         randomness, hash order, an address, a static"
+    )]
+    Nondeterministic(Divergence),
+    /// More threads than there are numbers.
+    #[error("the program has {0} threads, and {max} are possible", max = ThreadId::MAX)]
+    TooManyThreads(usize),
+    /// A saved search cannot go on.
+    #[error(transparent)]
+    Saved(#[from] SavedError),
+}
+
+/// What a search came to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What was found, or exactly what was proved.
+    pub verdict: Verdict,
+    /// What was counted.
+    pub statistics: Statistics,
+    /// What is left to do, if a limit stopped the search.
+    pub saved: Option<Saved>,
+}
+
+/// An execution that has just ended, for those who watch.
+pub struct Ended<'a, S> {
+    /// The system, in the state at its end.
+    pub system: &'a S,
+    /// Its steps and their order, with hashes.
+    pub order: &'a HappensBefore,
+    /// Its decisions.
+    pub schedule: &'a Schedule,
+    /// What went wrong in it.
+    pub violation: Option<&'a Violation>,
+}
+
+/// A search of a system, to be configured and run.
+///
+/// ```
+/// use mazurka_explore::{Explorer, Options, Reduction};
+/// use mazurka_core::Verdict;
+/// use mazurka_script::Script;
+///
+/// let program: Script = "acq(0); acq(1); rel(1); rel(0) | acq(1); acq(0); rel(0); rel(1)".parse().unwrap();
+/// let outcome = Explorer::new(Options::new()).run(|| program.clone()).unwrap();
+/// assert!(matches!(outcome.verdict, Verdict::Violated(_)));
+/// ```
+pub struct Explorer<'a, S> {
+    options: Options,
+    on_event: Option<&'a OnEvent<'a>>,
+    observe: Option<&'a Observe<'a, S>>,
+    stop: Option<&'a AtomicBool>,
+    saved: Option<Saved>,
+}
+
+type OnEvent<'a> = dyn Fn(&Event) + Sync + 'a;
+
+impl<'a, S: System> Explorer<'a, S> {
+    /// A search with these options.
+    pub fn new(options: Options) -> Self {
+        Self { options, on_event: None, observe: None, stop: None, saved: None }
+    }
+
+    /// Tells `listen` how the search goes on, now and then.
+    pub fn on_event(mut self, listen: &'a OnEvent<'a>) -> Self {
+        self.on_event = Some(listen);
+        self
+    }
+
+    /// Shows `watch` every execution at its end.
+    pub fn observe(mut self, watch: &'a (dyn Fn(Ended<'_, S>) + Sync + 'a)) -> Self {
+        self.observe = Some(watch);
+        self
+    }
+
+    /// Stops after the execution in progress once `flag` is set; the outcome can be resumed.
+    pub fn stop_when(mut self, flag: &'a AtomicBool) -> Self {
+        self.stop = Some(flag);
+        self
+    }
+
+    /// Goes on with a search that was stopped.
+    pub fn resume(mut self, saved: Saved) -> Self {
+        self.saved = Some(saved);
+        self
+    }
+
+    /// Searches. `make` gives each worker its system, and one more to replay what was found.
+    pub fn run(self, make: impl Fn() -> S + Sync) -> Result<Outcome, ExploreError> {
+        let errors = self.options.errors();
+        if !errors.is_empty() {
+            return Err(ExploreError::Options(errors));
+        }
+        let sleep = self.options.sleep;
+        let stateful = self.options.stateful;
+        let saved = self.saved.as_ref();
+        let visited =
+            || stateful.then(|| saved.and_then(|saved| saved.visited.clone()).unwrap_or_default());
+        match self.options.reduction {
+            Reduction::None => self.search(&make, || Stack::new(NoReduction, sleep, visited())),
+            Reduction::Persistent => {
+                self.search(&make, || Stack::new(Persistent, sleep, visited()))
+            }
+            Reduction::Dpor => self.search(&make, || Stack::new(Dpor, sleep, None)),
+            Reduction::Source => self.search(&make, || Stack::new(Source, sleep, None)),
+            Reduction::Optimal => self.search(&make, || Optimal::with_room(self.options.room)),
+        }
+    }
+
+    fn search<R: Reduce>(
+        &self,
+        make: &(impl Fn() -> S + Sync),
+        reduction: impl Fn() -> R + Sync,
+    ) -> Result<Outcome, ExploreError> {
+        let options = &self.options;
+        let mut first = make();
+        let program = identity(&mut first);
+        if options.stateful && first.fingerprint().is_none() {
+            return Err(ExploreError::Options(vec![OptionError::NoFingerprint]));
+        }
+        let units = match &self.saved {
+            None => vec![Unit::Root],
+            Some(saved) => {
+                saved.fits(options)?;
+                if saved.program != program {
+                    return Err(SavedError::OtherProgram.into());
+                }
+                saved.units()?
+            }
+        };
+        let pool = Pool::new(units, options.jobs);
+        let begun = Instant::now();
+        let shared = Shared { pool: &pool, begun, told: Mutex::new(Told::new(begun)) };
+        let visited = Mutex::new(None);
+        let work = |idx: usize, system: S| {
+            let worker = Worker::new(system, reduction(), options, self.observe);
+            let left = self.work(idx, worker, &shared);
+            if let Some(left) = left {
+                *visited.lock().expect("nobody panics with it") = Some(left);
+            }
+        };
+        std::thread::scope(|scope| {
+            for idx in 1..options.jobs {
+                scope.spawn({
+                    let work = &work;
+                    move || work(idx, make())
+                });
+            }
+            work(0, first);
+        });
+        let (units, reason, reports) = pool.close();
+        let visited = visited.into_inner().expect("nobody panics with it");
+        self.conclude(make, program, units, visited, reason, &reports)
+    }
+
+    /// What one worker does until nothing is left. Gives back the states it stored.
+    fn work<R: Reduce>(
+        &self,
+        idx: usize,
+        mut worker: Worker<'_, S, R>,
+        shared: &Shared<'_>,
+    ) -> Option<Visited> {
+        let pool = shared.pool;
+        while let Some(unit) = pool.take() {
+            match self.work_on(idx, &mut worker, unit, shared) {
+                Ok(Step::Violated) => pool.stop(Reason::Violated),
+                Ok(_) => {}
+                Err(error) => pool.stop(Reason::Error(error)),
+            }
+            pool.done();
+        }
+        let visited = worker.take_visited();
+        worker.statistics.states = visited.as_ref().map_or(0, |visited| visited.len() as u64);
+        pool.report(idx, worker.report());
+        visited
+    }
+
+    /// Works until the unit is explored, or the search is stopped.
+    fn work_on<R: Reduce>(
+        &self,
+        idx: usize,
+        worker: &mut Worker<'_, S, R>,
+        unit: Unit,
+        shared: &Shared<'_>,
+    ) -> Result<Step, ExploreError> {
+        let pool = shared.pool;
+        let mut step = worker.begin(unit)?;
+        let mut n_runs = 0u64;
+        while step == Step::More {
+            if pool.is_stopped() {
+                pool.put(worker.dissolve());
+                return Ok(Step::More);
+            }
+            step = worker.run()?;
+            if let Some(limit) = self.limit_after_run(shared) {
+                pool.stop(Reason::Limit(limit));
+            }
+            n_runs += 1;
+            if n_runs.is_multiple_of(64) {
+                self.look_up(idx, worker, shared);
+            }
+            if pool.is_hungry()
+                && step == Step::More
+                && let Some(unit) = worker.share()
+            {
+                pool.put([unit]);
+            }
+        }
+        Ok(step)
+    }
+
+    /// The limit that is reached, of those that are looked at after every execution.
+    fn limit_after_run(&self, shared: &Shared<'_>) -> Option<Limit> {
+        if self.stop.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(Limit::Interrupted);
+        }
+        let max = self.options.max_executions?;
+        let count = shared.pool.executions.fetch_add(1, Ordering::Relaxed) + 1;
+        (count >= max).then_some(Limit::Executions(max))
+    }
+
+    /// Looks at the clock, and tells how far the search is.
+    fn look_up<R: Reduce>(&self, idx: usize, worker: &Worker<'_, S, R>, shared: &Shared<'_>) {
+        let elapsed = shared.begun.elapsed();
+        if let Some(limit) = self.options.time_limit
+            && elapsed >= limit
+        {
+            shared.pool.stop(Reason::Limit(Limit::Time(limit)));
+        }
+        let Some(listen) = self.on_event else { return };
+        let Ok(mut told) = shared.told.try_lock() else { return };
+        let since = told.at.elapsed();
+        // A look now and then gives the estimate its spread; telling is rarer.
+        if since < self.options.progress_every / 8 {
+            return;
+        }
+        let reports = shared.pool.report(idx, worker.report());
+        let (statistics, frontier, explored) = self.sum(&reports);
+        told.estimator.look(explored, statistics.executions);
+        if since < self.options.progress_every {
+            return;
+        }
+        let rate = (statistics.executions - told.executions) as f64 / since.as_secs_f64();
+        told.at = Instant::now();
+        told.executions = statistics.executions;
+        let estimate = told.estimator.estimate();
+        listen(&Event::Progress(Progress { statistics, elapsed, rate, frontier, estimate }));
+    }
+
+    fn sum(&self, reports: &[Report]) -> (Statistics, u64, f64) {
+        let before = self.saved.as_ref();
+        let mut statistics = before.map_or(Statistics::default(), |saved| saved.statistics);
+        let (mut frontier, mut explored) = (0, before.map_or(0.0, Saved::explored));
+        for report in reports {
+            statistics.add(&report.statistics);
+            frontier += report.frontier;
+            explored += report.explored;
+        }
+        if self.options.reduction != Reduction::Optimal {
+            // Each of the others sees the whole tree from its own stack.
+            let seen = reports.iter().map(|report| report.explored).filter(|&part| part > 0.0);
+            explored = seen.fold(1.0, f64::min);
+        }
+        (statistics, frontier, explored)
+    }
+
+    fn conclude(
+        &self,
+        make: &impl Fn() -> S,
+        program: u64,
+        units: Vec<Unit>,
+        visited: Option<Visited>,
+        reason: Option<Reason>,
+        reports: &[Report],
+    ) -> Result<Outcome, ExploreError> {
+        let (statistics, _, explored) = self.sum(reports);
+        let cut = reports.iter().any(|report| report.cut)
+            || self.saved.as_ref().is_some_and(|saved| saved.cut);
+        if let Some(Reason::Error(error)) = reason {
+            return Err(error);
+        }
+        if let Some(found) = reports.iter().find_map(|report| report.found.as_ref()) {
+            let counterexample = self.confirm(&mut make(), found)?;
+            let verdict = Verdict::Violated(Box::new(counterexample));
+            return Ok(Outcome { verdict, statistics, saved: None });
+        }
+        let options = &self.options;
+        match reason {
+            Some(Reason::Limit(limit)) if !units.is_empty() => {
+                let mut saved = Saved::new(options, program, statistics, cut, explored, &units);
+                saved.visited = visited;
+                let verdict = Verdict::Inconclusive(limit);
+                Ok(Outcome { verdict, statistics, saved: Some(saved) })
+            }
+            _ if cut => {
+                let verdict = Verdict::Inconclusive(Limit::Depth(options.max_depth));
+                Ok(Outcome { verdict, statistics, saved: None })
+            }
+            _ => Ok(Outcome { verdict: Verdict::Holds(self.coverage()), statistics, saved: None }),
+        }
+    }
+
+    /// What a search that has come to its end has established.
+    fn coverage(&self) -> Coverage {
+        let options = &self.options;
+        let mut properties = vec!["assertion failure"];
+        properties.extend(options.deadlock.then_some("deadlock"));
+        properties.extend(options.race.then_some("data race"));
+        properties.extend(options.livelock.then_some("livelock"));
+        let coverage = Coverage::of(properties);
+        match options.stateful {
+            true => coverage.assuming("no two states have the same 128-bit hash"),
+            false => coverage,
+        }
+    }
+
+    /// Follows what was found once more, in a system of its own.
+    fn confirm(&self, system: &mut S, found: &Found) -> Result<Counterexample, ExploreError> {
+        system.reset();
+        let initial = (0..system.n_threads())
+            .map(ThreadId::new)
+            .filter(|&thread| system.next(thread) != Next::Unborn)
+            .collect::<ThreadSet>();
+        let mut execution = Execution::default();
+        let mut races = DataRaces::new();
+        let mut violation = None;
+        for (idx, &decision) in found.schedule.decisions().iter().enumerate() {
+            let next = match decision.thread.index() < system.n_threads() {
+                true => system.next(decision.thread),
+                false => Next::Unborn,
+            };
+            let operation = match next {
+                Next::Enabled { operation, choices } if decision.choice < choices => operation,
+                other => {
+                    return Err(ExploreError::Nondeterministic(Divergence {
+                        step: idx + 1,
+                        expected: format!("a step of {}", system.thread_name(decision.thread)),
+                        found: format!("{other:?}"),
+                    }));
+                }
+            };
+            let effect = match system.step(decision) {
+                Ok(effect) => effect,
+                Err(error) => {
+                    violation.get_or_insert(error);
+                    mazurka_core::Effect::Done
+                }
+            };
+            let step = mazurka_core::Step { decision, operation, effect };
+            execution.steps.push(step);
+            let accesses = system.accesses();
+            if let Some(race) = races.step(decision, operation, effect, accesses)
+                && self.options.race
+            {
+                let message = race.describe(system);
+                violation.get_or_insert(Violation { kind: ViolationKind::Race, message });
+            }
+        }
+        let next: Vec<_> =
+            (0..system.n_threads()).map(|idx| system.next(ThreadId::new(idx))).collect();
+        let stuck = !next.iter().any(|next| matches!(next, Next::Enabled { .. }));
+        let mut waits = Vec::new();
+        if found.violation.kind == ViolationKind::Deadlock && stuck {
+            waits = deadlock::waits(&execution, &next);
+        }
+        let violation = match found.violation.kind {
+            ViolationKind::Deadlock if !waits.is_empty() => Some(Violation {
+                message: deadlock::describe(&waits, system),
+                ..found.violation.clone()
+            }),
+            ViolationKind::Livelock if violation.is_none() && !stuck => {
+                Some(found.violation.clone())
+            }
+            _ => violation.filter(|again| *again == found.violation),
+        };
+        match violation {
+            Some(violation) => {
+                let schedule = by_birth(&execution, initial);
+                Ok(Counterexample { violation, schedule, execution, waits })
+            }
+            None => Err(ExploreError::Nondeterministic(Divergence {
+                step: execution.steps.len(),
+                expected: format!("a violation ({})", found.violation.message),
+                found: "none".to_owned(),
+            })),
+        }
+    }
+}
+
+/// What the workers of one search look at together.
+struct Shared<'a> {
+    pool: &'a Pool,
+    begun: Instant,
+    told: Mutex<Told>,
+}
+
+/// What was told last.
+struct Told {
+    at: Instant,
+    executions: u64,
+    estimator: Estimator,
+}
+
+impl Told {
+    fn new(at: Instant) -> Self {
+        Self { at, executions: 0, estimator: Estimator::default() }
+    }
+}
+
+/// A hash of what the threads of a program would do first.
+fn identity(system: &mut impl System) -> u64 {
+    system.reset();
+    let mut hash = Fold::default();
+    for idx in 0..system.n_threads() {
+        system.next(ThreadId::new(idx)).hash(&mut hash);
+    }
+    hash.finish()
+}

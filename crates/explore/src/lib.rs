@@ -1,0 +1,23 @@
+//! Stateless search of any [`System`](mazurka_core::System): every interleaving, each trace once.
+//!
+//! [`Explorer`] takes [`Options`] to a verdict. Which executions are left out is the business
+//! of a reduction, one file each; `search` is the only loop.
+
+mod data_race;
+mod deadlock;
+mod explorer;
+mod options;
+mod pool;
+mod progress;
+mod reduction;
+mod replay;
+mod saved;
+mod search;
+mod unit;
+mod view;
+mod visited;
+
+pub use explorer::{Ended, ExploreError, Explorer, Outcome};
+pub use options::{OptionError, Options, Reduction};
+pub use replay::{Replay, ReplayError, by_birth, replay};
+pub use saved::{Saved, SavedError};

@@ -1,0 +1,79 @@
+//! Dynamic partial-order reduction: run first, and go back where threads turned out to meet.
+//!
+//! Implements Flanagan and Godefroid, *Dynamic Partial-Order Reduction for Model Checking
+//! Software* (POPL 2005), Fig. 3, with the clocks and tables of Figs. 4 and 5.
+//!
+//! | paper, Fig. 3                             | here                                    |
+//! |-------------------------------------------|-----------------------------------------|
+//! | line 3, all processes *p*, enabled or not | [`Policy::at_state`]                    |
+//! | line 4, the last *i*                      | [`last_race`]                           |
+//! | line 5, *E*                               | [`necessary`]                           |
+//! | line 6, any *q* in *E*                    | one already in `backtrack`, if possible |
+//! | line 7, all enabled                       | `node.enabled`                          |
+//! | line 11, *backtrack(s) := {p}*            | [`Policy::initial`]                     |
+//!
+//! Differs from the paper: reads and writes are apart, with the last read of every thread. With
+//! sleep sets, the first thread is chosen among those awake, and where only sleepers are in *E*, all enabled are added:
+//! the subtree that was pruned would have asked for more (`T0: x=1 | T1: y=1; r=x | T2: r=x`).
+
+use super::stack::{Policy, Stack};
+use crate::view::View;
+use mazurka_core::{Operation, Position, ThreadId, ThreadSet};
+
+/// Takes the steps that some race asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dpor;
+
+impl Policy for Dpor {
+    fn initial(&self, view: &View<'_>, awake: ThreadSet) -> ThreadSet {
+        view.preferred(awake).map_or(ThreadSet::EMPTY, ThreadSet::one)
+    }
+
+    fn before_step(_stack: &mut Stack<Self>, _view: &View<'_>, _thread: ThreadId) {}
+
+    fn at_state(stack: &mut Stack<Self>, view: &View<'_>) {
+        for (thread, operation) in view.operations() {
+            let race = last_race(view, thread, operation, &mut stack.races);
+            if race != 0 {
+                stack.with_node(race as usize - 1, |node| {
+                    let necessary = necessary(view, race, thread) & node.enabled;
+                    if !(necessary & node.todo).is_empty() {
+                        return;
+                    }
+                    node.todo |= match (necessary - node.sleep).first() {
+                        Some(awake) => ThreadSet::one(awake),
+                        None => node.enabled,
+                    };
+                });
+            }
+        }
+    }
+
+    fn at_end(_stack: &mut Stack<Self>, _view: &View<'_>) {}
+}
+
+/// The last step that is dependent and may be co-enabled with the next one of `thread`, and that
+/// the thread does not know of; 0 if there is none.
+fn last_race(
+    view: &View<'_>,
+    thread: ThreadId,
+    operation: Operation,
+    races: &mut Vec<Position>,
+) -> Position {
+    if operation.may_block() {
+        return view.order.rivals(thread, operation).next().unwrap_or(0);
+    }
+    view.order.immediate_races(thread, operation, races);
+    let reversible =
+        |&&race: &&Position| mazurka_core::may_be_coenabled(view.order.operation(race), operation);
+    races.iter().find(reversible).copied().unwrap_or(0)
+}
+
+/// The threads that have to move after `race` before `thread` can do what it would do next.
+fn necessary(view: &View<'_>, race: Position, thread: ThreadId) -> ThreadSet {
+    let known = view.order.clock(thread).iter().enumerate().take(view.next.len());
+    let mut threads: ThreadSet =
+        known.filter(|&(_, &at)| at > race).map(|(idx, _)| ThreadId::new(idx)).collect();
+    threads.insert(thread);
+    threads
+}

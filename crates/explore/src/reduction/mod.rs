@@ -1,0 +1,79 @@
+//! Reductions: which steps are worth taking. One file each.
+
+pub(crate) mod dpor;
+pub(crate) mod none;
+pub(crate) mod optimal;
+pub(crate) mod persistent;
+pub(crate) mod sleep;
+pub(crate) mod source;
+pub(crate) mod stack;
+
+use crate::unit::Unit;
+use crate::view::View;
+use crate::visited::Visited;
+use mazurka_core::{Decision, Schedule};
+
+/// What to do at a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Take this step.
+    Step(Decision),
+    /// Nothing: every enabled thread sleeps.
+    Asleep,
+    /// Nothing: the state was visited before.
+    Visited,
+    /// Nothing: the race that led here cannot be reversed, its second step waits.
+    Refused,
+    /// Nothing: another worker has taken what was left here.
+    Taken,
+    /// This step was possible here before, and now it is not.
+    Diverged(Decision),
+}
+
+/// How an execution ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// No thread can move.
+    Terminal,
+    /// It was cut at the depth limit.
+    Cut,
+    /// The reduction did not want to go on.
+    GivenUp,
+}
+
+/// Decides which steps are worth taking.
+///
+/// The loop asks [`choose`](Self::choose) at every state and takes the step; at the end of the
+/// execution it says so ([`finish`](Self::finish)) and asks where to go on
+/// ([`backtrack`](Self::backtrack)). Every reduction visits at least one execution of each
+/// Mazurkiewicz trace; `tests/reductions_agree.rs` holds it to that.
+pub(crate) trait Reduce: Sized + Send {
+    /// The next step from this state, where some thread is enabled.
+    fn choose(&mut self, view: &View<'_>) -> Choice;
+
+    /// The execution has ended here.
+    fn finish(&mut self, view: &View<'_>, end: End);
+
+    /// How many steps of the execution to keep before choosing again; `None` when all is done.
+    fn backtrack(&mut self) -> Option<usize>;
+
+    /// Branches that are known and not explored yet.
+    fn frontier(&self) -> u64;
+
+    /// Which part of the whole is explored, between 0 and 1: a guess.
+    fn explored(&self) -> f64;
+
+    /// Gives away a part of the work that is far from where this search is now.
+    fn share(&mut self, schedule: &Schedule) -> Option<Unit>;
+
+    /// Takes on a unit of work. The execution in progress is the unit's schedule.
+    fn adopt(&mut self, unit: Unit);
+
+    /// Gives away all the work.
+    fn dissolve(&mut self, schedule: &Schedule) -> Vec<Unit>;
+
+    /// Gives away the states that it stored, if it stores any.
+    fn take_visited(&mut self) -> Option<Visited> {
+        None
+    }
+}

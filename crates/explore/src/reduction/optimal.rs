@@ -1,0 +1,552 @@
+//! Optimal reduction: exactly one execution of every Mazurkiewicz trace, none cut short, in
+//! memory polynomial in the depth.
+//!
+//! Implements a reverse search over the maximal traces, in the spirit of Abdulla, Atig, Das,
+//! Jonsson and Sagonas, *Parsimonious Optimal Dynamic Partial Order Reduction* (CAV 2024), and of
+//! Kokologiannakis, Marmanis, Gladstein and Vafeiadis, *Truly Stateless, Optimal Dynamic Partial
+//! Order Reduction* (POPL 2022); proved and tested here for operations that block.
+//!
+//! **The tree.** A fixed rule names a *free* step at every state (here: stay with the thread).
+//! Let *T* be a trace that extends the execution *E*, and *e* the free step after *E*. If *e* can
+//! come first in the rest of *T*, the representative of *T* goes on with *e*. If not, some step
+//! of *T* that depends on *e* comes before it. Let *x* be the first of those (of several
+//! unordered ones, that of the smallest thread) and *[x]* its past after *E*: the representative
+//! goes on with the *block* *[x]*, whose last step *x* is its *head*, and then with *e* if *e* is
+//! still enabled. So each trace has one representative, and a trace that is cut into blocks with
+//! heads can be recognised as one.
+//!
+//! **Reversals.** A block *[x]* in place of *e* after *E* is found where *x* is met as a race with
+//! the free step *e*: in any execution that goes on *E.e* and has *[x]*, without *e*, in it. Exactly one
+//! of them has no head after *e* that is outside *[x]*: since every head answers a step of *[x]* that
+//! could not have been there otherwise, it is the one that the rule reaches by going for *[x]* alone.
+//! Only there the reversal is made. So every block is found once, no set of what was done is
+//! kept (no sleep sets, no wake-up trees), and a reversal can be explored anywhere, by anybody.
+//!
+//! Three cases need care:
+//! - A step *x* that *e* can disable (two acquires of one mutex) is not taken right after *e*. For an
+//!   operation that may block, *[x]* is what its thread knows, what woke it, and the readers that
+//!   had to leave; every competitor *e* that the thread does not know of is reversed, from the
+//!   one execution whose heads after *e* are all in *[x]*, whether *x* was taken there or waits for ever.
+//! - Several unordered reads before one write *e*: they become heads in turn, each displacing the same
+//!   *e*, and only in the order of their threads ([`Optimal::in_turn`]). That *e* follows at once is
+//!   what makes each of these executions a trace of its own.
+//! - A step with alternatives: any but the first is a head of its own.
+//!
+//! **Memory.** The reversals that were found wait at the state where they begin; they are taken
+//! deepest first, which shares prefixes. If too many wait, the search turns eager: it puts what waits
+//! aside and explores the reversals of the execution at hand first ([`Aside`]). Each time that
+//! nests, at least one more step belongs to a block, so it nests at most as deep as an
+//! execution is long.
+//!
+//! | literature                         | here                                      |
+//! |------------------------------------|-------------------------------------------|
+//! | schedule of a reversal             | a block: [`Branches::push`]               |
+//! | parsimonious, "fresh"              | [`Optimal::last_head_outside`]            |
+//! | eager race reversal                | [`Aside`]                                 |
+//! | maximal extension (TruSt)          | the same condition on heads               |
+//!
+//! Differs from both papers: neither treats operations that disable each other; no sleep
+//! sequences; reversals wait as long as there is room.
+
+use super::{Choice, End, Reduce};
+use crate::unit::{OptimalUnit, Unit};
+use crate::view::View;
+use mazurka_core::{
+    Decision, HappensBefore, Operation, Position, Schedule, ThreadId, dependent, may_be_coenabled,
+};
+use serde::{Deserialize, Serialize};
+
+/// How a step of the execution came to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Mark {
+    /// By the rule: it may be displaced.
+    Free,
+    /// As part of a block.
+    Block,
+    /// As the last step of a block, or as another alternative.
+    Head {
+        /// Whose free step it displaced.
+        displaced: Option<ThreadId>,
+        /// Where its block begins: the depth of the state that the displaced step was taken in.
+        start: u32,
+    },
+}
+
+/// A step that is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Forced {
+    pub(crate) decision: Decision,
+    pub(crate) mark: Mark,
+}
+
+/// The search for one execution of every trace.
+#[derive(Debug)]
+pub(crate) struct Optimal {
+    /// One for each step of the execution.
+    marks: Vec<Mark>,
+    heads: Vec<Position>,
+    /// The steps that are to be taken next, last one first.
+    forced: Vec<Forced>,
+    branches: Branches,
+    /// How many steps may wait in branches before the search turns eager.
+    room: usize,
+    /// The branches of this run for which there was no room.
+    surplus: Vec<OptimalUnit>,
+    aside: Vec<Aside>,
+    /// The steps that wait in `aside`.
+    n_aside: usize,
+    /// A unit that is to be run from its first step.
+    restart: Option<OptimalUnit>,
+    /// What the branches of this run have to share: its part of the whole.
+    mass: f64,
+    explored: f64,
+    races: Vec<Position>,
+    block: Vec<Forced>,
+    past: Vec<Position>,
+}
+
+/// What waits while the reversals of one execution are explored eagerly.
+#[derive(Debug)]
+struct Aside {
+    /// The execution that the branches belong to, as far as they need it.
+    path: Vec<Forced>,
+    branches: Branches,
+    surplus: Vec<OptimalUnit>,
+}
+
+/// Blocks that wait at the states where they begin.
+#[derive(Debug, Default)]
+struct Branches {
+    /// By depth.
+    waiting: Vec<Waiting>,
+    /// No block waits at this depth or below it. The vectors stay, to be filled again.
+    end: usize,
+    n_blocks: usize,
+    n_steps: usize,
+    /// Depth and index of the blocks that were found in this run.
+    fresh: Vec<(u32, u32)>,
+}
+
+/// The blocks that wait at one depth, one after the other.
+#[derive(Debug, Default)]
+struct Waiting {
+    steps: Vec<Forced>,
+    blocks: Vec<Block>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    len: u32,
+    mass: f64,
+}
+
+/// How many steps may wait in branches: a few megabytes, whatever the program.
+pub(crate) const ROOM: usize = 1 << 18;
+
+impl Optimal {
+    /// With room for so many waiting steps.
+    pub(crate) fn with_room(room: usize) -> Self {
+        Self {
+            marks: Vec::new(),
+            heads: Vec::new(),
+            forced: Vec::new(),
+            branches: Branches::default(),
+            room,
+            surplus: Vec::new(),
+            aside: Vec::new(),
+            n_aside: 0,
+            restart: None,
+            mass: 1.0,
+            explored: 0.0,
+            races: Vec::new(),
+            block: Vec::new(),
+            past: Vec::new(),
+        }
+    }
+
+    /// Finds what the step of `thread` that is about to be taken, as a free step or a head, reverses.
+    fn reverse(&mut self, view: &View<'_>, thread: ThreadId, operation: Operation, is_head: bool) {
+        if operation.may_block() {
+            // A head that may block was found with all its competitors, from another execution.
+            if !is_head {
+                self.reverse_rivals(view.order, thread, operation);
+            }
+            return;
+        }
+        let order = view.order;
+        let mut races = std::mem::take(&mut self.races);
+        order.immediate_races(thread, operation, &mut races);
+        for idx in 0..races.len() {
+            let race = races[idx];
+            if self.marks[race as usize - 1] != Mark::Free
+                || !may_be_coenabled(order.operation(race), operation)
+            {
+                continue;
+            }
+            self.past.clear();
+            self.past.extend_from_slice(order.clock(thread));
+            for &other in races.iter().filter(|&&other| other != race) {
+                join(&mut self.past, order.clock_at(other));
+            }
+            if race > self.last_head_outside(order) && self.in_turn(order, race, thread, operation)
+            {
+                self.branch(order, race, thread);
+            }
+        }
+        self.races = races;
+    }
+
+    /// Finds what an operation that may block reverses, taken or waiting.
+    fn reverse_rivals(&mut self, order: &HappensBefore, thread: ThreadId, operation: Operation) {
+        for rival in order.rivals(thread, operation) {
+            self.past.clear();
+            self.past.extend_from_slice(order.clock(thread));
+            if let Some(waker) = order.waker(thread, operation) {
+                join(&mut self.past, order.clock_at(waker));
+            }
+            for departure in order.departures(operation, rival) {
+                join(&mut self.past, order.clock_at(departure));
+            }
+            if rival < self.last_head_outside(order) {
+                // Older rivals are before that head, too, unless more readers come to its aid.
+                continue;
+            }
+            if self.marks[rival as usize - 1] == Mark::Free
+                && self.in_turn(order, rival, thread, operation)
+            {
+                self.branch(order, rival, thread);
+            }
+        }
+    }
+
+    /// The last head that is not in `self.past`; 0 if all are.
+    fn last_head_outside(&self, order: &HappensBefore) -> Position {
+        let outside = self.heads.iter().rev().find(|&&head| !order.knows(&self.past, head));
+        outside.copied().unwrap_or(0)
+    }
+
+    /// Whether a step may become the next head that displaces the step `displaced`: after heads
+    /// that displaced the same step before and that it would not follow, only if its thread is larger.
+    fn in_turn(
+        &self,
+        order: &HappensBefore,
+        displaced: Position,
+        thread: ThreadId,
+        operation: Operation,
+    ) -> bool {
+        let owner = order.thread(displaced);
+        let enabler = order.enabler(operation, displaced as usize - 1);
+        let mut head = displaced - 1;
+        while head > 0
+            && let Mark::Head { displaced: Some(other), start } = self.marks[head as usize - 1]
+            && other == owner
+        {
+            let follows = order.knows(&self.past, head)
+                || enabler != 0 && order.ordered(head, enabler)
+                || (head..displaced)
+                    .any(|at| order.ordered(head, at) && dependent(order.operation(at), operation));
+            if follows {
+                return true;
+            }
+            if thread < order.thread(head) {
+                return false;
+            }
+            head = start;
+        }
+        true
+    }
+
+    /// Keeps the block of `self.past` and then `thread`, to take the place of the step `displaced`.
+    fn branch(&mut self, order: &HappensBefore, displaced: Position, thread: ThreadId) {
+        let depth = displaced as usize - 1;
+        self.block.clear();
+        let past =
+            (displaced + 1..=order.len() as Position).filter(|&at| order.knows(&self.past, at));
+        self.block
+            .extend(past.map(|at| Forced { decision: order.decision(at), mark: Mark::Block }));
+        let mark = Mark::Head { displaced: Some(order.thread(displaced)), start: depth as u32 };
+        self.block.push(Forced { decision: Decision::of(thread), mark });
+        self.keep(order, depth);
+    }
+
+    /// Keeps `self.block` for later.
+    fn keep(&mut self, order: &HappensBefore, depth: usize) {
+        if self.branches.n_steps + self.n_aside + self.block.len() <= self.room {
+            self.branches.push(depth, &self.block);
+        } else {
+            let mut steps = self.path(order, depth);
+            steps.extend_from_slice(&self.block);
+            self.surplus.push(OptimalUnit { steps, mass: 0.0 });
+        }
+    }
+
+    /// The first `depth` steps of the execution, with their marks.
+    fn path(&self, order: &HappensBefore, depth: usize) -> Vec<Forced> {
+        let step = |(idx, &mark): (usize, &Mark)| Forced {
+            decision: order.decision(idx as Position + 1),
+            mark,
+        };
+        self.marks[..depth].iter().enumerate().map(step).collect()
+    }
+
+    /// Finds all branches that a free step or a head, about to be taken, gives rise to.
+    fn look_around(&mut self, view: &View<'_>, step: Forced) {
+        let Forced { decision, mark } = step;
+        if decision.choice != 0 {
+            return; // The first alternative has found them.
+        }
+        let operation = view.operation(decision.thread).expect("an enabled thread");
+        self.reverse(view, decision.thread, operation, mark != Mark::Free);
+        let start = view.depth() as u32;
+        let other = match mark {
+            Mark::Head { .. } => mark,
+            _ => Mark::Head { displaced: None, start },
+        };
+        for choice in (1..view.choices(decision.thread)).rev() {
+            self.block.clear();
+            self.block.push(Forced { decision: Decision { choice, ..decision }, mark: other });
+            self.keep(view.order, view.depth());
+        }
+    }
+
+    /// Takes the step.
+    fn take(&mut self, view: &View<'_>, step: Forced) -> Choice {
+        let Forced { decision, mark } = step;
+        if matches!(mark, Mark::Head { .. }) {
+            self.heads.push(view.depth() as Position + 1);
+        }
+        self.marks.push(mark);
+        Choice::Step(decision)
+    }
+
+    /// Keeps only the first `depth` marks.
+    fn truncate(&mut self, depth: usize) {
+        self.marks.truncate(depth);
+        while self.heads.pop_if(|&mut head| head as usize > depth).is_some() {}
+    }
+
+    /// Makes `unit` the next to run, from its first step.
+    fn begin(&mut self, unit: OptimalUnit) -> Option<usize> {
+        self.truncate(0);
+        self.mass = unit.mass;
+        self.forced.clear();
+        self.forced.extend(unit.steps.iter().rev());
+        Some(0)
+    }
+}
+
+impl Reduce for Optimal {
+    fn choose(&mut self, view: &View<'_>) -> Choice {
+        debug_assert_eq!(self.marks.len(), view.depth());
+        if let Some(step) = self.forced.pop() {
+            let Decision { thread, choice } = step.decision;
+            // Only the last step of a block is new here; all others were taken before.
+            let is_new = self.forced.is_empty();
+            if view.enabled.contains(thread) && choice < view.choices(thread) {
+                if is_new {
+                    self.look_around(view, step);
+                }
+                return self.take(view, step);
+            }
+            let waits =
+                view.next.get(thread.index()).is_some_and(|next| next.operation().is_some());
+            self.forced.clear();
+            return if is_new && waits { Choice::Refused } else { Choice::Diverged(step.decision) };
+        }
+        let displaced = match self.marks.last() {
+            Some(&Mark::Head { displaced, .. }) => displaced,
+            _ => None,
+        };
+        let thread = displaced
+            .filter(|&thread| view.enabled.contains(thread))
+            .or_else(|| view.preferred(view.enabled))
+            .expect("some thread is enabled");
+        let step = Forced { decision: Decision::of(thread), mark: Mark::Free };
+        self.look_around(view, step);
+        self.take(view, step)
+    }
+
+    fn finish(&mut self, view: &View<'_>, end: End) {
+        if end != End::GivenUp {
+            for (thread, operation) in view.operations() {
+                if operation.may_block() && !view.enabled.contains(thread) {
+                    self.reverse_rivals(view.order, thread, operation);
+                }
+            }
+        }
+        let n_found = self.branches.fresh.len() + self.surplus.len();
+        let share = self.mass / (n_found + 1) as f64;
+        self.explored += share;
+        self.branches.settle(share);
+        self.surplus.iter_mut().for_each(|unit| unit.mass = share);
+        if !self.surplus.is_empty() {
+            let deepest = self.branches.deepest().map_or(0, |depth| depth + 1);
+            let path = self.path(view.order, deepest.saturating_sub(1));
+            self.n_aside += self.branches.n_steps;
+            self.aside.push(Aside {
+                path,
+                branches: std::mem::take(&mut self.branches),
+                surplus: std::mem::take(&mut self.surplus),
+            });
+        }
+    }
+
+    fn backtrack(&mut self) -> Option<usize> {
+        if let Some(unit) = self.restart.take() {
+            return self.begin(unit);
+        }
+        loop {
+            if let Some(depth) = self.branches.deepest() {
+                self.mass = self.branches.pop(depth, &mut self.forced);
+                self.truncate(depth);
+                return Some(depth);
+            }
+            let aside = self.aside.last_mut()?;
+            if let Some(unit) = aside.surplus.pop() {
+                return self.begin(unit);
+            }
+            let aside = self.aside.pop().expect("it is there");
+            self.branches = aside.branches;
+            self.n_aside -= self.branches.n_steps;
+            if let Some(depth) = self.branches.deepest() {
+                // Back to where the deepest of them begins, and on with it.
+                let mass = self.branches.pop(depth, &mut self.forced);
+                self.forced.extend(aside.path[..depth].iter().rev());
+                self.truncate(0);
+                self.mass = mass;
+                return Some(0);
+            }
+        }
+    }
+
+    fn frontier(&self) -> u64 {
+        let aside = |aside: &Aside| aside.branches.n_blocks + aside.surplus.len();
+        (self.branches.n_blocks + self.aside.iter().map(aside).sum::<usize>()) as u64
+    }
+
+    fn explored(&self) -> f64 {
+        self.explored
+    }
+
+    fn share(&mut self, schedule: &Schedule) -> Option<Unit> {
+        if let Some(aside) = self.aside.first_mut() {
+            if let Some(unit) = aside.surplus.pop() {
+                return Some(Unit::Optimal(unit));
+            }
+            let depth = aside.branches.shallowest()?;
+            let steps = aside.path[..depth].to_vec();
+            self.n_aside -= aside.branches.n_steps;
+            let unit = aside.branches.give(depth, steps);
+            self.n_aside += aside.branches.n_steps;
+            return Some(Unit::Optimal(unit));
+        }
+        // The last one is kept: whoever gives all away has to ask for work next.
+        if self.branches.n_blocks < 2 {
+            return None;
+        }
+        let depth = self.branches.shallowest()?;
+        let steps = self.steps(schedule, depth);
+        Some(Unit::Optimal(self.branches.give(depth, steps)))
+    }
+
+    fn adopt(&mut self, unit: Unit) {
+        match unit {
+            Unit::Root => {
+                self.truncate(0);
+                self.mass = 1.0;
+            }
+            Unit::Optimal(unit) => self.restart = Some(unit),
+            Unit::Stack(_) => panic!("a unit of another reduction"),
+        }
+    }
+
+    fn dissolve(&mut self, schedule: &Schedule) -> Vec<Unit> {
+        let mut units: Vec<OptimalUnit> = self.restart.take().into_iter().collect();
+        if !self.forced.is_empty() {
+            // The branch that was about to be taken.
+            let mut steps = self.steps(schedule, self.marks.len());
+            steps.extend(self.forced.drain(..).rev());
+            units.push(OptimalUnit { steps, mass: self.mass });
+        }
+        while let Some(depth) = self.branches.deepest() {
+            let steps = self.steps(schedule, depth);
+            units.push(self.branches.give(depth, steps));
+        }
+        for mut aside in self.aside.drain(..) {
+            while let Some(depth) = aside.branches.deepest() {
+                units.push(aside.branches.give(depth, aside.path[..depth].to_vec()));
+            }
+            units.append(&mut aside.surplus);
+        }
+        self.n_aside = 0;
+        units.into_iter().map(Unit::Optimal).collect()
+    }
+}
+
+impl Optimal {
+    /// The first `depth` steps of the execution, with their marks, from its schedule.
+    fn steps(&self, schedule: &Schedule, depth: usize) -> Vec<Forced> {
+        let marks = self.marks[..depth].iter();
+        let step = |(&decision, &mark)| Forced { decision, mark };
+        schedule.decisions().iter().zip(marks).map(step).collect()
+    }
+}
+
+impl Branches {
+    fn push(&mut self, depth: usize, block: &[Forced]) {
+        if self.waiting.len() <= depth {
+            self.waiting.resize_with(depth + 1, Waiting::default);
+        }
+        self.end = self.end.max(depth + 1);
+        let waiting = &mut self.waiting[depth];
+        self.fresh.push((depth as u32, waiting.blocks.len() as u32));
+        waiting.steps.extend_from_slice(block);
+        waiting.blocks.push(Block { len: block.len() as u32, mass: 0.0 });
+        self.n_blocks += 1;
+        self.n_steps += block.len();
+    }
+
+    /// Gives the blocks of the run that has ended their share.
+    fn settle(&mut self, share: f64) {
+        for (depth, idx) in self.fresh.drain(..) {
+            self.waiting[depth as usize].blocks[idx as usize].mass = share;
+        }
+    }
+
+    fn deepest(&mut self) -> Option<usize> {
+        while self.end > 0 && self.waiting[self.end - 1].blocks.is_empty() {
+            self.end -= 1;
+        }
+        self.end.checked_sub(1)
+    }
+
+    fn shallowest(&self) -> Option<usize> {
+        self.waiting.iter().position(|waiting| !waiting.blocks.is_empty())
+    }
+
+    /// Moves the newest block at `depth` to `forced`, last step first, and tells its mass.
+    fn pop(&mut self, depth: usize, forced: &mut Vec<Forced>) -> f64 {
+        let waiting = &mut self.waiting[depth];
+        let block = waiting.blocks.pop().expect("a block waits there");
+        let start = waiting.steps.len() - block.len as usize;
+        forced.clear();
+        forced.extend(waiting.steps.drain(start..).rev());
+        self.n_blocks -= 1;
+        self.n_steps -= block.len as usize;
+        block.mass
+    }
+
+    /// Takes out the newest block at `depth`, as a unit that begins with `steps`.
+    fn give(&mut self, depth: usize, mut steps: Vec<Forced>) -> OptimalUnit {
+        let mut block = Vec::new();
+        let mass = self.pop(depth, &mut block);
+        steps.extend(block.iter().rev());
+        OptimalUnit { steps, mass }
+    }
+}
+
+fn join(past: &mut [Position], other: &[Position]) {
+    for (mine, &theirs) in past.iter_mut().zip(other) {
+        *mine = (*mine).max(theirs);
+    }
+}

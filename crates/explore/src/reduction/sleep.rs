@@ -1,0 +1,31 @@
+//! Sleep sets: do not redo a step until something it depends on has happened.
+//!
+//! Implements Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*
+//! (LNCS 1032, 1996), chapter 5, for [`Stack`](super::stack::Stack).
+//!
+//! | book                                    | here                                       |
+//! |-----------------------------------------|--------------------------------------------|
+//! | `Sleep` of a state                      | [`Node::sleep`](super::stack::Node::sleep) |
+//! | add `t` to `Sleep` once it is explored  | `done` in [`asleep_after`]                 |
+//! | pass on what is independent of `t`      | [`inherit`]                                |
+//!
+//! Differs from the book: a thread stands for its next step, with all its alternatives. Added to the dynamic
+//! reductions in this form alone they are unsound (`T0: x=1 | T1: y=1; r=x | T2: r=x`): where a
+//! thread that a race asks for sleeps, [`dpor`](super::dpor) adds all others, and
+//! [`source`](super::source) counts the sleeper as explored.
+
+use crate::view::View;
+use mazurka_core::{Operation, ThreadSet, dependent};
+
+/// What sleeps while the step of a thread is explored: what slept before, and what is done.
+pub(crate) fn asleep_after(sleep: ThreadSet, done: ThreadSet) -> ThreadSet {
+    sleep | done
+}
+
+/// Those that still sleep after `taken`.
+pub(crate) fn inherit(asleep: ThreadSet, taken: Operation, view: &View<'_>) -> ThreadSet {
+    asleep
+        .iter()
+        .filter(|&thread| view.operation(thread).is_some_and(|next| !dependent(next, taken)))
+        .collect()
+}

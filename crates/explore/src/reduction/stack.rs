@@ -1,0 +1,368 @@
+//! The stack of states that every reduction but `optimal` searches with: at each state, a set of
+//! threads to explore, and who has been.
+//!
+//! Implements the depth-first searches of Flanagan and Godefroid (POPL 2005, Fig. 3), with sleep
+//! sets ([`sleep`](super::sleep)) and stored states ([`Visited`]) beside them.
+//!
+//! | paper                 | here              |
+//! |-----------------------|-------------------|
+//! | *backtrack(s)*        | [`Node::todo`]    |
+//! | *done*                | [`Node::done`]    |
+//! | *pre(S, i)*           | the node at *i-1* |
+//!
+//! Differs from the paper: a state can be shared by several workers. They take threads from it
+//! in turn, and a race that one of them finds adds to the one set they all see. So a search by many finds
+//! what a search by one finds.
+
+use super::{Choice, End, Reduce, sleep};
+use crate::unit::Unit;
+use crate::view::View;
+use crate::visited::Visited;
+use mazurka_core::{Decision, Position, Schedule, ThreadId, ThreadSet};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Which threads a [`Stack`] puts into its sets.
+pub(crate) trait Policy: Copy + Send + Sized {
+    /// The threads to explore from a new state, given those that do not sleep.
+    fn initial(&self, view: &View<'_>, awake: ThreadSet) -> ThreadSet;
+
+    /// A step of `thread` is about to be taken.
+    fn before_step(stack: &mut Stack<Self>, view: &View<'_>, thread: ThreadId);
+
+    /// A new state was reached, before anything is chosen there.
+    fn at_state(stack: &mut Stack<Self>, view: &View<'_>);
+
+    /// The execution has ended here.
+    fn at_end(stack: &mut Stack<Self>, view: &View<'_>);
+}
+
+/// A state on the stack.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Node {
+    pub(crate) enabled: ThreadSet,
+    /// The threads that slept already when the state was reached.
+    pub(crate) sleep: ThreadSet,
+    /// The threads to explore, explored or not.
+    pub(crate) todo: ThreadSet,
+    /// The threads that were taken from it.
+    done: ThreadSet,
+    /// Alternatives of a step that are left: thread, the next one, how many there are.
+    choices: Option<(ThreadId, u32, u32)>,
+}
+
+/// A step that was taken from a node, and what sleeps while it is explored.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    decision: Decision,
+    asleep: ThreadSet,
+}
+
+impl Node {
+    /// Nothing that sleeps was taken.
+    fn is_consistent(&self) -> bool {
+        (self.sleep & self.done).is_empty()
+    }
+
+    fn open(&self) -> ThreadSet {
+        (self.todo & self.enabled) - self.done - self.sleep
+    }
+
+    fn has_work(&self) -> bool {
+        self.choices.is_some() || !self.open().is_empty()
+    }
+
+    /// Takes the next step that is worth exploring.
+    fn claim(&mut self, view: &View<'_>) -> Option<Claim> {
+        if let Some((thread, choice, choices)) = self.choices.take() {
+            if choice + 1 < choices {
+                self.choices = Some((thread, choice + 1, choices));
+            }
+            let mut others = self.done;
+            others.remove(thread);
+            let asleep = sleep::asleep_after(self.sleep, others);
+            return Some(Claim { decision: Decision { thread, choice }, asleep });
+        }
+        let thread = view.preferred(self.open())?;
+        let asleep = sleep::asleep_after(self.sleep, self.done);
+        self.done.insert(thread);
+        debug_assert!(self.is_consistent(), "{self:?}");
+        let choices = view.choices(thread);
+        if choices > 1 {
+            self.choices = Some((thread, 1, choices));
+        }
+        Some(Claim { decision: Decision::of(thread), asleep })
+    }
+}
+
+/// A node, of this worker alone or of several.
+#[derive(Clone, Debug)]
+enum Place {
+    Own(Node),
+    Shared(SharedNode),
+}
+
+/// A node that several workers take from.
+pub(crate) type SharedNode = Arc<Mutex<Node>>;
+
+impl Place {
+    fn with<T>(&mut self, use_it: impl FnOnce(&mut Node) -> T) -> T {
+        match self {
+            Self::Own(node) => use_it(node),
+            // A worker that panics ends the whole search; its sets are still sets.
+            Self::Shared(node) => use_it(&mut node.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    fn share(&mut self) -> SharedNode {
+        if let Self::Own(node) = self {
+            *self = Self::Shared(Arc::new(Mutex::new(*node)));
+        }
+        match self {
+            Self::Shared(node) => node.clone(),
+            Self::Own(_) => unreachable!("it was shared just now"),
+        }
+    }
+}
+
+/// A state on the stack of one worker.
+#[derive(Clone, Debug)]
+struct Entry {
+    place: Place,
+    /// What sleeps while the step that this worker took from it is explored.
+    asleep: ThreadSet,
+    /// Under which number the state is stored, if it is.
+    stored: Option<u128>,
+}
+
+/// A depth-first search with a set of threads at every state.
+#[derive(Debug)]
+pub(crate) struct Stack<P> {
+    policy: P,
+    entries: Vec<Entry>,
+    sleeping: bool,
+    visited: Option<Visited>,
+    /// Kept to be used again.
+    pub(crate) races: Vec<Position>,
+}
+
+/// Nodes from the initial state on, shared or to be shared, and the steps between them.
+#[derive(Clone, Debug)]
+pub(crate) struct StackUnit {
+    nodes: Vec<SharedNode>,
+    /// Under which number each state is stored, if it is.
+    stored: Vec<Option<u128>>,
+    pub(crate) prefix: Vec<Decision>,
+}
+
+impl StackUnit {
+    /// Whether somebody can take something from one of its nodes.
+    pub(crate) fn has_work(&self) -> bool {
+        self.nodes.iter().any(|node| lock(node).has_work())
+    }
+
+    /// Whether somebody still works below it, and may find more to do.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.nodes.last().is_some_and(|node| Arc::strong_count(node) > 1)
+    }
+
+    /// Its nodes, each with a name by which a node of two units is recognised.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, Node)> + '_ {
+        self.nodes.iter().map(|node| (Arc::as_ptr(node).addr(), *lock(node)))
+    }
+
+    /// Under which number each state is stored.
+    pub(crate) fn stored(&self) -> &[Option<u128>] {
+        &self.stored
+    }
+
+    /// A unit of these nodes, as many as there are numbers, with the steps between them.
+    pub(crate) fn new(
+        nodes: Vec<SharedNode>,
+        stored: Vec<Option<u128>>,
+        prefix: Vec<Decision>,
+    ) -> Self {
+        Self { nodes, stored, prefix }
+    }
+}
+
+fn lock(node: &SharedNode) -> std::sync::MutexGuard<'_, Node> {
+    node.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<P: Policy> Stack<P> {
+    pub(crate) fn new(policy: P, sleeping: bool, visited: Option<Visited>) -> Self {
+        Self { policy, entries: Vec::new(), sleeping, visited, races: Vec::new() }
+    }
+
+    /// Lets `change` see and change the node at `depth`.
+    pub(crate) fn with_node<T>(&mut self, depth: usize, change: impl FnOnce(&mut Node) -> T) -> T {
+        self.entries[depth].place.with(change)
+    }
+
+    /// A new state was reached: puts its node on the stack, unless it was visited before.
+    fn enter(&mut self, view: &View<'_>) -> Result<(), Choice> {
+        P::at_state(self, view);
+        let asleep = match self.entries.last() {
+            Some(parent) if self.sleeping => {
+                let taken = view.order.operation(view.depth() as Position);
+                sleep::inherit(parent.asleep, taken, view)
+            }
+            _ => ThreadSet::EMPTY,
+        };
+        let asleep = asleep & view.enabled;
+        let mut node = Node {
+            enabled: view.enabled,
+            sleep: asleep,
+            todo: self.policy.initial(view, view.enabled - asleep),
+            done: ThreadSet::EMPTY,
+            choices: None,
+        };
+        let mut stored = None;
+        if let Some(visited) = &mut self.visited
+            && let Some(state) = view.system.fingerprint()
+        {
+            let seen = visited.enter(state, asleep);
+            if seen.on_stack
+                && let Some(parent) = self.entries.last_mut()
+            {
+                // A cycle closes: what the parent leaves out must not be left out for ever.
+                parent.place.with(|parent| parent.todo = parent.enabled);
+            }
+            match seen.left_out {
+                // What slept when the state was first visited and is awake now is new.
+                Some(left_out) if left_out.is_empty() => return Err(Choice::Visited),
+                Some(left_out) => {
+                    node.todo = node.todo & left_out;
+                    node.done = (node.enabled - left_out) - node.sleep;
+                }
+                None => stored = Some(state),
+            }
+        }
+        self.entries.push(Entry { place: Place::Own(node), asleep, stored });
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        let entry = self.entries.pop();
+        if let (Some(visited), Some(state)) =
+            (&mut self.visited, entry.and_then(|entry| entry.stored))
+        {
+            visited.leave(state);
+        }
+    }
+}
+
+impl<P: Policy> Reduce for Stack<P> {
+    fn choose(&mut self, view: &View<'_>) -> Choice {
+        let depth = view.depth();
+        let is_new = depth == self.entries.len();
+        if is_new && let Err(choice) = self.enter(view) {
+            return choice;
+        }
+        let claim = self.entries[depth].place.with(|node| node.claim(view));
+        match claim {
+            Some(Claim { decision, asleep }) => {
+                self.entries[depth].asleep = if self.sleeping { asleep } else { ThreadSet::EMPTY };
+                if decision.choice == 0 {
+                    P::before_step(self, view, decision.thread);
+                }
+                Choice::Step(decision)
+            }
+            None if is_new => Choice::Asleep,
+            None => Choice::Taken,
+        }
+    }
+
+    fn finish(&mut self, view: &View<'_>, end: End) {
+        if end != End::GivenUp && view.depth() == self.entries.len() {
+            P::at_state(self, view);
+        }
+        P::at_end(self, view);
+    }
+
+    fn backtrack(&mut self) -> Option<usize> {
+        while let Some(entry) = self.entries.last_mut() {
+            if entry.place.with(|node| node.has_work()) {
+                return Some(self.entries.len() - 1);
+            }
+            self.leave();
+        }
+        None
+    }
+
+    fn frontier(&self) -> u64 {
+        let open = |entry: &Entry| {
+            let mut place = entry.place.clone();
+            place.with(|node| {
+                let choices = node.choices.map_or(0, |(_, next, all)| all - next);
+                node.open().len() as u64 + u64::from(choices)
+            })
+        };
+        self.entries.iter().map(open).sum()
+    }
+
+    fn explored(&self) -> f64 {
+        let (mut mass, mut explored) = (1.0, 0.0);
+        for entry in &self.entries {
+            let mut place = entry.place.clone();
+            let (open, all) = place.with(|node| {
+                let left = node
+                    .choices
+                    .map_or(0.0, |(_, next, all)| f64::from(all - next) / f64::from(all));
+                let all = (node.todo & node.enabled) - node.sleep;
+                (node.open().len() as f64 + left, all.len().max(1) as f64)
+            });
+            explored += mass * (all - open - 1.0).max(0.0) / all;
+            mass /= all;
+        }
+        explored + mass
+    }
+
+    fn share(&mut self, schedule: &Schedule) -> Option<Unit> {
+        if self.visited.is_some() {
+            return None;
+        }
+        let own = self.entries.iter().position(|entry| matches!(entry.place, Place::Own(_)))?;
+        let given = self.entries[own..]
+            .iter_mut()
+            .position(|entry| entry.place.with(|node| node.has_work()))?;
+        let nodes = self.entries[..=own + given].iter_mut().map(|entry| entry.place.share());
+        let nodes: Vec<_> = nodes.collect();
+        let prefix = schedule.decisions()[..nodes.len() - 1].to_vec();
+        let stored = vec![None; nodes.len()];
+        Some(Unit::Stack(StackUnit { nodes, stored, prefix }))
+    }
+
+    fn adopt(&mut self, unit: Unit) {
+        self.entries.clear();
+        match unit {
+            Unit::Root => {}
+            Unit::Stack(unit) => {
+                let entry = |(node, stored)| Entry {
+                    place: Place::Shared(node),
+                    asleep: ThreadSet::EMPTY,
+                    stored,
+                };
+                self.entries.extend(unit.nodes.into_iter().zip(unit.stored).map(entry));
+            }
+            Unit::Optimal(_) => panic!("a unit of another reduction"),
+        }
+    }
+
+    fn dissolve(&mut self, schedule: &Schedule) -> Vec<Unit> {
+        let nodes: Vec<_> = self.entries.iter_mut().map(|entry| entry.place.share()).collect();
+        let stored = self.entries.drain(..).map(|entry| entry.stored).collect();
+        match nodes.len() {
+            0 => Vec::new(),
+            len => {
+                let prefix = schedule.decisions()[..len - 1].to_vec();
+                vec![Unit::Stack(StackUnit { nodes, stored, prefix })]
+            }
+        }
+    }
+
+    fn take_visited(&mut self) -> Option<Visited> {
+        self.visited.take()
+    }
+}

@@ -1,0 +1,173 @@
+//! A search on paper: what is left to do, so that it can go on later or elsewhere.
+
+use crate::options::Reduction;
+use crate::reduction::stack::{Node, StackUnit};
+use crate::unit::{OptimalUnit, Unit};
+use crate::visited::Visited;
+use mazurka_core::{Decision, Statistics};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// A search that was stopped, with everything that is left to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Saved {
+    pub(crate) reduction: Reduction,
+    pub(crate) sleep: bool,
+    pub(crate) stateful: bool,
+    /// What the program's threads would do first: another program is told apart by it.
+    pub(crate) program: u64,
+    pub(crate) statistics: Statistics,
+    pub(crate) cut: bool,
+    explored: f64,
+    units: Vec<SavedUnit>,
+    nodes: Vec<Node>,
+    pub(crate) visited: Option<Visited>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum SavedUnit {
+    Root,
+    Optimal(OptimalUnit),
+    Stack { nodes: Vec<u32>, stored: Vec<Option<u128>>, prefix: Vec<Decision> },
+}
+
+/// Why bytes are not a saved search that can go on here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SavedError {
+    /// Something else.
+    #[error("not a saved search: it does not begin with `{}`", Saved::MAGIC)]
+    NotSaved,
+    /// Cut off or changed.
+    #[error("the saved search is damaged: {0}")]
+    Damaged(String),
+    /// Made with other options.
+    #[error("the search was saved with {saved}, and cannot go on with {asked}")]
+    OtherOptions {
+        /// The options then.
+        saved: String,
+        /// The options now.
+        asked: String,
+    },
+    /// Made of another program.
+    #[error("the saved search belongs to another program, or another version of this one")]
+    OtherProgram,
+}
+
+impl Saved {
+    /// The first bytes; the number is the version of the form.
+    const MAGIC: &'static str = "mzk-search-1\n";
+
+    pub(crate) fn new(
+        options: &crate::Options,
+        program: u64,
+        statistics: Statistics,
+        cut: bool,
+        explored: f64,
+        units: &[Unit],
+    ) -> Self {
+        let mut saved = Self {
+            reduction: options.reduction,
+            sleep: options.sleep,
+            stateful: options.stateful,
+            program,
+            statistics,
+            cut,
+            explored,
+            units: Vec::new(),
+            nodes: Vec::new(),
+            visited: None,
+        };
+        let mut known = BTreeMap::new();
+        for unit in units {
+            let unit = match unit {
+                Unit::Root => SavedUnit::Root,
+                Unit::Optimal(unit) => SavedUnit::Optimal(unit.clone()),
+                Unit::Stack(unit) => {
+                    let mut idxs = Vec::new();
+                    for (name, node) in unit.nodes() {
+                        idxs.push(*known.entry(name).or_insert_with(|| {
+                            saved.nodes.push(node);
+                            saved.nodes.len() as u32 - 1
+                        }));
+                    }
+                    let stored = unit.stored().to_vec();
+                    SavedUnit::Stack { nodes: idxs, stored, prefix: unit.prefix.clone() }
+                }
+            };
+            saved.units.push(unit);
+        }
+        saved
+    }
+
+    /// How much of the whole was explored, as far as one could guess.
+    pub(crate) fn explored(&self) -> f64 {
+        self.explored
+    }
+
+    /// How many units of work are left.
+    pub fn n_units(&self) -> usize {
+        self.units.len()
+    }
+
+    /// What was counted before the search was stopped.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    pub(crate) fn units(&self) -> Result<Vec<Unit>, SavedError> {
+        let nodes: Vec<_> = self.nodes.iter().map(|&node| Arc::new(Mutex::new(node))).collect();
+        let revive = |unit: &SavedUnit| match unit {
+            SavedUnit::Root => Ok(Unit::Root),
+            SavedUnit::Optimal(unit) => Ok(Unit::Optimal(unit.clone())),
+            SavedUnit::Stack { nodes: idxs, stored, prefix } => {
+                let own: Option<Vec<_>> =
+                    idxs.iter().map(|&idx| nodes.get(idx as usize).cloned()).collect();
+                let fits = prefix.len() + 1 == idxs.len() && stored.len() == idxs.len();
+                match own.filter(|_| fits) {
+                    Some(own) => {
+                        Ok(Unit::Stack(StackUnit::new(own, stored.clone(), prefix.clone())))
+                    }
+                    None => Err(SavedError::Damaged("a unit has states that are not there".into())),
+                }
+            }
+        };
+        self.units.iter().map(revive).collect()
+    }
+
+    /// Whether it can go on with these options.
+    pub(crate) fn fits(&self, options: &crate::Options) -> Result<(), SavedError> {
+        let show = |reduction: Reduction, sleep: bool, stateful: bool| {
+            let sleep = if sleep { "on" } else { "off" };
+            let stateful = if stateful { " --stateful" } else { "" };
+            format!("--reduction {reduction} --sleep {sleep}{stateful}")
+        };
+        let saved = show(self.reduction, self.sleep, self.stateful);
+        let asked = show(options.reduction, options.sleep, options.stateful);
+        if saved == asked { Ok(()) } else { Err(SavedError::OtherOptions { saved, asked }) }
+    }
+
+    /// Its compact binary form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let body = postcard::to_stdvec(self).expect("everything in it can be written");
+        let mut hash = rustc_hash::FxHasher::default();
+        std::hash::Hasher::write(&mut hash, &body);
+        let check = std::hash::Hasher::finish(&hash).to_le_bytes();
+        [Self::MAGIC.as_bytes(), &check, &body].concat()
+    }
+
+    /// Reads the compact binary form.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedError> {
+        let rest = bytes.strip_prefix(Self::MAGIC.as_bytes()).ok_or(SavedError::NotSaved)?;
+        let Some((check, body)) = rest.split_first_chunk::<8>() else {
+            return Err(SavedError::Damaged("it ends too early".into()));
+        };
+        let mut hash = rustc_hash::FxHasher::default();
+        std::hash::Hasher::write(&mut hash, body);
+        if std::hash::Hasher::finish(&hash).to_le_bytes() != *check {
+            return Err(SavedError::Damaged("its contents do not match their checksum".into()));
+        }
+        postcard::from_bytes(body).map_err(|error| SavedError::Damaged(error.to_string()))
+    }
+}

@@ -1,0 +1,383 @@
+//! The only loop: take steps to the end of an execution, go back, take other steps.
+//!
+//! Implements the depth-first search of Flanagan and Godefroid (POPL 2005, Fig. 3) for any
+//! [`Reduce`]; the stack and the sets are the reduction's, the system and the clocks are kept here.
+//!
+//! | paper                | here                      |
+//! |----------------------|---------------------------|
+//! | *Explore(S)*         | [`Worker::run`]           |
+//! | *next(s, p)*         | [`Worker::next`]          |
+//!
+//! Differs from the paper: not recursive, and a state is left by [`System::rewind`].
+
+use crate::data_race::DataRaces;
+use crate::explorer::{Ended, ExploreError};
+use crate::options::Options;
+use crate::pool::Report;
+use crate::reduction::{Choice, End, Reduce};
+use crate::unit::Unit;
+use crate::view::View;
+use crate::visited::Visited;
+use mazurka_core::{
+    Decision, Divergence, HappensBefore, Next, Operation, Schedule, Statistics, System, ThreadId,
+    ThreadSet, Violation, ViolationKind,
+};
+
+/// One search in progress: a system, the execution it is in, and where to go from there.
+pub(crate) struct Worker<'a, S, R> {
+    system: S,
+    reduction: R,
+    options: &'a Options,
+    order: HappensBefore,
+    schedule: Schedule,
+    /// The threads that can move.
+    enabled: ThreadSet,
+    /// What every thread would do next, in each state of the execution, one after the other.
+    history: Vec<Next>,
+    /// Where in `history` each state of the execution begins.
+    states: Vec<usize>,
+    data_races: DataRaces,
+    pub(crate) statistics: Statistics,
+    /// Where the first violation is.
+    found: Option<Found>,
+    /// Some execution was cut at the depth limit.
+    cut: bool,
+    observe: Option<&'a Observe<'a, S>>,
+    /// The violation of the execution in progress.
+    violation: Option<Violation>,
+}
+
+/// Called at the end of every execution.
+pub(crate) type Observe<'a, S> = dyn Fn(Ended<'_, S>) + Sync + 'a;
+
+/// A violation, and the decisions that lead to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) violation: Violation,
+    pub(crate) schedule: Schedule,
+}
+
+/// Whether a search goes on after an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// There is more to do.
+    More,
+    /// Nothing is left.
+    Exhausted,
+    /// A violation was found, and the first one is enough.
+    Violated,
+}
+
+impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
+    pub(crate) fn new(
+        system: S,
+        reduction: R,
+        options: &'a Options,
+        observe: Option<&'a Observe<'a, S>>,
+    ) -> Self {
+        Self {
+            system,
+            reduction,
+            options,
+            order: HappensBefore::new(observe.is_some()),
+            schedule: Schedule::new(),
+            enabled: ThreadSet::EMPTY,
+            history: Vec::new(),
+            states: Vec::new(),
+            data_races: DataRaces::new(),
+            statistics: Statistics::default(),
+            found: None,
+            cut: false,
+            observe,
+            violation: None,
+        }
+    }
+
+    /// What there is to say of the search so far.
+    pub(crate) fn report(&self) -> Report {
+        Report {
+            statistics: self.statistics,
+            found: self.found.clone(),
+            cut: self.cut,
+            frontier: self.reduction.frontier(),
+            explored: self.reduction.explored(),
+        }
+    }
+
+    /// Gives away the states that were stored, if there are any.
+    pub(crate) fn take_visited(&mut self) -> Option<Visited> {
+        self.reduction.take_visited()
+    }
+
+    /// Gives away a part of the work.
+    pub(crate) fn share(&mut self) -> Option<Unit> {
+        self.reduction.share(&self.schedule)
+    }
+
+    /// Gives away all the work.
+    pub(crate) fn dissolve(&mut self) -> Vec<Unit> {
+        self.reduction.dissolve(&self.schedule)
+    }
+
+    /// Takes on a unit of work and goes to where it begins.
+    pub(crate) fn begin(&mut self, unit: Unit) -> Result<Step, ExploreError> {
+        self.order.truncate(0);
+        self.data_races.truncate(0);
+        self.schedule.truncate(0);
+        self.history.clear();
+        self.states.clear();
+        self.system.reset();
+        for decision in unit.prefix() {
+            self.observe_state()?;
+            if !self.is_possible(decision) {
+                return Err(self.diverged(decision));
+            }
+            self.step(decision);
+            self.statistics.replayed += 1;
+        }
+        self.observe_state()?;
+        let is_root = matches!(unit, Unit::Root);
+        self.reduction.adopt(unit);
+        if is_root { Ok(Step::More) } else { self.go_back() }
+    }
+
+    /// Takes steps to the end of one execution and goes back to where the next one begins.
+    pub(crate) fn run(&mut self) -> Result<Step, ExploreError> {
+        if self.descend()? == Step::Violated {
+            return Ok(Step::Violated);
+        }
+        self.go_back()
+    }
+
+    fn descend(&mut self) -> Result<Step, ExploreError> {
+        loop {
+            if self.enabled.is_empty() {
+                return self.end(End::Terminal);
+            }
+            if self.schedule.len() >= self.options.max_depth {
+                return self.end(End::Cut);
+            }
+            let view = View {
+                order: &self.order,
+                next: &self.history[self.states[self.schedule.len()]..],
+                enabled: self.enabled,
+                system: &self.system,
+            };
+            match self.reduction.choose(&view) {
+                Choice::Step(decision) => {
+                    self.step(decision);
+                    self.statistics.transitions += 1;
+                    if self.violation.is_some() && self.options.stop_at_first {
+                        self.note_violation();
+                        self.statistics.executions += 1;
+                        return Ok(Step::Violated);
+                    }
+                    self.observe_state()?;
+                    continue;
+                }
+                Choice::Diverged(decision) => return Err(self.diverged(decision)),
+                Choice::Taken => return Ok(Step::More),
+                Choice::Refused => self.statistics.refused_reversals += 1,
+                Choice::Asleep => self.statistics.blocked_executions += 1,
+                Choice::Visited => self.statistics.states_matched += 1,
+            }
+            return self.end(End::GivenUp);
+        }
+    }
+
+    /// The execution has ended here.
+    fn end(&mut self, end: End) -> Result<Step, ExploreError> {
+        self.statistics.max_depth = self.statistics.max_depth.max(self.schedule.len() as u64);
+        let view = View {
+            order: &self.order,
+            next: &self.history[self.states[self.schedule.len()]..],
+            enabled: self.enabled,
+            system: &self.system,
+        };
+        self.reduction.finish(&view, end);
+        if end == End::GivenUp {
+            self.violation = None;
+            return Ok(Step::More);
+        }
+        self.statistics.executions += 1;
+        if self.violation.is_none() {
+            self.violation = self.violation_at_end(end);
+        }
+        if let Some(observe) = self.observe {
+            observe(Ended {
+                system: &self.system,
+                order: &self.order,
+                schedule: &self.schedule,
+                violation: self.violation.as_ref(),
+            });
+        }
+        if self.violation.is_some() {
+            self.note_violation();
+            if self.options.stop_at_first {
+                return Ok(Step::Violated);
+            }
+        }
+        self.violation = None;
+        Ok(Step::More)
+    }
+
+    fn violation_at_end(&mut self, end: End) -> Option<Violation> {
+        if end == End::Cut {
+            self.cut = true;
+            return self.options.livelock.then(|| Violation {
+                kind: ViolationKind::Livelock,
+                message: format!(
+                    "an execution has not ended after {} steps",
+                    self.options.max_depth
+                ),
+            });
+        }
+        let waits = self.next().iter().any(|next| matches!(next, Next::Blocked(_)));
+        (waits && self.options.deadlock).then(|| Violation {
+            kind: ViolationKind::Deadlock,
+            // Who waits for whom is told once the counterexample is replayed.
+            message: "deadlock".to_owned(),
+        })
+    }
+
+    fn note_violation(&mut self) {
+        if self.found.is_none()
+            && let Some(violation) = self.violation.clone()
+        {
+            self.found = Some(Found { violation, schedule: self.schedule.clone() });
+        }
+    }
+
+    fn go_back(&mut self) -> Result<Step, ExploreError> {
+        let Some(depth) = self.reduction.backtrack() else { return Ok(Step::Exhausted) };
+        self.violation = None;
+        if depth < self.schedule.len() {
+            self.system.rewind(&self.schedule, depth).map_err(ExploreError::Nondeterministic)?;
+            self.order.truncate(depth);
+            self.data_races.truncate(depth);
+            self.schedule.truncate(depth);
+            self.history.truncate(self.states.get(depth + 1).copied().unwrap_or(usize::MAX));
+            self.states.truncate(depth + 1);
+            self.observe_state()?;
+        }
+        Ok(Step::More)
+    }
+
+    fn is_possible(&self, decision: Decision) -> bool {
+        let next = self.next().get(decision.thread.index());
+        matches!(next, Some(Next::Enabled { choices, .. }) if decision.choice < *choices)
+    }
+
+    /// The error for a step that was possible in this state before.
+    fn diverged(&self, decision: Decision) -> ExploreError {
+        let found = match self.next().get(decision.thread.index()) {
+            Some(next) => format!("{next:?}"),
+            None => "no such thread".to_owned(),
+        };
+        ExploreError::Nondeterministic(Divergence {
+            step: self.schedule.len() + 1,
+            expected: format!("alternative {} of {}", decision.choice, decision.thread),
+            found,
+        })
+    }
+
+    /// Takes one step, in the system and in all that follows it.
+    fn step(&mut self, decision: Decision) {
+        let operation =
+            self.next()[decision.thread.index()].operation().expect("an enabled thread has one");
+        self.schedule.push(decision);
+        match self.system.step(decision) {
+            Ok(effect) => {
+                self.order.push(decision, operation, effect);
+                if self.options.race {
+                    let accesses = self.system.accesses();
+                    let race = self.data_races.step(decision, operation, effect, accesses);
+                    if let Some(race) = race
+                        && self.violation.is_none()
+                    {
+                        let message = race.describe(&self.system);
+                        self.violation = Some(Violation { kind: ViolationKind::Race, message });
+                    }
+                }
+            }
+            Err(violation) => {
+                let effect = mazurka_core::Effect::Done;
+                self.order.push(decision, operation, effect);
+                if self.options.race {
+                    self.data_races.step(decision, operation, effect, &[]);
+                }
+                self.violation.get_or_insert(violation);
+            }
+        }
+    }
+
+    /// Asks every thread what it would do next in this state, and whether it said so here before.
+    fn observe_state(&mut self) -> Result<(), ExploreError> {
+        let n_threads = self.system.n_threads();
+        if n_threads > ThreadId::MAX {
+            return Err(ExploreError::TooManyThreads(n_threads));
+        }
+        let depth = self.schedule.len();
+        let known = self.states.len() > depth;
+        if !known {
+            self.states.push(self.history.len());
+        }
+        let start = self.states[depth];
+        let end = self.history.len();
+        self.enabled = ThreadSet::EMPTY;
+        for idx in 0..n_threads {
+            let thread = ThreadId::new(idx);
+            let next = self.system.next(thread);
+            if matches!(next, Next::Enabled { .. }) {
+                self.enabled.insert(thread);
+            }
+            if start + idx < end {
+                if self.history[start + idx] != next {
+                    return Err(self.nondeterministic(thread, self.history[start + idx], next));
+                }
+            } else {
+                // A thread that was not known here before was born in another execution.
+                if known && next != Next::Unborn {
+                    return Err(self.nondeterministic(thread, Next::Unborn, next));
+                }
+                self.history.push(next);
+            }
+        }
+        Ok(())
+    }
+
+    /// What each thread would do next.
+    fn next(&self) -> &[Next] {
+        &self.history[self.states[self.schedule.len()]..]
+    }
+
+    /// The error for a thread that wants something else than it wanted in this state before.
+    fn nondeterministic(&self, thread: ThreadId, before: Next, now: Next) -> ExploreError {
+        let name = self.system.thread_name(thread);
+        let show = |next: Next| match next {
+            Next::Unborn => format!("{name} not yet born"),
+            Next::Finished => format!("the end of {name}"),
+            Next::Blocked(operation) => {
+                format!("`{}` of {name}, waiting", self.describe(operation))
+            }
+            Next::Enabled { operation, choices: 1 } => {
+                format!("`{}` of {name}", self.describe(operation))
+            }
+            Next::Enabled { operation, choices } => {
+                format!("`{}` of {name} in {choices} ways", self.describe(operation))
+            }
+        };
+        ExploreError::Nondeterministic(Divergence {
+            step: self.schedule.len() + 1,
+            expected: show(before),
+            found: show(now),
+        })
+    }
+
+    fn describe(&self, operation: Operation) -> String {
+        match operation.object() {
+            Some(object) => format!("{} {}", operation.name(), self.system.object_name(object)),
+            None => operation.to_string(),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Every reduction covers what plain enumeration covers; `optimal` each trace once.
+
+mod support;
+
+use mazurka_script::Shape;
+use support::check_random;
+
+#[test]
+fn on_variables() {
+    let n = check_random(&Shape::variables(), 0..3_000, 3_000);
+    assert!(n > 1_500, "only {n} programs were small enough");
+}
+
+#[test]
+fn on_locks() {
+    let n = check_random(&Shape::locks(), 0..3_000, 3_000);
+    assert!(n > 1_500, "only {n} programs were small enough");
+}
+
+#[test]
+fn on_everything() {
+    let n = check_random(&Shape::everything(), 0..6_000, 3_000);
+    assert!(n > 3_000, "only {n} programs were small enough");
+}

@@ -1,0 +1,185 @@
+//! A script: a program of one line of text, run as a system whose steps can be undone.
+
+use crate::ast::Program;
+use crate::parse::{self, ScriptError};
+use crate::run::{self, Code, Machine};
+use mazurka_core::{
+    Decision, Divergence, Effect, Foresight, Next, ObjectId, Operation, PlainAccess, Schedule,
+    System, ThreadId, Violation,
+};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A concurrent program, and how far it has run.
+///
+/// A clone shares the program and goes on from the same state. Two scripts are equal if their
+/// programs are, wherever they stand.
+#[derive(Clone)]
+pub struct Script {
+    program: Arc<Program>,
+    code: Arc<Code>,
+    machine: Machine,
+}
+
+impl Script {
+    /// The program that `text` describes, in its initial state, or all that is wrong with it.
+    ///
+    /// The [crate documentation](crate) has the language.
+    pub fn parse(text: &str) -> Result<Self, Vec<ScriptError>> {
+        parse::parse(text).map(Self::new)
+    }
+
+    /// The script of a `program` that the parser could have read.
+    pub(crate) fn new(program: Program) -> Self {
+        let code = run::compile(&program);
+        let machine = Machine::new(&code);
+        Self { program: Arc::new(program), code: Arc::new(code), machine }
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The whole state as numbers: two states of one script are the same if these are.
+    pub fn state(&self) -> Vec<i64> {
+        self.machine.state(&self.code)
+    }
+
+    /// What the program has computed: its variables, plain memory, all locals, and for each
+    /// thread whether it has ended.
+    pub fn outcome(&self) -> Vec<i64> {
+        self.machine.outcome(&self.code)
+    }
+
+    /// How many steps were taken since the initial state.
+    pub fn n_steps(&self) -> usize {
+        self.machine.n_steps()
+    }
+
+    /// How many objects its operations can be about.
+    pub fn n_objects(&self) -> usize {
+        self.code.object_names.len()
+    }
+
+    /// The same program, in its initial state, with thread `i` at place `permutation[i]`. The
+    /// targets of spawns and joins follow; `tid` is the number of the new place.
+    ///
+    /// # Panics
+    ///
+    /// If `permutation` is not one of the numbers of the threads.
+    pub fn rename_threads(&self, permutation: &[usize]) -> Self {
+        let mut sorted = permutation.to_vec();
+        sorted.sort_unstable();
+        assert!(
+            sorted.into_iter().eq(0..self.n_threads()),
+            "{permutation:?} does not permute {} threads",
+            self.n_threads(),
+        );
+        Self::new(self.program.rename_threads(permutation))
+    }
+}
+
+impl System for Script {
+    fn reset(&mut self) {
+        self.machine.reset(&self.code);
+    }
+
+    fn n_threads(&self) -> usize {
+        self.code.n_threads()
+    }
+
+    #[inline]
+    fn next(&self, thread: ThreadId) -> Next {
+        self.machine.next(&self.code, thread)
+    }
+
+    fn step(&mut self, decision: Decision) -> Result<Effect, Violation> {
+        debug_assert!(
+            matches!(self.next(decision.thread),
+                Next::Enabled { choices, .. } if decision.choice < choices),
+            "{decision:?} is not possible: {:?}",
+            self.next(decision.thread),
+        );
+        self.machine.step(&self.code, decision)
+    }
+
+    fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+        if depth <= self.machine.n_steps() {
+            self.machine.undo(depth);
+            return Ok(());
+        }
+        self.reset();
+        for (idx, &decision) in schedule.decisions()[..depth].iter().enumerate() {
+            let next = match decision.thread.index() < self.n_threads() {
+                true => self.next(decision.thread),
+                false => Next::Unborn,
+            };
+            if !matches!(next, Next::Enabled { choices, .. } if decision.choice < choices) {
+                return Err(Divergence {
+                    step: idx + 1,
+                    expected: format!("a step of {}", decision.thread),
+                    found: format!("{next:?}"),
+                });
+            }
+            // A violation on the way was reported when it was first met.
+            let _ = self.step(decision);
+        }
+        Ok(())
+    }
+
+    fn accesses(&self) -> &[PlainAccess] {
+        &self.machine.accesses
+    }
+
+    fn fingerprint(&self) -> Option<u128> {
+        Some(self.machine.fingerprint(&self.code))
+    }
+
+    fn foresight(&self) -> Option<&dyn Foresight> {
+        Some(self)
+    }
+
+    fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Borrowed(&self.code.object_names[object.index()])
+    }
+
+    fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Borrowed(&self.code.memory_names[object.index()])
+    }
+}
+
+impl Foresight for Script {
+    fn future(&self, thread: ThreadId, visit: &mut dyn FnMut(Operation)) {
+        self.machine.future(&self.code, thread, visit);
+    }
+}
+
+impl FromStr for Script {
+    type Err = Vec<ScriptError>;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.program.fmt(f)
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Script({:?} after {} steps)", self.to_string(), self.n_steps())
+    }
+}
+
+impl PartialEq for Script {
+    fn eq(&self, other: &Self) -> bool {
+        self.program == other.program
+    }
+}
+
+impl Eq for Script {}
