@@ -210,7 +210,7 @@ impl HappensBefore {
         }
 
         let mut replaced = [Tails::default(); 2];
-        for (idx, (place, touch)) in operation.touches().enumerate() {
+        for (idx, &(place, touch)) in operation.touches().as_slice().iter().enumerate() {
             let tails = self.places[slot(place)];
             match touch {
                 Touch::Read => {
@@ -252,7 +252,7 @@ impl HappensBefore {
         self.clocks.truncate(self.clocks.len() - self.stride);
         self.threads[thread.index()].steps.pop();
         // Two touches of one operation never meet in one place, so their order does not matter.
-        for (idx, (place, touch)) in event.operation.touches().enumerate() {
+        for (idx, &(place, touch)) in event.operation.touches().as_slice().iter().enumerate() {
             match touch {
                 Touch::Read => {
                     let cell = place.0.index() * self.stride + thread.index();
@@ -295,7 +295,7 @@ impl HappensBefore {
     ) {
         races.clear();
         let base = self.clock(thread);
-        for (place, touch) in operation.touches() {
+        for &(place, touch) in operation.touches().as_slice() {
             let tails = self.places.get(slot(place)).copied().unwrap_or_default();
             let last = if touch == Touch::Read { tails.write } else { tails.chain };
             if last != 0 && !self.knows(base, last) {
@@ -342,7 +342,7 @@ impl HappensBefore {
         let waker = self.waker(thread, operation);
         let woken = self.clock_at(waker.unwrap_or(0));
         let asleep = matches!(operation, Operation::Reacquire { .. }) && waker.is_none();
-        let touch = operation.touches().next().filter(|_| !asleep);
+        let touch = operation.touches().as_slice().first().copied().filter(|_| !asleep);
         let mut at = touch.map_or(0, |(place, touch)| {
             let tails = self.places.get(slot(place)).copied().unwrap_or_default();
             if touch == Touch::Read { tails.write } else { tails.chain }
@@ -356,7 +356,12 @@ impl HappensBefore {
                 }
                 let here = at;
                 let event = self.event(here);
-                let idx = event.operation.touches().position(|(other, _)| other == place);
+                let idx = event
+                    .operation
+                    .touches()
+                    .as_slice()
+                    .iter()
+                    .position(|&(other, _)| other == place);
                 let before = event.replaced[idx.expect("it is in the chain of this place")];
                 at = if touch == Touch::Read { before.write } else { before.chain };
                 if may_be_coenabled(event.operation, operation) {
@@ -408,9 +413,10 @@ impl HappensBefore {
         operation: Operation,
         barrier: Position,
     ) -> impl Iterator<Item = Position> + '_ {
-        operation
-            .touches()
+        let first = operation.touches().as_slice().first().copied();
+        first
             .filter(|&((_, end), touch)| touch == Touch::Write && end == End::Front)
+            .into_iter()
             .flat_map(move |(place, _)| self.reads_of(place))
             .filter_map(move |(_, mut read)| {
                 while read != 0 && self.ordered(barrier, read) {
@@ -562,7 +568,7 @@ impl HappensBefore {
         if n_threads > self.threads.len() {
             self.grow_threads(n_threads);
         }
-        for (place, _) in operation.touches() {
+        for &(place, _) in operation.touches().as_slice() {
             self.make_room_for(place.0.index());
         }
         if let Operation::Leave { barrier, .. } = operation {

@@ -21,11 +21,13 @@ pub use event::{Estimate, Event, Progress};
 pub use happens_before::{HappensBefore, Position};
 pub use ids::{ObjectId, ThreadId, ThreadSet};
 pub use operation::{
-    End, Operation, Place, Touch, dependent, may_be_coenabled, may_disable, may_enable, waits_alike,
+    End, Operation, Place, Touch, Touches, dependent, may_be_coenabled, may_disable, may_enable,
+    waits_alike,
 };
 pub use schedule::{Schedule, ScheduleError};
 pub use system::{
-    Decision, Divergence, Effect, Foresight, Next, PlainAccess, System, Violation, ViolationKind,
+    Decision, Divergence, Effect, Failure, Foresight, Next, PlainAccess, System, Violation,
+    ViolationKind,
 };
 pub use trace::{Execution, Step, Trace};
 pub use verdict::{Counterexample, Coverage, Limit, Statistics, Verdict, Wait};

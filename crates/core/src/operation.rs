@@ -150,6 +150,7 @@ pub enum Touch {
 
 impl Touch {
     /// Whether the two may be swapped.
+    #[inline]
     pub fn commutes(self, other: Self) -> bool {
         match (self, other) {
             (Self::Read, Self::Read | Self::Enter) | (Self::Enter, Self::Read) => true,
@@ -170,42 +171,64 @@ pub enum End {
 /// Where order is kept: an object, or one end of it.
 pub type Place = (ObjectId, End);
 
+/// The places that one operation touches, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Touches {
+    places: [(Place, Touch); 2],
+    len: u8,
+}
+
+impl Touches {
+    fn one(object: ObjectId, end: End, touch: Touch) -> Self {
+        Self { places: [((object, end), touch); 2], len: 1 }
+    }
+
+    /// They, as a slice.
+    #[inline]
+    pub fn as_slice(&self) -> &[(Place, Touch)] {
+        &self.places[..usize::from(self.len)]
+    }
+}
+
 impl Operation {
     /// The places it touches and how: at most two.
-    pub fn touches(self) -> impl Iterator<Item = (Place, Touch)> {
+    #[inline]
+    pub fn touches(self) -> Touches {
         use End::{Back, Front};
         use Operation as O;
         use Touch::{Enter, Read, Write};
-        let (first, second) = match self {
-            O::Load(o) | O::Await(o) => (Some(((o, Front), Read)), None),
-            O::Store(o) | O::ReadModifyWrite(o) => (Some(((o, Front), Write)), None),
-            O::Acquire(o) | O::TryAcquire(o) | O::Release(o) => (Some(((o, Front), Write)), None),
-            O::ReadAcquire(o) | O::TryReadAcquire(o) => (Some(((o, Front), Enter)), None),
-            O::ReadRelease(o) => (Some(((o, Front), Read)), None),
-            O::WriteAcquire(o) | O::TryWriteAcquire(o) | O::WriteRelease(o) => {
-                (Some(((o, Front), Write)), None)
+        match self {
+            O::Load(o) | O::Await(o) | O::ReadRelease(o) => Touches::one(o, Front, Read),
+            O::ReadAcquire(o) | O::TryReadAcquire(o) => Touches::one(o, Front, Enter),
+            O::Store(o)
+            | O::ReadModifyWrite(o)
+            | O::Acquire(o)
+            | O::TryAcquire(o)
+            | O::Release(o)
+            | O::WriteAcquire(o)
+            | O::TryWriteAcquire(o)
+            | O::WriteRelease(o)
+            | O::Reacquire { mutex: o, .. }
+            | O::NotifyOne(o)
+            | O::NotifyAll(o)
+            | O::SemaphoreRelease(o)
+            | O::Arrive(o)
+            | O::Send { channel: o, .. } => Touches::one(o, Front, Write),
+            O::SemaphoreAcquire { semaphore: o, .. } | O::Receive(o) => {
+                Touches::one(o, Back, Write)
             }
             O::Wait { condvar, mutex } => {
-                (Some(((condvar, Front), Write)), Some(((mutex, Front), Write)))
+                Touches { places: [((condvar, Front), Write), ((mutex, Front), Write)], len: 2 }
             }
-            O::Reacquire { mutex, .. } => (Some(((mutex, Front), Write)), None),
-            O::NotifyOne(o) | O::NotifyAll(o) => (Some(((o, Front), Write)), None),
-            O::SemaphoreRelease(o) => (Some(((o, Front), Write)), None),
-            O::SemaphoreAcquire { semaphore, .. } => (Some(((semaphore, Back), Write)), None),
-            O::SemaphoreTryAcquire { semaphore, .. } => {
-                (Some(((semaphore, Front), Write)), Some(((semaphore, Back), Write)))
+            O::SemaphoreTryAcquire { semaphore: o, .. }
+            | O::TrySend { channel: o, .. }
+            | O::TryReceive(o) => {
+                Touches { places: [((o, Front), Write), ((o, Back), Write)], len: 2 }
             }
-            O::Arrive(o) => (Some(((o, Front), Write)), None),
-            O::Leave { .. } => (None, None),
-            O::Send { channel, .. } => (Some(((channel, Front), Write)), None),
-            O::Receive(o) => (Some(((o, Back), Write)), None),
-            O::TrySend { channel, .. } => {
-                (Some(((channel, Front), Write)), Some(((channel, Back), Write)))
+            O::Leave { .. } | O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => {
+                Touches { len: 0, ..Touches::one(ObjectId::new(0), Front, Read) }
             }
-            O::TryReceive(o) => (Some(((o, Front), Write)), Some(((o, Back), Write))),
-            O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => (None, None),
-        };
-        first.into_iter().chain(second)
+        }
     }
 
     /// The object it is about; of a wait, the condition variable.
@@ -311,9 +334,11 @@ impl fmt::Display for Operation {
 
 /// Whether two enabled operations of different threads may fail to commute, or one of them may
 /// disable the other.
+#[inline]
 pub fn dependent(a: Operation, b: Operation) -> bool {
-    a.touches().any(|(place, touch)| {
-        b.touches().any(|(other, how)| place == other && !touch.commutes(how))
+    let (a, b) = (a.touches(), b.touches());
+    a.as_slice().iter().any(|&(place, touch)| {
+        b.as_slice().iter().any(|&(other, how)| place == other && !touch.commutes(how))
     })
 }
 

@@ -124,6 +124,15 @@ impl ViolationKind {
     }
 }
 
+/// A step that went wrong, and what its operation did all the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Failure {
+    /// What the operation did: it is ordered with others whether or not the thread failed after it.
+    pub effect: Effect,
+    /// What went wrong.
+    pub violation: Violation,
+}
+
 /// A system did not do again what it had done under the same schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("step {step} was {expected} before and is {found} now")]
@@ -156,7 +165,7 @@ pub trait System {
     /// Takes the next step of an enabled thread.
     ///
     /// After a violation the thread that failed counts as ended and the others can go on.
-    fn step(&mut self, decision: Decision) -> Result<Effect, Violation>;
+    fn step(&mut self, decision: Decision) -> Result<Effect, Failure>;
 
     /// Back to the state after `schedule[..depth]`, where the system is now somewhere after it.
     /// By default: reset and replay. A system that can undo or restore overrides it.

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
     use Operation as O;
     use expect_test::{Expect, expect};
-    use mazurka_core::{Decision, Violation};
+    use mazurka_core::{Decision, Failure};
     use std::borrow::Cow;
 
     /// A system that has nothing but names.
@@ -282,7 +282,7 @@ mod tests {
             Next::Unborn
         }
 
-        fn step(&mut self, _decision: Decision) -> Result<Effect, Violation> {
+        fn step(&mut self, _decision: Decision) -> Result<Effect, Failure> {
             Ok(Effect::Done)
         }
 

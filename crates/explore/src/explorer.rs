@@ -379,9 +379,9 @@ impl<'a, S: System> Explorer<'a, S> {
             };
             let effect = match system.step(decision) {
                 Ok(effect) => effect,
-                Err(error) => {
-                    violation.get_or_insert(error);
-                    mazurka_core::Effect::Done
+                Err(failure) => {
+                    violation.get_or_insert(failure.violation);
+                    failure.effect
                 }
             };
             let step = mazurka_core::Step { decision, operation, effect };

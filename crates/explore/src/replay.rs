@@ -6,8 +6,7 @@
 
 use crate::deadlock::wish;
 use mazurka_core::{
-    Decision, Effect, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet,
-    Violation,
+    Decision, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet, Violation,
 };
 
 /// What came of following a schedule.
@@ -98,8 +97,8 @@ pub fn replay<S: System + ?Sized>(
     for (idx, &wanted) in schedule.decisions().iter().enumerate() {
         let (decision, operation) = find(system, &births, idx + 1, wanted)?;
         let effect = system.step(decision).unwrap_or_else(|found| {
-            violation.get_or_insert((idx + 1, found));
-            Effect::Done
+            violation.get_or_insert((idx + 1, found.violation));
+            found.effect
         });
         births.see(operation);
         execution.steps.push(Step { decision, operation, effect });
@@ -201,7 +200,7 @@ mod tests {
     use super::*;
     use Operation as O;
     use expect_test::{Expect, expect};
-    use mazurka_core::{ObjectId, ViolationKind};
+    use mazurka_core::{Effect, Failure, ObjectId, ViolationKind};
     use std::borrow::Cow;
 
     /// Threads that take their operations one after the other. `Choose` has two alternatives.
@@ -250,7 +249,7 @@ mod tests {
             }
         }
 
-        fn step(&mut self, decision: Decision) -> Result<Effect, Violation> {
+        fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
             let idx = decision.thread.index();
             let place = self.places[idx].expect("the thread is born");
             match self.scripts[idx][place] {
@@ -262,7 +261,8 @@ mod tests {
             if self.fails == Some((idx, place)) {
                 self.places[idx] = Some(self.scripts[idx].len());
                 let message = "it was to be".to_owned();
-                return Err(Violation { kind: ViolationKind::Assertion, message });
+                let violation = Violation { kind: ViolationKind::Assertion, message };
+                return Err(Failure { effect: Effect::Done, violation });
             }
             self.places[idx] = Some(place + 1);
             Ok(Effect::Done)

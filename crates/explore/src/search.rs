@@ -286,27 +286,18 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         let operation =
             self.next()[decision.thread.index()].operation().expect("an enabled thread has one");
         self.schedule.push(decision);
-        match self.system.step(decision) {
-            Ok(effect) => {
-                self.order.push(decision, operation, effect);
-                if self.options.race {
-                    let accesses = self.system.accesses();
-                    let race = self.data_races.step(decision, operation, effect, accesses);
-                    if let Some(race) = race
-                        && self.violation.is_none()
-                    {
-                        let message = race.describe(&self.system);
-                        self.violation = Some(Violation { kind: ViolationKind::Race, message });
-                    }
-                }
-            }
-            Err(violation) => {
-                let effect = mazurka_core::Effect::Done;
-                self.order.push(decision, operation, effect);
-                if self.options.race {
-                    self.data_races.step(decision, operation, effect, &[]);
-                }
-                self.violation.get_or_insert(violation);
+        let effect = self.system.step(decision).unwrap_or_else(|failure| {
+            self.violation.get_or_insert(failure.violation);
+            failure.effect
+        });
+        self.order.push(decision, operation, effect);
+        if self.options.race {
+            let accesses = self.system.accesses();
+            if let Some(race) = self.data_races.step(decision, operation, effect, accesses)
+                && self.violation.is_none()
+            {
+                let message = race.describe(&self.system);
+                self.violation = Some(Violation { kind: ViolationKind::Race, message });
             }
         }
     }

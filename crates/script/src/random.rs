@@ -1,7 +1,7 @@
 //! A small generator of random numbers: the same seed, the same numbers, on every machine.
 //!
 //! Implements Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*
-//! (OOPSLA 2014), figure 17 (`nextInt64` of SplitMix64).
+//! (OOPSLA 2014): SplitMix64 with the golden gamma.
 //!
 //! Differs from the paper: never split.
 
@@ -39,5 +39,19 @@ impl Random {
     /// One of `items`, which are not empty.
     pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_split_mix() {
+        let mut random = Random::new(1_234_567);
+        let numbers = [random.next(), random.next(), random.next()];
+        let published =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        assert_eq!(numbers, published);
     }
 }

@@ -4,8 +4,8 @@ use crate::ast::Program;
 use crate::parse::{self, ScriptError};
 use crate::run::{self, Code, Machine};
 use mazurka_core::{
-    Decision, Divergence, Effect, Foresight, Next, ObjectId, Operation, PlainAccess, Schedule,
-    System, ThreadId, Violation,
+    Decision, Divergence, Effect, Failure, Foresight, Next, ObjectId, Operation, PlainAccess,
+    Schedule, System, ThreadId,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -95,7 +95,7 @@ impl System for Script {
         self.machine.next(&self.code, thread)
     }
 
-    fn step(&mut self, decision: Decision) -> Result<Effect, Violation> {
+    fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
         debug_assert!(
             matches!(self.next(decision.thread),
                 Next::Enabled { choices, .. } if decision.choice < choices),

@@ -1,7 +1,7 @@
 //! Makes a failing script smaller: cuts it down as long as it still fails.
 //!
 //! Implements Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*
-//! (IEEE TSE 28(2), 2002), section 3.2 (the 1-minimal test case of Definition 10).
+//! (IEEE TSE 28(2), 2002), section 3: a 1-minimal test case.
 //!
 //! Differs from the paper: cuts one piece of the syntax tree at a time and never several, since
 //! scripts are short; and replaces by something simpler where nothing can be cut.

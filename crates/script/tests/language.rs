@@ -1,7 +1,7 @@
 //! The language: what is read, how it is printed, and what is said about mistakes.
 
 use expect_test::{Expect, expect};
-use mazurka_core::{Decision, Effect, Next, Schedule, System};
+use mazurka_core::{Decision, Effect, Failure, Next, Schedule, System};
 use mazurka_script::Script;
 
 /// The normal form of a text, or its errors.
@@ -36,7 +36,9 @@ fn run(text: &str, schedule: &str, expect: Expect) {
         let result = match script.step(Decision { thread, choice }) {
             Ok(Effect::Done) => String::new(),
             Ok(effect) => format!(" -> {effect:?}"),
-            Err(violation) => format!(" -> {}: {}", violation.kind.name(), violation.message),
+            Err(Failure { violation, .. }) => {
+                format!(" -> {}: {}", violation.kind.name(), violation.message)
+            }
         };
         shown.push_str(&format!("{thread}: {}{name}{of}{result}", operation.name()));
         for access in script.accesses() {

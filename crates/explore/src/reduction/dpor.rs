@@ -12,13 +12,15 @@
 //! | line 7, all enabled                       | `node.enabled`                          |
 //! | line 11, *backtrack(s) := {p}*            | [`Policy::initial`]                     |
 //!
-//! Differs from the paper: reads and writes are apart, with the last read of every thread. With
+//! Differs from the paper: reads and writes are apart, with the last read of every thread. A
+//! thread that did not move is looked at again only after a step that its next one depends on:
+//! before that, its last race is the one that the state before has dealt with. With
 //! sleep sets, the first thread is chosen among those awake, and where only sleepers are in *E*, all enabled are added:
 //! the subtree that was pruned would have asked for more (`T0: x=1 | T1: y=1; r=x | T2: r=x`).
 
 use super::stack::{Policy, Stack};
 use crate::view::View;
-use mazurka_core::{Operation, Position, ThreadId, ThreadSet};
+use mazurka_core::{Operation, Position, ThreadId, ThreadSet, dependent};
 
 /// Takes the steps that some race asked for.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +34,15 @@ impl Policy for Dpor {
     fn before_step(_stack: &mut Stack<Self>, _view: &View<'_>, _thread: ThreadId) {}
 
     fn at_state(stack: &mut Stack<Self>, view: &View<'_>) {
+        let last = view.depth() as Position;
         for (thread, operation) in view.operations() {
+            // Only the last step can have changed what a thread that did not move races with.
+            if last > 0
+                && view.order.thread(last) != thread
+                && !dependent(view.order.operation(last), operation)
+            {
+                continue;
+            }
             let race = last_race(view, thread, operation, &mut stack.races);
             if race != 0 {
                 stack.with_node(race as usize - 1, |node| {

@@ -3,19 +3,24 @@
 use super::code::{Code, HALT, Instruction, Operand, Pc, Queue, Site, UNBORN, Update};
 use super::machine::Machine;
 use Instruction as I;
-use mazurka_core::{Decision, Effect, PlainAccess, ThreadId, ThreadSet, Violation, ViolationKind};
+use mazurka_core::{
+    Decision, Effect, Failure, PlainAccess, ThreadId, ThreadSet, Violation, ViolationKind,
+};
 
 /// How many invisible instructions a step may take before the thread counts as stuck in a loop.
 const MAX_INVISIBLE: u32 = 100_000;
 
 impl Machine {
     /// Takes the next step of an enabled thread.
-    pub(crate) fn step(&mut self, code: &Code, decision: Decision) -> Result<Effect, Violation> {
+    pub(crate) fn step(&mut self, code: &Code, decision: Decision) -> Result<Effect, Failure> {
         self.mark();
         let thread_idx = decision.thread.index();
         let result = match self.operate(code, thread_idx, decision.choice) {
-            Ok((effect, pc)) => self.run(code, thread_idx, pc).map(|()| effect),
-            Err(violation) => Err(violation),
+            Ok((effect, pc)) => match self.run(code, thread_idx, pc) {
+                Ok(()) => Ok(effect),
+                Err(violation) => Err(Failure { effect, violation }),
+            },
+            Err(violation) => Err(Failure { effect: Effect::Done, violation }),
         };
         if result.is_err() {
             self.set(thread_idx as u32, i64::from(HALT));

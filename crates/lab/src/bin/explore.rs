@@ -1,0 +1,117 @@
+//! How fast the explorer is: `cargo run --release -p mazurka-lab --bin explore`.
+//!
+//! Prints a table of searches with executions, transitions, CPU time, rates and peak memory.
+//! With arguments `REDUCTION PROGRAM [JOBS]`, only that search: `optimal long4x50/10 2`.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
+
+use mazurka_core::Verdict;
+use mazurka_explore::{Explorer, Options, Reduction};
+use mazurka_lab::{machine, programs};
+use mazurka_script::Script;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The program of a name such as `writers8`, `fib5`, `long4x50/10`.
+fn program(name: &str) -> Option<String> {
+    let split = name.find(|c: char| c.is_ascii_digit())?;
+    let (kind, size) = name.split_at(split);
+    if kind == "long" {
+        let (threads, rest) = size.split_once('x')?;
+        let (len, period) = rest.split_once('/')?;
+        return Some(programs::long(
+            threads.parse().ok()?,
+            len.parse().ok()?,
+            period.parse().ok()?,
+        ));
+    }
+    if kind == "private" {
+        let (threads, len) = size.split_once('x')?;
+        return Some(programs::private(threads.parse().ok()?, len.parse().ok()?));
+    }
+    let n = size.parse().ok()?;
+    Some(match kind {
+        "readers" => programs::readers(n),
+        "writers" => programs::writers(n),
+        "fib" => programs::fib(n),
+        "indexer" => programs::indexer(n),
+        "filesystem" => programs::filesystem(n),
+        _ => return None,
+    })
+}
+
+fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> {
+    let text = program(name).ok_or_else(|| format!("unknown program `{name}`"))?;
+    let script: Script = Script::parse(&text).map_err(|errors| format!("{name}: {}", errors[0]))?;
+    let options = Options::new().reduction(reduction).jobs(jobs);
+    let (begun, cpu) = (Instant::now(), machine::cpu_time());
+    let outcome =
+        Explorer::new(options).run(|| script.clone()).map_err(|error| error.to_string())?;
+    let wall = begun.elapsed().as_secs_f64();
+    let cpu = machine::cpu_time().zip(cpu).map_or(wall, |(now, then)| (now - then).as_secs_f64());
+    if !matches!(outcome.verdict, Verdict::Holds(_)) {
+        return Err(format!("{name}: {:?}", outcome.verdict));
+    }
+    let s = outcome.statistics;
+    println!(
+        "{:<10} {name:<14} {jobs:>4} {:>10} {:>8} {:>11} {:>8.2} {:>8.2} {:>9.3} {:>9.3} {:>7.1}",
+        reduction.name(),
+        s.executions,
+        s.blocked_executions,
+        s.transitions,
+        cpu,
+        wall,
+        s.transitions as f64 / wall / 1e6,
+        s.executions as f64 / wall / 1e6,
+        machine::peak_memory().map_or(f64::NAN, |bytes| bytes as f64 / 1e6),
+    );
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    println!(
+        "{:<10} {:<14} {:>4} {:>10} {:>8} {:>11} {:>8} {:>8} {:>9} {:>9} {:>7}",
+        "reduction",
+        "program",
+        "jobs",
+        "execs",
+        "blocked",
+        "steps",
+        "cpu s",
+        "wall s",
+        "Msteps/s",
+        "Mexecs/s",
+        "peak MB"
+    );
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let result = match args.as_slice() {
+        [] => all(),
+        [reduction, name, rest @ ..] => {
+            let jobs = rest.first().map_or(Ok(1), |jobs| jobs.parse());
+            match (reduction.parse(), jobs) {
+                (Ok(reduction), Ok(jobs)) => measure(reduction, name, jobs),
+                (Err(error), _) => Err(error.to_string()),
+                (_, Err(error)) => Err(error.to_string()),
+            }
+        }
+        [_] => Err("REDUCTION and PROGRAM come together".to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn all() -> Result<(), String> {
+    for reduction in [Reduction::Dpor, Reduction::Source, Reduction::Optimal] {
+        for name in ["long4x50/10", "writers8", "readers16", "fib5", "indexer14", "filesystem20"] {
+            measure(reduction, name, 1)?;
+        }
+    }
+    measure(Reduction::Optimal, "writers10", 1)?;
+    measure(Reduction::Optimal, "writers10", 2)?;
+    measure(Reduction::Optimal, "readers23", 1)
+}

@@ -1,0 +1,4 @@
+//! What is measured, and how: programs of known size, CPU time and resident memory.
+
+pub mod machine;
+pub mod programs;
