@@ -288,7 +288,7 @@ impl<'a, S: System> Explorer<'a, S> {
     fn sum(&self, reports: &[Report]) -> (Statistics, u64, f64) {
         let before = self.saved.as_ref();
         let mut statistics = before.map_or(Statistics::default(), |saved| saved.statistics);
-        let (mut frontier, mut explored) = (0, before.map_or(0.0, Saved::explored));
+        let (mut frontier, mut explored) = (0, before.map_or(0.0, |saved| saved.explored));
         for report in reports {
             statistics.add(&report.statistics);
             frontier += report.frontier;
@@ -314,28 +314,30 @@ impl<'a, S: System> Explorer<'a, S> {
         let (statistics, _, explored) = self.sum(reports);
         let cut = reports.iter().any(|report| report.cut)
             || self.saved.as_ref().is_some_and(|saved| saved.cut);
-        if let Some(Reason::Error(error)) = reason {
-            return Err(error);
-        }
-        if let Some(found) = reports.iter().find_map(|report| report.found.as_ref()) {
-            let counterexample = self.confirm(&mut make(), found)?;
-            let verdict = Verdict::Violated(Box::new(counterexample));
-            return Ok(Outcome { verdict, statistics, saved: None });
-        }
+        let limit = match reason {
+            Some(Reason::Error(error)) => return Err(error),
+            Some(Reason::Limit(limit)) if !units.is_empty() => Some(limit),
+            _ => None,
+        };
         let options = &self.options;
-        match reason {
-            Some(Reason::Limit(limit)) if !units.is_empty() => {
-                let mut saved = Saved::new(options, program, statistics, cut, explored, &units);
-                saved.visited = visited;
-                let verdict = Verdict::Inconclusive(limit);
-                Ok(Outcome { verdict, statistics, saved: Some(saved) })
-            }
-            _ if cut => {
-                let verdict = Verdict::Inconclusive(Limit::Depth(options.max_depth));
-                Ok(Outcome { verdict, statistics, saved: None })
-            }
-            _ => Ok(Outcome { verdict: Verdict::Holds(self.coverage()), statistics, saved: None }),
-        }
+        let before = self.saved.as_ref().and_then(|saved| saved.found.as_ref());
+        let found = before.or_else(|| reports.iter().find_map(|report| report.found.as_ref()));
+        let saved = limit.is_some().then(|| {
+            let mut saved = Saved::new(options, program, &units);
+            saved.statistics = statistics;
+            saved.explored = explored;
+            saved.cut = cut;
+            saved.found = found.cloned();
+            saved.visited = visited;
+            saved
+        });
+        let verdict = match (found, limit) {
+            (Some(found), _) => Verdict::Violated(Box::new(self.confirm(&mut make(), found)?)),
+            (None, Some(limit)) => Verdict::Inconclusive(limit),
+            (None, None) if cut => Verdict::Inconclusive(Limit::Depth(options.max_depth)),
+            (None, None) => Verdict::Holds(self.coverage()),
+        };
+        Ok(Outcome { verdict, statistics, saved })
     }
 
     /// What a search that has come to its end has established.

@@ -2,6 +2,7 @@
 
 use crate::options::Reduction;
 use crate::reduction::stack::{Node, StackUnit};
+use crate::search::Found;
 use crate::unit::{OptimalUnit, Unit};
 use crate::visited::Visited;
 use mazurka_core::{Decision, Statistics};
@@ -18,8 +19,12 @@ pub struct Saved {
     /// What the program's threads would do first: another program is told apart by it.
     pub(crate) program: u64,
     pub(crate) statistics: Statistics,
+    /// Some execution was cut at the depth limit.
     pub(crate) cut: bool,
-    explored: f64,
+    /// How much of the whole was explored, as far as one could guess.
+    pub(crate) explored: f64,
+    /// The first violation, if there was one already.
+    pub(crate) found: Option<Found>,
     units: Vec<SavedUnit>,
     nodes: Vec<Node>,
     pub(crate) visited: Option<Visited>,
@@ -59,22 +64,17 @@ impl Saved {
     /// The first bytes; the number is the version of the form.
     const MAGIC: &'static str = "mzk-search-1\n";
 
-    pub(crate) fn new(
-        options: &crate::Options,
-        program: u64,
-        statistics: Statistics,
-        cut: bool,
-        explored: f64,
-        units: &[Unit],
-    ) -> Self {
+    /// What is left of a search: these units.
+    pub(crate) fn new(options: &crate::Options, program: u64, units: &[Unit]) -> Self {
         let mut saved = Self {
             reduction: options.reduction,
             sleep: options.sleep,
             stateful: options.stateful,
             program,
-            statistics,
-            cut,
-            explored,
+            statistics: Statistics::default(),
+            cut: false,
+            explored: 0.0,
+            found: None,
             units: Vec::new(),
             nodes: Vec::new(),
             visited: None,
@@ -99,11 +99,6 @@ impl Saved {
             saved.units.push(unit);
         }
         saved
-    }
-
-    /// How much of the whole was explored, as far as one could guess.
-    pub(crate) fn explored(&self) -> f64 {
-        self.explored
     }
 
     /// How many units of work are left.

@@ -22,6 +22,7 @@ use mazurka_core::{
     Decision, Divergence, HappensBefore, Next, Operation, Schedule, Statistics, System, ThreadId,
     ThreadSet, Violation, ViolationKind,
 };
+use serde::{Deserialize, Serialize};
 
 /// One search in progress: a system, the execution it is in, and where to go from there.
 pub(crate) struct Worker<'a, S, R> {
@@ -51,7 +52,7 @@ pub(crate) struct Worker<'a, S, R> {
 pub(crate) type Observe<'a, S> = dyn Fn(Ended<'_, S>) + Sync + 'a;
 
 /// A violation, and the decisions that lead to it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Found {
     pub(crate) violation: Violation,
     pub(crate) schedule: Schedule,
