@@ -207,6 +207,11 @@ pub trait System {
         None
     }
 
+    /// What a verdict about this system takes for granted, as ends of a sentence: "assuming …".
+    fn assumptions(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What people call the thread.
     fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
         Cow::Owned(thread.to_string())

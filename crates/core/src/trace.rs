@@ -7,7 +7,7 @@
 //! | text                                      | here                                   |
 //! |-------------------------------------------|----------------------------------------|
 //! | sequence of transitions *S*               | [`Execution`]                          |
-//! | trace *[S]*                               | [`Trace`]                              |
+//! | the trace of *S*                          | [`Trace`]                              |
 //! | hash of a terminal state                  | [`Trace::hash`]                        |
 //! | local state, Def. 2.1, and its hash       | [`Execution::local_states`]            |
 //!

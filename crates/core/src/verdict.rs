@@ -135,6 +135,7 @@ impl fmt::Display for Limit {
             Self::Interrupted => write!(f, "interrupted"),
             Self::Executions(n) => write!(f, "execution limit, {n}"),
             Self::Time(limit) => write!(f, "time limit, {limit:?}"),
+            Self::Depth(1) => write!(f, "depth limit, 1 step"),
             Self::Depth(limit) => write!(f, "depth limit, {limit} steps"),
             Self::States(limit) => write!(f, "state limit, {limit}"),
         }

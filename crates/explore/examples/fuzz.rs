@@ -2,12 +2,15 @@
 //!
 //! SHAPE is `variables`, `locks` or `everything`; FROM and TO are seeds. A program on which a
 //! search and plain enumeration disagree is shrunk and shown, and the exit status is 101.
+//! With SHAPE `large`, programs of everything that are too large for enumeration: `optimal` and
+//! `source` must visit the same traces, `optimal` each once.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+use mazurka_explore::{Options, Reduction};
 use mazurka_script::Shape;
 use std::process::ExitCode;
 
@@ -18,8 +21,9 @@ fn main() -> ExitCode {
         "variables" => Shape::variables(),
         "locks" => Shape::locks(),
         "everything" => Shape::everything(),
+        "large" => large(),
         other => {
-            eprintln!("unknown shape `{other}`: there are variables, locks and everything");
+            eprintln!("unknown shape `{other}`: there are variables, locks, everything and large");
             return ExitCode::from(2);
         }
     };
@@ -30,8 +34,40 @@ fn main() -> ExitCode {
     };
     let mut n_programs = 0;
     for start in (from..to).step_by(1_000) {
-        n_programs += support::check_random(&shape, start..to.min(start + 1_000), 20_000);
+        let seeds = start..to.min(start + 1_000);
+        n_programs += match name.as_str() {
+            "large" => seeds.map(|seed| usize::from(agree(seed, &shape))).sum(),
+            _ => support::check_random(&shape, seeds, 20_000),
+        };
         println!("{name}: seeds {from} to {}, {n_programs} programs agree", to.min(start + 1_000));
     }
     ExitCode::SUCCESS
+}
+
+fn large() -> Shape {
+    Shape { max_per_thread: 7, max_total: 18, ..Shape::everything() }
+}
+
+/// Whether the program is small enough to be compared.
+///
+/// # Panics
+///
+/// If the reductions disagree on it.
+fn agree(seed: u64, shape: &Shape) -> bool {
+    let script = mazurka_script::generate(seed, shape);
+    let options = |reduction| {
+        let mut options = Options::new().reduction(reduction);
+        options.max_executions = Some(20_000);
+        options
+    };
+    let [source, optimal] = [Reduction::Source, Reduction::Optimal]
+        .map(|reduction| support::explore(&script, options(reduction)));
+    if [&source, &optimal].iter().any(|(_, outcome)| outcome.saved.is_some()) {
+        return false;
+    }
+    let [source, optimal] = [source.0, optimal.0];
+    assert!(!optimal.has_repetitions(), "seed {seed}: a trace twice\n{script}");
+    let same = source.traces.keys().eq(optimal.traces.keys());
+    assert!(same, "seed {seed}: {} and {}\n{script}", source.traces.len(), optimal.traces.len());
+    true
 }

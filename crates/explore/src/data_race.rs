@@ -49,7 +49,7 @@ pub(crate) struct DataRace {
 
 impl DataRace {
     /// The message of the violation, for people.
-    pub(crate) fn describe(&self, system: &dyn System) -> String {
+    pub(crate) fn describe<S: System + ?Sized>(&self, system: &S) -> String {
         let side = |write: bool, thread: ThreadId, step: Position| {
             let what = if write { "writes" } else { "reads" };
             format!("{} {what} it at step {step}", system.thread_name(thread))

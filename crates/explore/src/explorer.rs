@@ -335,23 +335,26 @@ impl<'a, S: System> Explorer<'a, S> {
             (Some(found), _) => Verdict::Violated(Box::new(self.confirm(&mut make(), found)?)),
             (None, Some(limit)) => Verdict::Inconclusive(limit),
             (None, None) if cut => Verdict::Inconclusive(Limit::Depth(options.max_depth)),
-            (None, None) => Verdict::Holds(self.coverage()),
+            (None, None) => Verdict::Holds(self.coverage(make().assumptions())),
         };
         Ok(Outcome { verdict, statistics, saved })
     }
 
     /// What a search that has come to its end has established.
-    fn coverage(&self) -> Coverage {
+    fn coverage(&self, assumptions: Vec<String>) -> Coverage {
         let options = &self.options;
         let mut properties = vec!["assertion failure"];
         properties.extend(options.deadlock.then_some("deadlock"));
-        properties.extend(options.race.then_some("data race"));
-        properties.extend(options.livelock.then_some("livelock"));
-        let coverage = Coverage::of(properties);
-        match options.stateful {
-            true => coverage.assuming("no two states have the same 128-bit hash"),
-            false => coverage,
+        if !options.stateful {
+            // Both are properties of an execution, not of the states it goes through.
+            properties.extend(options.race.then_some("data race"));
+            properties.extend(options.livelock.then_some("livelock"));
         }
+        let mut coverage = Coverage::of(properties);
+        if options.stateful {
+            coverage = coverage.assuming("no two states have the same 128-bit hash");
+        }
+        assumptions.into_iter().fold(coverage, Coverage::assuming)
     }
 
     /// Follows what was found once more, in a system of its own.

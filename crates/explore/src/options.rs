@@ -83,6 +83,9 @@ pub enum OptionError {
     /// A search without workers.
     #[error("`--jobs 0` would search nothing; use at least 1")]
     NoJobs,
+    /// More workers than an operating system gives.
+    #[error("`--jobs {0}` is too many; use at most {max}", max = Options::MAX_JOBS)]
+    TooManyJobs(usize),
     /// A search without a step.
     #[error("a depth limit of 0 would search nothing; use at least 1")]
     NoDepth,
@@ -102,11 +105,13 @@ pub struct Options {
     pub jobs: usize,
     /// How many steps an execution may take.
     pub max_depth: usize,
-    /// Whether an execution that reaches `max_depth` is a livelock, and not just a limit.
+    /// Whether an execution that reaches `max_depth` is a livelock, and not just a limit. A stateful
+    /// search leaves a loop where it closes, so it claims nothing about livelocks.
     pub livelock: bool,
     /// Whether a state in which threads wait and none can move is a violation.
     pub deadlock: bool,
-    /// Whether two unordered plain accesses are a violation.
+    /// Whether two unordered plain accesses are a violation. A stateful search reports those it
+    /// meets and does not claim that there are no others.
     pub race: bool,
     /// Whether to stop at the first violation. If not, the first one is reported at the end.
     pub stop_at_first: bool,
@@ -141,6 +146,9 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The most workers there may be.
+    pub const MAX_JOBS: usize = 1024;
+
     /// The options that a search has when nobody says otherwise.
     pub fn new() -> Self {
         Self::default()
@@ -193,6 +201,9 @@ impl Options {
         }
         if self.jobs == 0 {
             errors.push(OptionError::NoJobs);
+        }
+        if self.jobs > Self::MAX_JOBS {
+            errors.push(OptionError::TooManyJobs(self.jobs));
         }
         if self.max_depth == 0 {
             errors.push(OptionError::NoDepth);

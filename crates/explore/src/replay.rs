@@ -4,9 +4,11 @@
 //! way; [`by_birth`] goes from the second to the first, [`replay`] back again. A schedule may come
 //! from a user, for another program or another version of this one, so nothing in it is trusted.
 
+use crate::data_race::DataRaces;
 use crate::deadlock::wish;
 use mazurka_core::{
     Decision, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet, Violation,
+    ViolationKind,
 };
 
 /// What came of following a schedule.
@@ -14,7 +16,7 @@ use mazurka_core::{
 pub struct Replay {
     /// The steps that were taken: as many as the schedule has.
     pub execution: Execution,
-    /// The first violation that the system reported, and at which step, from 1.
+    /// The first violation, a data race among them, and at which step, from 1.
     pub violation: Option<(usize, Violation)>,
     /// What every thread would do next, after the last step.
     pub end: Vec<Next>,
@@ -94,12 +96,18 @@ pub fn replay<S: System + ?Sized>(
     let mut births = Births::new(initial.map(|(idx, _)| ThreadId::new(idx)));
     let mut execution = Execution::default();
     let mut violation = None;
+    let mut races = DataRaces::new();
     for (idx, &wanted) in schedule.decisions().iter().enumerate() {
         let (decision, operation) = find(system, &births, idx + 1, wanted)?;
         let effect = system.step(decision).unwrap_or_else(|found| {
             violation.get_or_insert((idx + 1, found.violation));
             found.effect
         });
+        if let Some(race) = races.step(decision, operation, effect, system.accesses()) {
+            let message = race.describe(system);
+            let found = Violation { kind: ViolationKind::Race, message };
+            violation.get_or_insert((idx + 1, found));
+        }
         births.see(operation);
         execution.steps.push(Step { decision, operation, effect });
     }
@@ -200,7 +208,7 @@ mod tests {
     use super::*;
     use Operation as O;
     use expect_test::{Expect, expect};
-    use mazurka_core::{Effect, Failure, ObjectId, ViolationKind};
+    use mazurka_core::{Effect, Failure, ObjectId};
     use std::borrow::Cow;
 
     /// Threads that take their operations one after the other. `Choose` has two alternatives.

@@ -13,9 +13,11 @@ use std::sync::{Arc, Mutex};
 /// A search that was stopped, with everything that is left to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Saved {
-    pub(crate) reduction: Reduction,
-    pub(crate) sleep: bool,
-    pub(crate) stateful: bool,
+    reduction: Reduction,
+    sleep: bool,
+    stateful: bool,
+    /// What was looked for: what was not cannot be claimed later.
+    properties: Properties,
     /// What the program's threads would do first: another program is told apart by it.
     pub(crate) program: u64,
     pub(crate) statistics: Statistics,
@@ -28,6 +30,29 @@ pub struct Saved {
     units: Vec<SavedUnit>,
     nodes: Vec<Node>,
     pub(crate) visited: Option<Visited>,
+}
+
+/// What a search looks for, and how far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Properties {
+    deadlock: bool,
+    race: bool,
+    livelock: bool,
+    max_depth: usize,
+}
+
+impl Properties {
+    fn of(options: &crate::Options) -> Self {
+        let &crate::Options { deadlock, race, livelock, max_depth, .. } = options;
+        Self { deadlock, race, livelock, max_depth }
+    }
+
+    fn show(self) -> String {
+        let named = [(self.deadlock, "deadlock"), (self.race, "race"), (self.livelock, "livelock")];
+        let names: Vec<_> =
+            named.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name).collect();
+        format!(" --property {} and a depth of {}", names.join(","), self.max_depth)
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,6 +95,7 @@ impl Saved {
             reduction: options.reduction,
             sleep: options.sleep,
             stateful: options.stateful,
+            properties: Properties::of(options),
             program,
             statistics: Statistics::default(),
             cut: false,
@@ -133,13 +159,14 @@ impl Saved {
 
     /// Whether it can go on with these options.
     pub(crate) fn fits(&self, options: &crate::Options) -> Result<(), SavedError> {
-        let show = |reduction: Reduction, sleep: bool, stateful: bool| {
+        let show = |reduction: Reduction, sleep: bool, stateful: bool, properties: Properties| {
             let sleep = if sleep { "on" } else { "off" };
             let stateful = if stateful { " --stateful" } else { "" };
-            format!("--reduction {reduction} --sleep {sleep}{stateful}")
+            format!("--reduction {reduction} --sleep {sleep}{stateful}{}", properties.show())
         };
-        let saved = show(self.reduction, self.sleep, self.stateful);
-        let asked = show(options.reduction, options.sleep, options.stateful);
+        let saved = show(self.reduction, self.sleep, self.stateful, self.properties);
+        let properties = Properties::of(options);
+        let asked = show(options.reduction, options.sleep, options.stateful, properties);
         if saved == asked { Ok(()) } else { Err(SavedError::OtherOptions { saved, asked }) }
     }
 

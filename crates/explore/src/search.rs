@@ -197,6 +197,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         };
         self.reduction.finish(&view, end);
         if end == End::GivenUp {
+            self.note_violation();
             self.violation = None;
             return Ok(Step::More);
         }

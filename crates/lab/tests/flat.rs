@@ -30,16 +30,17 @@ fn cost(reduction: &str, program: &str) -> Cost {
         .args([reduction, program])
         .output()
         .unwrap_or_else(|error| panic!("valgrind is needed (`apt-get install valgrind`): {error}"));
-    let table = String::from_utf8(output.stdout).unwrap();
+    let table = String::from_utf8(output.stdout).expect("it is there");
     assert!(output.status.success(), "{table}\n{}", String::from_utf8_lossy(&output.stderr));
-    let row: Vec<&str> = table.lines().last().unwrap().split_whitespace().collect();
-    let log = std::fs::read_to_string(&out).unwrap();
-    std::fs::remove_file(&out).unwrap();
-    let collected = log.lines().find_map(|line| line.split_once("Collected :")).unwrap().1;
+    let row: Vec<&str> = table.lines().last().expect("it is there").split_whitespace().collect();
+    let log = std::fs::read_to_string(&out).expect("it is there");
+    std::fs::remove_file(&out).expect("it is there");
+    let collected =
+        log.lines().find_map(|line| line.split_once("Collected :")).expect("it is there").1;
     Cost {
-        instructions: collected.trim().parse().unwrap(),
-        steps: row[5].parse().unwrap(),
-        executions: row[3].parse().unwrap(),
+        instructions: collected.trim().parse().expect("it is there"),
+        steps: row[5].parse().expect("it is there"),
+        executions: row[3].parse().expect("it is there"),
     }
 }
 

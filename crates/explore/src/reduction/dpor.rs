@@ -36,11 +36,7 @@ impl Policy for Dpor {
     fn at_state(stack: &mut Stack<Self>, view: &View<'_>) {
         let last = view.depth() as Position;
         for (thread, operation) in view.operations() {
-            // Only the last step can have changed what a thread that did not move races with.
-            if last > 0
-                && view.order.thread(last) != thread
-                && !dependent(view.order.operation(last), operation)
-            {
+            if last > 0 && !is_news(view, last, thread, operation) {
                 continue;
             }
             let race = last_race(view, thread, operation, &mut stack.races);
@@ -60,6 +56,15 @@ impl Policy for Dpor {
     }
 
     fn at_end(_stack: &mut Stack<Self>, _view: &View<'_>) {}
+}
+
+/// Whether the step `last` can have changed what the next one of `thread` races with.
+fn is_news(view: &View<'_>, last: Position, thread: ThreadId, operation: Operation) -> bool {
+    let taken = view.order.operation(last);
+    view.order.thread(last) == thread
+        || dependent(taken, operation)
+        || taken == Operation::Spawn(thread)
+        || view.order.waker(thread, operation) == Some(last)
 }
 
 /// The last step that is dependent and may be co-enabled with the next one of `thread`, and that

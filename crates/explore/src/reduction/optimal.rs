@@ -10,23 +10,23 @@
 //! Let *T* be a trace that extends the execution *E*, and *e* the free step after *E*. If *e* can
 //! come first in the rest of *T*, the representative of *T* goes on with *e*. If not, some step
 //! of *T* that depends on *e* comes before it. Let *x* be the first of those (of several
-//! unordered ones, that of the smallest thread) and *[x]* its past after *E*: the representative
-//! goes on with the *block* *[x]*, whose last step *x* is its *head*, and then with *e* if *e* is
+//! unordered ones, that of the smallest thread) and ⟨x⟩ its past after *E*: the representative
+//! goes on with the *block* ⟨x⟩, whose last step *x* is its *head*, and then with *e* if *e* is
 //! still enabled. So each trace has one representative, and a trace that is cut into blocks with
 //! heads can be recognised as one.
 //!
-//! **Reversals.** A block *[x]* in place of *e* after *E* is found where *x* is met as a race with
-//! the free step *e*: in any execution that goes on *E.e* and has *[x]*, without *e*, in it. Exactly one
-//! of them has no head after *e* that is outside *[x]*: since every head answers a step of *[x]* that
-//! could not have been there otherwise, it is the one that the rule reaches by going for *[x]* alone.
+//! **Reversals.** A block ⟨x⟩ in place of *e* after *E* is found where *x* is met as a race with
+//! the free step *e*: in any execution that goes on *E.e* and has ⟨x⟩, without *e*, in it. Exactly one
+//! of them has no head after *e* that is outside ⟨x⟩: since every head answers a step of ⟨x⟩ that
+//! could not have been there otherwise, it is the one that the rule reaches by going for ⟨x⟩ alone.
 //! Only there the reversal is made. So every block is found once, no set of what was done is
 //! kept (no sleep sets, no wake-up trees), and a reversal can be explored anywhere, by anybody.
 //!
 //! Three cases need care:
 //! - A step *x* that *e* can disable (two acquires of one mutex) is not taken right after *e*. For an
-//!   operation that may block, *[x]* is what its thread knows, what woke it, and the readers that
+//!   operation that may block, ⟨x⟩ is what its thread knows, what woke it, and the readers that
 //!   had to leave; every competitor *e* that the thread does not know of is reversed, from the
-//!   one execution whose heads after *e* are all in *[x]*, whether *x* was taken there or waits for ever.
+//!   one execution whose heads after *e* are all in ⟨x⟩, whether *x* was taken there or waits for ever.
 //! - Several unordered reads before one write *e*: they become heads in turn, each displacing the same
 //!   *e*, and only in the order of their threads ([`Optimal::in_turn`]). That *e* follows at once is
 //!   what makes each of these executions a trace of its own.
@@ -198,18 +198,27 @@ impl Optimal {
 
     /// Finds what an operation that may block reverses, taken or waiting.
     fn reverse_rivals(&mut self, order: &HappensBefore, thread: ThreadId, operation: Operation) {
+        self.past.clear();
+        self.past.extend_from_slice(order.clock(thread));
+        if let Some(waker) = order.waker(thread, operation) {
+            join(&mut self.past, order.clock_at(waker));
+        }
+        let is_writer = matches!(operation, Operation::WriteAcquire(_));
         for rival in order.rivals(thread, operation) {
-            self.past.clear();
-            self.past.extend_from_slice(order.clock(thread));
-            if let Some(waker) = order.waker(thread, operation) {
-                join(&mut self.past, order.clock_at(waker));
-            }
-            for departure in order.departures(operation, rival) {
-                join(&mut self.past, order.clock_at(departure));
+            if is_writer {
+                // Which readers have to leave first depends on the rival.
+                self.past.clear();
+                self.past.extend_from_slice(order.clock(thread));
+                for departure in order.departures(operation, rival) {
+                    join(&mut self.past, order.clock_at(departure));
+                }
             }
             if rival < self.last_head_outside(order) {
-                // Older rivals are before that head, too, unless more readers come to its aid.
-                continue;
+                if is_writer {
+                    continue;
+                }
+                // Older rivals are before that head, too.
+                break;
             }
             if self.marks[rival as usize - 1] == Mark::Free
                 && self.in_turn(order, rival, thread, operation)

@@ -7,7 +7,7 @@
 //! |----------------------------------------------|-------------------------------|
 //! | reversible race *e* ≾ *e'*                   | [`races`]                     |
 //! | *v* = notdep(*e*, *E*).proc(*e'*)            | described by its initials     |
-//! | *I*[E'](*v*), the initials                   | [`initials`]                  |
+//! | *I(v)* after *E'*, the initials              | [`initials`]                  |
 //! | add some *q* ∈ *I* unless one is there       | [`Source::detect`]            |
 //!
 //! Differs from the paper: threads that wait at the end of an execution take part (two acquires

@@ -2,7 +2,7 @@
 //! threads to explore, and who has been.
 //!
 //! Implements the depth-first searches of Flanagan and Godefroid (POPL 2005, Fig. 3), with sleep
-//! sets ([`sleep`](super::sleep)) and stored states ([`Visited`]) beside them.
+//! sets ([`sleep`]) and stored states ([`Visited`]) beside them.
 //!
 //! | paper                 | here              |
 //! |-----------------------|-------------------|
