@@ -30,4 +30,4 @@ pub use system::{
     ViolationKind,
 };
 pub use trace::{Execution, Step, Trace};
-pub use verdict::{Counterexample, Coverage, Limit, Statistics, Verdict, Wait};
+pub use verdict::{Counterexample, Coverage, Limit, Location, Statistics, Told, Verdict, Wait};

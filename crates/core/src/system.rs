@@ -1,6 +1,6 @@
 //! A concurrent program that is run one operation at a time: the seam between doors and engines.
 
-use crate::{ObjectId, Operation, Schedule, ThreadId, ThreadSet};
+use crate::{Location, ObjectId, Operation, Schedule, ThreadId, ThreadSet};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -54,7 +54,7 @@ impl Next {
 }
 
 /// What a step did that its operation did not say beforehand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Effect {
     /// What it says.
     Done,
@@ -210,6 +210,16 @@ pub trait System {
     /// What a verdict about this system takes for granted, as ends of a sentence: "assuming …".
     fn assumptions(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Where in the source the next operation of a thread stands, if that is known.
+    fn location(&self, _thread: ThreadId) -> Option<Location> {
+        None
+    }
+
+    /// What the last step read, wrote or chose, for people: `= 0`, `0→1`.
+    fn value(&self) -> Option<String> {
+        None
     }
 
     /// What people call the thread.

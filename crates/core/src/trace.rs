@@ -15,10 +15,11 @@
 //! smallest possible thread comes first; the hash is taken of happens-before, not of the form.
 
 use crate::{Decision, Effect, HappensBefore, Operation, Position, Schedule};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An operation that was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Step {
     /// Which thread took it, and which alternative.
     pub decision: Decision,
@@ -29,7 +30,7 @@ pub struct Step {
 }
 
 /// A sequence of steps from the initial state.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Execution {
     /// The steps, in order.
     pub steps: Vec<Step>,

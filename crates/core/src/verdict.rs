@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// The answer of an engine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Verdict {
     /// No violation, and how much that covers.
@@ -32,9 +32,9 @@ impl Verdict {
 ///
 /// Its sentence names the properties, the bound and the assumptions. There is no way to make
 /// one that says nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    properties: Vec<&'static str>,
+    properties: Vec<String>,
     bounds: Vec<String>,
     assumptions: Vec<String>,
 }
@@ -46,7 +46,7 @@ impl Coverage {
     ///
     /// If no property is named: a coverage without one would be an empty claim.
     pub fn of(properties: impl IntoIterator<Item = &'static str>) -> Self {
-        let properties: Vec<_> = properties.into_iter().collect();
+        let properties: Vec<_> = properties.into_iter().map(str::to_owned).collect();
         assert!(!properties.is_empty(), "a coverage names what was checked");
         Self { properties, bounds: Vec::new(), assumptions: Vec::new() }
     }
@@ -88,7 +88,7 @@ impl fmt::Display for Coverage {
 }
 
 /// An execution that goes wrong.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counterexample {
     /// What goes wrong at its end.
     pub violation: Violation,
@@ -96,12 +96,52 @@ pub struct Counterexample {
     pub schedule: Schedule,
     /// The steps themselves.
     pub execution: Execution,
+    /// The steps as people read them, one for each.
+    pub story: Vec<Told>,
     /// In a deadlock: who waits, and for whom.
     pub waits: Vec<Wait>,
 }
 
+/// A step as people read it: names instead of numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Who took it.
+    pub thread: String,
+    /// What it did: [`Operation::name`](crate::Operation::name).
+    pub operation: String,
+    /// To what: an object, or the thread that was spawned or joined.
+    pub object: Option<String>,
+    /// What was read, written or chosen, where the system tells.
+    pub value: Option<String>,
+    /// Where in the source, where the system tells.
+    pub location: Option<Location>,
+}
+
+/// A place in the source of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// The file, as the compiler was given it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 if it is not known.
+    pub column: u32,
+    /// The function, if it is known.
+    pub function: Option<String>,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        if self.column > 0 {
+            write!(f, ":{}", self.column)?;
+        }
+        Ok(())
+    }
+}
+
 /// A thread that waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
     /// Who waits.
     pub thread: crate::ThreadId,

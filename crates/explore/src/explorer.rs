@@ -19,8 +19,9 @@ use crate::unit::Unit;
 use crate::visited::Visited;
 use mazurka_core::fold::Fold;
 use mazurka_core::{
-    Counterexample, Coverage, Divergence, Event, Execution, HappensBefore, Limit, Next, Progress,
-    Schedule, Statistics, System, ThreadId, ThreadSet, Verdict, Violation, ViolationKind,
+    Counterexample, Coverage, Divergence, Event, Execution, HappensBefore, Limit, Next, Operation,
+    Progress, Schedule, Statistics, System, ThreadId, ThreadSet, Told, Verdict, Violation,
+    ViolationKind,
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
@@ -168,7 +169,7 @@ impl<'a, S: System> Explorer<'a, S> {
         };
         let pool = Pool::new(units, options.jobs);
         let begun = Instant::now();
-        let shared = Shared { pool: &pool, begun, told: Mutex::new(Told::new(begun)) };
+        let shared = Shared { pool: &pool, begun, watch: Mutex::new(Watch::new(begun)) };
         let visited = Mutex::new(None);
         let work = |idx: usize, system: S| {
             let worker = Worker::new(system, reduction(), options, self.observe);
@@ -266,22 +267,22 @@ impl<'a, S: System> Explorer<'a, S> {
             shared.pool.stop(Reason::Limit(Limit::Time(limit)));
         }
         let Some(listen) = self.on_event else { return };
-        let Ok(mut told) = shared.told.try_lock() else { return };
-        let since = told.at.elapsed();
+        let Ok(mut watch) = shared.watch.try_lock() else { return };
+        let since = watch.at.elapsed();
         // A look now and then gives the estimate its spread; telling is rarer.
         if since < self.options.progress_every / 8 {
             return;
         }
         let reports = shared.pool.report(idx, worker.report());
         let (statistics, frontier, explored) = self.sum(&reports);
-        told.estimator.look(explored, statistics.executions);
+        watch.estimator.look(explored, statistics.executions);
         if since < self.options.progress_every {
             return;
         }
-        let rate = (statistics.executions - told.executions) as f64 / since.as_secs_f64();
-        told.at = Instant::now();
-        told.executions = statistics.executions;
-        let estimate = told.estimator.estimate();
+        let rate = (statistics.executions - watch.executions) as f64 / since.as_secs_f64();
+        watch.at = Instant::now();
+        watch.executions = statistics.executions;
+        let estimate = watch.estimator.estimate();
         listen(&Event::Progress(Progress { statistics, elapsed, rate, frontier, estimate }));
     }
 
@@ -365,6 +366,7 @@ impl<'a, S: System> Explorer<'a, S> {
             .filter(|&thread| system.next(thread) != Next::Unborn)
             .collect::<ThreadSet>();
         let mut execution = Execution::default();
+        let mut story = Vec::new();
         let mut races = DataRaces::new();
         let mut violation = None;
         for (idx, &decision) in found.schedule.decisions().iter().enumerate() {
@@ -382,6 +384,7 @@ impl<'a, S: System> Explorer<'a, S> {
                     }));
                 }
             };
+            let mut told = tell(system, decision.thread, operation);
             let effect = match system.step(decision) {
                 Ok(effect) => effect,
                 Err(failure) => {
@@ -389,8 +392,9 @@ impl<'a, S: System> Explorer<'a, S> {
                     failure.effect
                 }
             };
-            let step = mazurka_core::Step { decision, operation, effect };
-            execution.steps.push(step);
+            told.value = system.value();
+            story.push(told);
+            execution.steps.push(mazurka_core::Step { decision, operation, effect });
             let accesses = system.accesses();
             if let Some(race) = races.step(decision, operation, effect, accesses)
                 && self.options.race
@@ -419,7 +423,7 @@ impl<'a, S: System> Explorer<'a, S> {
         match violation {
             Some(violation) => {
                 let schedule = by_birth(&execution, initial);
-                Ok(Counterexample { violation, schedule, execution, waits })
+                Ok(Counterexample { violation, schedule, execution, story, waits })
             }
             None => Err(ExploreError::Nondeterministic(Divergence {
                 step: execution.steps.len(),
@@ -430,21 +434,36 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 }
 
+/// The step that a thread is about to take, as people read it.
+fn tell<S: System>(system: &S, thread: ThreadId, operation: Operation) -> Told {
+    let object = match operation {
+        Operation::Spawn(other) | Operation::Join(other) => Some(system.thread_name(other)),
+        other => other.object().map(|object| system.object_name(object)),
+    };
+    Told {
+        thread: system.thread_name(thread).into_owned(),
+        operation: operation.name().to_owned(),
+        object: object.map(std::borrow::Cow::into_owned),
+        value: None,
+        location: system.location(thread),
+    }
+}
+
 /// What the workers of one search look at together.
 struct Shared<'a> {
     pool: &'a Pool,
     begun: Instant,
-    told: Mutex<Told>,
+    watch: Mutex<Watch>,
 }
 
 /// What was told last.
-struct Told {
+struct Watch {
     at: Instant,
     executions: u64,
     estimator: Estimator,
 }
 
-impl Told {
+impl Watch {
     fn new(at: Instant) -> Self {
         Self { at, executions: 0, estimator: Estimator::default() }
     }

@@ -1,99 +1,221 @@
 //! The judge of every reduction: plain enumeration of all interleavings, written apart from the
 //! explorer, and what a search has to agree with it on.
 
+#![expect(clippy::allow_attributes, reason = "what is dead differs from test to test")]
+#![allow(dead_code, reason = "every test uses a part of it")]
+
+pub(crate) mod programs;
+
 use mazurka_core::{
-    Decision, Effect, Execution, HappensBefore, Next, Step, System, ThreadId, Trace, Verdict,
+    Decision, Execution, Next, Position, Schedule, Step, System, ThreadId, Trace, Verdict,
 };
-use mazurka_explore::{Explorer, Options, Outcome, Reduction};
+use mazurka_explore::{Ended, Explorer, Options, Outcome, Reduction};
 use mazurka_script::{Script, Shape, generate, shrink};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-/// What a search has visited.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Visits {
-    /// Maximal traces, and how often each was met.
-    pub traces: BTreeMap<Trace, usize>,
-    /// Hashes of local states.
-    pub local_states: BTreeSet<u64>,
-    /// Whole states at the ends of executions.
-    pub terminal_states: BTreeSet<Vec<i64>>,
-    /// Executions.
-    pub executions: usize,
+/// The program of a text that a test has.
+pub(crate) fn script(text: &str) -> Script {
+    Script::parse(text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
 }
 
-impl Visits {
-    fn add(&mut self, order: &HappensBefore, script: &Script, execution: &Execution) {
-        *self.traces.entry(Trace::of(execution)).or_default() += 1;
-        self.local_states.extend((1..=order.len() as u32).map(|at| order.hash_at(at)));
-        self.terminal_states.insert(script.state());
-        self.executions += 1;
+/// What enumeration has found: all there is to be found.
+#[derive(Debug, Default)]
+pub(crate) struct Judge {
+    /// The maximal traces, by their hashes, which `core/tests/traces.rs` holds to the traces.
+    pub(crate) traces: BTreeMap<u64, Class>,
+    /// How many interleavings there are.
+    pub(crate) executions: usize,
+}
+
+/// A maximal trace, and what every execution of it has in common.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Class {
+    pub(crate) trace: Trace,
+    /// Hashes of its local states, in ascending order.
+    pub(crate) local_states: Vec<u64>,
+    /// The whole state at its end.
+    pub(crate) state: Vec<i64>,
+    /// All that goes wrong in it.
+    pub(crate) violations: BTreeSet<String>,
+}
+
+impl Judge {
+    /// The states at the ends of executions.
+    pub(crate) fn terminal_states(&self) -> BTreeSet<&[i64]> {
+        self.traces.values().map(|class| class.state.as_slice()).collect()
     }
 
-    /// What a reduction must not change.
-    pub fn covered(&self) -> (Vec<&Trace>, &BTreeSet<u64>, &BTreeSet<Vec<i64>>) {
-        (self.traces.keys().collect(), &self.local_states, &self.terminal_states)
+    /// Whether a thread gives back a lock that it has not got. It does so in every order, and what
+    /// the other orders are is then nobody's business: co-enabledness presumes that none does.
+    pub(crate) fn misuses_locks(&self) -> bool {
+        let is_misuse = |violation: &String| violation.ends_with("which has not got it");
+        self.traces.values().any(|class| class.violations.iter().any(is_misuse))
+    }
+
+    /// Whether something goes wrong somewhere.
+    pub(crate) fn is_violated(&self) -> bool {
+        self.traces.values().any(|class| !class.violations.is_empty())
     }
 }
 
 /// Every interleaving, by recursion; `None` if there are more than `max`.
-pub fn enumerate(script: &Script, max: usize) -> Option<Visits> {
-    let mut visits = Visits::default();
-    let mut script = script.clone();
-    script.reset();
-    go(&mut script, &mut Execution::default(), &mut visits, max).then_some(visits)
+pub(crate) fn enumerate(script: &Script, max: usize) -> Option<Judge> {
+    let mut enumeration = Enumeration {
+        script: script.clone(),
+        execution: Execution::default(),
+        schedule: Schedule::new(),
+        violations: Vec::new(),
+        judge: Judge::default(),
+        max,
+    };
+    enumeration.script.reset();
+    enumeration.go().then_some(enumeration.judge)
 }
 
-fn go(script: &mut Script, execution: &mut Execution, visits: &mut Visits, max: usize) -> bool {
-    let depth = execution.steps.len();
-    let mut ended = true;
-    for idx in 0..script.n_threads() {
-        let thread = ThreadId::new(idx);
-        let Next::Enabled { operation, choices } = script.next(thread) else { continue };
-        ended = false;
-        for choice in 0..choices {
-            let decision = Decision { thread, choice };
-            let effect = script.step(decision).unwrap_or(Effect::Done);
-            execution.steps.push(Step { decision, operation, effect });
-            let within = go(script, execution, visits, max);
-            execution.steps.pop();
-            script.rewind(&execution.schedule(), depth).expect("scripts repeat");
-            if !within {
-                return false;
+struct Enumeration {
+    script: Script,
+    execution: Execution,
+    schedule: Schedule,
+    violations: Vec<String>,
+    judge: Judge,
+    max: usize,
+}
+
+impl Enumeration {
+    /// All that can follow; false if it is too much.
+    fn go(&mut self) -> bool {
+        let depth = self.schedule.len();
+        let mut has_ended = true;
+        for idx in 0..self.script.n_threads() {
+            let thread = ThreadId::new(idx);
+            let Next::Enabled { operation, choices } = self.script.next(thread) else { continue };
+            has_ended = false;
+            for choice in 0..choices {
+                let n_violations = self.violations.len();
+                let decision = Decision { thread, choice };
+                let effect = self.script.step(decision).unwrap_or_else(|failure| {
+                    self.violations.push(shown(&failure.violation));
+                    failure.effect
+                });
+                self.execution.steps.push(Step { decision, operation, effect });
+                self.schedule.push(decision);
+                let is_within = self.go();
+                self.script.rewind(&self.schedule, depth).expect("scripts repeat");
+                self.execution.steps.truncate(depth);
+                self.schedule.truncate(depth);
+                self.violations.truncate(n_violations);
+                if !is_within {
+                    return false;
+                }
             }
         }
+        if has_ended {
+            self.end();
+        }
+        self.judge.executions <= self.max
     }
-    if ended {
-        visits.add(&execution.happens_before(), script, execution);
+
+    fn end(&mut self) {
+        let mut local_states = self.execution.local_states();
+        local_states.sort_unstable();
+        let mut violations: BTreeSet<_> = self.violations.iter().cloned().collect();
+        let threads = (0..self.script.n_threads()).map(ThreadId::new);
+        if threads
+            .map(|thread| self.script.next(thread))
+            .any(|next| matches!(next, Next::Blocked(_)))
+        {
+            violations.insert("deadlock: deadlock".to_owned());
+        }
+        let trace = Trace::of(&self.execution);
+        let hash = trace.hash();
+        let class = Class { trace, local_states, state: self.script.state(), violations };
+        match self.judge.traces.get(&hash) {
+            Some(known) => assert_eq!(*known, class, "{}: not one trace", self.script),
+            None => drop(self.judge.traces.insert(hash, class)),
+        }
+        self.judge.executions += 1;
     }
-    visits.executions <= max
 }
 
-/// The search with these options, and what it visited.
-pub fn explore(script: &Script, options: Options) -> (Visits, Outcome) {
-    let visits = Mutex::new(Visits::default());
-    let watch = |ended: mazurka_explore::Ended<'_, Script>| {
-        // The steps again, with their effects: the order knows them, but does not tell.
-        let mut fresh = ended.system.clone();
-        fresh.reset();
-        let mut execution = Execution::default();
-        for &decision in ended.schedule.decisions() {
-            let operation = fresh.next(decision.thread).operation().expect("it was taken");
-            let effect = fresh.step(decision).unwrap_or(Effect::Done);
-            execution.steps.push(Step { decision, operation, effect });
-        }
-        visits.lock().unwrap().add(ended.order, ended.system, &execution);
-    };
-    let outcome =
-        Explorer::new(options.stop_at_first(false)).observe(&watch).run(|| script.clone());
+fn shown(violation: &mazurka_core::Violation) -> String {
+    format!("{}: {}", violation.kind.name(), violation.message)
+}
+
+/// What a search has visited.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Visits {
+    /// Maximal traces, by their hashes.
+    pub(crate) traces: BTreeMap<u64, Visit>,
+    /// Executions that came to their end.
+    pub(crate) executions: u64,
+}
+
+/// What a search has seen of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Visit {
+    /// How often it was met.
+    pub(crate) times: usize,
+    local_states: Vec<u64>,
+    state: Vec<i64>,
+    violation: Option<String>,
+}
+
+impl Visits {
+    /// The states at the ends of executions.
+    pub(crate) fn terminal_states(&self) -> BTreeSet<&[i64]> {
+        self.traces.values().map(|visit| visit.state.as_slice()).collect()
+    }
+
+    /// Whether some trace was met twice.
+    pub(crate) fn has_repetitions(&self) -> bool {
+        self.traces.values().any(|visit| visit.times > 1)
+    }
+}
+
+/// Writes down every execution of a search, or of several.
+#[derive(Default)]
+pub(crate) struct Watcher(Mutex<Visits>);
+
+impl Watcher {
+    /// An execution has ended.
+    pub(crate) fn see(&self, ended: &Ended<'_, Script>) {
+        let order = ended.order;
+        let mut local_states: Vec<_> =
+            (1..=order.len() as Position).map(|at| order.hash_at(at)).collect();
+        local_states.sort_unstable();
+        let visit = Visit {
+            times: 1,
+            local_states,
+            state: ended.system.state(),
+            violation: ended.violation.map(shown),
+        };
+        let mut visits = self.0.lock().expect("nobody panics with it");
+        visits.executions += 1;
+        let known = visits.traces.entry(order.trace_hash());
+        known.and_modify(|known| known.times += 1).or_insert(visit);
+    }
+
+    /// All that was seen.
+    pub(crate) fn visits(self) -> Visits {
+        self.0.into_inner().expect("nobody panics with it")
+    }
+}
+
+/// The search with these options, going on after violations, and what it visited.
+pub(crate) fn explore(script: &Script, options: Options) -> (Visits, Outcome) {
+    let watcher = Watcher::default();
+    let watch = |ended: Ended<'_, Script>| watcher.see(&ended);
+    let explorer = Explorer::new(options.stop_at_first(false)).observe(&watch);
+    let outcome = explorer.run(|| script.clone());
     let outcome = outcome.unwrap_or_else(|error| panic!("{script}\n{error}"));
-    let visits = visits.into_inner().unwrap();
-    assert_eq!(visits.executions as u64, outcome.statistics.executions, "{script}");
+    let visits = watcher.visits();
+    assert_eq!(visits.executions, outcome.statistics.executions, "{script}");
     (visits, outcome)
 }
 
 /// Every reduction, with sleep sets and without.
-pub fn all_options() -> Vec<Options> {
+pub(crate) fn all_options() -> Vec<Options> {
     let mut all = Vec::new();
     for reduction in Reduction::ALL {
         for sleep in [false, true] {
@@ -101,71 +223,101 @@ pub fn all_options() -> Vec<Options> {
         }
     }
     // No room: everything is explored eagerly.
-    let mut eager = Options::new();
-    eager.room = 0;
-    all.push(eager);
-    let mut tight = Options::new();
-    tight.room = 7;
-    all.push(tight);
+    for room in [0, 7] {
+        let mut options = Options::new();
+        options.room = room;
+        all.push(options);
+    }
     all
 }
 
 /// What is wrong with how a search with `options` covers the program, if anything is.
-pub fn disagreement(script: &Script, judge: &Visits, options: Options) -> Option<String> {
+pub(crate) fn disagreement(script: &Script, judge: &Judge, options: &Options) -> Option<String> {
     let (visits, outcome) = explore(script, options.clone());
-    let name = format!("{} sleep={} room={}", options.reduction, options.sleep, options.room);
+    let what = differs(judge, &visits, options).or_else(|| {
+        if options.reduction == Reduction::Optimal && outcome.statistics.blocked_executions > 0 {
+            return Some("executions were cut short".to_owned());
+        }
+        let is_violated = matches!(outcome.verdict, Verdict::Violated(_));
+        let is_wrong = is_violated != judge.is_violated();
+        is_wrong.then(|| format!("the verdict is {}", outcome.verdict.name()))
+    });
+    what.map(|what| format!("{}: {what}", name(options)))
+}
+
+/// The options as a failing test shows them.
+pub(crate) fn name(options: &Options) -> String {
+    let Options { reduction, sleep, stateful, jobs, room, .. } = options;
+    format!("{reduction} sleep={sleep} stateful={stateful} jobs={jobs} room={room}")
+}
+
+/// What a search that has come to its end has missed, or visited more often than it should.
+pub(crate) fn differs(judge: &Judge, visits: &Visits, options: &Options) -> Option<String> {
     if visits.traces.keys().ne(judge.traces.keys()) {
-        let missed: Vec<_> =
-            judge.traces.keys().filter(|trace| !visits.traces.contains_key(trace)).collect();
-        let extra: Vec<_> =
-            visits.traces.keys().filter(|trace| !judge.traces.contains_key(trace)).collect();
+        let missed = judge.traces.iter().find(|(hash, _)| !visits.traces.contains_key(hash));
+        let extra = visits.traces.keys().filter(|hash| !judge.traces.contains_key(hash)).count();
         return Some(format!(
-            "{name}: {} of {} traces; missed {}; extra {}",
+            "{} of {} traces; missed {}; {extra} extra",
             visits.traces.len(),
             judge.traces.len(),
-            missed.first().map_or("none".into(), ToString::to_string),
-            extra.first().map_or("none".into(), ToString::to_string),
+            missed.map_or("none".to_owned(), |(_, class)| class.trace.to_string()),
         ));
     }
-    if visits.covered() != judge.covered() {
-        return Some(format!("{name}: other local or terminal states"));
-    }
-    if options.reduction == Reduction::Optimal {
-        if let Some((trace, times)) = visits.traces.iter().find(|&(_, &times)| times > 1) {
-            return Some(format!("{name}: {times} executions of {trace}"));
+    for (class, visit) in judge.traces.values().zip(visits.traces.values()) {
+        if (&visit.local_states, &visit.state) != (&class.local_states, &class.state) {
+            return Some(format!("other local or terminal states in {}", class.trace));
         }
-        if outcome.statistics.blocked_executions > 0 {
-            return Some(format!("{name}: executions were cut short"));
+        if options.reduction == Reduction::Optimal && visit.times > 1 {
+            return Some(format!("{} executions of {}", visit.times, class.trace));
         }
     }
-    if options.reduction == Reduction::None && !options.sleep {
-        assert_eq!(visits.executions, judge.executions, "{script}");
+    let is_plain = options.reduction == Reduction::None && !options.sleep && !options.stateful;
+    if is_plain && visits.executions != judge.executions as u64 {
+        return Some(format!("{} of {} executions", visits.executions, judge.executions));
     }
-    let wrong = matches!(outcome.verdict, Verdict::Violated(_));
-    let _ = wrong;
     None
 }
 
-/// Checks `n` random programs of a shape; a failing one is shrunk.
-pub fn check_random(shape: &Shape, seeds: std::ops::Range<u64>, max: usize) -> usize {
-    let all = all_options();
+/// The first execution of a search that says something else about violations than enumeration.
+pub(crate) fn violations_differ(judge: &Judge, visits: &Visits) -> Option<String> {
+    judge.traces.values().zip(visits.traces.values()).find_map(|(class, visit)| {
+        let agrees = match &visit.violation {
+            Some(violation) => class.violations.contains(violation),
+            None => class.violations.is_empty(),
+        };
+        let violation = &visit.violation;
+        (!agrees).then(|| format!("{violation:?} in {}, not {:?}", class.trace, class.violations))
+    })
+}
+
+/// Shows `wrong` random programs that have at most `max` interleavings, with all that is to be
+/// known about them, and says how many there were; one with which something is wrong is shrunk.
+pub(crate) fn for_random_programs(
+    shape: &Shape,
+    seeds: std::ops::Range<u64>,
+    max: usize,
+    wrong: impl Fn(&Script, &Judge) -> Option<String>,
+) -> usize {
     let mut n_checked = 0;
     for seed in seeds {
         let script = generate(seed, shape);
-        let Some(judge) = enumerate(&script, max) else { continue };
+        let judge = |script: &Script| enumerate(script, max).filter(|judge| !judge.misuses_locks());
+        let Some(known) = judge(&script) else { continue };
         n_checked += 1;
-        for options in &all {
-            if let Some(what) = disagreement(&script, &judge, options.clone()) {
-                let small = shrink(&script, |smaller| {
-                    enumerate(smaller, max).is_some_and(|judge| {
-                        disagreement(smaller, &judge, options.clone()).is_some()
-                    })
-                });
-                let judge = enumerate(&small, max).expect("it is smaller");
-                let again = disagreement(&small, &judge, options.clone());
-                panic!("seed {seed}: {what}\n  {script}\nshrunk: {again:?}\n  {small}");
-            }
+        if let Some(what) = wrong(&script, &known) {
+            let again = |script: &Script| wrong(script, &judge(script)?);
+            let small = shrink(&script, |smaller| again(smaller).is_some());
+            let again = again(&small);
+            panic!("seed {seed}: {what}\n  {script}\nshrunk: {again:?}\n  {small}");
         }
     }
     n_checked
+}
+
+/// Holds every reduction to enumeration on random programs of a shape.
+pub(crate) fn check_random(shape: &Shape, seeds: std::ops::Range<u64>, max: usize) -> usize {
+    let all = all_options();
+    for_random_programs(shape, seeds, max, |script, judge| {
+        all.iter().find_map(|options| disagreement(script, judge, options))
+    })
 }
