@@ -1,16 +1,18 @@
 //! How fast the explorer is: `cargo run --release -p mazurka-lab --bin explore`.
 //!
-//! Prints a table of searches with executions, transitions, CPU time, rates and peak memory.
+//! Prints a table of searches with executions, transitions, CPU time, rates and memory: the
+//! resident set after the first tenth of a second, and its peak.
 //! With arguments `REDUCTION PROGRAM [JOBS]`, only that search: `optimal long4x50/10 2`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
-use mazurka_core::Verdict;
+use mazurka_core::{Event, Verdict};
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_lab::{machine, programs};
 use mazurka_script::Script;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// The program of a name such as `writers8`, `fib5`, `long4x50/10`.
 fn program(name: &str) -> Option<String> {
@@ -43,10 +45,17 @@ fn program(name: &str) -> Option<String> {
 fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> {
     let text = program(name).ok_or_else(|| format!("unknown program `{name}`"))?;
     let script: Script = Script::parse(&text).map_err(|errors| format!("{name}: {}", errors[0]))?;
-    let options = Options::new().reduction(reduction).jobs(jobs);
+    let mut options = Options::new().reduction(reduction).jobs(jobs);
+    options.progress_every = Duration::from_millis(100);
     let (begun, cpu) = (Instant::now(), machine::cpu_time());
-    let outcome =
-        Explorer::new(options).run(|| script.clone()).map_err(|error| error.to_string())?;
+    let early = OnceLock::new();
+    let watch = |_: &Event| {
+        early.get_or_init(machine::memory);
+    };
+    let outcome = Explorer::new(options)
+        .on_event(&watch)
+        .run(|| script.clone())
+        .map_err(|error| error.to_string())?;
     let wall = begun.elapsed().as_secs_f64();
     let cpu = machine::cpu_time().zip(cpu).map_or(wall, |(now, then)| (now - then).as_secs_f64());
     if !matches!(outcome.verdict, Verdict::Holds(_)) {
@@ -54,7 +63,7 @@ fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> 
     }
     let s = outcome.statistics;
     println!(
-        "{:<10} {name:<14} {jobs:>4} {:>10} {:>8} {:>11} {:>8.2} {:>8.2} {:>9.3} {:>9.3} {:>7.1}",
+        "{:<10} {name:<14} {jobs:>4} {:>10} {:>8} {:>11} {:>8.2} {:>8.2} {:>9.3} {:>9.3} {:>6.1} {:>7.1}",
         reduction.name(),
         s.executions,
         s.blocked_executions,
@@ -63,14 +72,19 @@ fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> 
         wall,
         s.transitions as f64 / wall / 1e6,
         s.executions as f64 / wall / 1e6,
-        machine::peak_memory().map_or(f64::NAN, |bytes| bytes as f64 / 1e6),
+        megabytes(early.into_inner().flatten()),
+        megabytes(machine::peak_memory()),
     );
     Ok(())
 }
 
+fn megabytes(bytes: Option<u64>) -> f64 {
+    bytes.map_or(f64::NAN, |bytes| bytes as f64 / 1e6)
+}
+
 fn main() -> ExitCode {
     println!(
-        "{:<10} {:<14} {:>4} {:>10} {:>8} {:>11} {:>8} {:>8} {:>9} {:>9} {:>7}",
+        "{:<10} {:<14} {:>4} {:>10} {:>8} {:>11} {:>8} {:>8} {:>9} {:>9} {:>6} {:>7}",
         "reduction",
         "program",
         "jobs",
@@ -81,6 +95,7 @@ fn main() -> ExitCode {
         "wall s",
         "Msteps/s",
         "Mexecs/s",
+        "MB",
         "peak MB"
     );
     let args: Vec<String> = std::env::args().skip(1).collect();
