@@ -3,7 +3,7 @@
 use crate::data_race::DataRaces;
 use crate::deadlock;
 use crate::options::{OptionError, Options, Reduction};
-use crate::pool::{Pool, Reason, Report};
+use crate::pool::{Pool, Reason, Report, StopOnPanic};
 use crate::progress::Estimator;
 use crate::reduction::Reduce;
 use crate::reduction::dpor::Dpor;
@@ -200,6 +200,7 @@ impl<'a, S: System> Explorer<'a, S> {
         shared: &Shared<'_>,
     ) -> Option<Visited> {
         let pool = shared.pool;
+        let _guard = StopOnPanic(pool);
         while let Some(unit) = pool.take() {
             match self.work_on(idx, &mut worker, unit, shared) {
                 Ok(Step::Violated) => pool.stop(Reason::Violated),

@@ -126,6 +126,17 @@ impl Pool {
     }
 }
 
+/// Ends the search when the worker that holds it panics, so that the others do not wait for it.
+pub(crate) struct StopOnPanic<'a>(pub(crate) &'a Pool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop(Reason::Limit(Limit::Interrupted));
+        }
+    }
+}
+
 impl State {
     fn next_unit(&mut self) -> Option<Unit> {
         // Nodes that several workers share stay: races may add to them as long as one is below.
