@@ -473,8 +473,7 @@ impl Reduce for Optimal {
         let mut units: Vec<OptimalUnit> = self.restart.take().into_iter().collect();
         if !self.forced.is_empty() {
             // The branch that was about to be taken.
-            let mut steps = self.steps(schedule, self.marks.len());
-            steps.extend(self.forced.drain(..).rev());
+            let steps = self.steps(schedule, usize::MAX);
             units.push(OptimalUnit { steps, mass: self.mass });
         }
         while let Some(depth) = self.branches.deepest() {
@@ -488,16 +487,18 @@ impl Reduce for Optimal {
             units.append(&mut aside.surplus);
         }
         self.n_aside = 0;
+        self.forced.clear();
         units.into_iter().map(Unit::Optimal).collect()
     }
 }
 
 impl Optimal {
-    /// The first `depth` steps of the execution, with their marks, from its schedule.
+    /// The first `depth` steps of the execution, with their marks: those taken, as the schedule
+    /// has them, and those that are about to be taken.
     fn steps(&self, schedule: &Schedule, depth: usize) -> Vec<Forced> {
-        let marks = self.marks[..depth].iter();
-        let step = |(&decision, &mark)| Forced { decision, mark };
-        schedule.decisions().iter().zip(marks).map(step).collect()
+        let taken = schedule.decisions().iter().zip(&self.marks);
+        let taken = taken.map(|(&decision, &mark)| Forced { decision, mark });
+        taken.chain(self.forced.iter().rev().copied()).take(depth).collect()
     }
 }
 

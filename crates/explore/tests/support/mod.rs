@@ -167,6 +167,15 @@ impl Visits {
         self.traces.values().map(|visit| visit.state.as_slice()).collect()
     }
 
+    /// Whether another search has met the same traces, each as often and with the same states.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let seen = |visits: &Self| -> Vec<_> {
+            let traces = visits.traces.iter();
+            traces.map(|(&hash, visit)| (hash, visit.times, visit.state.clone())).collect()
+        };
+        seen(self) == seen(other)
+    }
+
     /// Whether some trace was met twice.
     pub(crate) fn has_repetitions(&self) -> bool {
         self.traces.values().any(|visit| visit.times > 1)
