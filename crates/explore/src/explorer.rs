@@ -210,7 +210,10 @@ impl<'a, S: System> Explorer<'a, S> {
             pool.done();
         }
         let visited = worker.take_visited();
-        worker.statistics.states = visited.as_ref().map_or(0, |visited| visited.len() as u64);
+        // Those of a saved search are counted with its statistics.
+        let before = self.saved.as_ref().map_or(0, |saved| saved.statistics.states);
+        let states = visited.as_ref().map_or(before, |visited| visited.len() as u64);
+        worker.statistics.states = states - before;
         pool.report(idx, worker.report());
         visited
     }

@@ -2,6 +2,7 @@
 //! gives one when somebody waits.
 
 use crate::explorer::ExploreError;
+use crate::reduction::stack::StackNote;
 use crate::search::Found;
 use crate::unit::Unit;
 use mazurka_core::{Limit, Statistics};
@@ -19,7 +20,10 @@ pub(crate) struct Pool {
 }
 
 struct State {
+    /// Units that nobody works on.
     units: Vec<Unit>,
+    /// Units that somebody works on, and others can help with.
+    notes: Vec<StackNote>,
     n_busy: usize,
     reason: Option<Reason>,
     reports: Vec<Report>,
@@ -46,7 +50,7 @@ pub(crate) struct Report {
 impl Pool {
     pub(crate) fn new(units: Vec<Unit>, n_workers: usize) -> Self {
         let reports = vec![Report::default(); n_workers];
-        let state = State { units, n_busy: 0, reason: None, reports };
+        let state = State { units, notes: Vec::new(), n_busy: 0, reason: None, reports };
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -139,18 +143,25 @@ impl Drop for StopOnPanic<'_> {
 
 impl State {
     fn next_unit(&mut self) -> Option<Unit> {
-        // Nodes that several workers share stay: races may add to them as long as one is below.
-        self.units.retain(|unit| match unit {
-            Unit::Stack(unit) => unit.is_in_use() || unit.has_work(),
-            _ => true,
+        while let Some(unit) = self.units.pop() {
+            if let Unit::Stack(stack) = &unit {
+                if !stack.has_work() {
+                    continue;
+                }
+                self.notes.push(stack.note());
+            }
+            return Some(unit);
+        }
+        let mut found = None;
+        self.notes.retain(|note| match note.unit() {
+            Some(unit) => {
+                if found.is_none() && unit.has_work() {
+                    found = Some(unit);
+                }
+                true
+            }
+            None => false,
         });
-        let idx = self.units.iter().position(|unit| match unit {
-            Unit::Stack(unit) => unit.has_work(),
-            _ => true,
-        })?;
-        Some(match &self.units[idx] {
-            Unit::Stack(unit) => Unit::Stack(unit.clone()),
-            _ => self.units.swap_remove(idx),
-        })
+        found.map(Unit::Stack)
     }
 }

@@ -78,8 +78,6 @@ fn comparable(statistics: Statistics) -> Statistics {
     comparable.executions = statistics.executions;
     comparable.blocked_executions = statistics.blocked_executions;
     comparable.refused_reversals = statistics.refused_reversals;
-    comparable.states = statistics.states;
-    comparable.states_matched = statistics.states_matched;
     comparable.max_depth = statistics.max_depth;
     comparable
 }
@@ -159,16 +157,23 @@ fn with_stored_states() {
     }
     let n = for_random_programs(&Shape::everything(), 0..200, 200, |script, judge| {
         all.iter().find_map(|options| {
-            let (whole, outcome) = explore(script, options.clone());
+            let (_, outcome) = explore(script, options.clone());
             [1, 3].into_iter().find_map(|length| {
                 let (visits, last) = in_stretches(script, options, length);
+                let [one, other] = [&outcome, &last].map(|outcome| {
+                    (
+                        outcome.verdict.name(),
+                        outcome.statistics.executions,
+                        outcome.statistics.states,
+                    )
+                });
                 let what = if visits.terminal_states() != judge.terminal_states() {
                     Some("other terminal states".to_owned())
-                } else if !visits.is_like(&whole) {
-                    Some("other executions than in one go".to_owned())
+                } else if options.sleep || options.reduction == Reduction::Persistent {
+                    // What sleeps where, and which states are on the stack, depends on which visit
+                    // of a state is the first.
+                    (one.0 != other.0).then(|| "another verdict".to_owned())
                 } else {
-                    let [one, other] =
-                        [&outcome, &last].map(|outcome| comparable(outcome.statistics));
                     (one != other).then(|| format!("{one:?} became {other:?}"))
                 };
                 what.map(|what| format!("{} in stretches of {length}: {what}", name(options)))

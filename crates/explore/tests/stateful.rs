@@ -6,7 +6,7 @@ mod support;
 use expect_test::{Expect, expect};
 use mazurka_core::{Limit, Next, System, ThreadId, Verdict};
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome, Reduction};
-use mazurka_script::{Script, Shape};
+use mazurka_script::{Script, Shape, shrink};
 use std::collections::{BTreeSet, VecDeque};
 use support::programs::CYCLIC;
 use support::{explore, for_random_programs, name, script};
@@ -120,6 +120,66 @@ fn programs_that_go_round_in_circles_come_to_an_end() {
             }
         }
     }
+}
+
+#[test]
+fn random_loops_hide_nothing() {
+    let mut n_violated = 0;
+    for seed in 0..3_000 {
+        let script = loops(seed);
+        let wrong = |script: &Script| {
+            let (_, is_violated) = reachable(script);
+            all_stateful().into_iter().find_map(|mut options| {
+                options.deadlock = false;
+                let outcome = run(script, options.clone());
+                let is_wrong = (outcome.verdict.name() == "violated") != is_violated;
+                is_wrong.then(|| format!("{}: {}", name(&options), outcome.verdict.name()))
+            })
+        };
+        n_violated += usize::from(reachable(&script).1);
+        if let Some(what) = wrong(&script) {
+            let small = shrink(&script, |smaller| wrong(smaller).is_some());
+            panic!("seed {seed}: {what}\n  {script}\nshrunk: {:?}\n  {small}", wrong(&small));
+        }
+    }
+    assert!(n_violated > 500, "only {n_violated} programs are wrong");
+}
+
+/// A program with finitely many states of which some threads may go round in circles.
+fn loops(mut seed: u64) -> Script {
+    let mut below = |end: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % end
+    };
+    for _ in 0..3 {
+        below(2);
+    }
+    let mut threads = Vec::new();
+    for _ in 0..2 + below(2) {
+        let mut body = Vec::new();
+        for _ in 0..1 + below(3) {
+            let (x, bit) = (["x", "y", "z"][below(3)], below(2));
+            body.push(match below(7) {
+                0 | 1 => format!("{x}={bit}"),
+                2 => format!("r={x}"),
+                3 => format!("await({x} == {bit})"),
+                4 => "yield".to_owned(),
+                5 => format!("acq(0); {x}={bit}; rel(0)"),
+                _ => format!("if {x} == {bit} {{ {}={} }}", ["x", "y", "z"][below(3)], below(2)),
+            });
+        }
+        let mut thread = body.join("; ");
+        if below(100) < 60 {
+            thread =
+                format!("while {} == {} {{ {thread} }}", ["x", "y", "z", "w"][below(4)], below(2));
+        }
+        if below(3) == 0 {
+            thread =
+                format!("{thread}; r={}; assert(r == {})", ["x", "y", "z"][below(3)], below(2));
+        }
+        threads.push(thread);
+    }
+    script(&threads.join(" | "))
 }
 
 #[test]

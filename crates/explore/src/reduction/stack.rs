@@ -20,7 +20,7 @@ use crate::view::View;
 use crate::visited::Visited;
 use mazurka_core::{Decision, Position, Schedule, ThreadId, ThreadSet};
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Which threads a [`Stack`] puts into its sets.
 pub(crate) trait Policy: Copy + Send + Sized {
@@ -161,9 +161,10 @@ impl StackUnit {
         self.nodes.iter().any(|node| lock(node).has_work())
     }
 
-    /// Whether somebody still works below it, and may find more to do.
-    pub(crate) fn is_in_use(&self) -> bool {
-        self.nodes.last().is_some_and(|node| Arc::strong_count(node) > 1)
+    /// A note of it, for those who come later.
+    pub(crate) fn note(&self) -> StackNote {
+        let nodes = self.nodes.iter().map(Arc::downgrade).collect();
+        StackNote { nodes, prefix: self.prefix.clone() }
     }
 
     /// Its nodes, each with a name by which a node of two units is recognised.
@@ -183,6 +184,23 @@ impl StackUnit {
         prefix: Vec<Decision>,
     ) -> Self {
         Self { nodes, stored, prefix }
+    }
+}
+
+/// A unit that somebody works on. It does not keep its nodes: as long as there is work at a node, or
+/// somebody below it who may find more, it is on the stack of a worker.
+#[derive(Debug)]
+pub(crate) struct StackNote {
+    nodes: Vec<Weak<Mutex<Node>>>,
+    prefix: Vec<Decision>,
+}
+
+impl StackNote {
+    /// The unit, as far as its nodes are still on the stack of somebody; `None` if none is.
+    pub(crate) fn unit(&self) -> Option<StackUnit> {
+        let nodes: Vec<_> = self.nodes.iter().map_while(Weak::upgrade).collect();
+        let len = nodes.len().checked_sub(1)?;
+        Some(StackUnit::new(nodes, vec![None; len + 1], self.prefix[..len].to_vec()))
     }
 }
 
