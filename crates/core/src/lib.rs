@@ -27,7 +27,7 @@ pub use operation::{
 pub use schedule::{Schedule, ScheduleError};
 pub use system::{
     Decision, Divergence, Effect, Failure, Foresight, Next, PlainAccess, System, Violation,
-    ViolationKind,
+    ViolationKind, possible, replay_to,
 };
 pub use trace::{Execution, Step, Trace};
 pub use verdict::{Counterexample, Coverage, Limit, Location, Statistics, Told, Verdict, Wait};

@@ -170,26 +170,7 @@ pub trait System {
     /// Back to the state after `schedule[..depth]`, where the system is now somewhere after it.
     /// By default: reset and replay. A system that can undo or restore overrides it.
     fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
-        self.reset();
-        for (idx, &decision) in schedule.decisions()[..depth].iter().enumerate() {
-            let next = if decision.thread.index() < self.n_threads() {
-                self.next(decision.thread)
-            } else {
-                Next::Unborn
-            };
-            let possible =
-                matches!(next, Next::Enabled { choices, .. } if decision.choice < choices);
-            if !possible {
-                return Err(Divergence {
-                    step: idx + 1,
-                    expected: format!("a step of {}", decision.thread),
-                    found: format!("{next:?}"),
-                });
-            }
-            // A violation on the way was reported when it was first met.
-            let _ = self.step(decision);
-        }
-        Ok(())
+        replay_to(self, schedule, depth)
     }
 
     /// The plain accesses of the last step, in order.
@@ -235,6 +216,42 @@ pub trait System {
     /// What people call the plain memory of a [`PlainAccess`].
     fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
         Cow::Owned(object.to_string())
+    }
+}
+
+/// Resets a system and takes the steps `schedule[..depth]`: how to rewind without undo.
+pub fn replay_to<S: System + ?Sized>(
+    system: &mut S,
+    schedule: &Schedule,
+    depth: usize,
+) -> Result<(), Divergence> {
+    system.reset();
+    for (idx, &decision) in schedule.decisions()[..depth].iter().enumerate() {
+        possible(system, idx + 1, decision)?;
+        // A violation on the way was reported when it was first met.
+        let _ = system.step(decision);
+    }
+    Ok(())
+}
+
+/// The operation that a decision takes in the current state, before step number `step`; a
+/// divergence if it is not possible there.
+pub fn possible<S: System + ?Sized>(
+    system: &S,
+    step: usize,
+    decision: Decision,
+) -> Result<Operation, Divergence> {
+    let next = match decision.thread.index() < system.n_threads() {
+        true => system.next(decision.thread),
+        false => Next::Unborn,
+    };
+    match next {
+        Next::Enabled { operation, choices } if decision.choice < choices => Ok(operation),
+        other => Err(Divergence {
+            step,
+            expected: format!("a step of {}", decision.thread),
+            found: format!("{other:?}"),
+        }),
     }
 }
 

@@ -1,7 +1,6 @@
 //! One search from its options to its verdict.
 
-use crate::data_race::DataRaces;
-use crate::deadlock;
+use crate::confirm::confirm;
 use crate::options::{OptionError, Options, Reduction};
 use crate::pool::{Pool, Reason, Report, StopOnPanic};
 use crate::progress::Estimator;
@@ -12,16 +11,14 @@ use crate::reduction::optimal::Optimal;
 use crate::reduction::persistent::Persistent;
 use crate::reduction::source::Source;
 use crate::reduction::stack::Stack;
-use crate::replay::by_birth;
 use crate::saved::{Saved, SavedError};
-use crate::search::{Found, Observe, Step, Worker};
+use crate::search::{Observe, Step, Worker};
 use crate::unit::Unit;
 use crate::visited::Visited;
 use mazurka_core::fold::Fold;
 use mazurka_core::{
-    Counterexample, Coverage, Divergence, Event, Execution, HappensBefore, Limit, Next, Operation,
-    Progress, Schedule, Statistics, System, ThreadId, ThreadSet, Told, Verdict, Violation,
-    ViolationKind,
+    Coverage, Divergence, Event, HappensBefore, Limit, Progress, Schedule, Statistics, System,
+    ThreadId, Verdict, Violation,
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
@@ -337,7 +334,9 @@ impl<'a, S: System> Explorer<'a, S> {
             saved
         });
         let verdict = match (found, limit) {
-            (Some(found), _) => Verdict::Violated(Box::new(self.confirm(&mut make(), found)?)),
+            (Some(found), _) => {
+                Verdict::Violated(Box::new(confirm(&mut make(), found, options.race)?))
+            }
             (None, Some(limit)) => Verdict::Inconclusive(limit),
             (None, None) if cut => Verdict::Inconclusive(Limit::Depth(options.max_depth)),
             (None, None) => Verdict::Holds(self.coverage(make().assumptions())),
@@ -360,96 +359,6 @@ impl<'a, S: System> Explorer<'a, S> {
             coverage = coverage.assuming("no two states have the same 128-bit hash");
         }
         assumptions.into_iter().fold(coverage, Coverage::assuming)
-    }
-
-    /// Follows what was found once more, in a system of its own.
-    fn confirm(&self, system: &mut S, found: &Found) -> Result<Counterexample, ExploreError> {
-        system.reset();
-        let initial = (0..system.n_threads())
-            .map(ThreadId::new)
-            .filter(|&thread| system.next(thread) != Next::Unborn)
-            .collect::<ThreadSet>();
-        let mut execution = Execution::default();
-        let mut story = Vec::new();
-        let mut races = DataRaces::new();
-        let mut violation = None;
-        for (idx, &decision) in found.schedule.decisions().iter().enumerate() {
-            let next = match decision.thread.index() < system.n_threads() {
-                true => system.next(decision.thread),
-                false => Next::Unborn,
-            };
-            let operation = match next {
-                Next::Enabled { operation, choices } if decision.choice < choices => operation,
-                other => {
-                    return Err(ExploreError::Nondeterministic(Divergence {
-                        step: idx + 1,
-                        expected: format!("a step of {}", system.thread_name(decision.thread)),
-                        found: format!("{other:?}"),
-                    }));
-                }
-            };
-            let mut told = tell(system, decision.thread, operation);
-            let effect = match system.step(decision) {
-                Ok(effect) => effect,
-                Err(failure) => {
-                    violation.get_or_insert(failure.violation);
-                    failure.effect
-                }
-            };
-            told.value = system.value();
-            story.push(told);
-            execution.steps.push(mazurka_core::Step { decision, operation, effect });
-            let accesses = system.accesses();
-            if let Some(race) = races.step(decision, operation, effect, accesses)
-                && self.options.race
-            {
-                let message = race.describe(system);
-                violation.get_or_insert(Violation { kind: ViolationKind::Race, message });
-            }
-        }
-        let next: Vec<_> =
-            (0..system.n_threads()).map(|idx| system.next(ThreadId::new(idx))).collect();
-        let stuck = !next.iter().any(|next| matches!(next, Next::Enabled { .. }));
-        let mut waits = Vec::new();
-        if found.violation.kind == ViolationKind::Deadlock && stuck {
-            waits = deadlock::waits(&execution, &next);
-        }
-        let violation = match found.violation.kind {
-            ViolationKind::Deadlock if !waits.is_empty() => Some(Violation {
-                message: deadlock::describe(&waits, system),
-                ..found.violation.clone()
-            }),
-            ViolationKind::Livelock if violation.is_none() && !stuck => {
-                Some(found.violation.clone())
-            }
-            _ => violation.filter(|again| *again == found.violation),
-        };
-        match violation {
-            Some(violation) => {
-                let schedule = by_birth(&execution, initial);
-                Ok(Counterexample { violation, schedule, execution, story, waits })
-            }
-            None => Err(ExploreError::Nondeterministic(Divergence {
-                step: execution.steps.len(),
-                expected: format!("a violation ({})", found.violation.message),
-                found: "none".to_owned(),
-            })),
-        }
-    }
-}
-
-/// The step that a thread is about to take, as people read it.
-fn tell<S: System>(system: &S, thread: ThreadId, operation: Operation) -> Told {
-    let object = match operation {
-        Operation::Spawn(other) | Operation::Join(other) => Some(system.thread_name(other)),
-        other => other.object().map(|object| system.object_name(object)),
-    };
-    Told {
-        thread: system.thread_name(thread).into_owned(),
-        operation: operation.name().to_owned(),
-        object: object.map(std::borrow::Cow::into_owned),
-        value: None,
-        location: system.location(thread),
     }
 }
 

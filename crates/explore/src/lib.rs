@@ -3,6 +3,7 @@
 //! [`Explorer`] takes [`Options`] to a verdict. Which executions are left out is the business
 //! of a reduction, one file each; `search` is the only loop.
 
+mod confirm;
 mod data_race;
 mod deadlock;
 mod explorer;

@@ -7,8 +7,8 @@
 use crate::data_race::DataRaces;
 use crate::deadlock::wish;
 use mazurka_core::{
-    Decision, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet, Violation,
-    ViolationKind,
+    Decision, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet, Told,
+    Violation, ViolationKind,
 };
 
 /// What came of following a schedule.
@@ -16,6 +16,8 @@ use mazurka_core::{
 pub struct Replay {
     /// The steps that were taken: as many as the schedule has.
     pub execution: Execution,
+    /// The steps as people read them, one for each.
+    pub story: Vec<Told>,
     /// The first violation, a data race among them, and at which step, from 1.
     pub violation: Option<(usize, Violation)>,
     /// What every thread would do next, after the last step.
@@ -91,27 +93,82 @@ pub fn replay<S: System + ?Sized>(
     system: &mut S,
     schedule: &Schedule,
 ) -> Result<Replay, ReplayError> {
-    system.reset();
-    let initial = nexts(system).into_iter().enumerate().filter(|(_, next)| *next != Next::Unborn);
-    let mut births = Births::new(initial.map(|(idx, _)| ThreadId::new(idx)));
-    let mut execution = Execution::default();
-    let mut violation = None;
-    let mut races = DataRaces::new();
+    let mut follower = Follower::new(system, true);
+    let mut births = Births::new(follower.initial.iter());
     for (idx, &wanted) in schedule.decisions().iter().enumerate() {
-        let (decision, operation) = find(system, &births, idx + 1, wanted)?;
-        let effect = system.step(decision).unwrap_or_else(|found| {
-            violation.get_or_insert((idx + 1, found.violation));
-            found.effect
-        });
-        if let Some(race) = races.step(decision, operation, effect, system.accesses()) {
-            let message = race.describe(system);
-            let found = Violation { kind: ViolationKind::Race, message };
-            violation.get_or_insert((idx + 1, found));
-        }
+        let (decision, operation) = find(follower.system, &births, idx + 1, wanted)?;
+        follower.take(decision, operation);
         births.see(operation);
-        execution.steps.push(Step { decision, operation, effect });
     }
-    Ok(Replay { execution, violation, end: nexts(system) })
+    Ok(follower.end())
+}
+
+/// Takes steps from the initial state on, and writes down all there is to say about them.
+pub(crate) struct Follower<'a, S: ?Sized> {
+    pub(crate) system: &'a mut S,
+    /// The threads that exist at the start.
+    pub(crate) initial: ThreadSet,
+    replay: Replay,
+    races: Option<DataRaces>,
+}
+
+impl<'a, S: System + ?Sized> Follower<'a, S> {
+    /// Resets the system. Data races are violations if they are watched.
+    pub(crate) fn new(system: &'a mut S, watch_races: bool) -> Self {
+        system.reset();
+        let nexts = nexts(system).into_iter().enumerate();
+        let initial = nexts.filter(|(_, next)| *next != Next::Unborn);
+        let initial = initial.map(|(idx, _)| ThreadId::new(idx)).collect();
+        let replay = Replay {
+            execution: Execution::default(),
+            story: Vec::new(),
+            violation: None,
+            end: Vec::new(),
+        };
+        Self { system, initial, replay, races: watch_races.then(DataRaces::new) }
+    }
+
+    /// Takes a step that is possible.
+    pub(crate) fn take(&mut self, decision: Decision, operation: Operation) {
+        let Replay { execution, story, violation, .. } = &mut self.replay;
+        let number = execution.steps.len() + 1;
+        let mut told = tell(self.system, decision.thread, operation);
+        let effect = self.system.step(decision).unwrap_or_else(|failure| {
+            violation.get_or_insert((number, failure.violation));
+            failure.effect
+        });
+        told.value = self.system.value();
+        story.push(told);
+        execution.steps.push(Step { decision, operation, effect });
+        let accesses = self.system.accesses();
+        if let Some(races) = &mut self.races
+            && let Some(race) = races.step(decision, operation, effect, accesses)
+        {
+            let message = race.describe(self.system);
+            let race = Violation { kind: ViolationKind::Race, message };
+            violation.get_or_insert((number, race));
+        }
+    }
+
+    /// What came of it.
+    pub(crate) fn end(self) -> Replay {
+        Replay { end: nexts(self.system), ..self.replay }
+    }
+}
+
+/// The step that a thread is about to take, as people read it.
+fn tell<S: System + ?Sized>(system: &S, thread: ThreadId, operation: Operation) -> Told {
+    let object = match operation {
+        Operation::Spawn(other) | Operation::Join(other) => Some(system.thread_name(other)),
+        other => other.object().map(|object| system.object_name(object)),
+    };
+    Told {
+        thread: system.thread_name(thread).into_owned(),
+        operation: operation.name().to_owned(),
+        object: object.map(std::borrow::Cow::into_owned),
+        value: None,
+        location: system.location(thread),
+    }
 }
 
 /// The printed form of an execution's schedule: threads numbered by birth. `initial` are those

@@ -37,6 +37,8 @@ pub(crate) struct Seen {
     pub(crate) on_stack: bool,
     /// The threads that are awake now and were left out before; `None` if the state is new.
     pub(crate) left_out: Option<ThreadSet>,
+    /// The threads that slept at every visit, this one included.
+    pub(crate) asleep: ThreadSet,
 }
 
 impl Visited {
@@ -45,13 +47,14 @@ impl Visited {
         match self.states.entry(state) {
             Entry::Vacant(entry) => {
                 entry.insert(State { asleep, on_stack: true });
-                Seen { on_stack: false, left_out: None }
+                Seen { on_stack: false, left_out: None, asleep }
             }
             Entry::Occupied(mut entry) => {
                 let state = entry.get_mut();
                 let left_out = state.asleep - asleep;
                 state.asleep = state.asleep & asleep;
-                Seen { on_stack: state.on_stack, left_out: Some(left_out) }
+                let State { asleep, on_stack } = *state;
+                Seen { on_stack, left_out: Some(left_out), asleep }
             }
         }
     }

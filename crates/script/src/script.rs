@@ -5,7 +5,7 @@ use crate::parse::{self, ScriptError};
 use crate::run::{self, Code, Machine};
 use mazurka_core::{
     Decision, Divergence, Effect, Failure, Foresight, Next, ObjectId, Operation, PlainAccess,
-    Schedule, System, ThreadId,
+    Schedule, System, ThreadId, replay_to,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -110,23 +110,7 @@ impl System for Script {
             self.machine.undo(depth);
             return Ok(());
         }
-        self.reset();
-        for (idx, &decision) in schedule.decisions()[..depth].iter().enumerate() {
-            let next = match decision.thread.index() < self.n_threads() {
-                true => self.next(decision.thread),
-                false => Next::Unborn,
-            };
-            if !matches!(next, Next::Enabled { choices, .. } if decision.choice < choices) {
-                return Err(Divergence {
-                    step: idx + 1,
-                    expected: format!("a step of {}", decision.thread),
-                    found: format!("{next:?}"),
-                });
-            }
-            // A violation on the way was reported when it was first met.
-            let _ = self.step(decision);
-        }
-        Ok(())
+        replay_to(self, schedule, depth)
     }
 
     fn accesses(&self) -> &[PlainAccess] {

@@ -49,6 +49,8 @@ pub(crate) struct Node {
     done: ThreadSet,
     /// Alternatives of a step that are left: thread, the next one, how many there are.
     choices: Option<(ThreadId, u32, u32)>,
+    /// A step from here led back to a state on the stack.
+    is_on_cycle: bool,
 }
 
 /// A step that was taken from a node, and what sleeps while it is explored.
@@ -72,6 +74,14 @@ impl Node {
         self.choices.is_some() || !self.open().is_empty()
     }
 
+    /// What sleeps while a step is explored after those of `done`.
+    fn asleep_beside(&self, done: ThreadSet) -> ThreadSet {
+        match self.is_on_cycle {
+            true => ThreadSet::EMPTY,
+            false => sleep::asleep_after(self.sleep, done),
+        }
+    }
+
     /// Takes the next step that is worth exploring.
     fn claim(&mut self, view: &View<'_>) -> Option<Claim> {
         if let Some((thread, choice, choices)) = self.choices.take() {
@@ -80,11 +90,11 @@ impl Node {
             }
             let mut others = self.done;
             others.remove(thread);
-            let asleep = sleep::asleep_after(self.sleep, others);
+            let asleep = self.asleep_beside(others);
             return Some(Claim { decision: Decision { thread, choice }, asleep });
         }
         let thread = view.preferred(self.open())?;
-        let asleep = sleep::asleep_after(self.sleep, self.done);
+        let asleep = self.asleep_beside(self.done);
         self.done.insert(thread);
         debug_assert!(self.is_consistent(), "{self:?}");
         let choices = view.choices(thread);
@@ -235,6 +245,7 @@ impl<P: Policy> Stack<P> {
             todo: self.policy.initial(view, view.enabled - asleep),
             done: ThreadSet::EMPTY,
             choices: None,
+            is_on_cycle: false,
         };
         let mut stored = None;
         if let Some(visited) = &mut self.visited
@@ -244,15 +255,20 @@ impl<P: Policy> Stack<P> {
             if seen.on_stack
                 && let Some(parent) = self.entries.last_mut()
             {
-                // A cycle closes: what the parent leaves out must not be left out for ever.
-                parent.place.with(|parent| parent.todo = parent.enabled);
+                // A cycle closes: what the parent leaves out must not be left out for ever, and
+                // what went round in it is not done, so that nothing may sleep because of it.
+                parent.place.with(|parent| {
+                    parent.todo = parent.enabled;
+                    parent.sleep = ThreadSet::EMPTY;
+                    parent.is_on_cycle = true;
+                });
             }
             match seen.left_out {
                 // What slept when the state was first visited and is awake now is new.
                 Some(left_out) if left_out.is_empty() => return Err(Choice::Visited),
                 Some(left_out) => {
                     node.todo = node.todo & left_out;
-                    node.done = (node.enabled - left_out) - node.sleep;
+                    node.sleep = seen.asleep;
                 }
                 None => stored = Some(state),
             }

@@ -1,0 +1,49 @@
+//! No violation leaves unchecked: it is followed once more, in a system of its own.
+
+use crate::deadlock;
+use crate::explorer::ExploreError;
+use crate::replay::{Follower, by_birth};
+use crate::search::Found;
+use mazurka_core::{Counterexample, Divergence, Next, System, Violation, ViolationKind, possible};
+
+/// The counterexample for what was found, if it goes wrong in the same way again.
+pub(crate) fn confirm<S: System>(
+    system: &mut S,
+    found: &Found,
+    watch_races: bool,
+) -> Result<Counterexample, ExploreError> {
+    let mut follower = Follower::new(system, watch_races);
+    let initial = follower.initial;
+    for (idx, &decision) in found.schedule.decisions().iter().enumerate() {
+        let operation =
+            possible(follower.system, idx + 1, decision).map_err(ExploreError::Nondeterministic)?;
+        follower.take(decision, operation);
+    }
+    let replay = follower.end();
+    let is_stuck = !replay.end.iter().any(|next| matches!(next, Next::Enabled { .. }));
+    let mut waits = Vec::new();
+    let again = match found.violation.kind {
+        ViolationKind::Deadlock if is_stuck => {
+            waits = deadlock::waits(&replay.execution, &replay.end);
+            let message = deadlock::describe(&waits, system);
+            (!waits.is_empty()).then(|| Violation { message, ..found.violation.clone() })
+        }
+        ViolationKind::Livelock if replay.violation.is_none() && !is_stuck => {
+            Some(found.violation.clone())
+        }
+        _ => {
+            let violation = replay.violation.map(|(_, violation)| violation);
+            violation.filter(|again| *again == found.violation)
+        }
+    };
+    let Some(violation) = again else {
+        return Err(ExploreError::Nondeterministic(Divergence {
+            step: replay.execution.steps.len(),
+            expected: format!("a violation ({})", found.violation.message),
+            found: "none".to_owned(),
+        }));
+    };
+    let schedule = by_birth(&replay.execution, initial);
+    let (execution, story) = (replay.execution, replay.story);
+    Ok(Counterexample { violation, schedule, execution, story, waits })
+}

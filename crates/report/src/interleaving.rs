@@ -1,0 +1,662 @@
+//! An execution as a table: one line for each step, one column for each thread.
+//!
+//! If the threads do not fit beside each other, it is a list. Places in the source stand at the
+//! right or, where there is no room, below their step.
+
+use crate::fold::{Piece, fold};
+use crate::number::{counted, grouped};
+use crate::preemption::preemptions;
+use crate::style::{columns, padded, wrap_hanging};
+use crate::{Colour, Page, Style};
+use mazurka_core::{
+    Counterexample, Effect, Execution, ObjectId, Operation, Step, ThreadId, Told, ViolationKind,
+    Wait,
+};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// An execution to be shown, and what it comes to.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Interleaving<'a> {
+    /// The steps.
+    pub execution: &'a Execution,
+    /// The steps as people read them. Where it ends, the operations are shown.
+    pub story: &'a [Told],
+    /// Who waits in the end.
+    pub waits: &'a [Wait],
+    /// What people call the threads; where it ends or is empty, the names of the story serve.
+    pub thread_names: &'a [String],
+    /// The step, from 1, at which something goes wrong, and what.
+    pub failed: Option<(usize, &'a str)>,
+    /// The step, from 1, that follows the last one again.
+    pub loop_start: Option<usize>,
+}
+
+impl<'a> Interleaving<'a> {
+    /// An execution of which nothing is known but its steps.
+    pub fn new(execution: &'a Execution) -> Self {
+        Self {
+            execution,
+            story: &[],
+            waits: &[],
+            thread_names: &[],
+            failed: None,
+            loop_start: None,
+        }
+    }
+
+    /// The table. Empty if there is nothing to show.
+    pub fn render(&self, style: &Style) -> String {
+        let mut page = Page::new(*style);
+        let table = Table::new(self, style);
+        if !table.rows.is_empty() {
+            Layout::new(&table, style).render(&table, &mut page);
+        }
+        page.into_text()
+    }
+
+    fn n_steps(&self) -> usize {
+        self.execution.steps.len().max(self.story.len())
+    }
+}
+
+impl<'a> From<&'a Counterexample> for Interleaving<'a> {
+    fn from(found: &'a Counterexample) -> Self {
+        let Counterexample { violation, execution, story, waits, .. } = found;
+        let n_steps = execution.steps.len().max(story.len());
+        let at_last_step = !matches!(
+            violation.kind,
+            ViolationKind::Deadlock
+                | ViolationKind::Livelock
+                | ViolationKind::Ltl
+                | ViolationKind::InvalidEnd
+        );
+        let failed = (at_last_step && n_steps > 0).then_some((n_steps, violation.kind.name()));
+        Self { story, waits, failed, ..Self::new(execution) }
+    }
+}
+
+/// A step as people read it: from the story or, where that ends, from the operation.
+pub(crate) fn told<'a>(execution: &Execution, story: &'a [Told], idx: usize) -> Cow<'a, Told> {
+    if let Some(told) = story.get(idx) {
+        return Cow::Borrowed(told);
+    }
+    let Step { decision, operation, .. } = execution.steps[idx];
+    let object = match operation {
+        Operation::Spawn(thread) | Operation::Join(thread) => Some(thread.to_string()),
+        other => other.object().map(|object| object.to_string()),
+    };
+    Cow::Owned(Told {
+        thread: decision.thread.to_string(),
+        operation: operation.name().to_owned(),
+        object,
+        value: None,
+        location: None,
+    })
+}
+
+/// Who has a column: a thread or, if there are no steps but a story, a name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Thread(ThreadId),
+    Name(String),
+}
+
+/// A text in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Cell {
+    column: usize,
+    text: String,
+}
+
+/// A line of the table, or several if its texts are too long.
+#[derive(Clone, Debug)]
+enum Row {
+    Step {
+        number: usize,
+        cell: Cell,
+        location: String,
+    },
+    /// What goes wrong, for each thread that it is about.
+    Wrong(Vec<Cell>),
+    /// A line across the table, with words in it.
+    Rule(&'static str),
+    /// What is left out.
+    Folded(String),
+    /// Where a lasso closes.
+    Back(usize),
+}
+
+/// What is shown, before anybody has asked how wide it is.
+struct Table {
+    /// The names over the columns.
+    names: Vec<String>,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    fn new(shown: &Interleaving<'_>, style: &Style) -> Self {
+        let names = Names::of(shown);
+        let whose: Vec<Who> = (0..shown.n_steps()).map(|idx| who(shown, idx)).collect();
+        let waiting = shown.waits.iter().map(|wait| Who::Thread(wait.thread));
+        let mut places: BTreeMap<Who, usize> =
+            whose.iter().cloned().chain(waiting).map(|who| (who, 0)).collect();
+        places.values_mut().enumerate().for_each(|(idx, place)| *place = idx);
+        let steps: Vec<(Cell, String)> = whose
+            .iter()
+            .enumerate()
+            .map(|(idx, who)| {
+                let text = style.clean_line(&names.step(shown, idx));
+                let location = told(shown.execution, shown.story, idx).location.clone();
+                let location = location.map_or(String::new(), |place| place.to_string());
+                (Cell { column: places[who], text }, style.clean_line(&location))
+            })
+            .collect();
+        let mut table = Self {
+            names: places.keys().map(|who| style.clean_line(&names.who(who))).collect(),
+            rows: Vec::new(),
+        };
+        let cross = style.sign("✗", "x");
+        table.tell_steps(shown, steps, cross);
+        let waiting: Vec<Cell> = shown
+            .waits
+            .iter()
+            .map(|wait| Cell {
+                column: places[&Who::Thread(wait.thread)],
+                text: format!("{cross} {}", style.clean_line(&names.operation(wait.operation))),
+            })
+            .collect();
+        if !waiting.is_empty() {
+            table.rows.push(Row::Wrong(waiting));
+        }
+        if let Some(start) = shown.loop_start {
+            table.rows.push(Row::Back(start));
+        }
+        table
+    }
+
+    fn tell_steps(&mut self, shown: &Interleaving<'_>, steps: Vec<(Cell, String)>, cross: &str) {
+        let mut preempted = preemptions(shown.execution, shown.waits);
+        preempted.resize(steps.len(), false);
+        let pieces = fold(
+            steps.len(),
+            shown.loop_start.map(|start| start.saturating_sub(1)),
+            |a, b| steps[a] == steps[b],
+            |a, b| steps[a].0.column == steps[b].0.column,
+        );
+        let mut at = 0;
+        for piece in pieces {
+            if shown.loop_start == Some(at + 1) {
+                self.rows.push(Row::Rule("from here on for ever"));
+            }
+            match &piece {
+                Piece::Step(idx) => {
+                    if preempted[*idx] {
+                        self.rows.push(Row::Rule("preempted"));
+                    }
+                    let (cell, location) = steps[*idx].clone();
+                    let column = cell.column;
+                    self.rows.push(Row::Step { number: idx + 1, cell, location });
+                    if let Some((step, what)) = shown.failed
+                        && step == idx + 1
+                    {
+                        let text = format!("{cross} {what}");
+                        self.rows.push(Row::Wrong(vec![Cell { column, text }]));
+                    }
+                }
+                Piece::Again(block, times) => {
+                    let times = counted(*times as u64, "time");
+                    let (from, to) = (block.start + 1, block.end);
+                    let words = match from == to {
+                        true => format!("step {} again, {times}", grouped(from as u64)),
+                        false => format!(
+                            "steps {} to {} again, {times}",
+                            grouped(from as u64),
+                            grouped(to as u64)
+                        ),
+                    };
+                    self.rows.push(Row::Folded(words));
+                }
+                Piece::Run(n) => {
+                    let name = &self.names[steps[at].0.column];
+                    let words = format!("{} of {name}", counted(*n as u64, "step"));
+                    self.rows.push(Row::Folded(words));
+                }
+                Piece::More(n) => {
+                    self.rows.push(Row::Folded(format!("{} more", counted(*n as u64, "step"))));
+                }
+            }
+            at += piece.len();
+        }
+    }
+
+    /// How many columns of the terminal each column would like to have.
+    fn widths(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.names.iter().map(|name| columns(name)).collect();
+        for row in &self.rows {
+            let cells = match row {
+                Row::Step { cell, .. } => std::slice::from_ref(cell),
+                Row::Wrong(cells) => cells,
+                Row::Rule(_) | Row::Folded(_) | Row::Back(_) => &[],
+            };
+            for cell in cells {
+                let width = &mut widths[cell.column];
+                *width = columns(&cell.text).max(*width);
+            }
+        }
+        widths
+    }
+
+    /// The width of the widest place in the source that is not wider than `max`.
+    fn location_width(&self, max: usize) -> usize {
+        let width = |row: &Row| match row {
+            Row::Step { location, .. } => columns(location),
+            _ => 0,
+        };
+        self.rows.iter().map(width).filter(|&width| width <= max).max().unwrap_or(0)
+    }
+}
+
+/// Whose step it is.
+fn who(shown: &Interleaving<'_>, idx: usize) -> Who {
+    match shown.execution.steps.get(idx) {
+        Some(step) => Who::Thread(step.decision.thread),
+        None => Who::Name(shown.story[idx].thread.clone()),
+    }
+}
+
+/// What people call threads and objects, as far as an execution tells.
+#[derive(Default)]
+struct Names {
+    threads: BTreeMap<ThreadId, String>,
+    objects: BTreeMap<ObjectId, String>,
+}
+
+impl Names {
+    fn of(shown: &Interleaving<'_>) -> Self {
+        let mut names = Self::default();
+        for (step, told) in shown.execution.steps.iter().zip(shown.story) {
+            names.threads.entry(step.decision.thread).or_insert_with(|| told.thread.clone());
+            let Some(object) = &told.object else { continue };
+            match step.operation {
+                Operation::Spawn(thread) | Operation::Join(thread) => {
+                    names.threads.entry(thread).or_insert_with(|| object.clone());
+                }
+                operation => {
+                    if let Some(id) = operation.object() {
+                        names.objects.entry(id).or_insert_with(|| object.clone());
+                    }
+                }
+            }
+        }
+        for (idx, name) in shown.thread_names.iter().enumerate().take(ThreadId::MAX) {
+            if !name.is_empty() {
+                names.threads.insert(ThreadId::new(idx), name.clone());
+            }
+        }
+        names
+    }
+
+    fn thread(&self, thread: ThreadId) -> String {
+        self.threads.get(&thread).cloned().unwrap_or_else(|| thread.to_string())
+    }
+
+    fn who(&self, who: &Who) -> String {
+        match who {
+            Who::Thread(thread) => self.thread(*thread),
+            Who::Name(name) => name.clone(),
+        }
+    }
+
+    /// An operation with what it is about, as far as that has a name.
+    fn operation(&self, operation: Operation) -> String {
+        let verb = operation.name();
+        let objects = match operation {
+            Operation::Spawn(thread) | Operation::Join(thread) => vec![self.thread(thread)],
+            Operation::Wait { condvar, mutex } | Operation::Reacquire { condvar, mutex } => {
+                [condvar, mutex].iter().filter_map(|id| self.objects.get(id).cloned()).collect()
+            }
+            other => {
+                other.object().and_then(|id| self.objects.get(&id).cloned()).into_iter().collect()
+            }
+        };
+        match objects.is_empty() {
+            true => verb.to_owned(),
+            false => format!("{verb} {}", objects.join(" ")),
+        }
+    }
+
+    /// A step in words.
+    fn step(&self, shown: &Interleaving<'_>, idx: usize) -> String {
+        let told = told(shown.execution, shown.story, idx);
+        let mut text = told.operation.clone();
+        let mut push = |word: &str| {
+            text.push(' ');
+            text.push_str(word);
+        };
+        told.object.iter().for_each(|object| push(object));
+        let Some(step) = shown.execution.steps.get(idx) else {
+            told.value.iter().for_each(|value| push(value));
+            return text;
+        };
+        if let Operation::Wait { mutex, .. } | Operation::Reacquire { mutex, .. } = step.operation
+            && let Some(mutex) = self.objects.get(&mutex)
+        {
+            push(mutex);
+        }
+        match &told.value {
+            Some(value) => push(value),
+            None if step.operation == Operation::Choose => push(&step.decision.choice.to_string()),
+            None => {}
+        }
+        match step.effect {
+            Effect::Done => {}
+            Effect::Failed => text.push_str(", failed"),
+            Effect::Woke(threads) if threads.is_empty() => text.push_str(", wakes nobody"),
+            Effect::Woke(threads) => {
+                let woken: Vec<_> = threads.iter().map(|thread| self.thread(thread)).collect();
+                text.push_str(&format!(", wakes {}", woken.join(", ")));
+            }
+        }
+        text
+    }
+}
+
+/// Where on the page everything goes.
+struct Layout {
+    style: Style,
+    /// Where the text begins, after the number of the step.
+    start: usize,
+    /// The widths of the columns; `None` for a list.
+    columns: Option<Vec<usize>>,
+    /// Where the columns end.
+    end: usize,
+    /// Where the places in the source begin, but for long ones.
+    locations: usize,
+}
+
+impl Layout {
+    /// Blanks between two columns.
+    const GAP: usize = 2;
+    /// A column is not made narrower than this.
+    const NARROW: usize = 14;
+    /// Further lines of a text stand so far to the right.
+    const HANG: usize = 2;
+
+    fn new(table: &Table, style: &Style) -> Self {
+        let numbers = table.rows.iter().map(|row| match row {
+            Row::Step { number, .. } => number.to_string().len(),
+            _ => 0,
+        });
+        let start = numbers.max().unwrap_or(0).max(6) + Self::GAP;
+        let room = style.columns() - start;
+        let locations = style.columns() - table.location_width(room / 2);
+        let mut widths = table.widths();
+        let total = |widths: &[usize]| {
+            widths.iter().sum::<usize>() + Self::GAP * widths.len().saturating_sub(1)
+        };
+        while total(&widths) > room {
+            let widest = widths.iter_mut().max_by_key(|width| **width);
+            let Some(widest) = widest.filter(|width| **width > Self::NARROW) else {
+                return Self {
+                    style: *style,
+                    start,
+                    columns: None,
+                    end: style.columns(),
+                    locations,
+                };
+            };
+            *widest -= 1;
+        }
+        let end = start + total(&widths);
+        let locations = locations.min(end + Self::GAP);
+        Self { style: *style, start, columns: Some(widths), end, locations }
+    }
+
+    fn render(&self, table: &Table, page: &mut Page) {
+        if let Some(widths) = &self.columns {
+            let cell = |(column, name): (usize, &String)| Cell { column, text: name.clone() };
+            let names: Vec<Cell> = table.names.iter().enumerate().map(cell).collect();
+            for line in self.lines("step", &names, widths, 0) {
+                page.line(&self.style.paint(Colour::Aside, &line));
+            }
+        }
+        for row in &table.rows {
+            match row {
+                Row::Step { number, cell, location } => {
+                    let cells = std::slice::from_ref(cell);
+                    self.step(&number.to_string(), cells, location, table, page);
+                }
+                Row::Wrong(cells) => {
+                    for line in self.cells("", cells, table) {
+                        page.line(&self.style.paint(Colour::Bad, &line));
+                    }
+                }
+                Row::Rule(words) => self.rule(words, page),
+                Row::Folded(words) => {
+                    let dots = self.style.sign("…", "...");
+                    self.aside(&format!("{dots} {words}"), page);
+                }
+                Row::Back(start) => {
+                    let arrow = self.style.sign("↺", "<-");
+                    self.aside(&format!("{arrow} back to step {}", grouped(*start as u64)), page);
+                }
+            }
+        }
+    }
+
+    /// A step, and where it stands in the source: beside it if there is room, else below.
+    fn step(&self, number: &str, cells: &[Cell], location: &str, table: &Table, page: &mut Page) {
+        let mut lines = self.cells(number, cells, table);
+        if location.is_empty() {
+            return lines.iter().for_each(|line| page.line(line));
+        }
+        let width = self.style.columns();
+        // Where the others stand or, if it is longer, as far to the right as it fits.
+        let at = self.locations.min(width.saturating_sub(columns(location))).max(self.start);
+        let parts = wrap_hanging(location, width - at, 0);
+        let is_beside = lines.first().is_none_or(|line| columns(line) + Self::GAP <= at);
+        let first = if is_beside { 0 } else { lines.len() };
+        lines.resize(lines.len().max(first + parts.len()), String::new());
+        for (idx, line) in lines.iter().enumerate() {
+            let part = idx.checked_sub(first).and_then(|idx| parts.get(idx));
+            match part {
+                Some(part) => {
+                    let part = self.style.paint(Colour::Aside, part);
+                    page.line(&format!("{}{part}", padded(line, at)));
+                }
+                None => page.line(line),
+            }
+        }
+    }
+
+    fn rule(&self, words: &str, page: &mut Page) {
+        let end = self.end.clamp(self.start + 32, self.start + 60).min(self.style.columns());
+        let dash = self.style.sign("─ ", "- ");
+        let n_dashes = (end - self.start).saturating_sub(columns(words) + 1) / 2;
+        self.aside(&format!("{words} {}", dash.repeat(n_dashes)), page);
+    }
+
+    fn aside(&self, words: &str, page: &mut Page) {
+        let room = self.style.columns() - self.start;
+        for line in wrap_hanging(words.trim_end(), room, Self::HANG) {
+            let line = self.style.paint(Colour::Aside, &line);
+            page.line(&format!("{}{line}", " ".repeat(self.start)));
+        }
+    }
+
+    /// The lines of a row, as a table or as a list.
+    fn cells(&self, number: &str, cells: &[Cell], table: &Table) -> Vec<String> {
+        if let Some(widths) = &self.columns {
+            return self.lines(number, cells, widths, Self::HANG);
+        }
+        let room = self.style.columns() - self.start;
+        let mut lines = Vec::new();
+        for cell in cells {
+            let text = format!("{}: {}", table.names[cell.column], cell.text);
+            for part in wrap_hanging(&text, room, Self::HANG) {
+                let number = if lines.is_empty() { number } else { "" };
+                lines.push(format!("{number:>0$}  {part}", self.start - Self::GAP));
+            }
+        }
+        lines
+    }
+
+    fn lines(&self, number: &str, cells: &[Cell], widths: &[usize], hang: usize) -> Vec<String> {
+        let mut parts = vec![Vec::new(); widths.len()];
+        for cell in cells {
+            parts[cell.column] = wrap_hanging(&cell.text, widths[cell.column], hang);
+        }
+        let n_lines = parts.iter().map(Vec::len).max().unwrap_or(0);
+        let gap = " ".repeat(Self::GAP);
+        (0..n_lines)
+            .map(|idx| {
+                let number = if idx == 0 { number } else { "" };
+                let mut line = format!("{number:>0$}", self.start - Self::GAP);
+                for (part, &width) in parts.iter().zip(widths) {
+                    line.push_str(&gap);
+                    line.push_str(&padded(part.get(idx).map_or("", String::as_str), width));
+                }
+                line.trim_end().to_owned()
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{Story, object, thread};
+    use Operation as O;
+    use expect_test::{Expect, expect};
+    use mazurka_core::ThreadSet;
+
+    fn check(shown: &Interleaving<'_>, width: usize, expect: Expect) {
+        let text = shown.render(&Style::new().width(width));
+        expect.assert_eq(&format!("{width} columns:\n{text}"));
+    }
+
+    fn sleepers() -> Counterexample {
+        let (condvar, mutex) = (object(1), object(0));
+        let woke = Effect::Woke(ThreadSet::one(thread(0)));
+        Story::new(&["reader", "writer"], &["lock", "ready"])
+            .step(0, O::Acquire(mutex), "", 0)
+            .step(0, O::Wait { condvar, mutex }, "", 0)
+            .step(1, O::Choose, "", 0)
+            .step_with(1, O::NotifyOne(condvar), woke, "", 0)
+            .step_with(1, O::NotifyAll(condvar), Effect::Woke(ThreadSet::EMPTY), "", 0)
+            .step_with(1, O::TryAcquire(mutex), Effect::Failed, "", 0)
+            .step(0, O::Reacquire { condvar, mutex }, "", 0)
+            .counterexample(ViolationKind::Assertion, "it was to be")
+    }
+
+    #[test]
+    fn what_came_of_a_step_is_told() {
+        check(
+            &Interleaving::from(&sleepers()),
+            80,
+            expect![[r#"
+                80 columns:
+                  step  reader                writer
+                     1  acquire lock
+                     2  wait ready lock
+                     3                        choose 0
+                     4                        notify-one ready, wakes reader
+                     5                        notify-all ready, wakes nobody
+                     6                        try-acquire lock, failed
+                     7  reacquire ready lock
+                        ✗ assertion
+            "#]],
+        );
+    }
+
+    #[test]
+    fn narrow_columns_are_wrapped_and_narrower_ones_a_list() {
+        check(
+            &Interleaving::from(&sleepers()),
+            50,
+            expect![[r#"
+                50 columns:
+                  step  reader                writer
+                     1  acquire lock
+                     2  wait ready lock
+                     3                        choose 0
+                     4                        notify-one ready,
+                                                wakes reader
+                     5                        notify-all ready,
+                                                wakes nobody
+                     6                        try-acquire lock,
+                                                failed
+                     7  reacquire ready lock
+                        ✗ assertion
+            "#]],
+        );
+        let threads = ["one", "two", "three", "four"];
+        let mut story = Story::new(&threads, &["a-variable-with-a-name"]);
+        for idx in 0..4 {
+            story = story.step(idx, O::Load(object(0)), "= 0", 0);
+        }
+        let found = story.counterexample(ViolationKind::Assertion, "it was to be");
+        check(
+            &Interleaving::from(&found),
+            60,
+            expect![[r#"
+                60 columns:
+                     1  one: load a-variable-with-a-name = 0
+                     2  two: load a-variable-with-a-name = 0
+                     3  three: load a-variable-with-a-name = 0
+                     4  four: load a-variable-with-a-name = 0
+                        four: ✗ assertion
+            "#]],
+        );
+    }
+
+    #[test]
+    fn steps_need_no_story_and_a_story_needs_no_steps() {
+        let found = sleepers();
+        check(
+            &Interleaving::new(&found.execution),
+            80,
+            expect![[r#"
+                80 columns:
+                  step  T0            T1
+                     1  acquire o0
+                     2  wait o1
+                     3                choose 0
+                     4                notify-one o1, wakes T0
+                     5                notify-all o1, wakes nobody
+                     6                try-acquire o0, failed
+                     7  reacquire o1
+            "#]],
+        );
+        let nothing = Execution::default();
+        let names = ["main".to_owned()];
+        check(
+            &Interleaving {
+                story: &found.story,
+                thread_names: &names,
+                ..Interleaving::new(&nothing)
+            },
+            80,
+            expect![[r#"
+                80 columns:
+                  step  reader           writer
+                     1  acquire lock
+                     2  wait ready
+                     3                   choose
+                     4                   notify-one ready
+                     5                   notify-all ready
+                     6                   try-acquire lock
+                     7  reacquire ready
+            "#]],
+        );
+        check(
+            &Interleaving::new(&nothing),
+            80,
+            expect![[r#"
+            80 columns:
+        "#]],
+        );
+    }
+}

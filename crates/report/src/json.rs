@@ -1,0 +1,430 @@
+//! The object that `--json` prints. Its keys are a contract.
+//!
+//! Every key is always there, in this order, and `null` where nothing is known; only
+//! `loop_start` is left out unless the violation goes on for ever.
+//!
+//! | key | |
+//! |---|---|
+//! | `mazurka` | the version |
+//! | `file`, `engine` | what was checked, and by what |
+//! | `verdict` | `holds`, `violated` or `inconclusive` |
+//! | `coverage` | what is proved if it holds; which limit stopped the search if it is inconclusive; else `null` |
+//! | `options` | those in force |
+//! | `stats` | `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes` |
+//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `loop_start` |
+//!
+//! Each of the `steps` has `thread`, `operation`, `object`, `value`, `file`, `line` and `column`.
+//! `loop_start` is the step, from 1, that follows the last one again.
+
+use crate::Report;
+use crate::interleaving::told;
+use mazurka_core::{Counterexample, Limit, Told, Verdict};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+/// The object. Its keys are sorted, as maps are; [`render`] keeps them in their order.
+pub fn value(report: &Report<'_>) -> Value {
+    serde_json::to_value(Object::new(report)).expect("all keys are strings")
+}
+
+/// The object as text, on one line without its end.
+pub fn render(report: &Report<'_>) -> String {
+    serde_json::to_string(&Object::new(report)).expect("all keys are strings")
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    mazurka: &'static str,
+    file: &'a str,
+    engine: &'a str,
+    verdict: &'static str,
+    coverage: Option<String>,
+    #[serde(serialize_with = "as_map")]
+    options: &'a [(String, Value)],
+    stats: Stats,
+    violation: Option<Violated<'a>>,
+}
+
+impl<'a> Object<'a> {
+    fn new(report: &'a Report<'a>) -> Self {
+        let coverage = match report.verdict {
+            Verdict::Holds(coverage) => Some(coverage.to_string()),
+            Verdict::Inconclusive(limit) => Some(format!("nothing proved: {limit}")),
+            _ => None,
+        };
+        let violation = match report.verdict {
+            Verdict::Violated(found) => Some(Violated::new(report, found)),
+            _ => None,
+        };
+        Self {
+            mazurka: env!("CARGO_PKG_VERSION"),
+            file: report.name,
+            engine: report.engine,
+            verdict: report.verdict.name(),
+            coverage,
+            options: &report.options,
+            stats: Stats::new(report),
+            violation,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Stats {
+    executions: u64,
+    blocked_executions: u64,
+    transitions: u64,
+    states: Option<u64>,
+    states_matched: Option<u64>,
+    unique_local_states: Option<u64>,
+    traces: Option<u64>,
+    max_depth: u64,
+    bound_exceeded: Option<bool>,
+    time_s: f64,
+    peak_memory_bytes: Option<u64>,
+}
+
+impl Stats {
+    fn new(report: &Report<'_>) -> Self {
+        let counted = report.statistics;
+        // A search that stores states stores the first one.
+        let stores = counted.states > 0;
+        let bound_exceeded = report.bound_exceeded.or(match report.verdict {
+            Verdict::Holds(coverage) if coverage.is_unbounded() => Some(false),
+            Verdict::Inconclusive(Limit::Depth(_)) => Some(true),
+            _ => None,
+        });
+        Self {
+            executions: counted.executions,
+            blocked_executions: counted.blocked_executions,
+            transitions: counted.transitions,
+            states: stores.then_some(counted.states),
+            states_matched: stores.then_some(counted.states_matched),
+            unique_local_states: report.unique_local_states,
+            traces: report.traces,
+            max_depth: counted.max_depth,
+            bound_exceeded,
+            time_s: report.elapsed.as_micros() as f64 / 1e6,
+            peak_memory_bytes: report.peak_memory,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Violated<'a> {
+    kind: &'static str,
+    message: &'a str,
+    schedule: String,
+    steps: Vec<StepObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loop_start: Option<usize>,
+}
+
+impl<'a> Violated<'a> {
+    fn new(report: &Report<'_>, found: &'a Counterexample) -> Self {
+        let n_steps = found.execution.steps.len().max(found.story.len());
+        let step = |idx| StepObject::new(told(&found.execution, &found.story, idx).into_owned());
+        Self {
+            kind: found.violation.kind.name(),
+            message: &found.violation.message,
+            schedule: found.schedule.to_string(),
+            steps: (0..n_steps).map(step).collect(),
+            loop_start: report.loop_start,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct StepObject {
+    thread: String,
+    operation: String,
+    object: Option<String>,
+    value: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+impl StepObject {
+    fn new(told: Told) -> Self {
+        let Told { thread, operation, object, value, location } = told;
+        let line = location.as_ref().map(|place| place.line);
+        let column = location.as_ref().map(|place| place.column).filter(|&column| column > 0);
+        let file = location.map(|place| place.file);
+        Self { thread, operation, object, value, file, line, column }
+    }
+}
+
+/// Pairs as an object, in their order. Of two with one name the last counts.
+fn as_map<S: Serializer>(pairs: &&[(String, Value)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for (idx, (name, value)) in pairs.iter().enumerate() {
+        if !pairs[idx + 1..].iter().any(|(later, _)| later == name) {
+            map.serialize_entry(name, value)?;
+        }
+    }
+    map.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{self, Sample};
+    use expect_test::{Expect, expect};
+    use mazurka_core::Coverage;
+    use std::time::Duration;
+
+    /// The object over several lines, without the version.
+    fn check(report: &Report<'_>, expect: Expect) {
+        let text = serde_json::to_string_pretty(&Object::new(report)).unwrap();
+        let version = format!("\"mazurka\": {:?}", env!("CARGO_PKG_VERSION"));
+        assert!(text.contains(&version));
+        expect.assert_eq(&text.replace(&version, "\"mazurka\": \"…\""));
+        let read: Value = serde_json::from_str(&render(report)).unwrap();
+        assert_eq!(read, value(report));
+        assert!(!render(report).contains('\n'));
+    }
+
+    #[test]
+    fn a_pass() {
+        let coverage = Coverage::of(["assertion failure", "deadlock", "data race"]);
+        let sample = Sample::of(Verdict::Holds(coverage));
+        let mut report = sample.report();
+        report.traces = Some(1);
+        report.unique_local_states = Some(49);
+        report.peak_memory = Some(8_388_608);
+        report.options = vec![
+            ("reduction".to_owned(), "source".into()),
+            ("sleep".to_owned(), true.into()),
+            ("bounds".to_owned(), serde_json::json!({"preemption": 2})),
+            ("reduction".to_owned(), "optimal".into()),
+        ];
+        check(
+            &report,
+            expect![[r#"
+            {
+              "mazurka": "…",
+              "file": "counter.rs",
+              "engine": "vm",
+              "verdict": "holds",
+              "coverage": "no assertion failure, deadlock or data race in any execution",
+              "options": {
+                "sleep": true,
+                "bounds": {
+                  "preemption": 2
+                },
+                "reduction": "optimal"
+              },
+              "stats": {
+                "executions": 2,
+                "blocked_executions": 0,
+                "transitions": 19,
+                "states": null,
+                "states_matched": null,
+                "unique_local_states": 49,
+                "traces": 1,
+                "max_depth": 11,
+                "bound_exceeded": false,
+                "time_s": 0.01,
+                "peak_memory_bytes": 8388608
+              },
+              "violation": null
+            }"#]],
+        );
+    }
+
+    #[test]
+    fn a_violation() {
+        check(
+            &samples::deadlock().report(),
+            expect![[r#"
+            {
+              "mazurka": "…",
+              "file": "counter.rs",
+              "engine": "vm",
+              "verdict": "violated",
+              "coverage": null,
+              "options": {},
+              "stats": {
+                "executions": 2,
+                "blocked_executions": 0,
+                "transitions": 19,
+                "states": null,
+                "states_matched": null,
+                "unique_local_states": null,
+                "traces": null,
+                "max_depth": 11,
+                "bound_exceeded": null,
+                "time_s": 0.01,
+                "peak_memory_bytes": null
+              },
+              "violation": {
+                "kind": "deadlock",
+                "message": "2 threads wait for each other: alice holds accounts and waits for log, held by bob; bob holds log and waits for accounts, held by alice",
+                "schedule": "mzk1:0.1",
+                "steps": [
+                  {
+                    "thread": "alice",
+                    "operation": "acquire",
+                    "object": "accounts",
+                    "value": null,
+                    "file": "bank.rs",
+                    "line": 14,
+                    "column": 9
+                  },
+                  {
+                    "thread": "bob",
+                    "operation": "acquire",
+                    "object": "log",
+                    "value": null,
+                    "file": "bank.rs",
+                    "line": 30,
+                    "column": 9
+                  }
+                ]
+              }
+            }"#]],
+        );
+    }
+
+    #[test]
+    fn a_lasso_has_a_loop() {
+        let sample = samples::livelock(1);
+        check(
+            &sample.report(),
+            expect![[r#"
+            {
+              "mazurka": "…",
+              "file": "counter.rs",
+              "engine": "vm",
+              "verdict": "violated",
+              "coverage": null,
+              "options": {},
+              "stats": {
+                "executions": 2,
+                "blocked_executions": 0,
+                "transitions": 19,
+                "states": null,
+                "states_matched": null,
+                "unique_local_states": null,
+                "traces": null,
+                "max_depth": 11,
+                "bound_exceeded": null,
+                "time_s": 0.01,
+                "peak_memory_bytes": null
+              },
+              "violation": {
+                "kind": "livelock",
+                "message": "an execution did not end within 5 001 steps",
+                "schedule": "mzk1:0x3.1x2",
+                "steps": [
+                  {
+                    "thread": "main",
+                    "operation": "store",
+                    "object": "turn",
+                    "value": "0→1",
+                    "file": "polite.rs",
+                    "line": 3,
+                    "column": 9
+                  },
+                  {
+                    "thread": "main",
+                    "operation": "load",
+                    "object": "turn",
+                    "value": "= 1",
+                    "file": "polite.rs",
+                    "line": 5,
+                    "column": 9
+                  },
+                  {
+                    "thread": "main",
+                    "operation": "yield",
+                    "object": null,
+                    "value": null,
+                    "file": "polite.rs",
+                    "line": 6,
+                    "column": 9
+                  },
+                  {
+                    "thread": "other",
+                    "operation": "load",
+                    "object": "turn",
+                    "value": "= 1",
+                    "file": "polite.rs",
+                    "line": 15,
+                    "column": 9
+                  },
+                  {
+                    "thread": "other",
+                    "operation": "yield",
+                    "object": null,
+                    "value": null,
+                    "file": "polite.rs",
+                    "line": 16,
+                    "column": 9
+                  }
+                ],
+                "loop_start": 2
+              }
+            }"#]],
+        );
+    }
+
+    #[test]
+    fn a_limit() {
+        let mut sample = Sample::of(Verdict::Inconclusive(Limit::Time(Duration::from_secs(60))));
+        sample.statistics.states = 77;
+        sample.statistics.states_matched = 5;
+        check(
+            &sample.report(),
+            expect![[r#"
+            {
+              "mazurka": "…",
+              "file": "counter.rs",
+              "engine": "vm",
+              "verdict": "inconclusive",
+              "coverage": "nothing proved: time limit, 60s",
+              "options": {},
+              "stats": {
+                "executions": 2,
+                "blocked_executions": 0,
+                "transitions": 19,
+                "states": 77,
+                "states_matched": 5,
+                "unique_local_states": null,
+                "traces": null,
+                "max_depth": 11,
+                "bound_exceeded": null,
+                "time_s": 0.01,
+                "peak_memory_bytes": null
+              },
+              "violation": null
+            }"#]],
+        );
+        let depth = Sample::of(Verdict::Inconclusive(Limit::Depth(100)));
+        assert_eq!(value(&depth.report())["stats"]["bound_exceeded"], true);
+    }
+
+    #[test]
+    fn every_sample_is_one_object_with_the_same_keys() {
+        let keys = |value: &Value| -> Vec<String> {
+            value.as_object().expect("it is an object").keys().cloned().collect()
+        };
+        for (name, sample) in samples::all() {
+            let report = sample.report();
+            let object: Value = serde_json::from_str(&render(&report)).unwrap();
+            let found = [&object, &object["stats"], &object["violation"]].map(keys);
+            assert_eq!(found[0].len(), 8, "{name}");
+            assert_eq!(found[1].len(), 11, "{name}");
+            let n_keys = 4 + usize::from(report.loop_start.is_some());
+            assert_eq!(found[2].len(), n_keys, "{name}");
+            for step in object["violation"]["steps"].as_array().unwrap() {
+                assert_eq!(
+                    keys(step),
+                    ["column", "file", "line", "object", "operation", "thread", "value"]
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A [`Verdict`] for people and machines.
+//!
+//! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of
+//! it, [`json`] the object that programs read, [`ExitStatus`] the number that shells read;
+//! [`progress`] tells how far a search is. Nothing here writes anywhere: everything is a string.
+//!
+//! ```
+//! use mazurka_core::{Coverage, Statistics, Verdict};
+//! use mazurka_report::{ExitStatus, Report, Style, text};
+//! use std::time::Duration;
+//!
+//! let verdict = Verdict::Holds(Coverage::of(["assertion failure", "deadlock"]));
+//! let statistics = Statistics::default();
+//! let mut report =
+//!     Report::new("counter.c", "vm", &verdict, &statistics, Duration::from_millis(40));
+//! report.traces = Some(312);
+//! report.n_threads = 3;
+//! let shown = text::render(&report, &Style::new());
+//! assert!(shown.contains("Holds in every interleaving"));
+//! assert!(shown.contains("312 traces, 0.04 s"));
+//! assert_eq!(ExitStatus::from(&verdict).code(), 0);
+//! ```
+
+mod exit;
+mod fold;
+pub mod interleaving;
+pub mod json;
+mod number;
+mod preemption;
+pub mod progress;
+#[cfg(test)]
+mod samples;
+mod style;
+pub mod text;
+
+pub use exit::ExitStatus;
+pub use style::{Colour, Page, Style};
+
+use mazurka_core::{Statistics, Verdict};
+use std::time::Duration;
+
+/// All that is to be told of one check.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report<'a> {
+    /// The file, test or program that was checked, as its user calls it.
+    pub name: &'a str,
+    /// The engine that did it, as on the command line.
+    pub engine: &'a str,
+    /// What it said.
+    pub verdict: &'a Verdict,
+    /// What it counted.
+    pub statistics: &'a Statistics,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The options that were in force, for the JSON form. Of two with one name the last counts.
+    pub options: Vec<(String, serde_json::Value)>,
+    /// The most memory that was in use, in bytes, if that is known.
+    pub peak_memory: Option<u64>,
+    /// How many threads the program has; 0 if that is not known.
+    pub n_threads: usize,
+    /// What people call the threads, by [`ThreadId`](mazurka_core::ThreadId). Where it ends or is
+    /// empty, the names of the counterexample serve.
+    pub thread_names: Vec<String>,
+    /// How many traces were visited, if that is known.
+    pub traces: Option<u64>,
+    /// How many local states were visited (Coons' thesis, Definition 2.1), if that is known.
+    pub unique_local_states: Option<u64>,
+    /// Whether a bound cut something, if that is known and the verdict does not tell.
+    pub bound_exceeded: Option<bool>,
+    /// Of a violation that goes on for ever: the step, from 1, that follows the last one again.
+    pub loop_start: Option<usize>,
+    /// Sentences to go below the coverage, such as how much work it was.
+    pub notes: Vec<String>,
+    /// What to try next. If there is none and a limit stopped the search, a general one is given.
+    pub tips: Vec<String>,
+    /// The words that make a command of a schedule: `mazurka replay counter.c`.
+    pub replay_with: Option<&'a str>,
+}
+
+impl<'a> Report<'a> {
+    /// What every report has; the rest is unknown or empty, and can be filled in.
+    pub fn new(
+        name: &'a str,
+        engine: &'a str,
+        verdict: &'a Verdict,
+        statistics: &'a Statistics,
+        elapsed: Duration,
+    ) -> Self {
+        Self {
+            name,
+            engine,
+            verdict,
+            statistics,
+            elapsed,
+            options: Vec::new(),
+            peak_memory: None,
+            n_threads: 0,
+            thread_names: Vec::new(),
+            traces: None,
+            unique_local_states: None,
+            bound_exceeded: None,
+            loop_start: None,
+            notes: Vec::new(),
+            tips: Vec::new(),
+            replay_with: None,
+        }
+    }
+}

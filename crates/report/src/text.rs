@@ -1,0 +1,710 @@
+//! What a terminal shows of a check.
+//!
+//! [`checking`] before it begins and [`verdict`] when it is over, or [`render`] for both.
+
+use crate::interleaving::Interleaving;
+use crate::number::{counted, exact_time, grouped, time};
+use crate::style::columns;
+use crate::{Colour, Page, Report, Style};
+use mazurka_core::{Counterexample, Limit, Verdict, Violation, ViolationKind};
+
+/// The whole text.
+pub fn render(report: &Report<'_>, style: &Style) -> String {
+    checking(report.name, report.n_threads, style) + &verdict(report, style)
+}
+
+/// What is about to be checked.
+pub fn checking(name: &str, n_threads: usize, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let text = match n_threads {
+        0 => name.to_owned(),
+        n => format!("{name} ({})", counted(n as u64, "thread")),
+    };
+    page.headline(Colour::Doing, "Checking", &text, "");
+    page.into_text()
+}
+
+/// What came of it.
+///
+/// A schedule is one word, to be copied, so it is never broken; if it is too long for the line, it
+/// stands on one of its own. Nothing else is wider than the style allows.
+pub fn verdict(report: &Report<'_>, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let elapsed = time(report.elapsed);
+    match report.verdict {
+        Verdict::Holds(coverage) => {
+            let text = claim(coverage.is_unbounded());
+            page.headline(Colour::Good, "Holds", text, &format!("{}{elapsed}", size(report)));
+            page.line("");
+            page.paragraph("Covered:", &coverage.to_string());
+            report.notes.iter().for_each(|note| page.paragraph("", note));
+            tips(&mut page, &report.tips);
+        }
+        Verdict::Violated(found) => violation(report, found, style, &mut page),
+        Verdict::Inconclusive(limit) => {
+            let aside = format!("{}{elapsed}", size(report));
+            page.headline(Colour::Open, "Stop", &limit_in_words(limit), &aside);
+            let text = "nothing wrong in what was explored, and nothing proved";
+            page.headline(Colour::Open, "Unverified", text, "");
+            report.notes.iter().for_each(|note| page.headline(Colour::Open, "", note, ""));
+            match report.tips.is_empty() {
+                true => tips(&mut page, &[tip(limit).to_owned()]),
+                false => tips(&mut page, &report.tips),
+            }
+        }
+        other => page.headline(Colour::Open, "Unverified", other.name(), &elapsed),
+    }
+    page.into_text()
+}
+
+/// One line, for those who see many: a test that passes, or that does not.
+pub fn one_line(report: &Report<'_>, style: &Style) -> String {
+    let what = match report.verdict {
+        Verdict::Holds(coverage) => format!("holds {}", claim(coverage.is_unbounded())),
+        Verdict::Violated(found) => format!("violated: {}", headline(&found.violation).0),
+        Verdict::Inconclusive(limit) => format!("unverified: {}", limit_in_words(limit)),
+        other => other.name().to_owned(),
+    };
+    let threads = match report.n_threads {
+        0 => String::new(),
+        n => format!(" ({})", counted(n as u64, "thread")),
+    };
+    let size = size(report);
+    let size = size.trim_end_matches(", ");
+    let sep = if size.is_empty() && threads.is_empty() { "" } else { ", " };
+    let line = format!("mazurka: {what}: {size}{threads}{sep}{}", time(report.elapsed));
+    style.clean_line(&line)
+}
+
+fn claim(is_unbounded: bool) -> &'static str {
+    if is_unbounded { "in every interleaving" } else { "within the bound" }
+}
+
+/// How much was searched, to be followed by the time.
+fn size(report: &Report<'_>) -> String {
+    let statistics = report.statistics;
+    let size = match (report.traces, statistics.states, statistics.executions) {
+        (Some(traces), ..) => counted(traces, "trace"),
+        (None, states @ 1.., _) => counted(states, "state"),
+        (None, 0, executions @ 1..) => counted(executions, "execution"),
+        (None, 0, 0) => return String::new(),
+    };
+    format!("{size}, ")
+}
+
+fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &mut Page) {
+    let mut aside = time(report.elapsed);
+    if report.statistics.executions > 0 {
+        aside = format!("execution {}, {aside}", grouped(report.statistics.executions));
+    }
+    let (text, circle) = headline(&found.violation);
+    page.headline(Colour::Bad, "Violated", &text, &aside);
+    circle.iter().for_each(|wait| page.headline(Colour::Bad, "", wait, ""));
+    report.notes.iter().for_each(|note| page.headline(Colour::Bad, "", note, ""));
+    let interleaving = Interleaving {
+        thread_names: &report.thread_names,
+        loop_start: report.loop_start,
+        ..Interleaving::from(found)
+    };
+    let table = interleaving.render(style);
+    if found.schedule.is_empty() && found.story.is_empty() {
+        page.headline(Colour::Aside, "", "before the first step", "");
+    }
+    if !table.is_empty() {
+        page.line("");
+        table.lines().for_each(|line| page.line(line));
+    }
+    page.line("");
+    let schedule = found.schedule.to_string();
+    let command = match report.replay_with {
+        Some(words) => format!("{} {schedule}", style.clean_line(words)),
+        None => schedule,
+    };
+    let line = format!("Replay: {command}");
+    match columns(&line) <= style.columns() {
+        true => page.line(&line),
+        false => {
+            page.line("Replay:");
+            page.line(&command);
+        }
+    }
+    tips(page, &report.tips);
+}
+
+/// What goes wrong and, in a deadlock, who waits for whom, one by one.
+fn headline(violation: &Violation) -> (String, Vec<&str>) {
+    let message = &violation.message;
+    if violation.kind != ViolationKind::Deadlock {
+        return (message.clone(), Vec::new());
+    }
+    // The circle comes after a colon, one member after the other.
+    match message.split_once(": ") {
+        Some((what, circle)) => (format!("no-deadlock: {what}"), circle.split("; ").collect()),
+        None => (format!("no-deadlock: {message}"), Vec::new()),
+    }
+}
+
+fn tips(page: &mut Page, tips: &[String]) {
+    tips.iter().for_each(|tip| page.paragraph("Tip:", tip));
+}
+
+fn limit_in_words(limit: &Limit) -> String {
+    match limit {
+        Limit::Time(limit) => format!("time limit, {}", exact_time(*limit)),
+        Limit::Executions(n) => format!("execution limit, {}", grouped(*n)),
+        Limit::Depth(n) => format!("depth limit, {}", counted(*n as u64, "step")),
+        Limit::States(n) => format!("state limit, {}", counted(*n as u64, "state")),
+        other => other.to_string(),
+    }
+}
+
+/// What to try when a limit has stopped the search.
+fn tip(limit: &Limit) -> &'static str {
+    match limit {
+        Limit::Time(_) => {
+            "a longer `--time-limit` sees more; `--bound preemption=2` asks for less, and most \
+             mistakes need no more"
+        }
+        Limit::Depth(_) => "a larger `--bound depth=N` sees more of the rest",
+        Limit::States(_) => {
+            "a larger `--memory-limit` sees more; `--reduction persistent` stores fewer states"
+        }
+        _ => "`--bound preemption=2` asks for less, and most mistakes need no more",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{self, Sample};
+    use expect_test::{Expect, expect};
+    use mazurka_core::Coverage;
+    use std::time::Duration;
+
+    fn check(sample: &Sample, expect: Expect) {
+        expect.assert_eq(&render(&sample.report(), &Style::new()));
+    }
+
+    #[test]
+    fn an_assertion_with_three_threads() {
+        check(
+            &samples::lost_update(),
+            expect![[r#"
+                   Checking counter.rs (3 threads)
+                   Violated assertion `counter == 2` failed: left is 1       execution 2, 0.01 s
+
+                  step  main              worker-1           worker-2
+                     1  spawn worker-1                                     tests/counter.rs:21:9
+                     2  spawn worker-2                                     tests/counter.rs:22:9
+                     3                    load counter = 0                 tests/counter.rs:11:9
+                        preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                     4                                       load counter = 0
+                                                                           tests/counter.rs:11:9
+                     5                                       store counter 0→1
+                                                                           tests/counter.rs:12:9
+                     6                    store counter 1→1                tests/counter.rs:12:9
+                     7  join worker-1                                      tests/counter.rs:24:9
+                     8  join worker-2                                      tests/counter.rs:24:9
+                     9  load counter = 1                                   tests/counter.rs:25:9
+                        ✗ assertion
+
+                Replay: mzk1:0x2.1.2x2.1.0x3
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_deadlock_names_the_circle() {
+        check(
+            &samples::deadlock(),
+            expect![[r#"
+               Checking counter.rs (2 threads)
+               Violated no-deadlock: 2 threads wait for each other       execution 2, 0.01 s
+                        alice holds accounts and waits for log, held by bob
+                        bob holds log and waits for accounts, held by alice
+
+              step  alice             bob
+                 1  acquire accounts                      bank.rs:14:9
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                 2                    acquire log         bank.rs:30:9
+                    ✗ acquire log     ✗ acquire accounts
+
+            Replay: mzk1:0.1
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_data_race() {
+        check(
+            &samples::data_race(),
+            expect![[r#"
+               Checking counter.rs (2 threads)
+               Violated data race on `data`: writer writes it at step 1 and reader reads it
+                        at step 2, and nothing orders the two            execution 2, 0.01 s
+
+              step  writer  reader
+                 1  yield
+                 2          load ready = 0
+                            ✗ race
+
+            Replay: mzk1:0.1
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_livelock_is_a_stem_and_a_cycle() {
+        check(
+            &samples::livelock(2),
+            expect![[r#"
+               Checking counter.rs (2 threads)
+               Violated an execution did not end within 5 001 steps      execution 2, 0.01 s
+
+              step  main            other
+                 1  store turn 0→1                 polite.rs:3:9
+                    from here on for ever ─ ─ ─ ─ ─
+                 2  load turn = 1                  polite.rs:5:9
+                 3  yield                          polite.rs:6:9
+                 4                  load turn = 1  polite.rs:15:9
+                 5                  yield          polite.rs:16:9
+                 6  load turn = 1                  polite.rs:5:9
+                 7  yield                          polite.rs:6:9
+                 8                  load turn = 1  polite.rs:15:9
+                 9                  yield          polite.rs:16:9
+                    ↺ back to step 2
+
+            Replay: mzk1:0x3.1x2.0x2.1x2
+        "#]],
+        );
+        let text = render(&samples::livelock(1250).report(), &Style::new());
+        let (shown, schedule) = text.rsplit_once("Replay:\n").expect("it is too long for a line");
+        assert!(schedule.starts_with("mzk1:0x3.1x2.0x2.1x2.") && schedule.lines().count() == 1);
+        expect![[r#"
+            80 columns:
+               Checking counter.rs (2 threads)
+               Violated an execution did not end within 5 001 steps      execution 2, 0.01 s
+
+              step  main            other
+                 1  store turn 0→1                 polite.rs:3:9
+                    from here on for ever ─ ─ ─ ─ ─
+                 2  load turn = 1                  polite.rs:5:9
+                 3  yield                          polite.rs:6:9
+                 4                  load turn = 1  polite.rs:15:9
+                 5                  yield          polite.rs:16:9
+                    … steps 2 to 5 again, 1 248 times
+              4998  load turn = 1                  polite.rs:5:9
+              4999  yield                          polite.rs:6:9
+              5000                  load turn = 1  polite.rs:15:9
+              5001                  yield          polite.rs:16:9
+                    ↺ back to step 2
+
+        "#]]
+        .assert_eq(&format!("80 columns:\n{shown}"));
+    }
+
+    #[test]
+    fn nothing_need_have_happened() {
+        check(
+            &samples::stuck_at_once(),
+            expect![[r#"
+                   Checking counter.rs (1 thread)
+                   Violated no-deadlock: 1 thread waits for ever             execution 2, 0.01 s
+                            main waits to receive from queue
+                            before the first step
+
+                  step  main
+                        ✗ receive
+
+                Replay: mzk1:
+            "#]],
+        );
+        check(
+            &samples::wrong_at_once(),
+            expect![[r#"
+               Checking counter.rs (1 thread)
+               Violated `main` panicked: no
+                        configuration                                    execution 2, 0.01 s
+                        before the first step
+
+            Replay: mzk1:
+        "#]],
+        );
+    }
+
+    #[test]
+    fn twelve_threads_are_a_list() {
+        check(
+            &samples::twelve(),
+            expect![[r#"
+                   Checking counter.rs (12 threads)
+                   Violated `ticket + 1` overflows                           execution 2, 0.01 s
+
+                     1  main: spawn w1                                        src/ticket.rs:7:9
+                     2  main: spawn w2                                        src/ticket.rs:7:9
+                     3  main: spawn w3                                        src/ticket.rs:7:9
+                     4  main: spawn w4                                        src/ticket.rs:7:9
+                     5  main: spawn w5                                        src/ticket.rs:7:9
+                     6  main: spawn w6                                        src/ticket.rs:7:9
+                     7  main: spawn w7                                        src/ticket.rs:7:9
+                     8  main: spawn w8                                        src/ticket.rs:7:9
+                     9  main: spawn w9                                        src/ticket.rs:7:9
+                    10  main: spawn w10                                       src/ticket.rs:7:9
+                    11  main: spawn w11                                       src/ticket.rs:7:9
+                    12  w1: read-modify-write ticket 0→1                      src/ticket.rs:12:9
+                    13  w2: read-modify-write ticket 1→2                      src/ticket.rs:12:9
+                    14  w3: read-modify-write ticket 2→3                      src/ticket.rs:12:9
+                    15  w4: read-modify-write ticket 3→4                      src/ticket.rs:12:9
+                    16  w5: read-modify-write ticket 4→5                      src/ticket.rs:12:9
+                    17  w6: read-modify-write ticket 5→6                      src/ticket.rs:12:9
+                    18  w7: read-modify-write ticket 6→7                      src/ticket.rs:12:9
+                    19  w8: read-modify-write ticket 7→8                      src/ticket.rs:12:9
+                    20  w9: read-modify-write ticket 8→9                      src/ticket.rs:12:9
+                    21  w10: read-modify-write ticket 9→10                    src/ticket.rs:12:9
+                    22  w11: read-modify-write ticket 10→11                   src/ticket.rs:12:9
+                        w11: ✗ overflow
+
+                Replay: mzk1:0x11.1.2.3.4.5.6.7.8.9.10.11
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_long_name_is_broken() {
+        let names = ["main", "a-thread-with-a-name-of-forty-characters", "worker"];
+        check(
+            &samples::lost_update_with(&names, "counter.rs"),
+            expect![[r#"
+                   Checking counter.rs (3 threads)
+                   Violated assertion `counter == 2` failed: left is 1       execution 2, 0.01 s
+
+                  step  main                        a-thread-with-a-name-of-   worker
+                                                    forty-characters
+                     1  spawn                                                    counter.rs:21:9
+                          a-thread-with-a-name-of-
+                          forty-characters
+                     2  spawn worker                                             counter.rs:22:9
+                     3                              load counter = 0             counter.rs:11:9
+                        preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                     4                                                         load counter = 0
+                                                                                 counter.rs:11:9
+                     5                                                         store counter 0→1
+                                                                                 counter.rs:12:9
+                     6                              store counter 1→1            counter.rs:12:9
+                     7  join                                                     counter.rs:24:9
+                          a-thread-with-a-name-of-
+                          forty-characters
+                     8  join worker                                              counter.rs:24:9
+                     9  load counter = 1                                         counter.rs:25:9
+                        ✗ assertion
+
+                Replay: mzk1:0x2.1.2x2.1.0x3
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_long_path_goes_below_its_step() {
+        let names = ["main", "a", "b"];
+        let path = "crates/a/very/long/path/to/counter.rs";
+        check(
+            &samples::lost_update_with(&names, path),
+            expect![[r#"
+                   Checking counter.rs (3 threads)
+                   Violated assertion `counter == 2` failed: left is 1       execution 2, 0.01 s
+
+                  step  main              a                  b
+                     1  spawn a                       crates/a/very/long/path/to/counter.rs:21:9
+                     2  spawn b                       crates/a/very/long/path/to/counter.rs:22:9
+                     3                    load counter = 0
+                                                      crates/a/very/long/path/to/counter.rs:11:9
+                        preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                     4                                       load counter = 0
+                                                      crates/a/very/long/path/to/counter.rs:11:9
+                     5                                       store counter 0→1
+                                                      crates/a/very/long/path/to/counter.rs:12:9
+                     6                    store counter 1→1
+                                                      crates/a/very/long/path/to/counter.rs:12:9
+                     7  join a                        crates/a/very/long/path/to/counter.rs:24:9
+                     8  join b                        crates/a/very/long/path/to/counter.rs:24:9
+                     9  load counter = 1              crates/a/very/long/path/to/counter.rs:25:9
+                        ✗ assertion
+
+                Replay: mzk1:0x2.1.2x2.1.0x3
+            "#]],
+        );
+    }
+
+    #[test]
+    fn odd_names_keep_their_columns() {
+        check(
+            &samples::odd_names(),
+            expect![[r#"
+                   Checking counter.rs (3 threads)
+                   Violated assertion failed: \u{1b}[2J`é`
+                            left: 1
+                            right: 2                                         execution 2, 0.01 s
+
+                  step  główny                    工作线程               evil\u{1b}[31m\u{202e}
+                                                                         name
+                     1  spawn 工作线程                                           źródła/λ.rs:1:9
+                     2  spawn                                                    źródła/λ.rs:2:9
+                          evil\u{1b}[31m\u{202e}
+                          name
+                     3                            load счётчик = "日本"          źródła/λ.rs:3:9
+                     4                                                   notify-one счётчик,
+                                                                           wakes 工作线程
+                                                                                 źródła/λ.rs:4:9
+                     5                                                   try-acquire счётчик,
+                                                                           failed
+                                                                         ✗ assertion
+
+                Replay: mzk1:0x2.1.2x2
+            "#]],
+        );
+        let ascii = Style::new().ascii(true);
+        expect![[r#"
+               Checking counter.rs (3 threads)
+               Violated assertion failed: \u{1b}[2J`\u{e9}`
+                        left: 1
+                        right: 2                                         execution 2, 0.01 s
+
+              step  g\u{142}\u{f3}wny        \u{5de5}\u{4f5c}         evil\u{1b}[31m\u{202e}
+                                             \u{7ebf}\u{7a0b}         name
+                 1  spawn                             \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs:1:9
+                      \u{5de5}\u{4f5c}
+                      \u{7ebf}\u{7a0b}
+                 2  spawn                             \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs:2:9
+                      evil\u{1b}[31m\u{202e
+                      }name
+                 3                           load     \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs:3:9
+                                               \u{441}\u{447}\u{451}
+                                               \u{442}\u{447}\u{438}
+                                               \u{43a} =
+                                               "\u{65e5}\u{672c}"
+                 4                                                    notify-one
+                                                                        \u{441}\u{447}
+                                                                        \u{451}\u{442}
+                                                                        \u{447}\u{438}
+                                                                        \u{43a}, wakes
+                                                                        \u{5de5}\u{4f5c}
+                                                                        \u{7ebf}\u{7a0b}
+                                                      \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs:4:9
+                 5                                                    try-acquire
+                                                                        \u{441}\u{447}
+                                                                        \u{451}\u{442}
+                                                                        \u{447}\u{438}
+                                                                        \u{43a}, failed
+                                                                      x assertion
+
+            Replay: mzk1:0x2.1.2x2
+        "#]]
+        .assert_eq(&render(&samples::odd_names().report(), &ascii));
+    }
+
+    #[test]
+    fn five_thousand_steps_are_folded() {
+        let text = render(&samples::five_thousand().report(), &Style::new());
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() < 500, "{}", lines.len());
+        expect![[r#"
+            first:
+               Checking counter.rs (2 threads)
+               Violated `tail` is past the end of the buffer             execution 2, 0.01 s
+
+              step  producer              consumer
+                 1  store head 0→1
+                 2  store head 1→2
+                 3  store head 2→3
+                    … 1 994 steps of producer
+              1998  store head 1997→1998
+              1999  store head 1998→1999
+              2000  store head 1999→2000
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+              2001                        store tail 0→1
+              2002                        store tail 1→2
+              2003                        store tail 2→3
+                    … 1 994 steps of consumer
+              3998                        store tail 1997→1998
+              3999                        store tail 1998→1999
+              4000                        store tail 1999→2000
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+              4001  load head = 0
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+              4002                        load tail = 1
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─"#]]
+        .assert_eq(&format!("first:\n{}", lines[..24].join("\n")));
+        expect![[r#"
+              4998                        load tail = 997
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+              4999  load head = 998
+              5000                        load tail = 999
+                                          ✗ memory
+
+            Replay:"#]]
+        .assert_eq(&lines[lines.len() - 8..lines.len() - 1].join("\n"));
+    }
+
+    #[test]
+    fn colours_are_for_words_and_frames() {
+        let text = render(&samples::deadlock().report(), &Style::new().colour(true));
+        expect![[r#"
+            ESC[1;36m   CheckingESC[0m counter.rs (2 threads)
+            ESC[1;31m   ViolatedESC[0m no-deadlock: 2 threads wait for each other       execution 2, 0.01 s
+            ESC[1;31m           ESC[0m alice holds accounts and waits for log, held by bob
+            ESC[1;31m           ESC[0m bob holds log and waits for accounts, held by alice
+
+            ESC[2m  step  alice             bobESC[0m
+                 1  acquire accounts                      ESC[2mbank.rs:14:9ESC[0m
+                    ESC[2mpreempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ESC[0m
+                 2                    acquire log         ESC[2mbank.rs:30:9ESC[0m
+            ESC[1;31m        ✗ acquire log     ✗ acquire accountsESC[0m
+
+            Replay: mzk1:0.1
+        "#]].assert_eq(&text.replace('\x1b', "ESC"));
+    }
+
+    fn holds() -> Sample {
+        let coverage = Coverage::of(["assertion failure", "deadlock", "data race", "livelock"])
+            .within("with at most 2 preemptions")
+            .assuming("`printf` has no effect on shared state");
+        Sample::of(Verdict::Holds(coverage))
+    }
+
+    #[test]
+    fn a_pass_says_what_it_covers() {
+        check(
+            &Sample::of(Verdict::Holds(Coverage::of(["deadlock"]))),
+            expect![[r#"
+               Checking counter.rs (3 threads)
+                  Holds in every interleaving                           2 executions, 0.01 s
+
+            Covered: no deadlock in any execution
+        "#]],
+        );
+        let sample = holds();
+        let mut report = sample.report();
+        report.traces = Some(18_204);
+        report.elapsed = Duration::from_millis(2_130);
+        report.notes.push("source: 18 300 executions stand for 1.1 M interleavings".to_owned());
+        report.tips.push("`--bound none` drops the limit".to_owned());
+        expect![[r#"
+               Checking counter.rs (3 threads)
+                  Holds within the bound                                18 204 traces, 2.1 s
+
+            Covered: no assertion failure, deadlock, data race or livelock in any execution
+                     with at most 2 preemptions, assuming `printf` has no effect on shared
+                     state
+                     source: 18 300 executions stand for 1.1 M interleavings
+                Tip: `--bound none` drops the limit
+        "#]]
+        .assert_eq(&render(&report, &Style::new()));
+        expect!["mazurka: holds within the bound: 18 204 traces (3 threads), 2.1 s"]
+            .assert_eq(&one_line(&report, &Style::new()));
+    }
+
+    #[test]
+    fn a_limit_is_no_pass() {
+        let limits = [
+            Limit::Time(Duration::from_secs(60)),
+            Limit::Executions(10_000),
+            Limit::Depth(1),
+            Limit::States(5_000_000),
+            Limit::Interrupted,
+        ];
+        let mut text = String::new();
+        for limit in limits {
+            let sample = Sample::of(Verdict::Inconclusive(limit));
+            text += &verdict(&sample.report(), &Style::new());
+            text += &one_line(&sample.report(), &Style::new());
+            text += "\n\n";
+        }
+        expect![[r#"
+                   Stop time limit, 60 s                                2 executions, 0.01 s
+             Unverified nothing wrong in what was explored, and nothing proved
+                Tip: a longer `--time-limit` sees more; `--bound preemption=2` asks for
+                     less, and most mistakes need no more
+            mazurka: unverified: time limit, 60 s: 2 executions (3 threads), 0.01 s
+
+                   Stop execution limit, 10 000                         2 executions, 0.01 s
+             Unverified nothing wrong in what was explored, and nothing proved
+                Tip: `--bound preemption=2` asks for less, and most mistakes need no more
+            mazurka: unverified: execution limit, 10 000: 2 executions (3 threads), 0.01 s
+
+                   Stop depth limit, 1 step                             2 executions, 0.01 s
+             Unverified nothing wrong in what was explored, and nothing proved
+                Tip: a larger `--bound depth=N` sees more of the rest
+            mazurka: unverified: depth limit, 1 step: 2 executions (3 threads), 0.01 s
+
+                   Stop state limit, 5 000 000 states                   2 executions, 0.01 s
+             Unverified nothing wrong in what was explored, and nothing proved
+                Tip: a larger `--memory-limit` sees more; `--reduction persistent` stores
+                     fewer states
+            mazurka: unverified: state limit, 5 000 000 states: 2 executions (3 threads), 0.01 s
+
+                   Stop interrupted                                     2 executions, 0.01 s
+             Unverified nothing wrong in what was explored, and nothing proved
+                Tip: `--bound preemption=2` asks for less, and most mistakes need no more
+            mazurka: unverified: interrupted: 2 executions (3 threads), 0.01 s
+
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn a_schedule_is_never_broken() {
+        let sample = samples::lost_update();
+        let mut report = sample.report();
+        report.replay_with = Some("cargo mazurka replay tests/counter.rs --test lost_update");
+        let text = render(&report, &Style::new());
+        let lines: Vec<&str> = text.lines().rev().take(2).collect();
+        expect![[r#"
+            cargo mazurka replay tests/counter.rs --test lost_update mzk1:0x2.1.2x2.1.0x3
+            Replay:"#]]
+        .assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn a_violation_fits_on_a_line() {
+        let lines = [samples::deadlock(), samples::odd_names(), samples::wrong_at_once()]
+            .map(|sample| one_line(&sample.report(), &Style::new()));
+        expect![[r#"
+            mazurka: violated: no-deadlock: 2 threads wait for each other: 2 executions (2 threads), 0.01 s
+            mazurka: violated: assertion failed: \u{1b}[2J`é` left: 1 right: 2: 2 executions (3 threads), 0.01 s
+            mazurka: violated: `main` panicked: no configuration: 2 executions (1 thread), 0.01 s"#]].assert_eq(&lines.join("\n"));
+    }
+
+    /// A text without its colours.
+    fn stripped(text: &str) -> String {
+        let mut parts = text.split("\x1b[");
+        let mut stripped = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            stripped.push_str(part.split_once('m').expect("only colours are used").1);
+        }
+        stripped
+    }
+
+    #[test]
+    fn no_line_is_wider_than_it_may_be_and_colours_change_nothing_else() {
+        let mut samples = samples::all();
+        samples.push(("holds", holds()));
+        samples.push(("stopped", Sample::of(Verdict::Inconclusive(Limit::Interrupted))));
+        for (name, sample) in &samples {
+            for width in [0, 40, 41, 47, 60, 72, 79, 80, 81, 100, 132, 200] {
+                for ascii in [false, true] {
+                    let style = Style::new().width(width).ascii(ascii);
+                    let text = render(&sample.report(), &style);
+                    assert!(!text.contains('\x1b'), "{name}: an escape code without colours");
+                    assert!(!ascii || text.is_ascii(), "{name}: not ASCII");
+                    for line in text.lines().filter(|line| !line.starts_with("mzk1:")) {
+                        let is_ok = columns(line) <= width.max(Style::MIN_WIDTH);
+                        assert!(is_ok, "{name} at {width}: {line}");
+                        assert_eq!(line, line.trim_end(), "{name}: blanks at the end");
+                    }
+                    let coloured = render(&sample.report(), &style.colour(true));
+                    assert_eq!(stripped(&coloured), text, "{name} at {width}");
+                }
+            }
+        }
+    }
+}
