@@ -10,8 +10,7 @@
 //! | weighted estimate              | [`Estimator::estimate`]           |
 //!
 //! Differs from the paper: reductions discover branches on the way, so the part that is
-//! explored is itself a guess. The spread is the standard error over the stretches between
-//! two looks at the search.
+//! explored is itself a guess. The spread is the standard error over parts of the same weight.
 
 use mazurka_core::Estimate;
 
@@ -25,6 +24,7 @@ pub(crate) struct Estimator {
 impl Estimator {
     const MAX_LOOKS: usize = 128;
     const MIN_LOOKS: usize = 4;
+    const MAX_PARTS: usize = 16;
 
     /// So much is explored after so many executions.
     pub(crate) fn look(&mut self, explored: f64, executions: u64) {
@@ -47,16 +47,27 @@ impl Estimator {
         if self.looks.len() < Self::MIN_LOOKS {
             return None;
         }
+        // Batch means: what was explored, cut into parts of the same weight.
+        let n_parts = self.looks.len().min(Self::MAX_PARTS);
         let total = executions as f64 / explored.min(1.0);
-        let mut before = (0.0, 0);
-        let mut variance = 0.0;
-        for &(part, count) in &self.looks {
-            let (width, height) = (part - before.0, (count - before.1) as f64);
-            variance += width / explored * (height / width - total).powi(2);
-            before = (part, count);
+        let mut before = 0.0;
+        let mut squares = 0.0;
+        for part in 1..=n_parts {
+            let after = self.executions_at(explored * part as f64 / n_parts as f64);
+            let rate = (after - before) * n_parts as f64 / explored.min(1.0);
+            squares += (rate - total).powi(2);
+            before = after;
         }
-        let spread = (variance / (self.looks.len() - 1) as f64).sqrt();
+        let spread = (squares / (n_parts * (n_parts - 1)) as f64).sqrt();
         Some(Estimate { executions: total, spread })
+    }
+
+    /// How many executions there were when so much was explored.
+    fn executions_at(&self, explored: f64) -> f64 {
+        let after = self.looks.partition_point(|&(part, _)| part < explored);
+        let (from, n_from) = after.checked_sub(1).map_or((0.0, 0), |idx| self.looks[idx]);
+        let Some(&(to, n_to)) = self.looks.get(after) else { return n_from as f64 };
+        n_from as f64 + (n_to - n_from) as f64 * (explored - from) / (to - from)
     }
 }
 

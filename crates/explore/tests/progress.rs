@@ -15,11 +15,13 @@ fn events(script: &Script, mut options: Options) -> (Vec<Progress>, Outcome) {
     options.progress_every = Duration::from_micros(200);
     let events = Mutex::new(Vec::new());
     let listen = |event: &Event| match event {
-        Event::Progress(progress) => events.lock().unwrap().push(progress.clone()),
+        Event::Progress(progress) => {
+            events.lock().expect("nobody panics with it").push(progress.clone())
+        }
         other => panic!("{other:?} is new"),
     };
     let outcome = Explorer::new(options).on_event(&listen).run(|| script.clone());
-    (events.into_inner().unwrap(), outcome.expect("it is a program"))
+    (events.into_inner().expect("nobody panics with it"), outcome.expect("it is a program"))
 }
 
 /// Checks the events of a search, and that its last estimates were within a factor of the truth.

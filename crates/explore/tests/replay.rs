@@ -33,51 +33,185 @@ fn what_is_malformed_is_refused() {
     let program = "x=1 | x=2";
     check(program, "", expect!["malformed schedule at column 1: expected `mzk1:`, found the end"]);
     check(program, "0.1", expect!["malformed schedule at column 1: expected `mzk1:`, found `0.1`"]);
-    check(program, "mzk2:0.1", expect!["malformed schedule at column 1: expected `mzk1:`, found `mzk2:0.1`"]);
-    check(program, "mzk1:0,1", expect!["malformed schedule at column 7: expected `.`, `~`, `x` or the end, found `,1`"]);
-    check(program, "mzk1:0.", expect!["malformed schedule at column 8: expected the number of a thread (0 to 127), found the end"]);
-    check(program, "mzk1:0~", expect!["malformed schedule at column 8: expected the number of an alternative, found the end"]);
-    check(program, "mzk1:-1", expect!["malformed schedule at column 6: expected the number of a thread (0 to 127), found `-1`"]);
-    check(program, "mzk1:999", expect!["malformed schedule at column 6: expected the number of a thread (0 to 127), found `999`"]);
-    check(program, "mzk1:0x99999999999", expect!["malformed schedule at column 8: expected how often, and not more steps than fit, found `99999999999`"]);
-    check(program, "mzk1:0 .1", expect!["malformed schedule at column 7: expected `.`, `~`, `x` or the end, found ` .1`"]);
+    check(
+        program,
+        "mzk2:0.1",
+        expect!["malformed schedule at column 1: expected `mzk1:`, found `mzk2:0.1`"],
+    );
+    check(
+        program,
+        "mzk1:0,1",
+        expect!["malformed schedule at column 7: expected `.`, `~`, `x` or the end, found `,1`"],
+    );
+    check(
+        program,
+        "mzk1:0.",
+        expect![
+            "malformed schedule at column 8: expected the number of a thread (0 to 127), found the end"
+        ],
+    );
+    check(
+        program,
+        "mzk1:0~",
+        expect![
+            "malformed schedule at column 8: expected the number of an alternative, found the end"
+        ],
+    );
+    check(
+        program,
+        "mzk1:-1",
+        expect![
+            "malformed schedule at column 6: expected the number of a thread (0 to 127), found `-1`"
+        ],
+    );
+    check(
+        program,
+        "mzk1:999",
+        expect![
+            "malformed schedule at column 6: expected the number of a thread (0 to 127), found `999`"
+        ],
+    );
+    check(
+        program,
+        "mzk1:0x99999999999",
+        expect![
+            "malformed schedule at column 8: expected how often, and not more steps than fit, found `99999999999`"
+        ],
+    );
+    check(
+        program,
+        "mzk1:0 .1",
+        expect!["malformed schedule at column 7: expected `.`, `~`, `x` or the end, found ` .1`"],
+    );
 }
 
 #[test]
 fn what_belongs_to_another_program_is_refused() {
     let program = "x=1; r=choose(2) | acq(0); acq(0)";
-    check(program, "mzk1:0.2", expect!["step 2: the schedule wants thread 2, but only threads 0 to 1 exist by then"]);
-    check(program, "mzk1:127", expect!["step 1: the schedule wants thread 127, but only threads 0 to 1 exist by then"]);
-    check(program, "mzk1:0~1", expect!["step 1: the schedule wants alternative 1 of `store`, which has 1, counted from 0"]);
-    check(program, "mzk1:0.0~2", expect!["step 2: the schedule wants alternative 2 of `choose`, which has 2, counted from 0"]);
+    check(
+        program,
+        "mzk1:0.2",
+        expect!["step 2: the schedule wants thread 2, but only threads 0 to 1 exist by then"],
+    );
+    check(
+        program,
+        "mzk1:127",
+        expect!["step 1: the schedule wants thread 127, but only threads 0 to 1 exist by then"],
+    );
+    check(
+        program,
+        "mzk1:0~1",
+        expect!["step 1: the schedule wants alternative 1 of `store`, which has 1, counted from 0"],
+    );
+    check(
+        program,
+        "mzk1:0.0~2",
+        expect![
+            "step 2: the schedule wants alternative 2 of `choose`, which has 2, counted from 0"
+        ],
+    );
     check(program, "mzk1:0x3", expect!["step 3: the schedule wants thread 0, but it has ended"]);
-    check(program, "mzk1:1x2", expect!["step 2: the schedule wants thread 1, but it waits to acquire mutex(0)"]);
-    check("x=1", "mzk1:0x2", expect!["step 2: the schedule goes on, but every thread has ended: it belongs to another program or another version of this one"]);
-    check("spawn(1); join(1) | await(x==1)", "mzk1:1", expect!["step 1: the schedule wants thread 1, but only thread 0 exists by then"]);
-    check("spawn(1); join(1) | await(x==1)", "mzk1:0.1", expect!["step 2: the schedule wants thread 1, but it waits to see x change"]);
-    check("spawn(1); join(1) | await(x==1)", "mzk1:0x2", expect!["step 2: the schedule wants thread 0, but it waits to join T1"]);
-    check("T0:", "mzk1:0", expect!["step 1: the schedule goes on, but every thread has ended: it belongs to another program or another version of this one"]);
-    check("acq(0); wait(0,0)", "mzk1:0x3", expect!["step 3: the schedule wants thread 0, but it waits to end its wait on condvar(0)"]);
-    check("chan(0)=1 || send(0,1); send(0,2) | bar(0)", "mzk1:0x2", expect!["step 2: the schedule wants thread 0, but it waits to send to channel(0)"]);
+    check(
+        program,
+        "mzk1:1x2",
+        expect!["step 2: the schedule wants thread 1, but it waits to acquire mutex(0)"],
+    );
+    check(
+        "x=1",
+        "mzk1:0x2",
+        expect![
+            "step 2: the schedule goes on, but every thread has ended: it belongs to another program or another version of this one"
+        ],
+    );
+    check(
+        "spawn(1); join(1) | await(x==1)",
+        "mzk1:1",
+        expect!["step 1: the schedule wants thread 1, but only thread 0 exists by then"],
+    );
+    check(
+        "spawn(1); join(1) | await(x==1)",
+        "mzk1:0.1",
+        expect!["step 2: the schedule wants thread 1, but it waits to see x change"],
+    );
+    check(
+        "spawn(1); join(1) | await(x==1)",
+        "mzk1:0x2",
+        expect!["step 2: the schedule wants thread 0, but it waits to join T1"],
+    );
+    check(
+        "T0:",
+        "mzk1:0",
+        expect![
+            "step 1: the schedule goes on, but every thread has ended: it belongs to another program or another version of this one"
+        ],
+    );
+    check(
+        "acq(0); wait(0,0)",
+        "mzk1:0x3",
+        expect!["step 3: the schedule wants thread 0, but it waits to end its wait on condvar(0)"],
+    );
+    check(
+        "chan(0)=1 || send(0,1); send(0,2) | bar(0)",
+        "mzk1:0x2",
+        expect!["step 2: the schedule wants thread 0, but it waits to send to channel(0)"],
+    );
 }
 
 #[test]
 fn what_can_be_followed_is() {
     let program = "x=1; r=choose(2) | r=x; assert(r == 0); x=2";
-    check(program, "mzk1:", expect!["0 steps, nothing wrong, then [Enabled { operation: Store(o0), choices: 1 }, Enabled { operation: Load(o0), choices: 1 }]"]);
-    check(program, "mzk1:0.1.0~1", expect!["3 steps, step 2: assertion `r == 0` failed: left is 1, then [Finished, Finished]"]);
-    check(program, "mzk1:1x2.0", expect!["3 steps, nothing wrong, then [Enabled { operation: Choose, choices: 2 }, Finished]"]);
-    check("acq(0); acq(1) | acq(1); acq(0)", "mzk1:0.1", expect!["2 steps, nothing wrong, then [Blocked(Acquire(o1)), Blocked(Acquire(o0))]"]);
-    check("plain(p)=1 | plain(p)=2", "mzk1:0.1", expect!["2 steps, step 2: data race on `p`: T0 writes it at step 1 and T1 writes it at step 2, and nothing orders the two, then [Finished, Finished]"]);
+    check(
+        program,
+        "mzk1:",
+        expect![
+            "0 steps, nothing wrong, then [Enabled { operation: Store(o0), choices: 1 }, Enabled { operation: Load(o0), choices: 1 }]"
+        ],
+    );
+    check(
+        program,
+        "mzk1:0.1.0~1",
+        expect!["3 steps, step 2: assertion `r == 0` failed: left is 1, then [Finished, Finished]"],
+    );
+    check(
+        program,
+        "mzk1:1x2.0",
+        expect![
+            "3 steps, nothing wrong, then [Enabled { operation: Choose, choices: 2 }, Finished]"
+        ],
+    );
+    check(
+        "acq(0); acq(1) | acq(1); acq(0)",
+        "mzk1:0.1",
+        expect!["2 steps, nothing wrong, then [Blocked(Acquire(o1)), Blocked(Acquire(o0))]"],
+    );
+    check(
+        "plain(p)=1 | plain(p)=2",
+        "mzk1:0.1",
+        expect![
+            "2 steps, step 2: data race on `p`: T0 writes it at step 1 and T1 writes it at step 2, and nothing orders the two, then [Finished, Finished]"
+        ],
+    );
 }
 
 #[test]
 fn threads_are_numbered_by_birth() {
     // Whoever is spawned first is the next number, wherever it stands in the text.
     let program = "spawn(3); x=1 | spawn(2); x=2 | x=3 | x=4";
-    check(program, "mzk1:0.1.2.3.0.1", expect!["6 steps, nothing wrong, then [Finished, Finished, Finished, Finished]"]);
-    check(program, "mzk1:1.0.2.3.0.1", expect!["6 steps, nothing wrong, then [Finished, Finished, Finished, Finished]"]);
-    check(program, "mzk1:0.3", expect!["step 2: the schedule wants thread 3, but only threads 0 to 2 exist by then"]);
+    check(
+        program,
+        "mzk1:0.1.2.3.0.1",
+        expect!["6 steps, nothing wrong, then [Finished, Finished, Finished, Finished]"],
+    );
+    check(
+        program,
+        "mzk1:1.0.2.3.0.1",
+        expect!["6 steps, nothing wrong, then [Finished, Finished, Finished, Finished]"],
+    );
+    check(
+        program,
+        "mzk1:0.3",
+        expect!["step 2: the schedule wants thread 3, but only threads 0 to 2 exist by then"],
+    );
     let order = |schedule: &str| {
         let replay = replay(&mut script(program), &schedule.parse().unwrap()).unwrap();
         let steps = replay.execution.steps.iter();
@@ -132,13 +266,15 @@ fn every_execution_can_be_printed_and_followed() {
 /// Prints and follows the executions of a program; says how many are printed with other numbers.
 fn check_round_trip(script: &Script) -> usize {
     let schedules = Mutex::new(Vec::new());
-    let watch = |ended: Ended<'_, Script>| schedules.lock().unwrap().push(ended.schedule.clone());
+    let watch = |ended: Ended<'_, Script>| {
+        schedules.lock().expect("nobody panics with it").push(ended.schedule.clone())
+    };
     let mut options = Options::new().reduction(Reduction::None).stop_at_first(false);
     options.max_executions = Some(30);
     Explorer::new(options).observe(&watch).run(|| script.clone()).expect("it is a program");
     let initial = initial(script);
     let mut n_renumbered = 0;
-    for schedule in schedules.into_inner().unwrap() {
+    for schedule in schedules.into_inner().expect("nobody panics with it") {
         let execution = execution(script, &schedule);
         let printed = by_birth(&execution, initial).to_string();
         let read: Schedule = printed.parse().expect("it was printed just now");

@@ -1,7 +1,6 @@
 //! The judge of every reduction: plain enumeration of all interleavings, written apart from the
 //! explorer, and what a search has to agree with it on.
 
-#![expect(clippy::allow_attributes, reason = "what is dead differs from test to test")]
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 pub(crate) mod programs;
