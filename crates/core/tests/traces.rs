@@ -3,6 +3,11 @@
 //!
 //! The judge here is brute force: all interleavings of a small program, and a line between two of
 //! them that differ by one swap. What hangs together is one trace.
+//!
+//! Tried, one at a time, and caught: a hash or a form without the choices; a form that is not the
+//! smallest; a join, a reacquire, a leave, a receive or a send that follows nothing, or the wrong
+//! step; a write that does not follow the reads of one thread; a step taken back that leaves a
+//! birth, a waker, a read or a taken message behind.
 
 mod support;
 

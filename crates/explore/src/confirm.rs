@@ -32,15 +32,18 @@ pub(crate) fn confirm<S: System>(
             Some(found.violation.clone())
         }
         _ => {
-            let violation = replay.violation.map(|(_, violation)| violation);
-            violation.filter(|again| *again == found.violation)
+            let violation = replay.violation.as_ref().map(|(_, violation)| violation);
+            violation.filter(|again| **again == found.violation).cloned()
         }
     };
     let Some(violation) = again else {
         return Err(ExploreError::Nondeterministic(Divergence {
             step: replay.execution.steps.len(),
             expected: format!("a violation ({})", found.violation.message),
-            found: "none".to_owned(),
+            found: match replay.violation {
+                Some((step, other)) => format!("another one, at step {step} ({})", other.message),
+                None => "none".to_owned(),
+            },
         }));
     };
     let schedule = by_birth(&replay.execution, initial);

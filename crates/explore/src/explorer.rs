@@ -150,7 +150,7 @@ impl<'a, S: System> Explorer<'a, S> {
     ) -> Result<Outcome, ExploreError> {
         let options = &self.options;
         let mut first = make();
-        let program = identity(&mut first);
+        let program = identity(&mut first)?;
         if options.stateful && first.fingerprint().is_none() {
             return Err(ExploreError::Options(vec![OptionError::NoFingerprint]));
         }
@@ -231,8 +231,10 @@ impl<'a, S: System> Explorer<'a, S> {
                 pool.put(worker.dissolve());
                 return Ok(Step::More);
             }
+            let before = worker.statistics.executions;
             step = worker.run()?;
-            if let Some(limit) = self.limit_after_run(shared) {
+            let is_execution = worker.statistics.executions > before;
+            if let Some(limit) = self.limit_after_run(shared, is_execution) {
                 pool.stop(Reason::Limit(limit));
             }
             n_runs += 1;
@@ -250,12 +252,13 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     /// The limit that is reached, of those that are looked at after every execution.
-    fn limit_after_run(&self, shared: &Shared<'_>) -> Option<Limit> {
+    fn limit_after_run(&self, shared: &Shared<'_>, is_execution: bool) -> Option<Limit> {
         if self.stop.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Some(Limit::Interrupted);
         }
         let max = self.options.max_executions?;
-        let count = shared.pool.executions.fetch_add(1, Ordering::Relaxed) + 1;
+        let new = u64::from(is_execution);
+        let count = shared.pool.executions.fetch_add(new, Ordering::Relaxed) + new;
         (count >= max).then_some(Limit::Executions(max))
     }
 
@@ -383,11 +386,15 @@ impl Watch {
 }
 
 /// A hash of what the threads of a program would do first.
-fn identity(system: &mut impl System) -> u64 {
+fn identity(system: &mut impl System) -> Result<u64, ExploreError> {
     system.reset();
+    let n_threads = system.n_threads();
+    if n_threads > ThreadId::MAX {
+        return Err(ExploreError::TooManyThreads(n_threads));
+    }
     let mut hash = Fold::default();
-    for idx in 0..system.n_threads() {
+    for idx in 0..n_threads {
         system.next(ThreadId::new(idx)).hash(&mut hash);
     }
-    hash.finish()
+    Ok(hash.finish())
 }

@@ -44,8 +44,8 @@ pub(crate) struct Worker<'a, S, R> {
     /// Some execution was cut at the depth limit.
     cut: bool,
     observe: Option<&'a Observe<'a, S>>,
-    /// The violation of the execution in progress.
-    violation: Option<Violation>,
+    /// The first violation of the execution in progress, and after how many steps it came.
+    violation: Option<(usize, Violation)>,
 }
 
 /// Called at the end of every execution.
@@ -127,6 +127,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         self.schedule.truncate(0);
         self.history.clear();
         self.states.clear();
+        self.violation = None;
         self.system.reset();
         for decision in unit.prefix() {
             self.observe_state()?;
@@ -198,19 +199,19 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         self.reduction.finish(&view, end);
         if end == End::GivenUp {
             self.note_violation();
-            self.violation = None;
             return Ok(Step::More);
         }
         self.statistics.executions += 1;
         if self.violation.is_none() {
-            self.violation = self.violation_at_end(end);
+            let depth = self.schedule.len();
+            self.violation = self.violation_at_end(end).map(|violation| (depth, violation));
         }
         if let Some(observe) = self.observe {
             observe(Ended {
                 system: &self.system,
                 order: &self.order,
                 schedule: &self.schedule,
-                violation: self.violation.as_ref(),
+                violation: self.violation.as_ref().map(|(_, violation)| violation),
             });
         }
         if self.violation.is_some() {
@@ -219,7 +220,6 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 return Ok(Step::Violated);
             }
         }
-        self.violation = None;
         Ok(Step::More)
     }
 
@@ -244,16 +244,18 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
 
     fn note_violation(&mut self) {
         if self.found.is_none()
-            && let Some(violation) = self.violation.clone()
+            && let Some((depth, violation)) = self.violation.clone()
         {
-            self.found = Some(Found { violation, schedule: self.schedule.clone() });
+            let schedule = self.schedule.decisions()[..depth].iter().copied().collect();
+            self.found = Some(Found { violation, schedule });
         }
     }
 
     fn go_back(&mut self) -> Result<Step, ExploreError> {
         let Some(depth) = self.reduction.backtrack() else { return Ok(Step::Exhausted) };
-        self.violation = None;
         if depth < self.schedule.len() {
+            // What went wrong before that has gone wrong in the next execution, too.
+            self.violation.take_if(|(at, _)| *at > depth);
             self.system.rewind(&self.schedule, depth).map_err(ExploreError::Nondeterministic)?;
             self.order.truncate(depth);
             self.data_races.truncate(depth);
@@ -288,8 +290,9 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         let operation =
             self.next()[decision.thread.index()].operation().expect("an enabled thread has one");
         self.schedule.push(decision);
+        let number = self.schedule.len();
         let effect = self.system.step(decision).unwrap_or_else(|failure| {
-            self.violation.get_or_insert(failure.violation);
+            self.violation.get_or_insert((number, failure.violation));
             failure.effect
         });
         self.order.push(decision, operation, effect);
@@ -299,7 +302,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 && self.violation.is_none()
             {
                 let message = race.describe(&self.system);
-                self.violation = Some(Violation { kind: ViolationKind::Race, message });
+                let race = Violation { kind: ViolationKind::Race, message };
+                self.violation = Some((number, race));
             }
         }
     }

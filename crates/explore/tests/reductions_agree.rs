@@ -2,8 +2,9 @@
 
 mod support;
 
+use mazurka_core::System;
 use mazurka_script::Shape;
-use support::check_random;
+use support::{all_options, check_random, disagreement, enumerate, for_random_programs};
 
 #[test]
 fn on_variables() {
@@ -21,4 +22,17 @@ fn on_locks() {
 fn on_everything() {
     let n = check_random(&Shape::everything(), 0..3_000, 2_000);
     assert!(n > 2_000, "only {n} programs were small enough");
+}
+
+#[test]
+fn on_children_that_come_before_their_parents() {
+    // Generated programs have parents first; their mirror images do not.
+    let shape = Shape { spawn_join: true, locks: true, n_threads: 3..=4, ..Shape::variables() };
+    let n = for_random_programs(&shape, 0..600, 500, |script, _| {
+        let mirror: Vec<usize> = (0..script.n_threads()).rev().collect();
+        let script = script.rename_threads(&mirror);
+        let judge = enumerate(&script, 500)?;
+        all_options().iter().find_map(|options| disagreement(&script, &judge, options))
+    });
+    assert!(n > 200, "only {n} programs were small enough");
 }

@@ -58,8 +58,10 @@ fn check(text: &str, expect: Expect) {
 fn check_with(text: &str, options: Options, expect: Expect) {
     let script = script(text);
     let verdict = run(&script, options.clone()).verdict;
-    for Options { reduction, sleep, room, .. } in all_options() {
-        let mut other = options.clone().reduction(reduction).sleep(sleep);
+    let two_workers = Reduction::ALL.map(|reduction| Options::new().reduction(reduction).jobs(2));
+    for Options { reduction, sleep, room, jobs, .. } in all_options().into_iter().chain(two_workers)
+    {
+        let mut other = options.clone().reduction(reduction).sleep(sleep).jobs(jobs);
         other.room = room;
         for stop in [true, false] {
             let found = run(&script, other.clone().stop_at_first(stop)).verdict;
