@@ -9,7 +9,7 @@ use mazurka_explore::{Explorer, Options, Outcome, Reduction, replay};
 use mazurka_script::{Script, Shape};
 use std::time::Duration;
 use support::programs::{nwriters, readers};
-use support::{all_options, explore, for_random_programs, name, script, violations_differ};
+use support::{all_options, name, script};
 
 fn run(script: &Script, options: Options) -> Outcome {
     let outcome = Explorer::new(options).run(|| script.clone());
@@ -433,16 +433,4 @@ fn every_counterexample_of_a_random_program_can_be_followed() {
             }
         }
     }
-}
-
-#[test]
-fn every_execution_that_goes_wrong_says_so() {
-    let n = for_random_programs(&Shape::everything(), 0..1_000, 1_000, |script, judge| {
-        all_options().into_iter().find_map(|options| {
-            let (visits, _) = explore(script, options.clone());
-            let what = violations_differ(judge, &visits)?;
-            Some(format!("{}: {what}", name(&options)))
-        })
-    });
-    assert!(n > 400, "only {n} programs were small enough");
 }

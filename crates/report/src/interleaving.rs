@@ -27,6 +27,8 @@ pub struct Interleaving<'a> {
     pub waits: &'a [Wait],
     /// What people call the threads; where it ends or is empty, the names of the story serve.
     pub thread_names: &'a [String],
+    /// What people call objects that no step names: what somebody waits for in the end, say.
+    pub object_names: &'a [(ObjectId, String)],
     /// The step, from 1, at which something goes wrong, and what.
     pub failed: Option<(usize, &'a str)>,
     /// The step, from 1, that follows the last one again.
@@ -41,6 +43,7 @@ impl<'a> Interleaving<'a> {
             story: &[],
             waits: &[],
             thread_names: &[],
+            object_names: &[],
             failed: None,
             loop_start: None,
         }
@@ -276,6 +279,7 @@ struct Names {
 impl Names {
     fn of(shown: &Interleaving<'_>) -> Self {
         let mut names = Self::default();
+        names.objects.extend(shown.object_names.iter().cloned());
         for (step, told) in shown.execution.steps.iter().zip(shown.story) {
             names.threads.entry(step.decision.thread).or_insert_with(|| told.thread.clone());
             let Some(object) = &told.object else { continue };
@@ -567,6 +571,25 @@ mod tests {
                      6                        try-acquire lock, failed
                      7  reacquire ready lock
                         ✗ assertion
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_no_step_has_touched_can_be_named() {
+        let stuck = Story::new(&["reader"], &["lock"])
+            .step(0, O::Acquire(object(0)), "", 0)
+            .waits(0, O::Receive(object(1)), 0)
+            .counterexample(ViolationKind::Deadlock, "it was to be");
+        let names = [(object(1), "queue".to_owned())];
+        check(
+            &Interleaving { object_names: &names, ..Interleaving::from(&stuck) },
+            80,
+            expect![[r#"
+                80 columns:
+                  step  reader
+                     1  acquire lock
+                        ✗ receive queue
             "#]],
         );
     }

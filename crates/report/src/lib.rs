@@ -34,9 +34,10 @@ mod style;
 pub mod text;
 
 pub use exit::ExitStatus;
+pub use number::{counted, grouped};
 pub use style::{Colour, Page, Style};
 
-use mazurka_core::{Statistics, Verdict};
+use mazurka_core::{ObjectId, Statistics, Verdict};
 use std::time::Duration;
 
 /// All that is to be told of one check.
@@ -62,6 +63,8 @@ pub struct Report<'a> {
     /// What people call the threads, by [`ThreadId`](mazurka_core::ThreadId). Where it ends or is
     /// empty, the names of the counterexample serve.
     pub thread_names: Vec<String>,
+    /// What people call objects that no step names: what somebody waits for in the end, say.
+    pub object_names: Vec<(ObjectId, String)>,
     /// How many traces were visited, if that is known.
     pub traces: Option<u64>,
     /// How many local states were visited (Coons' thesis, Definition 2.1), if that is known.
@@ -97,6 +100,7 @@ impl<'a> Report<'a> {
             peak_memory: None,
             n_threads: 0,
             thread_names: Vec::new(),
+            object_names: Vec::new(),
             traces: None,
             unique_local_states: None,
             bound_exceeded: None,

@@ -103,6 +103,7 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     report.notes.iter().for_each(|note| page.headline(Colour::Bad, "", note, ""));
     let interleaving = Interleaving {
         thread_names: &report.thread_names,
+        object_names: &report.object_names,
         loop_start: report.loop_start,
         ..Interleaving::from(found)
     };

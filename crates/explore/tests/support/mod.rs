@@ -272,6 +272,14 @@ pub(crate) fn differs(judge: &Judge, visits: &Visits, options: &Options) -> Opti
         ));
     }
     for (class, visit) in judge.traces.values().zip(visits.traces.values()) {
+        let agrees = match &visit.violation {
+            Some(violation) => class.violations.contains(violation),
+            None => class.violations.is_empty(),
+        };
+        if !agrees {
+            let violation = &visit.violation;
+            return Some(format!("{violation:?} in {}, not {:?}", class.trace, class.violations));
+        }
         if (&visit.local_states, &visit.state) != (&class.local_states, &class.state) {
             return Some(format!("other local or terminal states in {}", class.trace));
         }
@@ -284,18 +292,6 @@ pub(crate) fn differs(judge: &Judge, visits: &Visits, options: &Options) -> Opti
         return Some(format!("{} of {} executions", visits.executions, judge.executions));
     }
     None
-}
-
-/// The first execution of a search that says something else about violations than enumeration.
-pub(crate) fn violations_differ(judge: &Judge, visits: &Visits) -> Option<String> {
-    judge.traces.values().zip(visits.traces.values()).find_map(|(class, visit)| {
-        let agrees = match &visit.violation {
-            Some(violation) => class.violations.contains(violation),
-            None => class.violations.is_empty(),
-        };
-        let violation = &visit.violation;
-        (!agrees).then(|| format!("{violation:?} in {}, not {:?}", class.trace, class.violations))
-    })
 }
 
 /// Shows `wrong` random programs that have at most `max` interleavings, with all that is to be

@@ -2,10 +2,28 @@
 
 use mazurka_core::Schedule;
 use mazurka_explore::Options;
+use mazurka_report::ExitStatus;
 use mazurka_script::Script;
 
+/// What the arguments ask for.
+pub(crate) enum Command {
+    Help,
+    Tour(Options),
+    Check(String, Options, Form),
+    Replay(String, String),
+}
+
+/// How the result of a check is told.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    #[default]
+    Text,
+    Json,
+}
+
 /// What `--help` says.
-pub(crate) const USAGE: &str = r#"Usage: tour [OPTIONS] ["PROGRAM"]
+pub(crate) fn usage() -> String {
+    let mut text = r#"Usage: tour [OPTIONS] ["PROGRAM"]
 
 Checks a program such as "x=1; r=y | y=1; r1=x"; without one, gives a tour.
 
@@ -13,20 +31,19 @@ Checks a program such as "x=1; r=y | y=1; r1=x"; without one, gives a tour.
   --sleep on|off     sleep sets beside the reduction (on)
   --stateful         store states; with the reductions none and persistent
   --jobs N           how many threads search (1)
-  --max-depth N      give up executions after N steps, and leave them unverified;
+  --max-depth N      cut executions after N steps, and leave them unverified;
                      without it, one of 100 000 steps counts as a livelock
   --replay mzk1:…    take the steps of a schedule instead of searching
+  --json             print one JSON object and nothing else
 
-Exit status: 0 it holds, 1 it is violated, 2 wrong input, 3 inconclusive.
-A replay ends with 1 if something goes wrong in it, else with 0.
-"#;
-
-/// What the arguments ask for.
-pub(crate) enum Command {
-    Help,
-    Tour(Options),
-    Check(String, Options),
-    Replay(String, String),
+Exit status:
+"#
+    .to_owned();
+    for status in ExitStatus::ALL {
+        text.push_str(&format!("  {:<3}  {}\n", status.code(), status.meaning()));
+    }
+    text.push_str("A replay ends with 1 if something goes wrong in it, else with 0.\n");
+    text
 }
 
 impl Command {
@@ -37,18 +54,27 @@ impl Command {
         while let Some(arg) = args.next() {
             errors.extend(read.argument(arg, &mut args).err());
         }
-        let Read { options, program, schedule, help } = read;
+        let Read { options, program, schedule, form, help } = read;
         if help {
             return Ok(Self::Help);
         }
         if schedule.is_some() && program.is_none() {
             errors.push("`--replay` needs the program that the schedule is for".to_owned());
         }
+        match form {
+            Form::Json if schedule.is_some() => {
+                errors.push("`--json` is for verdicts, and `--replay` has none".to_owned());
+            }
+            Form::Json if program.is_none() => {
+                errors.push("`--json` prints one object, so it needs one program".to_owned());
+            }
+            _ => {}
+        }
         errors.extend(options.errors().iter().map(ToString::to_string));
         match (errors.is_empty(), program, schedule) {
             (false, ..) => Err(errors),
             (true, Some(program), Some(schedule)) => Ok(Self::Replay(program, schedule)),
-            (true, Some(program), None) => Ok(Self::Check(program, options)),
+            (true, Some(program), None) => Ok(Self::Check(program, options, form)),
             (true, None, _) => Ok(Self::Tour(options)),
         }
     }
@@ -60,6 +86,7 @@ struct Read {
     options: Options,
     program: Option<String>,
     schedule: Option<String>,
+    form: Form,
     help: bool,
 }
 
@@ -76,6 +103,7 @@ impl Read {
         };
         match arg.as_str() {
             "-h" | "--help" => self.help = true,
+            "--json" => self.form = Form::Json,
             "--stateful" => self.options.stateful = true,
             "--reduction" => {
                 self.options.reduction = value()?.parse().map_err(|error| format!("{error}"))?;
