@@ -1,0 +1,153 @@
+//! The callbacks of the instrumentation for plain and volatile accesses.
+//!
+//! gcc calls `memcpy` and its like directly. A program that is linked with `--wrap` for them calls
+//! the functions here instead; without, what they access is not watched.
+
+use crate::coroutine;
+use crate::machine;
+use mazurka_core::Operation;
+use std::ffi::c_void;
+
+/// A plain access: watched unless it is to the thread's own stack. Not a scheduling point.
+#[inline]
+pub(crate) fn plain(address: usize, len: usize, write: bool) {
+    if len > 0 && coroutine::in_program() && !coroutine::is_own_stack(address) {
+        machine::with(|machine| {
+            if machine.is_shared {
+                machine.watch.access(address, len, write);
+            }
+        });
+    }
+}
+
+/// A volatile access is a scheduling point and no race.
+fn volatile(address: usize, operation: fn(mazurka_core::ObjectId) -> Operation) {
+    if coroutine::in_program() && !coroutine::is_own_stack(address) {
+        machine::visible_access(address, operation);
+    }
+}
+
+macro_rules! accesses {
+    ($($name:ident($len:literal, $write:literal);)*) => {$(
+        #[unsafe(no_mangle)]
+        extern "C" fn $name(address: *mut c_void) {
+            plain(address as usize, $len, $write);
+        }
+    )*};
+}
+
+accesses! {
+    __tsan_read1(1, false);
+    __tsan_read2(2, false);
+    __tsan_read4(4, false);
+    __tsan_read8(8, false);
+    __tsan_read16(16, false);
+    __tsan_write1(1, true);
+    __tsan_write2(2, true);
+    __tsan_write4(4, true);
+    __tsan_write8(8, true);
+    __tsan_write16(16, true);
+    __tsan_unaligned_read2(2, false);
+    __tsan_unaligned_read4(4, false);
+    __tsan_unaligned_read8(8, false);
+    __tsan_unaligned_read16(16, false);
+    __tsan_unaligned_write2(2, true);
+    __tsan_unaligned_write4(4, true);
+    __tsan_unaligned_write8(8, true);
+    __tsan_unaligned_write16(16, true);
+    __tsan_read_write1(1, true);
+    __tsan_read_write2(2, true);
+    __tsan_read_write4(4, true);
+    __tsan_read_write8(8, true);
+    __tsan_read_write16(16, true);
+    __tsan_unaligned_read_write2(2, true);
+    __tsan_unaligned_read_write4(4, true);
+    __tsan_unaligned_read_write8(8, true);
+    __tsan_unaligned_read_write16(16, true);
+    __tsan_vptr_read(8, false);
+    __tsan_vptr_update(8, true);
+}
+
+macro_rules! volatile_accesses {
+    ($($name:ident($operation:ident);)*) => {$(
+        #[unsafe(no_mangle)]
+        extern "C" fn $name(address: *mut c_void) {
+            volatile(address as usize, Operation::$operation);
+        }
+    )*};
+}
+
+volatile_accesses! {
+    __tsan_volatile_read1(Load);
+    __tsan_volatile_read2(Load);
+    __tsan_volatile_read4(Load);
+    __tsan_volatile_read8(Load);
+    __tsan_volatile_read16(Load);
+    __tsan_volatile_write1(Store);
+    __tsan_volatile_write2(Store);
+    __tsan_volatile_write4(Store);
+    __tsan_volatile_write8(Store);
+    __tsan_volatile_write16(Store);
+    __tsan_unaligned_volatile_read2(Load);
+    __tsan_unaligned_volatile_read4(Load);
+    __tsan_unaligned_volatile_read8(Load);
+    __tsan_unaligned_volatile_read16(Load);
+    __tsan_unaligned_volatile_write2(Store);
+    __tsan_unaligned_volatile_write4(Store);
+    __tsan_unaligned_volatile_write8(Store);
+    __tsan_unaligned_volatile_write16(Store);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_read_range(address: *mut c_void, len: usize) {
+    plain(address as usize, len, false);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_write_range(address: *mut c_void, len: usize) {
+    plain(address as usize, len, true);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_init() {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_func_entry(_: *mut c_void) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_func_exit() {}
+
+macro_rules! copies {
+    ($($name:ident($real:ident);)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(to: *mut c_void, from: *const c_void, len: usize) -> *mut c_void {
+            plain(from as usize, len, false);
+            plain(to as usize, len, true);
+            // SAFETY: the program asks for just this.
+            unsafe { libc::$real(to, from, len) }
+        }
+    )*};
+}
+
+copies! {
+    __tsan_memcpy(memcpy);
+    __wrap_memcpy(memcpy);
+    __tsan_memmove(memmove);
+    __wrap_memmove(memmove);
+}
+
+macro_rules! fills {
+    ($($name:ident;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(to: *mut c_void, value: i32, len: usize) -> *mut c_void {
+            plain(to as usize, len, true);
+            // SAFETY: the program asks for just this.
+            unsafe { libc::memset(to, value, len) }
+        }
+    )*};
+}
+
+fills! {
+    __tsan_memset;
+    __wrap_memset;
+}

@@ -1,0 +1,181 @@
+//! Threads of the program as coroutines: each on a stack of its own, all on one OS thread.
+//!
+//! The explorer runs on the host stack, that of the process's first thread. [`resume`] goes from
+//! there to a coroutine and comes back when it [`suspend`]s, or when a signal handler sends it
+//! back by going to [`land`] with [`host_stack`].
+
+use std::arch::{asm, naked_asm};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The length of a stack, guard page included. A power of two, so that the owner of an address is a shift away.
+pub(crate) const STACK_LEN: usize = 1 << STACK_SHIFT;
+const STACK_SHIFT: usize = 20;
+const GUARD_LEN: usize = 4096;
+const NOBODY: usize = usize::MAX;
+
+/// The coroutine that runs, or [`NOBODY`]. Only one OS thread ever writes it.
+static CURRENT: AtomicUsize = AtomicUsize::new(NOBODY);
+/// The stack pointer of the host while a coroutine runs.
+static HOST: AtomicUsize = AtomicUsize::new(0);
+/// Where the stacks are.
+static STACKS: AtomicUsize = AtomicUsize::new(0);
+
+/// A coroutine that does not run: where its stack ends, and its thread pointer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Coroutine {
+    pub(crate) stack_pointer: usize,
+    pub(crate) thread_pointer: usize,
+}
+
+/// Whether a coroutine runs, and not the host or somebody else.
+#[inline]
+pub(crate) fn in_program() -> bool {
+    CURRENT.load(Ordering::Relaxed) != NOBODY
+}
+
+/// The index of the coroutine that runs, if one does.
+#[inline]
+pub(crate) fn current() -> Option<usize> {
+    Some(CURRENT.load(Ordering::Relaxed)).filter(|&idx| idx != NOBODY)
+}
+
+/// Whether an address is on the stack of the coroutine that runs.
+#[inline]
+pub(crate) fn is_own_stack(address: usize) -> bool {
+    stack_of(address) == CURRENT.load(Ordering::Relaxed)
+}
+
+/// The index of the stack that an address is on; far too large if it is on none.
+#[inline]
+pub(crate) fn stack_of(address: usize) -> usize {
+    address.wrapping_sub(STACKS.load(Ordering::Relaxed)) >> STACK_SHIFT
+}
+
+/// Where the stack of a coroutine begins: it grows downwards from here.
+pub(crate) fn top(idx: usize) -> usize {
+    STACKS.load(Ordering::Relaxed) + (idx + 1) * STACK_LEN
+}
+
+/// Says where the stacks are.
+pub(crate) fn set_stacks(base: usize) {
+    STACKS.store(base, Ordering::Relaxed);
+}
+
+/// Makes the end of a stack that was not used before a guard.
+pub(crate) fn guard(idx: usize) {
+    let bottom = top(idx) - STACK_LEN;
+    // SAFETY: the page belongs to the stack and nobody has used it.
+    unsafe { libc::mprotect(bottom as *mut _, GUARD_LEN, libc::PROT_NONE) };
+}
+
+/// Where the host goes on.
+pub(crate) fn host_stack() -> usize {
+    HOST.load(Ordering::Relaxed)
+}
+
+/// The stack pointer of a coroutine that will begin with `entry`.
+///
+/// # Safety
+///
+/// Nothing on the stack of `idx` is used any more, and `entry` does not return.
+pub(crate) unsafe fn prepare(idx: usize, entry: extern "C" fn() -> !) -> usize {
+    // Six registers, the address to return to, and one word so that the stack is aligned as
+    // after a call.
+    let words = [0, 0, 0, 0, 0, 0, entry as *const () as usize, 0];
+    let stack_pointer = top(idx) - std::mem::size_of_val(&words);
+    // SAFETY: the stack is writable and nobody uses it.
+    unsafe { std::ptr::write(stack_pointer as *mut _, words) };
+    stack_pointer
+}
+
+/// Runs a coroutine until it suspends, and gives back its stack pointer then.
+///
+/// # Safety
+///
+/// Both parts of the coroutine are those of a prepared or suspended one, and no reference to
+/// what it may change is held.
+#[inline(never)]
+pub(crate) unsafe fn resume(idx: usize, coroutine: Coroutine) {
+    let host = thread_pointer();
+    CURRENT.store(idx, Ordering::Relaxed);
+    // SAFETY: the stack is one that `switch` left or `prepare` made.
+    unsafe {
+        set_thread_pointer(coroutine.thread_pointer);
+        switch(HOST.as_ptr(), coroutine.stack_pointer);
+        set_thread_pointer(host);
+    }
+    CURRENT.store(NOBODY, Ordering::Relaxed);
+}
+
+/// Goes from the coroutine that runs to another one; returns when somebody goes on with what is
+/// then in `save`.
+///
+/// # Safety
+///
+/// As for [`resume`] and [`suspend`].
+#[inline(never)]
+pub(crate) unsafe fn transfer(save: *mut usize, idx: usize, coroutine: Coroutine) {
+    CURRENT.store(idx, Ordering::Relaxed);
+    // SAFETY: the stack is one that `switch` left or `prepare` made.
+    unsafe {
+        set_thread_pointer(coroutine.thread_pointer);
+        switch(save, coroutine.stack_pointer);
+    }
+}
+
+/// Goes back to the host; returns when the host resumes what is then in `save`.
+///
+/// # Safety
+///
+/// A coroutine runs, and `save` stays valid until it goes on.
+#[inline(never)]
+pub(crate) unsafe fn suspend(save: *mut usize) {
+    // SAFETY: the host waits in `resume`.
+    unsafe { switch(save, host_stack()) }
+}
+
+/// Runs something that is not the program's on the stack of a coroutine.
+pub(crate) fn as_host(work: impl FnOnce()) {
+    let idx = CURRENT.swap(NOBODY, Ordering::Relaxed);
+    work();
+    CURRENT.store(idx, Ordering::Relaxed);
+}
+
+/// The thread pointer of this OS thread.
+pub(crate) fn thread_pointer() -> usize {
+    let base: usize;
+    // SAFETY: reads a register; the start checked that the processor can.
+    unsafe { asm!("rdfsbase {}", out(reg) base, options(nomem, nostack, preserves_flags)) };
+    base
+}
+
+/// # Safety
+///
+/// `base` is the thread pointer of a thread that does not run.
+unsafe fn set_thread_pointer(base: usize) {
+    // SAFETY: as the caller promises.
+    unsafe { asm!("wrfsbase {}", in(reg) base, options(nostack, preserves_flags)) };
+}
+
+/// Saves the registers that a call keeps, and goes on elsewhere.
+#[unsafe(naked)]
+unsafe extern "C" fn switch(save: *mut usize, to: usize) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov [rdi], rsp",
+        "mov rsp, rsi",
+        "jmp {land}",
+        land = sym land,
+    )
+}
+
+/// The second half of a switch: where a stack pointer that was saved is gone on with.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn land() {
+    naked_asm!("pop r15", "pop r14", "pop r13", "pop r12", "pop rbx", "pop rbp", "ret")
+}

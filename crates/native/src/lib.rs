@@ -1,0 +1,42 @@
+//! Runs an unmodified program natively, one thread at a time, under the explorer.
+//!
+//! The program is compiled with the thread sanitizer's *instrumentation* and linked against this
+//! shared library instead of the sanitizer's runtime. The library wraps `main`: with
+//! `MAZURKA_REPORT` set, every schedule of the program is explored and the verdict written there;
+//! without it, the program runs as ever.
+//!
+//! What a thread does to shared objects comes in through the callbacks of the instrumentation
+//! (`callbacks`, `atomics`) and through replaced functions of the C library (`pthread`, `process`).
+//! Threads are coroutines on one OS thread (`coroutine`) with thread-local storage of their own
+//! (`tls`); a new execution begins by putting memory back (`memory`, `heap`). `machine` is the
+//! [`System`](mazurka_core::System) that the explorer drives.
+//!
+//! Liberties, each of them also said where it is taken:
+//!
+//! - Memory is sequentially consistent, whatever order an atomic operation asks for.
+//! - `volatile` accesses are scheduling points and never a data race.
+//! - A timed wait waits until it gets what it waits for; the coverage says so.
+//! - When the program exits while threads run, these may still go on, as if the exit took its
+//!   time; threads that wait by then have ended. Handlers of `atexit` do not run.
+//! - What the C library keeps for itself (open files, locale) is not put back.
+
+#![expect(unsafe_code, reason = "this is where the coroutines and the program's memory live")]
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+mod allocator;
+mod atomics;
+mod callbacks;
+mod coroutine;
+mod heap;
+mod machine;
+mod memory;
+mod names;
+mod objects;
+mod process;
+mod pthread;
+mod real;
+mod report;
+mod signals;
+mod start;
+mod tls;
+mod watch;

@@ -1,0 +1,552 @@
+//! The program as the explorer sees it: threads, what each would do next, and whether it can.
+//!
+//! A thread announces an operation ([`visible`]) and is suspended. The explorer decides who goes
+//! on; the operation is applied to the [`Objects`] and the thread runs to its next one. The first
+//! operation of every thread is a `Yield`: what it does before it touches anything shared is then
+//! a step of its own, and its plain accesses count as its own.
+
+use crate::coroutine::{self, Coroutine};
+use crate::heap::Heap;
+use crate::memory::{self, Snapshot};
+use crate::names;
+use crate::objects::Objects;
+use crate::process::Start;
+use crate::signals;
+use crate::tls::Lender;
+use crate::watch::Watch;
+use mazurka_core::{
+    Decision, Divergence, Effect, Failure, Location, Next, ObjectId, Operation, PlainAccess,
+    Schedule, System, ThreadId, Violation, ViolationKind,
+};
+use std::borrow::Cow;
+use std::cell::UnsafeCell;
+
+const STACKS_WISH: usize = 0x2f00_0000_0000;
+
+/// Everything about the program that is not in its own memory.
+pub(crate) struct Machine {
+    pub(crate) heap: Heap,
+    pub(crate) watch: Watch,
+    pub(crate) objects: Objects,
+    pub(crate) threads: Vec<Thread>,
+    snapshot: Snapshot,
+    /// What the step in progress did. The thread may correct it: a compare-and-swap that failed.
+    pub(crate) effect: Effect,
+    pub(crate) value: Value,
+    /// What the step in progress came to.
+    pub(crate) violation: Option<Violation>,
+    /// Whether a second thread was ever announced in this execution.
+    pub(crate) is_shared: bool,
+    /// Whether the program has exited in this execution.
+    pub(crate) has_exited: bool,
+    /// Whether any execution had a timed wait.
+    pub(crate) has_timed_waits: bool,
+    /// Whether any execution ended with threads that waited for a lock when the program exited.
+    has_abandoned: bool,
+    /// The destructors of the keys of thread-specific values.
+    pub(crate) keys: Vec<Option<Destructor>>,
+    /// The stack of a thread, once the host has asked for it.
+    backtrace: Option<Vec<usize>>,
+    is_backtrace_wanted: bool,
+    /// The decisions of an execution that is repeated, and how many of them were followed.
+    script: Vec<Decision>,
+    n_followed: usize,
+}
+
+/// What is called with a thread's value of a key when the thread ends.
+pub(crate) type Destructor = unsafe extern "C" fn(*mut std::ffi::c_void);
+
+/// A thread of the program.
+pub(crate) struct Thread {
+    lender: Option<Box<Lender>>,
+    coroutine: Coroutine,
+    pub(crate) status: Status,
+    operation: Operation,
+    /// How many must have come to the barrier the thread waits at.
+    pub(crate) round_end: u32,
+    /// By birth, over all executions.
+    children: Vec<ThreadId>,
+    /// How many of them were announced in this execution.
+    n_children: usize,
+    pub(crate) start: Start,
+    /// What the thread ended with.
+    pub(crate) result: usize,
+    /// Its values of the keys.
+    pub(crate) values: Vec<usize>,
+    /// For random numbers and clocks, which depend on the thread alone.
+    pub(crate) ticks: u64,
+    pub(crate) random: u64,
+    name: String,
+}
+
+/// Where a thread is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Unborn,
+    /// Born, and has not run yet.
+    New,
+    Running,
+    Finished,
+}
+
+/// What an atomic operation read or wrote, for people.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value {
+    None,
+    Read(u128),
+    Wrote(u128),
+    Changed(u128, u128),
+}
+
+struct Global(UnsafeCell<Option<Machine>>);
+
+// SAFETY: only the OS thread that explores uses it.
+unsafe impl Sync for Global {}
+
+static MACHINE: Global = Global(UnsafeCell::new(None));
+
+/// Gives the one machine to `use_it`, which must neither suspend the thread nor ask for the
+/// machine again.
+#[inline]
+pub(crate) fn with<R>(use_it: impl FnOnce(&mut Machine) -> R) -> R {
+    // SAFETY: one OS thread explores, and no use of the machine is within another.
+    let machine = unsafe { &mut *MACHINE.0.get() };
+    use_it(machine.as_mut().expect("a program is explored"))
+}
+
+/// Takes the program as it is now, with `start` as the way into it.
+pub(crate) fn set_up(start: Start) -> Result<usize, &'static str> {
+    let heap = Heap::new().ok_or("no address space for the heaps of the program")?;
+    let stacks = memory::reserve(STACKS_WISH, coroutine::STACK_LEN * ThreadId::MAX);
+    coroutine::set_stacks(stacks.ok_or("no address space for the stacks of the program")?);
+    let mut main = Thread::new("main".to_owned(), 0);
+    main.lender = Some(Box::new(Lender::main()));
+    main.start = start;
+    coroutine::guard(0);
+    let machine = Machine {
+        heap,
+        watch: Watch::new(),
+        objects: Objects::default(),
+        threads: vec![main],
+        snapshot: Snapshot::default(),
+        effect: Effect::Done,
+        value: Value::None,
+        violation: None,
+        is_shared: false,
+        has_exited: false,
+        has_timed_waits: false,
+        has_abandoned: false,
+        keys: Vec::new(),
+        backtrace: None,
+        is_backtrace_wanted: false,
+        script: Vec::new(),
+        n_followed: 0,
+    };
+    // SAFETY: nobody uses it yet.
+    unsafe { *MACHINE.0.get() = Some(machine) };
+    with(|machine| {
+        machine.snapshot = Snapshot::take();
+        Ok(machine.snapshot.len())
+    })
+}
+
+/// The thread that runs.
+pub(crate) fn current() -> ThreadId {
+    ThreadId::new(coroutine::current().expect("a thread of the program runs"))
+}
+
+/// Announces what the running thread does next, and returns once it has been let do it. Whether
+/// that succeeded: only what is tried can fail.
+pub(crate) fn visible(operation: Operation) -> bool {
+    let idx = current().index();
+    with(|machine| machine.threads[idx].operation = operation);
+    loop {
+        match with(Machine::follow) {
+            Some(next) if next == idx => break,
+            Some(next) => hand_over(idx, next),
+            None => leave(idx),
+        }
+        if !with(|machine| std::mem::take(&mut machine.is_backtrace_wanted)) {
+            break;
+        }
+        let stack = names::backtrace();
+        with(|machine| machine.backtrace = Some(stack));
+    }
+    with(|machine| machine.effect != Effect::Failed)
+}
+
+/// Announces an access to the atomic at an address. Before there is a second thread, nobody
+/// needs to know.
+#[inline]
+pub(crate) fn visible_access(address: usize, operation: fn(ObjectId) -> Operation) {
+    let object = with(|machine| machine.is_shared.then(|| machine.objects.at(address)));
+    if let Some(object) = object {
+        visible(operation(object));
+    }
+}
+
+/// Ends the running thread.
+pub(crate) fn finish(result: usize) -> ! {
+    let idx = current().index();
+    with(|machine| {
+        let thread = &mut machine.threads[idx];
+        thread.result = result;
+        thread.status = Status::Finished;
+    });
+    leave(idx);
+    unreachable!("nobody resumes a thread that has ended")
+}
+
+/// Ends the running thread because something is wrong.
+pub(crate) fn fail(kind: ViolationKind, message: String) -> ! {
+    with(|machine| machine.violation = Some(Violation { kind, message }));
+    finish(0)
+}
+
+/// Back to the host.
+fn leave(idx: usize) {
+    let save = with(|machine| &raw mut machine.threads[idx].coroutine.stack_pointer);
+    // SAFETY: a coroutine runs, and `save` is written before anything else happens.
+    unsafe { coroutine::suspend(save) };
+}
+
+/// From one thread to another, without the host.
+fn hand_over(from: usize, to: usize) {
+    let (save, coroutine) = with(|machine| {
+        let coroutine = machine.coroutine(to);
+        (&raw mut machine.threads[from].coroutine.stack_pointer, coroutine)
+    });
+    // SAFETY: a coroutine runs, the other one is prepared or suspended, and nobody holds the
+    // machine.
+    unsafe { coroutine::transfer(save, to, coroutine) };
+}
+
+/// Lets a thread run until it announces its next operation or ends.
+fn run(idx: usize) {
+    let coroutine = with(|machine| machine.coroutine(idx));
+    // SAFETY: the thread is prepared or suspended, and nobody holds the machine.
+    unsafe { coroutine::resume(idx, coroutine) };
+}
+
+impl Thread {
+    fn new(name: String, idx: usize) -> Self {
+        Self {
+            lender: None,
+            coroutine: Coroutine::default(),
+            status: Status::Unborn,
+            operation: Operation::Yield,
+            round_end: 0,
+            children: Vec::new(),
+            n_children: 0,
+            start: Start::Nothing,
+            result: 0,
+            values: Vec::new(),
+            ticks: 0,
+            random: idx as u64,
+            name,
+        }
+    }
+
+    /// What the program calls it.
+    pub(crate) fn handle(&self) -> libc::pthread_t {
+        self.lender.as_ref().map_or(0, |lender| lender.handle)
+    }
+}
+
+impl Machine {
+    /// The next child of a thread, announced but not born.
+    pub(crate) fn announce_child(&mut self, parent: ThreadId, start: Start) -> ThreadId {
+        self.is_shared = true;
+        let n_threads = self.threads.len();
+        let thread = &mut self.threads[parent.index()];
+        thread.n_children += 1;
+        let rank = thread.n_children;
+        let child = match thread.children.get(rank - 1) {
+            Some(&child) => child,
+            None => {
+                let child = ThreadId::new(n_threads);
+                thread.children.push(child);
+                let name = format!("{}.{rank}", thread.name);
+                self.threads.push(Thread::new(name, n_threads));
+                child
+            }
+        };
+        self.threads[child.index()].start = start;
+        child
+    }
+
+    /// A thread begins its life.
+    fn bear(&mut self, thread: ThreadId) {
+        let idx = thread.index();
+        let thread = &mut self.threads[idx];
+        let lender = thread.lender.get_or_insert_with(|| {
+            coroutine::guard(idx);
+            Lender::new().expect("the system has a thread more to lend its storage")
+        });
+        lender.restore();
+        thread.coroutine.thread_pointer = lender.thread_pointer;
+        thread.status = Status::New;
+        thread.operation = Operation::Yield;
+        thread.n_children = 0;
+        thread.ticks = 0;
+        thread.random = idx as u64 + 1;
+        thread.values.clear();
+    }
+
+    /// How to go on with a thread.
+    fn coroutine(&mut self, idx: usize) -> Coroutine {
+        let thread = &mut self.threads[idx];
+        if thread.status == Status::New {
+            thread.status = Status::Running;
+            // SAFETY: the thread has just been born, so its stack is not in use.
+            thread.coroutine.stack_pointer =
+                unsafe { coroutine::prepare(idx, crate::process::enter) };
+        }
+        thread.coroutine
+    }
+
+    /// While an execution is repeated: applies the next decision and says whose turn it is.
+    fn follow(&mut self) -> Option<usize> {
+        let &decision = self.script.get(self.n_followed)?;
+        let idx = decision.thread.index();
+        if idx >= self.threads.len() || !self.is_enabled(idx) {
+            // The host will see that not all decisions were followed.
+            self.script.truncate(self.n_followed);
+            return None;
+        }
+        self.n_followed += 1;
+        self.apply(decision);
+        Some(idx)
+    }
+
+    /// The thread that the program calls so.
+    pub(crate) fn thread_of(&self, handle: libc::pthread_t) -> Option<ThreadId> {
+        self.threads.iter().position(|thread| thread.handle() == handle).map(ThreadId::new)
+    }
+
+    /// Whether a thread can take its next operation.
+    fn is_enabled(&self, idx: usize) -> bool {
+        let thread = &self.threads[idx];
+        match (thread.status, thread.operation) {
+            (Status::Unborn | Status::Finished, _) => false,
+            (Status::New, _) => true,
+            (Status::Running, Operation::Join(child)) => {
+                self.threads[child.index()].status == Status::Finished
+            }
+            (Status::Running, operation) => {
+                self.objects.allows(ThreadId::new(idx), operation, thread.round_end)
+            }
+        }
+    }
+
+    fn reset(&mut self) {
+        self.snapshot.restore();
+        self.heap.reset();
+        self.objects.reset();
+        self.watch.begin_step();
+        self.keys.clear();
+        self.is_shared = false;
+        self.has_exited = false;
+        self.violation = None;
+        self.value = Value::None;
+        for thread in &mut self.threads {
+            thread.status = Status::Unborn;
+        }
+        self.bear(ThreadId::new(0));
+    }
+
+    fn next(&self, idx: usize) -> Next {
+        let thread = &self.threads[idx];
+        let operation = thread.operation;
+        match thread.status {
+            Status::Unborn => return Next::Unborn,
+            Status::Finished => return Next::Finished,
+            Status::New | Status::Running => {}
+        }
+        if !self.is_enabled(idx) {
+            // The end of the program ends those who wait.
+            let is_over = self.has_exited && (0..self.threads.len()).all(|i| !self.is_enabled(i));
+            return if is_over { Next::Finished } else { Next::Blocked(operation) };
+        }
+        let choices = match operation {
+            Operation::NotifyOne(condvar) => self.objects.sleepers(condvar).len().max(1) as u32,
+            _ => 1,
+        };
+        Next::Enabled { operation, choices }
+    }
+
+    /// Applies the next operation of a thread.
+    fn apply(&mut self, decision: Decision) {
+        let idx = decision.thread.index();
+        self.watch.begin_step();
+        signals::begin_step();
+        self.value = Value::None;
+        let operation = self.threads[idx].operation;
+        if let Operation::Spawn(child) = operation {
+            self.bear(child);
+        }
+        self.effect = self.objects.apply(decision.thread, operation, decision.choice);
+    }
+
+    /// What became of the step of a thread.
+    fn conclude(&mut self, idx: usize) -> Result<Effect, Failure> {
+        if let Some(violation) = signals::take_crash().map(names::describe_crash) {
+            self.violation.get_or_insert(violation);
+        }
+        if self.has_exited && !self.has_abandoned {
+            self.has_abandoned = (0..self.threads.len()).all(|idx| !self.is_enabled(idx))
+                && self.threads.iter().any(|thread| {
+                    use Operation as O;
+                    let waits = matches!(
+                        thread.operation,
+                        O::Acquire(_) | O::ReadAcquire(_) | O::WriteAcquire(_)
+                    );
+                    thread.status == Status::Running && waits
+                });
+        }
+        match self.violation.take() {
+            None => Ok(self.effect),
+            Some(violation) => {
+                self.threads[idx].status = Status::Finished;
+                Err(Failure { effect: self.effect, violation })
+            }
+        }
+    }
+}
+
+/// The program under the explorer. All values of this type are the same one.
+pub(crate) struct Native;
+
+impl System for Native {
+    fn reset(&mut self) {
+        with(Machine::reset);
+    }
+
+    fn n_threads(&self) -> usize {
+        with(|machine| machine.threads.len())
+    }
+
+    fn next(&self, thread: ThreadId) -> Next {
+        with(|machine| machine.next(thread.index()))
+    }
+
+    fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
+        with(|machine| machine.apply(decision));
+        run(decision.thread.index());
+        with(|machine| machine.conclude(decision.thread.index()))
+    }
+
+    /// Repeats the execution. Threads hand over to each other without the host in between.
+    fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+        with(|machine| {
+            machine.reset();
+            machine.script.clear();
+            machine.script.extend_from_slice(&schedule.decisions()[..depth]);
+            machine.n_followed = 0;
+            machine.watch.is_on = false;
+        });
+        while let Some(idx) = with(Machine::follow) {
+            run(idx);
+            // A violation on the way was reported when it was first met.
+            let last = with(|machine| machine.script[machine.n_followed - 1].thread.index());
+            let _ = with(|machine| machine.conclude(last));
+        }
+        let n_followed = with(|machine| {
+            machine.watch.is_on = true;
+            machine.script.clear();
+            std::mem::take(&mut machine.n_followed)
+        });
+        if n_followed == depth {
+            return Ok(());
+        }
+        let thread = schedule.decisions()[n_followed].thread;
+        let found = match thread.index() < self.n_threads() {
+            true => self.next(thread),
+            false => Next::Unborn,
+        };
+        Err(Divergence {
+            step: n_followed + 1,
+            expected: format!("a step of {}", self.thread_name(thread)),
+            found: format!("{found:?}"),
+        })
+    }
+
+    fn accesses(&self) -> &[PlainAccess] {
+        // SAFETY: the accesses change only in `reset` and `step`, which need the system for
+        // themselves.
+        with(|machine| unsafe {
+            let accesses = &machine.watch.accesses;
+            std::slice::from_raw_parts(accesses.as_ptr(), accesses.len())
+        })
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let mut assumptions = vec!["sequentially consistent memory".to_owned()];
+        with(|machine| {
+            if machine.has_timed_waits {
+                assumptions.push("that timed waits do not time out".to_owned());
+            }
+            if machine.has_abandoned {
+                assumptions.push(
+                    "that threads which wait for a lock when the program exits would not have come \
+                     first"
+                        .to_owned(),
+                );
+            }
+        });
+        assumptions
+    }
+
+    fn location(&self, thread: ThreadId) -> Option<Location> {
+        let runs = with(|machine| {
+            let runs = machine.threads[thread.index()].status == Status::Running;
+            machine.is_backtrace_wanted = runs;
+            runs
+        });
+        if !runs {
+            return None;
+        }
+        run(thread.index());
+        let stack = with(|machine| machine.backtrace.take())?;
+        names::location_of(&stack)
+    }
+
+    fn value(&self) -> Option<String> {
+        with(|machine| match machine.value {
+            Value::None => None,
+            Value::Read(value) => Some(format!("= {value}")),
+            Value::Wrote(value) => Some(format!("→{value}")),
+            Value::Changed(old, new) => Some(format!("{old}→{new}")),
+        })
+    }
+
+    fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
+        Cow::Owned(with(|machine| machine.threads[thread.index()].name.clone()))
+    }
+
+    fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Owned(name_of(with(|machine| machine.objects.address(object))))
+    }
+
+    fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Owned(name_of(with(|machine| machine.watch.address(object))))
+    }
+}
+
+/// What people call the thing at an address.
+pub(crate) fn name_of(address: usize) -> String {
+    let thread_name =
+        |idx: usize| with(|machine| machine.threads.get(idx).map(|thread| thread.name.clone()));
+    if let Some((idx, offset)) = crate::heap::place(address)
+        && let Some(name) = thread_name(idx)
+    {
+        return format!("{name}.heap+{offset:#x}");
+    }
+    let idx = coroutine::stack_of(address);
+    if idx < ThreadId::MAX
+        && let Some(name) = thread_name(idx)
+    {
+        return format!("{name}.stack-{:#x}", coroutine::top(idx) - address);
+    }
+    names::symbol(address).unwrap_or_else(|| format!("{address:#x}"))
+}

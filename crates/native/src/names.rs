@@ -1,0 +1,159 @@
+//! Names and places of addresses, read from the program's file when somebody asks.
+
+use crate::machine;
+use crate::signals::Crash;
+use addr2line::Loader;
+use mazurka_core::{Location, Violation, ViolationKind};
+use object::{Object, ObjectSymbol};
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
+
+const MAX_FRAMES: usize = 64;
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        visit: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+/// The return addresses on the stack of the caller, innermost first.
+pub(crate) fn backtrace() -> Vec<usize> {
+    let mut frames: Vec<usize> = Vec::new();
+    // SAFETY: `visit` is called with what it expects, before this returns.
+    crate::coroutine::as_host(|| unsafe {
+        _Unwind_Backtrace(visit, (&raw mut frames).cast());
+    });
+    frames
+}
+
+unsafe extern "C" fn visit(context: *mut c_void, frames: *mut c_void) -> c_int {
+    // SAFETY: both come from `backtrace`, through the unwinder.
+    unsafe {
+        let frames = &mut *frames.cast::<Vec<usize>>();
+        frames.push(_Unwind_GetIP(context));
+        c_int::from(frames.len() >= MAX_FRAMES)
+    }
+}
+
+/// The innermost place of the program itself on a stack.
+pub(crate) fn location_of(stack: &[usize]) -> Option<Location> {
+    let address = stack.iter().find(|&&address| module_of(address).is_some_and(|it| it.is_main))?;
+    // A return address is behind the call.
+    location(address - 1)
+}
+
+/// The variable or function at an address of the program.
+pub(crate) fn symbol(address: usize) -> Option<String> {
+    let module = module_of(address).filter(|module| module.is_main)?;
+    let wanted = (address - module.base) as u64;
+    let data = std::fs::read("/proc/self/exe").ok()?;
+    let file = object::File::parse(&*data).ok()?;
+    let found = file.symbols().find(|symbol| {
+        symbol.is_definition()
+            && (symbol.address()..symbol.address() + symbol.size()).contains(&wanted)
+    })?;
+    let name = found.name().ok()?;
+    Some(match wanted - found.address() {
+        0 => name.to_owned(),
+        offset => format!("{name}+{offset:#x}"),
+    })
+}
+
+/// What a crash is called.
+pub(crate) fn describe_crash(crash: Crash) -> Violation {
+    let at = match location(crash.instruction) {
+        Some(location) => format!(" at {location}"),
+        None => String::new(),
+    };
+    let (kind, what) = match crash.signal {
+        libc::SIGSEGV | libc::SIGBUS if crash.is_overflow => {
+            (ViolationKind::Memory, "stack overflow".to_owned())
+        }
+        libc::SIGSEGV | libc::SIGBUS => {
+            (ViolationKind::Memory, format!("invalid access to address {:#x}", crash.address))
+        }
+        libc::SIGFPE => (ViolationKind::Panic, "arithmetic exception".to_owned()),
+        libc::SIGABRT => (ViolationKind::Panic, "the program aborted".to_owned()),
+        libc::SIGVTALRM => {
+            (ViolationKind::Livelock, "a thread goes on without a visible operation".to_owned())
+        }
+        signal => (ViolationKind::Panic, format!("signal {signal}")),
+    };
+    // Where a thread without operations is interrupted is chance.
+    let at = if crash.signal == libc::SIGVTALRM { String::new() } else { at };
+    Violation { kind, message: what + &at }
+}
+
+/// The place in the source of an address of the program.
+fn location(address: usize) -> Option<Location> {
+    static LOADER: OnceLock<Option<SyncLoader>> = OnceLock::new();
+    let module = module_of(address).filter(|module| module.is_main)?;
+    let loader = LOADER.get_or_init(|| Loader::new("/proc/self/exe").ok().map(SyncLoader));
+    let loader = &loader.as_ref()?.0;
+    let wanted = (address - module.base) as u64;
+    let place = loader.find_location(wanted).ok()??;
+    let mut frames = loader.find_frames(wanted).ok()?;
+    let frame = frames.next().ok()?;
+    let function = frame.and_then(|frame| frame.function);
+    let function = function.and_then(|function| Some(function.raw_name().ok()?.into_owned()));
+    Some(Location {
+        file: place.file?.to_owned(),
+        line: place.line?,
+        column: place.column.unwrap_or(0),
+        function,
+    })
+}
+
+struct SyncLoader(Loader);
+
+// SAFETY: only the OS thread that explores asks for places.
+unsafe impl Sync for SyncLoader {}
+// SAFETY: as above.
+unsafe impl Send for SyncLoader {}
+
+/// Where a module was loaded.
+struct Module {
+    base: usize,
+    is_main: bool,
+}
+
+struct Question {
+    address: usize,
+    answer: Option<Module>,
+}
+
+fn module_of(address: usize) -> Option<Module> {
+    let mut question = Question { address, answer: None };
+    // SAFETY: `look` is called with what it expects, before this returns.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut question).cast()) };
+    question.answer
+}
+
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mut c_void) -> c_int {
+    // SAFETY: both come from `module_of`, through the loader, whose headers stay.
+    let (info, question, headers) = unsafe {
+        let info = &*info;
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        (info, &mut *question.cast::<Question>(), headers)
+    };
+    let base = info.dlpi_addr as usize;
+    let is_inside = headers.iter().any(|header| {
+        let start = base + header.p_vaddr as usize;
+        header.p_type == libc::PT_LOAD
+            && (start..start + header.p_memsz as usize).contains(&question.address)
+    });
+    if is_inside {
+        // SAFETY: the loader's names are strings.
+        let name = unsafe { CStr::from_ptr(info.dlpi_name) };
+        question.answer = Some(Module { base, is_main: name.is_empty() });
+    }
+    c_int::from(is_inside)
+}
+
+/// What people call the thread that runs.
+pub(crate) fn current_thread() -> String {
+    use mazurka_core::System;
+    machine::Native.thread_name(machine::current()).into_owned()
+}

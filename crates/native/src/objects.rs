@@ -1,0 +1,183 @@
+//! The objects of operations: which address has which number, and what state each is in.
+//!
+//! An object is known by its address and by how often it was initialised there in this
+//! execution. Addresses are the same in every execution, and so are the numbers.
+
+use mazurka_core::{Effect, ObjectId, Operation, ThreadId, ThreadSet};
+use rustc_hash::FxHashMap;
+
+const N_CACHED: usize = 64;
+
+/// All objects of all executions.
+#[derive(Default)]
+pub(crate) struct Objects {
+    numbers: FxHashMap<(usize, u32), ObjectId>,
+    /// How often something was initialised at an address, in this execution.
+    generations: FxHashMap<usize, u32>,
+    states: Vec<State>,
+    execution: u64,
+    /// Objects that were asked for lately.
+    cache: Vec<(usize, ObjectId)>,
+}
+
+/// What an object is like: of each kind of object only a part is used.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct State {
+    execution: u64,
+    pub(crate) address: usize,
+    /// Who holds the mutex, or has the lock for writing.
+    pub(crate) owner: Option<ThreadId>,
+    /// How often the owner took a recursive mutex beyond the first time.
+    pub(crate) depth: u32,
+    /// Who has the lock for reading, once for each time.
+    pub(crate) readers: Vec<ThreadId>,
+    /// Who sleeps on the condition variable.
+    pub(crate) sleepers: ThreadSet,
+    /// What the semaphore was created with, and what it has now.
+    pub(crate) permits: u32,
+    pub(crate) count: u32,
+    /// How many make a round of the barrier, and how many have come so far.
+    pub(crate) parties: u32,
+    pub(crate) arrived: u32,
+    /// Whether what is to be done once is done.
+    pub(crate) done: bool,
+}
+
+impl Objects {
+    /// A new execution begins: all objects are as nobody has used them.
+    pub(crate) fn reset(&mut self) {
+        self.execution += 1;
+        if !self.generations.is_empty() || self.cache.is_empty() {
+            self.generations.clear();
+            self.forget();
+        }
+    }
+
+    /// The object at an address.
+    #[inline]
+    pub(crate) fn at(&mut self, address: usize) -> ObjectId {
+        let (cached, object) = self.cache[address / 4 % N_CACHED];
+        if cached == address && self.states[object.index()].execution == self.execution {
+            return object;
+        }
+        self.find(address)
+    }
+
+    fn find(&mut self, address: usize) -> ObjectId {
+        let generation = match self.generations.is_empty() {
+            true => 0,
+            false => self.generations.get(&address).copied().unwrap_or(0),
+        };
+        let number = self.numbers.len();
+        let object =
+            *self.numbers.entry((address, generation)).or_insert_with(|| ObjectId::new(number));
+        if object.index() == self.states.len() {
+            self.states.push(State { address, ..State::default() });
+        }
+        let state = &mut self.states[object.index()];
+        if state.execution != self.execution {
+            let readers = std::mem::take(&mut state.readers);
+            *state = State { execution: self.execution, address, readers, ..State::default() };
+            state.readers.clear();
+        }
+        self.cache[address / 4 % N_CACHED] = (address, object);
+        object
+    }
+
+    fn forget(&mut self) {
+        self.cache.clear();
+        self.cache.resize(N_CACHED, (0, ObjectId::new(0)));
+    }
+
+    /// A new object at an address.
+    pub(crate) fn initialise(&mut self, address: usize) -> ObjectId {
+        *self.generations.entry(address).or_insert(0) += 1;
+        self.forget();
+        self.at(address)
+    }
+
+    /// The state of an object that is in use in this execution.
+    pub(crate) fn state(&mut self, object: ObjectId) -> &mut State {
+        &mut self.states[object.index()]
+    }
+
+    /// Where an object is.
+    pub(crate) fn address(&self, object: ObjectId) -> usize {
+        self.states[object.index()].address
+    }
+
+    /// Who sleeps on a condition variable.
+    pub(crate) fn sleepers(&self, condvar: ObjectId) -> ThreadSet {
+        self.states[condvar.index()].sleepers
+    }
+
+    /// Whether a thread can take an operation on an object now. `round_end` is how many must
+    /// have come to the barrier it waits at.
+    pub(crate) fn allows(&self, thread: ThreadId, operation: Operation, round_end: u32) -> bool {
+        use Operation as O;
+        let state = |object: ObjectId| &self.states[object.index()];
+        match operation {
+            O::Acquire(o) | O::ReadAcquire(o) => state(o).owner.is_none(),
+            O::WriteAcquire(o) => state(o).owner.is_none() && state(o).readers.is_empty(),
+            O::Reacquire { condvar, mutex } => {
+                state(mutex).owner.is_none() && !state(condvar).sleepers.contains(thread)
+            }
+            O::SemaphoreAcquire { semaphore, .. } => state(semaphore).count > 0,
+            O::Leave { barrier, .. } => state(barrier).arrived >= round_end,
+            _ => true,
+        }
+    }
+
+    /// Takes an operation that is allowed.
+    pub(crate) fn apply(&mut self, thread: ThreadId, operation: Operation, choice: u32) -> Effect {
+        use Operation as O;
+        match operation {
+            O::Acquire(o) | O::WriteAcquire(o) | O::Reacquire { mutex: o, .. } => {
+                self.state(o).owner = Some(thread);
+            }
+            O::TryAcquire(o) | O::TryWriteAcquire(o) => {
+                let state = self.state(o);
+                if state.owner.is_some() || !state.readers.is_empty() {
+                    return Effect::Failed;
+                }
+                state.owner = Some(thread);
+            }
+            O::Release(o) | O::WriteRelease(o) => self.state(o).owner = None,
+            O::ReadAcquire(o) => self.state(o).readers.push(thread),
+            O::TryReadAcquire(o) => {
+                let state = self.state(o);
+                if state.owner.is_some() {
+                    return Effect::Failed;
+                }
+                state.readers.push(thread);
+            }
+            O::ReadRelease(o) => {
+                let readers = &mut self.state(o).readers;
+                if let Some(idx) = readers.iter().position(|&reader| reader == thread) {
+                    readers.swap_remove(idx);
+                }
+            }
+            O::Wait { condvar, mutex } => {
+                self.state(mutex).owner = None;
+                self.state(condvar).sleepers.insert(thread);
+            }
+            O::NotifyOne(o) => {
+                let woken = self.sleepers(o).iter().nth(choice as usize);
+                let woken = woken.map_or(ThreadSet::EMPTY, ThreadSet::one);
+                let state = self.state(o);
+                state.sleepers = state.sleepers - woken;
+                return Effect::Woke(woken);
+            }
+            O::NotifyAll(o) => return Effect::Woke(std::mem::take(&mut self.state(o).sleepers)),
+            O::SemaphoreAcquire { semaphore: o, .. } => self.state(o).count -= 1,
+            O::SemaphoreTryAcquire { semaphore: o, .. } => match self.state(o).count {
+                0 => return Effect::Failed,
+                _ => self.state(o).count -= 1,
+            },
+            O::SemaphoreRelease(o) => self.state(o).count += 1,
+            O::Arrive(o) => self.state(o).arrived += 1,
+            _ => {}
+        }
+        Effect::Done
+    }
+}

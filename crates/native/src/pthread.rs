@@ -1,0 +1,569 @@
+//! POSIX and C11 threads: what they do to mutexes, condition variables and the rest, as operations.
+//!
+//! The C library's own data structures are initialised but never used: who holds what is in
+//! [`Objects`](crate::objects::Objects). A timed wait waits until it gets what it waits for.
+
+use crate::machine::{self, Destructor};
+use crate::names;
+use crate::process::{Start, end_thread};
+use crate::real::replace;
+use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId, ViolationKind};
+use std::ffi::{c_int, c_uint, c_void};
+
+/// A key of ours, so that those of the C library can be told from it.
+const FIRST_KEY: c_uint = 1 << 30;
+const KIND_OFFSET: usize = 16;
+const RECURSIVE: c_int = 1;
+const ERROR_CHECKING: c_int = 2;
+const THRD_BUSY: c_int = 1;
+const THRD_ERROR: c_int = 2;
+
+type Function = extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// The object at an address that the program gave.
+fn object<T>(pointer: *mut T) -> ObjectId {
+    machine::with(|machine| machine.objects.at(pointer as usize))
+}
+
+/// A new object at an address that the program gave.
+fn initialise<T>(pointer: *mut T) -> ObjectId {
+    machine::with(|machine| machine.objects.initialise(pointer as usize))
+}
+
+fn owner(object: ObjectId) -> Option<ThreadId> {
+    machine::with(|machine| machine.objects.state(object).owner)
+}
+
+fn is_mine(object: ObjectId) -> bool {
+    owner(object) == Some(machine::current())
+}
+
+/// Whether a mutex is recursive, checks errors, or neither, as the C library keeps it.
+fn kind<T>(mutex: *mut T) -> c_int {
+    // SAFETY: the program gives a mutex of the C library.
+    unsafe { *mutex.byte_add(KIND_OFFSET).cast::<c_int>() & 3 }
+}
+
+fn lock<T>(mutex: *mut T) -> c_int {
+    let it = object(mutex);
+    if is_mine(it) {
+        match kind(mutex) {
+            RECURSIVE => {
+                machine::with(|machine| machine.objects.state(it).depth += 1);
+                return 0;
+            }
+            ERROR_CHECKING => return libc::EDEADLK,
+            _ => {}
+        }
+    }
+    machine::visible(O::Acquire(it));
+    0
+}
+
+fn try_lock<T>(mutex: *mut T) -> c_int {
+    let it = object(mutex);
+    if is_mine(it) && kind(mutex) == RECURSIVE {
+        machine::with(|machine| machine.objects.state(it).depth += 1);
+        return 0;
+    }
+    if machine::visible(O::TryAcquire(it)) { 0 } else { libc::EBUSY }
+}
+
+fn unlock<T>(mutex: *mut T) -> c_int {
+    let it = object(mutex);
+    if !is_mine(it) {
+        match kind(mutex) {
+            RECURSIVE | ERROR_CHECKING => return libc::EPERM,
+            _ => not_held(mutex as usize, "unlocked"),
+        }
+    }
+    let is_nested = machine::with(|machine| {
+        let depth = &mut machine.objects.state(it).depth;
+        let is_nested = *depth > 0;
+        *depth -= u32::from(is_nested);
+        is_nested
+    });
+    if !is_nested {
+        machine::visible(O::Release(it));
+    }
+    0
+}
+
+fn not_held(address: usize, what: &str) -> ! {
+    let (name, thread) = (machine::name_of(address), names::current_thread());
+    let message = format!("`{name}` is {what} by {thread}, which does not hold it");
+    machine::fail(ViolationKind::Assertion, message)
+}
+
+fn wait<T, U>(condvar: *mut T, mutex: *mut U) -> c_int {
+    let (address, condvar, mutex) = (mutex as usize, object(condvar), object(mutex));
+    if !is_mine(mutex) {
+        not_held(address, "given to a wait");
+    }
+    machine::visible(O::Wait { condvar, mutex });
+    machine::visible(O::Reacquire { condvar, mutex });
+    0
+}
+
+fn note_timed() {
+    machine::with(|machine| machine.has_timed_waits = true);
+}
+
+fn create(start: Start) -> libc::pthread_t {
+    let me = machine::current();
+    let child = machine::with(|machine| machine.announce_child(me, start));
+    machine::visible(O::Spawn(child));
+    machine::with(|machine| machine.threads[child.index()].handle())
+}
+
+fn join(handle: libc::pthread_t) -> Option<usize> {
+    let child = machine::with(|machine| machine.thread_of(handle))?;
+    machine::visible(O::Join(child));
+    Some(machine::with(|machine| machine.threads[child.index()].result))
+}
+
+/// A semaphore, and the permits it was created with.
+fn semaphore(pointer: *mut libc::sem_t) -> (ObjectId, u32) {
+    let it = object(pointer);
+    (it, machine::with(|machine| machine.objects.state(it).permits))
+}
+
+fn unlock_rwlock(pointer: *mut libc::pthread_rwlock_t) {
+    let it = object(pointer);
+    let me = machine::current();
+    if is_mine(it) {
+        machine::visible(O::WriteRelease(it));
+        return;
+    }
+    let reads = machine::with(|machine| machine.objects.state(it).readers.contains(&me));
+    if !reads {
+        not_held(pointer as usize, "unlocked");
+    }
+    machine::visible(O::ReadRelease(it));
+}
+
+/// Calls `function` unless somebody has; whoever comes meanwhile waits.
+fn once<T>(pointer: *mut T, function: impl FnOnce()) {
+    let it = object(pointer);
+    machine::visible(O::Acquire(it));
+    if !machine::with(|machine| machine.objects.state(it).done) {
+        function();
+        machine::with(|machine| machine.objects.state(it).done = true);
+    }
+    machine::visible(O::Release(it));
+}
+
+/// The place of a key in our tables.
+fn key_idx(key: c_uint) -> Option<usize> {
+    let idx = key.checked_sub(FIRST_KEY)? as usize;
+    machine::with(|machine| idx < machine.keys.len()).then_some(idx)
+}
+
+fn set_value(key: c_uint, value: *const c_void) -> c_int {
+    let Some(idx) = key_idx(key) else { return libc::EINVAL };
+    let me = machine::current();
+    machine::with(|machine| {
+        let values = &mut machine.threads[me.index()].values;
+        if values.len() <= idx {
+            values.resize(idx + 1, 0);
+        }
+        values[idx] = value as usize;
+    });
+    0
+}
+
+fn value(key: c_uint) -> *mut c_void {
+    let Some(idx) = key_idx(key) else { return std::ptr::null_mut() };
+    let me = machine::current();
+    let value = machine::with(|machine| machine.threads[me.index()].values.get(idx).copied());
+    value.unwrap_or(0) as *mut c_void
+}
+
+fn new_key(destructor: Option<Destructor>) -> c_uint {
+    machine::with(|machine| {
+        machine.keys.push(destructor);
+        FIRST_KEY + machine.keys.len() as c_uint - 1
+    })
+}
+
+replace! {
+    fn pthread_create(
+        to: *mut libc::pthread_t,
+        _attributes: *const libc::pthread_attr_t,
+        function: Function,
+        argument: *mut c_void,
+    ) -> c_int {
+        let handle = create(Start::Function(function, argument));
+        // SAFETY: the program wants it there.
+        unsafe { *to = handle };
+        0
+    }
+
+    fn pthread_join(handle: libc::pthread_t, to: *mut *mut c_void) -> c_int {
+        let Some(result) = join(handle) else { return libc::ESRCH };
+        if !to.is_null() {
+            // SAFETY: the program wants it there.
+            unsafe { *to = result as *mut c_void };
+        }
+        0
+    }
+
+    fn pthread_detach(_handle: libc::pthread_t) -> c_int {
+        0
+    }
+
+    fn pthread_exit(result: *mut c_void) {
+        end_thread(result as usize)
+    }
+
+    fn pthread_mutex_init(
+        mutex: *mut libc::pthread_mutex_t,
+        attributes: *const libc::pthread_mutexattr_t,
+    ) -> c_int {
+        initialise(mutex);
+        let real = crate::real::original!(pthread_mutex_init(
+            *mut libc::pthread_mutex_t,
+            *const libc::pthread_mutexattr_t
+        ) -> c_int);
+        // SAFETY: the program wanted to call just this; it leaves the kind where we look for it.
+        unsafe { real(mutex, attributes) }
+    }
+
+    fn pthread_mutex_destroy(_mutex: *mut libc::pthread_mutex_t) -> c_int {
+        0
+    }
+
+    fn pthread_mutex_lock(mutex: *mut libc::pthread_mutex_t) -> c_int {
+        lock(mutex)
+    }
+
+    fn pthread_mutex_trylock(mutex: *mut libc::pthread_mutex_t) -> c_int {
+        try_lock(mutex)
+    }
+
+    fn pthread_mutex_timedlock(
+        mutex: *mut libc::pthread_mutex_t,
+        _until: *const libc::timespec,
+    ) -> c_int {
+        note_timed();
+        lock(mutex)
+    }
+
+    fn pthread_mutex_unlock(mutex: *mut libc::pthread_mutex_t) -> c_int {
+        unlock(mutex)
+    }
+
+    fn pthread_spin_init(lock: *mut c_void, _shared: c_int) -> c_int {
+        initialise(lock);
+        0
+    }
+
+    fn pthread_spin_destroy(_lock: *mut c_void) -> c_int {
+        0
+    }
+
+    fn pthread_spin_lock(lock: *mut c_void) -> c_int {
+        machine::visible(O::Acquire(object(lock)));
+        0
+    }
+
+    fn pthread_spin_trylock(lock: *mut c_void) -> c_int {
+        if machine::visible(O::TryAcquire(object(lock))) { 0 } else { libc::EBUSY }
+    }
+
+    fn pthread_spin_unlock(lock: *mut c_void) -> c_int {
+        let it = object(lock);
+        if !is_mine(it) {
+            not_held(lock as usize, "unlocked");
+        }
+        machine::visible(O::Release(it));
+        0
+    }
+
+    fn pthread_cond_init(condvar: *mut libc::pthread_cond_t, _attributes: *const c_void) -> c_int {
+        initialise(condvar);
+        0
+    }
+
+    fn pthread_cond_destroy(_condvar: *mut libc::pthread_cond_t) -> c_int {
+        0
+    }
+
+    fn pthread_cond_wait(
+        condvar: *mut libc::pthread_cond_t,
+        mutex: *mut libc::pthread_mutex_t,
+    ) -> c_int {
+        wait(condvar, mutex)
+    }
+
+    fn pthread_cond_timedwait(
+        condvar: *mut libc::pthread_cond_t,
+        mutex: *mut libc::pthread_mutex_t,
+        _until: *const libc::timespec,
+    ) -> c_int {
+        note_timed();
+        wait(condvar, mutex)
+    }
+
+    fn pthread_cond_signal(condvar: *mut libc::pthread_cond_t) -> c_int {
+        machine::visible(O::NotifyOne(object(condvar)));
+        0
+    }
+
+    fn pthread_cond_broadcast(condvar: *mut libc::pthread_cond_t) -> c_int {
+        machine::visible(O::NotifyAll(object(condvar)));
+        0
+    }
+
+    fn pthread_rwlock_init(lock: *mut libc::pthread_rwlock_t, _attributes: *const c_void) -> c_int {
+        initialise(lock);
+        0
+    }
+
+    fn pthread_rwlock_destroy(_lock: *mut libc::pthread_rwlock_t) -> c_int {
+        0
+    }
+
+    fn pthread_rwlock_rdlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
+        machine::visible(O::ReadAcquire(object(lock)));
+        0
+    }
+
+    fn pthread_rwlock_wrlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
+        machine::visible(O::WriteAcquire(object(lock)));
+        0
+    }
+
+    fn pthread_rwlock_tryrdlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
+        if machine::visible(O::TryReadAcquire(object(lock))) { 0 } else { libc::EBUSY }
+    }
+
+    fn pthread_rwlock_trywrlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
+        if machine::visible(O::TryWriteAcquire(object(lock))) { 0 } else { libc::EBUSY }
+    }
+
+    fn pthread_rwlock_unlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
+        unlock_rwlock(lock);
+        0
+    }
+
+    fn sem_init(pointer: *mut libc::sem_t, _shared: c_int, count: c_uint) -> c_int {
+        let it = initialise(pointer);
+        machine::with(|machine| {
+            let state = machine.objects.state(it);
+            state.permits = count;
+            state.count = count;
+        });
+        0
+    }
+
+    fn sem_destroy(_pointer: *mut libc::sem_t) -> c_int {
+        0
+    }
+
+    fn sem_wait(pointer: *mut libc::sem_t) -> c_int {
+        let (semaphore, permits) = semaphore(pointer);
+        machine::visible(O::SemaphoreAcquire { semaphore, permits });
+        0
+    }
+
+    fn sem_timedwait(pointer: *mut libc::sem_t, _until: *const libc::timespec) -> c_int {
+        note_timed();
+        let (semaphore, permits) = semaphore(pointer);
+        machine::visible(O::SemaphoreAcquire { semaphore, permits });
+        0
+    }
+
+    fn sem_trywait(pointer: *mut libc::sem_t) -> c_int {
+        let (semaphore, permits) = semaphore(pointer);
+        if machine::visible(O::SemaphoreTryAcquire { semaphore, permits }) {
+            return 0;
+        }
+        // SAFETY: every thread has one.
+        unsafe { *libc::__errno_location() = libc::EAGAIN };
+        -1
+    }
+
+    fn sem_post(pointer: *mut libc::sem_t) -> c_int {
+        machine::visible(O::SemaphoreRelease(object(pointer)));
+        0
+    }
+
+    /// Ordered like an attempt to take a permit, and takes none.
+    fn sem_getvalue(pointer: *mut libc::sem_t, to: *mut c_int) -> c_int {
+        let (semaphore, permits) = semaphore(pointer);
+        let taken = machine::visible(O::SemaphoreTryAcquire { semaphore, permits });
+        let count = machine::with(|machine| {
+            machine.effect = Effect::Failed;
+            let count = &mut machine.objects.state(semaphore).count;
+            *count += u32::from(taken);
+            *count
+        });
+        // SAFETY: the program wants it there.
+        unsafe { *to = count as c_int };
+        0
+    }
+
+    fn pthread_barrier_init(
+        pointer: *mut libc::pthread_barrier_t,
+        _attributes: *const c_void,
+        parties: c_uint,
+    ) -> c_int {
+        if parties == 0 {
+            return libc::EINVAL;
+        }
+        let it = initialise(pointer);
+        machine::with(|machine| machine.objects.state(it).parties = parties);
+        0
+    }
+
+    fn pthread_barrier_destroy(_pointer: *mut libc::pthread_barrier_t) -> c_int {
+        0
+    }
+
+    fn pthread_barrier_wait(pointer: *mut libc::pthread_barrier_t) -> c_int {
+        const SERIAL_THREAD: c_int = -1;
+        let barrier = object(pointer);
+        let me = machine::current();
+        machine::visible(O::Arrive(barrier));
+        let (parties, is_last) = machine::with(|machine| {
+            let state = machine.objects.state(barrier);
+            let (parties, arrived) = (state.parties.max(1), state.arrived);
+            machine.threads[me.index()].round_end = arrived.next_multiple_of(parties);
+            (parties, arrived.is_multiple_of(parties))
+        });
+        machine::visible(O::Leave { barrier, parties });
+        if is_last { SERIAL_THREAD } else { 0 }
+    }
+
+    fn pthread_once(pointer: *mut c_int, function: extern "C" fn()) -> c_int {
+        once(pointer, || function());
+        0
+    }
+
+    fn pthread_key_create(to: *mut c_uint, destructor: Option<Destructor>) -> c_int {
+        let key = new_key(destructor);
+        // SAFETY: the program wants it there.
+        unsafe { *to = key };
+        0
+    }
+
+    fn pthread_key_delete(key: c_uint) -> c_int {
+        match key_idx(key) {
+            Some(idx) => machine::with(|machine| machine.keys[idx] = None),
+            None => return libc::EINVAL,
+        }
+        0
+    }
+
+    fn pthread_getspecific(key: c_uint) -> *mut c_void {
+        value(key)
+    }
+
+    fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int {
+        set_value(key, value)
+    }
+
+    fn thrd_create(
+        to: *mut libc::pthread_t,
+        function: extern "C" fn(*mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int {
+        let handle = create(Start::C11(function, argument));
+        // SAFETY: the program wants it there.
+        unsafe { *to = handle };
+        0
+    }
+
+    fn thrd_join(handle: libc::pthread_t, to: *mut c_int) -> c_int {
+        let Some(result) = join(handle) else { return THRD_ERROR };
+        if !to.is_null() {
+            // SAFETY: the program wants it there.
+            unsafe { *to = result as c_int };
+        }
+        0
+    }
+
+    fn thrd_detach(_handle: libc::pthread_t) -> c_int {
+        0
+    }
+
+    fn thrd_exit(result: c_int) {
+        end_thread(result as usize)
+    }
+
+    fn mtx_init(mutex: *mut c_void, kind: c_int) -> c_int {
+        initialise(mutex);
+        let real = crate::real::original!(mtx_init(*mut c_void, c_int) -> c_int);
+        // SAFETY: the program wanted to call just this; it leaves the kind where we look for it.
+        unsafe { real(mutex, kind) }
+    }
+
+    fn mtx_destroy(_mutex: *mut c_void) {}
+
+    fn mtx_lock(mutex: *mut c_void) -> c_int {
+        if lock(mutex) == 0 { 0 } else { THRD_ERROR }
+    }
+
+    fn mtx_timedlock(mutex: *mut c_void, _until: *const libc::timespec) -> c_int {
+        note_timed();
+        if lock(mutex) == 0 { 0 } else { THRD_ERROR }
+    }
+
+    fn mtx_trylock(mutex: *mut c_void) -> c_int {
+        if try_lock(mutex) == 0 { 0 } else { THRD_BUSY }
+    }
+
+    fn mtx_unlock(mutex: *mut c_void) -> c_int {
+        if unlock(mutex) == 0 { 0 } else { THRD_ERROR }
+    }
+
+    fn cnd_init(condvar: *mut c_void) -> c_int {
+        initialise(condvar);
+        0
+    }
+
+    fn cnd_destroy(_condvar: *mut c_void) {}
+
+    fn cnd_wait(condvar: *mut c_void, mutex: *mut c_void) -> c_int {
+        wait(condvar, mutex)
+    }
+
+    fn cnd_timedwait(
+        condvar: *mut c_void,
+        mutex: *mut c_void,
+        _until: *const libc::timespec,
+    ) -> c_int {
+        note_timed();
+        wait(condvar, mutex)
+    }
+
+    fn cnd_signal(condvar: *mut c_void) -> c_int {
+        machine::visible(O::NotifyOne(object(condvar)));
+        0
+    }
+
+    fn cnd_broadcast(condvar: *mut c_void) -> c_int {
+        machine::visible(O::NotifyAll(object(condvar)));
+        0
+    }
+
+    fn call_once(pointer: *mut c_int, function: extern "C" fn()) {
+        once(pointer, || function());
+    }
+
+    fn tss_create(to: *mut c_uint, destructor: Option<Destructor>) -> c_int {
+        let key = new_key(destructor);
+        // SAFETY: the program wants it there.
+        unsafe { *to = key };
+        0
+    }
+
+    fn tss_get(key: c_uint) -> *mut c_void {
+        value(key)
+    }
+
+    fn tss_set(key: c_uint, value: *const c_void) -> c_int {
+        if set_value(key, value) == 0 { 0 } else { THRD_ERROR }
+    }
+}

@@ -1,0 +1,92 @@
+//! The functions of the C library that this library stands in front of.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A function of the C library, looked up when it is first needed.
+pub(crate) struct Real {
+    name: &'static CStr,
+    address: AtomicUsize,
+}
+
+impl Real {
+    pub(crate) const fn new(name: &'static CStr) -> Self {
+        Self { name, address: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn address(&self) -> usize {
+        let known = self.address.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        // SAFETY: the name is a string.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
+        assert!(found != 0, "the C library has no {}", self.name.to_string_lossy());
+        self.address.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+/// Defines functions that replace those of the C library while a thread of the program is being
+/// explored, and call the originals otherwise.
+macro_rules! replace {
+    ($($(#[$attribute:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {$(
+        $(#[$attribute])*
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
+            if !$crate::coroutine::in_program() {
+                let real = $crate::real::original!($name($($type),*) $(-> $ret)?);
+                // SAFETY: the caller wanted to call just this.
+                return unsafe { real($($arg),*) };
+            }
+            $body
+        }
+    )*};
+}
+
+/// The original of a replaced function.
+macro_rules! original {
+    ($name:ident($($type:ty),* $(,)?) $(-> $ret:ty)?) => {{
+        const NAME: &std::ffi::CStr =
+            match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!("a function has a name"),
+            };
+        static REAL: $crate::real::Real = $crate::real::Real::new(NAME);
+        // SAFETY: this is the type that the C library gives the function of this name.
+        unsafe {
+            std::mem::transmute::<usize, unsafe extern "C" fn($($type),*) $(-> $ret)?>(
+                REAL.address(),
+            )
+        }
+    }};
+}
+
+pub(crate) use {original, replace};
+
+/// Starts a real thread with a small stack.
+pub(crate) fn pthread_create(
+    handle: &mut libc::pthread_t,
+    start: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+) -> c_int {
+    type Start = extern "C" fn(*mut c_void) -> *mut c_void;
+    let real = original!(
+        pthread_create(
+            *mut libc::pthread_t,
+            *const libc::pthread_attr_t,
+            Start,
+            *mut c_void,
+        ) -> c_int
+    );
+    // SAFETY: the attributes are initialised before they are used, and the caller answers for
+    // the argument.
+    unsafe {
+        let mut attributes = std::mem::zeroed();
+        libc::pthread_attr_init(&raw mut attributes);
+        libc::pthread_attr_setstacksize(&raw mut attributes, 256 << 10);
+        let error = real(handle, &raw const attributes, start, argument);
+        libc::pthread_attr_destroy(&raw mut attributes);
+        error
+    }
+}

@@ -1,0 +1,64 @@
+//! What is written for whoever started the program.
+
+use mazurka_core::{Statistics, Verdict};
+use serde::Serialize;
+use std::ffi::CString;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The exit status of a defect of Mazurka.
+const DEFECT: i32 = 101;
+
+/// The answer, as it is written.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Report {
+    /// What was found or proved; nothing if there is an error.
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) statistics: Statistics,
+    /// The coverage, the violation or the limit as a sentence.
+    pub(crate) message: Option<String>,
+    /// Why there is no verdict.
+    pub(crate) error: Option<String>,
+    /// How long the search took.
+    pub(crate) time_s: f64,
+    /// How often the search began again because memory turned out to be divided otherwise.
+    pub(crate) restarts: u32,
+}
+
+static PATH: OnceLock<String> = OnceLock::new();
+static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Says where the report goes.
+pub(crate) fn set_path(path: String) {
+    PATH.get_or_init(|| path);
+}
+
+/// Writes the report, all of it or nothing.
+pub(crate) fn write(report: &Report) -> std::io::Result<()> {
+    let Some(path) = PATH.get().map(Path::new) else { return Ok(()) };
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let mut file = std::fs::File::create(&part)?;
+    serde_json::to_writer(&mut file, report)?;
+    file.flush()?;
+    std::fs::rename(&part, path)?;
+    IS_WRITTEN.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Ends the process because of a defect of our own; the report says which.
+pub(crate) fn die(error: &str) -> ! {
+    if !IS_WRITTEN.swap(true, Ordering::Relaxed) {
+        let report = Report { error: Some(error.to_owned()), ..Report::default() };
+        if write(&report).is_err() {
+            let text = CString::new(format!("mazurka: {error}\n")).unwrap_or_default();
+            // SAFETY: writes a text.
+            unsafe { libc::write(2, text.as_ptr().cast(), text.as_bytes().len()) };
+        }
+    }
+    // SAFETY: ends the process at once: nothing in it can be relied on.
+    unsafe { libc::syscall(libc::SYS_exit_group, DEFECT) };
+    unreachable!("the process has ended")
+}

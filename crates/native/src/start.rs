@@ -1,0 +1,220 @@
+//! The way in: `main` is wrapped, and explored if somebody waits for a report.
+//!
+//! `MAZURKA_REPORT` is the file to write the verdict to; `MAZURKA_OPTIONS` is a JSON object, see
+//! [`Wishes`]. Without the first the program runs as if this library were not there.
+
+use crate::machine::{self, Native};
+use crate::process::{Main, Start};
+use crate::report::{self, Report};
+use crate::signals;
+use crate::watch::CUT;
+use mazurka_core::{Schedule, Verdict};
+use mazurka_explore::{Explorer, Options, Outcome, replay};
+use serde::Deserialize;
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often memory may turn out to be divided otherwise before we stop believing it.
+const MAX_RESTARTS: u32 = 1000;
+/// The processor can change the thread pointer, and the kernel lets us.
+const HWCAP2_FSGSBASE: u64 = 2;
+
+/// What `MAZURKA_OPTIONS` may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Wishes {
+    reduction: Option<String>,
+    sleep: Option<bool>,
+    max_depth: Option<usize>,
+    max_executions: Option<u64>,
+    time_limit_ms: Option<u64>,
+    deadlock: Option<bool>,
+    race: Option<bool>,
+    livelock: Option<bool>,
+    /// A printed schedule: only this execution is run, and its output is shown.
+    replay: Option<String>,
+}
+
+impl Wishes {
+    fn options(&self) -> Result<Options, String> {
+        let mut options = Options::new();
+        if let Some(name) = &self.reduction {
+            options.reduction = name.parse().map_err(|error| format!("{error}"))?;
+        }
+        options.sleep = self.sleep.unwrap_or(options.sleep);
+        options.max_depth = self.max_depth.unwrap_or(options.max_depth);
+        options.max_executions = self.max_executions;
+        options.time_limit = self.time_limit_ms.map(Duration::from_millis);
+        options.deadlock = self.deadlock.unwrap_or(options.deadlock);
+        options.race = self.race.unwrap_or(options.race);
+        options.livelock = self.livelock.unwrap_or(options.livelock);
+        Ok(options)
+    }
+}
+
+type Init = Option<unsafe extern "C" fn()>;
+
+static MAIN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __libc_start_main(
+    main: Main,
+    argc: c_int,
+    argv: *mut *mut c_char,
+    init: Init,
+    fini: Init,
+    rtld_fini: Init,
+    stack_end: *mut c_void,
+) -> c_int {
+    MAIN.store(main as *mut c_void, Ordering::Relaxed);
+    let real = crate::real::original!(
+        __libc_start_main(Main, c_int, *mut *mut c_char, Init, Init, Init, *mut c_void) -> c_int
+    );
+    // SAFETY: this is how the program was to be started, with another `main`.
+    unsafe { real(wrapper, argc, argv, init, fini, rtld_fini, stack_end) }
+}
+
+/// Stands for `main`.
+unsafe extern "C" fn wrapper(argc: c_int, argv: *mut *mut c_char, envp: *mut *mut c_char) -> c_int {
+    let main = MAIN.load(Ordering::Relaxed);
+    // SAFETY: it was a `main` when it was stored.
+    let main = unsafe { std::mem::transmute::<*mut c_void, Main>(main) };
+    let Ok(path) = std::env::var("MAZURKA_REPORT") else {
+        // SAFETY: the C library wanted to call just this.
+        return unsafe { main(argc, argv, envp) };
+    };
+    report::set_path(path);
+    std::panic::set_hook(Box::new(|info| report::die(&info.to_string())));
+    let report = explore(Start::Main(main, argc, argv, envp))
+        .unwrap_or_else(|error| Report { error: Some(error), ..Report::default() });
+    let status = match &report.verdict {
+        None => 2,
+        Some(Verdict::Holds(_)) => 0,
+        Some(Verdict::Violated(_)) => 1,
+        Some(_) => 3,
+    };
+    if let Err(error) = report::write(&report) {
+        report::die(&format!("the report cannot be written: {error}"));
+    }
+    // SAFETY: what the program registered for its end belongs to an execution that is over.
+    unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    unreachable!("the process has ended")
+}
+
+fn explore(start: Start) -> Result<Report, String> {
+    // SAFETY: asks for nothing but a number.
+    if unsafe { libc::getauxval(libc::AT_HWCAP2) } & HWCAP2_FSGSBASE == 0 {
+        return Err("this processor or kernel does not let programs set the thread pointer".into());
+    }
+    let wishes: Wishes = match std::env::var("MAZURKA_OPTIONS") {
+        Err(_) => Wishes::default(),
+        Ok(text) => serde_json::from_str(&text).map_err(|it| format!("MAZURKA_OPTIONS: {it}"))?,
+    };
+    let options = wishes.options()?;
+    buffer_output();
+    machine::set_up(start)?;
+    signals::catch();
+    if let Some(schedule) = &wishes.replay {
+        let schedule: Schedule = schedule.parse().map_err(|error| format!("replay: {error}"))?;
+        return follow(&schedule);
+    }
+    signals::watch_time();
+    let begun = Instant::now();
+    let output = Silence::begin();
+    let outcome = search(&options);
+    drop(output);
+    let (outcome, restarts) = outcome?;
+    let message = match &outcome.verdict {
+        Verdict::Holds(coverage) => coverage.to_string(),
+        Verdict::Violated(found) => found.violation.message.clone(),
+        Verdict::Inconclusive(limit) => limit.to_string(),
+        _ => String::new(),
+    };
+    Ok(Report {
+        verdict: Some(outcome.verdict),
+        statistics: outcome.statistics,
+        message: Some(message),
+        error: None,
+        time_s: begun.elapsed().as_secs_f64(),
+        restarts,
+    })
+}
+
+/// Searches, and again as long as memory turns out to be divided otherwise.
+fn search(options: &Options) -> Result<(Outcome, u32), String> {
+    for restarts in 0..MAX_RESTARTS {
+        let explorer = Explorer::new(options.clone());
+        let explorer = if options.race { explorer.stop_when(&CUT) } else { explorer };
+        let outcome = explorer.run(|| Native).map_err(|error| error.to_string())?;
+        if !CUT.swap(false, Ordering::Relaxed) || !options.race {
+            return Ok((outcome, restarts));
+        }
+    }
+    Err("memory is divided otherwise in every search".to_owned())
+}
+
+/// Takes the steps of one schedule, with the program's output.
+fn follow(schedule: &Schedule) -> Result<Report, String> {
+    let replayed = replay(&mut Native, schedule).map_err(|error| error.to_string())?;
+    // SAFETY: writes out what the program has printed.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    let message = match replayed.violation {
+        Some((step, violation)) => format!("step {step}: {}", violation.message),
+        None => "no violation in this execution".to_owned(),
+    };
+    Ok(Report { message: Some(message), ..Report::default() })
+}
+
+unsafe extern "C" {
+    static stdin: *mut libc::FILE;
+    static stdout: *mut libc::FILE;
+    static stderr: *mut libc::FILE;
+}
+
+/// Gives the standard streams buffers that are not the program's memory.
+fn buffer_output() {
+    const LEN: usize = 4096;
+    // SAFETY: the streams exist, nothing was printed yet, and the buffers are never freed.
+    unsafe {
+        for (stream, mode) in [(stdin, libc::_IOFBF), (stdout, libc::_IOLBF)] {
+            let buffer = Box::leak(vec![0u8; LEN].into_boxed_slice());
+            libc::setvbuf(stream, buffer.as_mut_ptr().cast(), mode, LEN);
+        }
+        libc::setvbuf(stderr, std::ptr::null_mut(), libc::_IONBF, 0);
+    }
+}
+
+/// While it lives, what the program prints goes nowhere.
+struct Silence {
+    saved: [c_int; 2],
+}
+
+impl Silence {
+    fn begin() -> Self {
+        // SAFETY: plays with file numbers that are the process's own.
+        unsafe {
+            let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
+            let saved = [1, 2].map(|number| {
+                let saved = libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 200);
+                libc::dup2(nowhere, number);
+                saved
+            });
+            libc::close(nowhere);
+            Self { saved }
+        }
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        // SAFETY: as above; what is still in a buffer goes nowhere, too.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            for (number, saved) in [1, 2].into_iter().zip(self.saved) {
+                libc::dup2(saved, number);
+                libc::close(saved);
+            }
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! C programs, compiled with the system's compiler and explored: what is found, and what is proved.
+
+use mazurka_core::{Statistics, Verdict};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const COMPILER: &str = "gcc";
+const COMPILE: [&str; 9] = [
+    "-O2",
+    "-g",
+    "-fsanitize=thread",
+    "--param",
+    "tsan-distinguish-volatile=1",
+    "--param",
+    "tsan-instrument-func-entry-exit=0",
+    "-fno-builtin",
+    "-c",
+];
+
+const WRAP: &str = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset";
+
+/// What a program was found to be.
+struct Answer {
+    verdict: Option<Verdict>,
+    statistics: Statistics,
+    message: String,
+    error: Option<String>,
+    time_s: f64,
+    output: Output,
+}
+
+impl Answer {
+    /// The program holds, with this many executions.
+    #[track_caller]
+    fn holds(self, executions: u64) -> Self {
+        assert!(
+            matches!(self.verdict, Some(Verdict::Holds(_))),
+            "{} {:?}",
+            self.message,
+            self.error
+        );
+        assert_eq!(self.statistics.executions, executions, "executions");
+        self
+    }
+
+    /// The program is violated: of this kind, with this message.
+    #[track_caller]
+    fn violated(self, kind: &str, message: &str) -> Self {
+        let Some(Verdict::Violated(found)) = &self.verdict else {
+            panic!("not violated: {} {:?}", self.message, self.error);
+        };
+        assert_eq!(found.violation.kind.name(), kind, "{}", found.violation.message);
+        assert_eq!(found.violation.message, message);
+        self
+    }
+}
+
+/// A program that was built, in a folder that goes away with it.
+struct Program {
+    folder: PathBuf,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Program {
+    fn build(name: &str, defines: &[&str]) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder =
+            std::env::temp_dir().join(format!("mazurka-native-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+        let program = Self { folder };
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        let library = library();
+        run(Command::new(COMPILER)
+            .args(COMPILE)
+            .args(defines)
+            .arg(format!("{name}.c"))
+            .arg("-o")
+            .arg(program.folder.join("program.o"))
+            .current_dir(sources));
+        run(Command::new(COMPILER)
+            .arg(program.folder.join("program.o"))
+            .args(["-Wl,-z,relro,-z,now", WRAP, "-pthread", "-L"])
+            .arg(&library)
+            .arg("-lmazurka_native")
+            .arg(format!("-Wl,-rpath,{}", library.display()))
+            .arg("-o")
+            .arg(program.folder.join("program")));
+        program
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.folder.join("program"));
+        // Cargo's would come before the folder that the program was linked with.
+        command.env_remove("LD_LIBRARY_PATH");
+        command
+    }
+
+    fn explore(&self, options: &Value) -> Answer {
+        let path = self.folder.join("report.json");
+        let mut command = self.command();
+        command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
+        let output = command.output().expect("the program can be started");
+        let text = std::fs::read(&path)
+            .unwrap_or_else(|error| panic!("no report: {error}; {:?}", output.status));
+        let report: Value = serde_json::from_slice(&text).expect("a report is JSON");
+        let get = |name: &str| report[name].clone();
+        Answer {
+            verdict: serde_json::from_value(get("verdict")).expect("a verdict can be read"),
+            statistics: serde_json::from_value(get("statistics")).expect("and its numbers"),
+            message: report["message"].as_str().unwrap_or_default().to_owned(),
+            error: report["error"].as_str().map(str::to_owned),
+            time_s: report["time_s"].as_f64().expect("a time is a number"),
+            output,
+        }
+    }
+}
+
+/// The folder of the library under test, which cargo has built beside this test.
+fn library() -> PathBuf {
+    let here = std::env::current_exe().expect("a test knows where it is");
+    let mut folders = here.ancestors().skip(1);
+    let found = folders.find(|folder| folder.join("libmazurka_native.so").exists());
+    found.expect("cargo builds the library before its tests").to_owned()
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| {
+        panic!("these tests need a C compiler, and `{COMPILER}` cannot be started: {error}")
+    });
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn check(name: &str) -> Answer {
+    Program::build(name, &[]).explore(&json!({}))
+}
+
+fn check_with(name: &str, define: &str) -> Answer {
+    Program::build(name, &[define]).explore(&json!({}))
+}
+
+#[test]
+fn store_buffering_has_three_traces() {
+    let answer = check("store_buffering").holds(3);
+    assert_eq!(
+        answer.message,
+        "no assertion failure, deadlock, data race or livelock in any execution, assuming \
+         sequentially consistent memory"
+    );
+    let all = Program::build("store_buffering", &[]);
+    for (reduction, executions) in [("dpor", 3), ("source", 3)] {
+        all.explore(&json!({ "reduction": reduction })).holds(executions);
+    }
+}
+
+#[test]
+fn a_lost_update_is_found_and_told() {
+    let message = "lost_update.c:20: assertion `counter == 2` failed in main";
+    let answer = check("lost_update").violated("assertion", message);
+    let Some(Verdict::Violated(found)) = answer.verdict else { unreachable!("it is violated") };
+    let told: Vec<_> = found
+        .story
+        .iter()
+        .filter(|step| step.object.as_deref() == Some("counter"))
+        .map(|step| {
+            let location = step.location.as_ref().expect("it has debug information");
+            let value = step.value.as_deref().unwrap_or_default();
+            let function = location.function.as_deref().unwrap_or_default();
+            format!("{} {} {value} {function}:{}", step.thread, step.operation, location.line)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "main.1 load = 0 increment:9",
+            "main.2 load = 0 increment:9",
+            "main.1 store →1 increment:10",
+            "main.2 store →1 increment:10",
+            "main load = 1 main:20",
+        ]
+    );
+}
+
+#[test]
+fn a_schedule_is_replayed_with_its_output() {
+    let program = Program::build("lost_update", &[]);
+    let answer = program.explore(&json!({}));
+    let Some(Verdict::Violated(found)) = answer.verdict else { panic!("it is violated") };
+    let again = program.explore(&json!({ "replay": found.schedule.to_string() }));
+    assert_eq!(again.message, "step 12: lost_update.c:20: assertion `counter == 2` failed in main");
+    let program = Program::build("printing", &[]);
+    let again = program.explore(&json!({ "replay": "mzk1:0x3.2x2.1x2.0x2" }));
+    assert_eq!(again.message, "no violation in this execution", "{:?}", again.error);
+    let printed = String::from_utf8_lossy(&again.output.stdout);
+    assert_eq!(printed, "thread 2\nthread 1\nthe end\n");
+    let wrong = program.explore(&json!({ "replay": "mzk1:7" }));
+    assert_eq!(
+        wrong.error.as_deref(),
+        Some("step 1: the schedule wants thread 7, but only thread 0 exists by then")
+    );
+}
+
+#[test]
+fn a_counter_under_a_mutex_holds() {
+    check("mutex_counter").holds(6);
+}
+
+#[test]
+fn two_mutexes_in_opposite_orders_deadlock() {
+    check("two_mutexes").violated(
+        "deadlock",
+        "2 threads wait for each other and 1 more for ever: main.1 holds left and waits for right, \
+         held by main.2; main.2 holds right and waits for left, held by main.1; main waits to join \
+         main.1",
+    );
+}
+
+#[test]
+fn a_lost_wakeup_is_found() {
+    check("lost_wakeup").violated(
+        "deadlock",
+        "2 threads wait for ever: main.1 sleeps on condvar and nobody is left to wake it; main \
+         waits to join main.1",
+    );
+}
+
+#[test]
+fn a_queue_with_condition_variables_holds() {
+    check("queue").holds(32);
+}
+
+#[test]
+fn a_semaphore_lets_in_as_many_as_it_has_permits() {
+    check("semaphore").holds(360);
+    check_with("semaphore", "-DPERMITS=3")
+        .violated("assertion", "semaphore.c:17: assertion `others < 2` failed in work");
+}
+
+#[test]
+fn a_race_on_a_plain_variable_is_found() {
+    check("plain_race").violated(
+        "race",
+        "data race on `shared`: main.1 writes it at step 4 and main.2 reads it at step 5, and \
+         nothing orders the two",
+    );
+    let program = Program::build("plain_race", &[]);
+    program.explore(&json!({ "race": false })).holds(1);
+}
+
+#[test]
+fn what_is_synchronised_does_not_race() {
+    check("message_passing").holds(2);
+}
+
+#[test]
+fn races_are_told_apart_to_the_byte() {
+    check_with("divided", "-DRACE=0").holds(1);
+    let message = "data race on `shared+0x2`: main writes it at step 2 and main.1 writes it at \
+                   step 3, and nothing orders the two";
+    check_with("divided", "-DRACE=1").violated("race", message);
+}
+
+#[test]
+fn functions_that_copy_are_watched() {
+    let message = "data race on `shared`: main writes it at step 2 and main.1 reads it at step 3, \
+                   and nothing orders the two";
+    check("copying").violated("race", message);
+}
+
+#[test]
+fn a_thread_without_operations_is_a_livelock() {
+    let message = "a thread goes on without a visible operation";
+    check("endless").violated("livelock", message);
+}
+
+#[test]
+fn threads_allocate_and_free() {
+    check("heap").holds(2);
+    let message = "data race on `main.heap+0x10`: main writes it at step 2 and main.1 reads it at \
+                   step 3, and nothing orders the two";
+    check("use_after_free").violated("race", message);
+}
+
+#[test]
+fn thread_local_variables_are_a_thread_s_own() {
+    check("thread_local").holds(12);
+}
+
+#[test]
+fn static_variables_begin_anew() {
+    check("statics").holds(2);
+}
+
+#[test]
+fn explored_executions_print_nothing() {
+    let program = Program::build("printing", &[]);
+    let answer = program.explore(&json!({})).holds(2);
+    assert!(answer.output.stdout.is_empty() && answer.output.stderr.is_empty());
+    let output = program.command().output().expect("the program can be started");
+    assert!(output.status.success(), "without a report the program runs as ever");
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with("the end\n"));
+}
+
+#[test]
+fn barriers_once_and_other_locks() {
+    check("others").holds(16);
+}
+
+#[test]
+fn c11_threads() {
+    check("c11").holds(2);
+}
+
+#[test]
+fn a_crash_is_a_violation_with_its_place() {
+    for (how, kind, message) in [
+        (0, "memory", "invalid access to address 0x8 at "),
+        (1, "memory", "stack overflow at "),
+        (2, "panic", "the program aborted"),
+        (3, "panic", "arithmetic exception at "),
+    ] {
+        let answer = check_with("crash", &format!("-DHOW={how}"));
+        let Some(Verdict::Violated(found)) = &answer.verdict else {
+            panic!("{how} is not violated: {:?}", answer.error);
+        };
+        assert_eq!(found.violation.kind.name(), kind);
+        assert!(found.violation.message.starts_with(message), "{}", found.violation.message);
+        assert_eq!(found.violation.message.contains("crash.c:"), message.ends_with("at "));
+    }
+}
+
+#[test]
+fn threads_go_on_while_the_program_exits_but_need_not_end() {
+    for wrong in [0, 1] {
+        let message = "early_exit.c:18: assertion `atomic_load(&x) != WRONG` failed in work";
+        check_with("early_exit", &format!("-DWRONG={wrong}")).violated("assertion", message);
+    }
+    check_with("early_exit", "-DWRONG=2").holds(2);
+}
+
+#[test]
+fn wrong_options_are_named() {
+    let program = Program::build("statics", &[]);
+    let answer = program.explore(&json!({ "reduction": "fast" }));
+    let error = answer.error.expect("there is no such reduction");
+    assert!(error.starts_with("unknown reduction `fast`"), "{error}");
+    let answer = program.explore(&json!({ "speed": 3 }));
+    assert!(answer.error.expect("there is no such option").contains("unknown field `speed`"));
+    let answer = program.explore(&json!({ "max_executions": 1 }));
+    assert_eq!(answer.message, "execution limit, 1");
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "a rate is not asserted, only shown")]
+fn three_threads_of_five_increments() {
+    let answer = check("increments").holds(756_756);
+    let rate = answer.statistics.executions as f64 / answer.time_s;
+    println!("{rate:.0} executions a second, this library built as the tests are");
+}
