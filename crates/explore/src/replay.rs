@@ -5,7 +5,7 @@
 //! from a user, for another program or another version of this one, so nothing in it is trusted.
 
 use crate::data_race::DataRaces;
-use crate::deadlock::wish;
+use crate::deadlock::{self, wish};
 use mazurka_core::{
     Decision, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet, Told,
     Violation, ViolationKind,
@@ -22,6 +22,21 @@ pub struct Replay {
     pub violation: Option<(usize, Violation)>,
     /// What every thread would do next, after the last step.
     pub end: Vec<Next>,
+}
+
+impl Replay {
+    /// The deadlock that it ends in: nobody can move, and somebody waits. `system` is the one that
+    /// was replayed, for the names.
+    pub fn deadlock(&self, system: &dyn System) -> Option<Violation> {
+        if self.end.iter().any(|next| matches!(next, Next::Enabled { .. })) {
+            return None;
+        }
+        let waits = deadlock::waits(&self.execution, &self.end);
+        (!waits.is_empty()).then(|| Violation {
+            kind: ViolationKind::Deadlock,
+            message: deadlock::describe(&waits, system),
+        })
+    }
 }
 
 /// Why a schedule cannot be followed, and where. Steps are counted from 1.

@@ -84,7 +84,8 @@ fn run(script: &Script, mut options: Options) -> Verdict {
 
 #[test]
 fn on_random_programs() {
-    let everything = Shape { plain: true, assertions: false, ..Shape::everything() };
+    // Arrays have ends, beyond which other things go wrong.
+    let everything = Shape { plain: true, assertions: false, arrays: false, ..Shape::everything() };
     let locks = Shape { plain: true, branches: false, cas: false, ..Shape::locks() };
     let variables = Shape { plain: true, ..Shape::variables() };
     let wrong = |script: &Script| {

@@ -235,6 +235,19 @@ fn what_was_found_before_is_not_forgotten() {
     }
 }
 
+#[test]
+fn what_was_cut_before_is_not_claimed_later() {
+    // The first execution is too long, the others are not.
+    let script = script("if x == 0 { y=1; y=2; y=3; y=4 } | x=1");
+    for mut options in all_options() {
+        options.livelock = false;
+        options.max_depth = 5;
+        let (_, last) = in_stretches(&script, &options, 1);
+        let expected = Verdict::Inconclusive(Limit::Depth(5));
+        assert_eq!(last.verdict, expected, "{}", name(&options));
+    }
+}
+
 /// A search of a small program with these options, stopped after one execution.
 fn stopped(text: &str, options: &Options) -> Saved {
     let script = script(text);

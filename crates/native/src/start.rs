@@ -159,7 +159,9 @@ fn follow(schedule: &Schedule) -> Result<Report, String> {
     let replayed = replay(&mut Native, schedule).map_err(|error| error.to_string())?;
     // SAFETY: writes out what the program has printed.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    let message = match replayed.violation {
+    let last = replayed.execution.steps.len();
+    let at_end = || replayed.deadlock(&Native).map(|deadlock| (last, deadlock));
+    let message = match replayed.violation.clone().or_else(at_end) {
         Some((step, violation)) => format!("step {step}: {}", violation.message),
         None => "no violation in this execution".to_owned(),
     };

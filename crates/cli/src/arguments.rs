@@ -1,0 +1,262 @@
+//! What can be said on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use mazurka_core::Schedule;
+use mazurka_explore::{Options, Reduction};
+use mazurka_report::ExitStatus;
+use serde_json::{Map, Value, json};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What `--help` says of the exit status.
+fn exit_status() -> String {
+    let lines = ExitStatus::ALL.map(|it| format!("\n  {:<3}  {}", it.code(), it.meaning()));
+    format!("Exit status:{}", lines.concat())
+}
+
+/// Checks concurrent programs under every schedule.
+#[derive(Debug, Parser)]
+#[command(name = "mazurka", version, after_help = exit_status())]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compile C files and explore every schedule of the program they make
+    #[command(after_help = exit_status())]
+    Check {
+        /// The C files of one program
+        #[arg(value_name = "FILE.c", required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        build: Build,
+        #[command(flatten)]
+        search: Search,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Compile and link as the C compiler does, for `mazurka run`: `make CC="mazurka cc"`
+    ///
+    /// All arguments go to the compiler, which is `gcc` or what `CC` names.
+    Cc {
+        /// What the compiler is given
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Explore every schedule of a program that was built by `mazurka cc`
+    #[command(after_help = exit_status())]
+    Run {
+        #[command(flatten)]
+        search: Search,
+        #[command(flatten)]
+        output: Output,
+        /// The program and its arguments; it reads nothing from standard input
+        #[arg(last = true, required = true)]
+        program: Vec<OsString>,
+    },
+    /// Follow one schedule, with what the program prints
+    ///
+    /// The schedule is what the line `Replay:` of a violation ends with; it may stand behind
+    /// `--schedule`, or last.
+    ///
+    /// The exit status is 1 if something goes wrong in the execution, and else 0.
+    Replay {
+        /// The C files of one program
+        #[arg(value_name = "FILE.c")]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        build: Build,
+        /// The schedule
+        #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
+        schedule: Option<Schedule>,
+        /// Instead of files: a program that was built by `mazurka cc`, and its arguments
+        #[arg(last = true)]
+        program: Vec<OsString>,
+    },
+}
+
+/// How C files are compiled.
+#[derive(Debug, Args)]
+pub(crate) struct Build {
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME=VALUE")]
+    pub(crate) define: Vec<String>,
+    /// More flags for the compiler and the linker, as in a shell
+    #[arg(long, value_name = "FLAGS", value_parser = flags, allow_hyphen_values = true)]
+    pub(crate) cflags: Option<Flags>,
+}
+
+/// Words of a shell.
+#[derive(Clone, Debug)]
+pub(crate) struct Flags(pub(crate) Vec<String>);
+
+impl Build {
+    /// The flags that the user gave.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let defines = self.define.iter().map(|define| format!("-D{define}"));
+        defines.chain(self.cflags.iter().flat_map(|flags| flags.0.clone())).collect()
+    }
+}
+
+/// How to search, and for what.
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// What is left out: none, persistent, dpor, source or optimal
+    #[arg(long, value_name = "NAME", default_value_t = Reduction::default())]
+    reduction: Reduction,
+    /// Sleep sets beside the reduction
+    #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
+    sleep: Switch,
+    /// Stop after so many executions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_executions: Option<u64>,
+    /// Cut executions after so many steps
+    ///
+    /// Unless `--property` has `livelock`, what was cut is left unverified. Without this option, an
+    /// execution of 100 000 steps counts as a livelock.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_depth: Option<u64>,
+    /// Stop after so long: 500ms, 60s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    time_limit: Option<Duration>,
+    /// What to look for; failed assertions and crashes are always found [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    property: Vec<Property>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Property {
+    Assert,
+    Deadlock,
+    Race,
+    Livelock,
+}
+
+impl Search {
+    pub(crate) fn options(&self) -> Options {
+        let has = |property| self.property.is_empty() || self.property.contains(&property);
+        let mut options = Options::new();
+        options.reduction = self.reduction;
+        options.sleep = self.sleep == Switch::On;
+        options.max_executions = self.max_executions;
+        options.time_limit = self.time_limit;
+        options.deadlock = has(Property::Deadlock);
+        options.race = has(Property::Race);
+        options.livelock = has(Property::Livelock);
+        if let Some(depth) = self.max_depth {
+            options.max_depth = usize::try_from(depth).unwrap_or(usize::MAX);
+            options.livelock = self.property.contains(&Property::Livelock);
+        }
+        options
+    }
+}
+
+/// Options as the library is given them.
+pub(crate) fn wishes(options: &Options) -> Value {
+    let mut wishes = json!({
+        "reduction": options.reduction.name(),
+        "sleep": options.sleep,
+        "max_depth": options.max_depth,
+        "deadlock": options.deadlock,
+        "race": options.race,
+        "livelock": options.livelock,
+    });
+    if let Some(most) = options.max_executions {
+        wishes["max_executions"] = most.into();
+    }
+    if let Some(limit) = options.time_limit {
+        wishes["time_limit_ms"] = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).into();
+    }
+    wishes
+}
+
+/// Options as the JSON output has them.
+pub(crate) fn in_force(options: &Options) -> Vec<(String, Value)> {
+    let looked_for = [
+        ("assert", true),
+        ("deadlock", options.deadlock),
+        ("race", options.race),
+        ("livelock", options.livelock),
+    ];
+    let properties: Vec<_> =
+        looked_for.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name).collect();
+    let all: [(&str, Value); 7] = [
+        ("reduction", options.reduction.name().into()),
+        ("sleep", options.sleep.into()),
+        ("bounds", Value::Object(Map::new())),
+        ("property", properties.into()),
+        ("max_depth", options.max_depth.into()),
+        ("max_executions", options.max_executions.into()),
+        ("time_limit_s", options.time_limit.map(|limit| limit.as_secs_f64()).into()),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Where the result goes.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Write the result as JSON; to `-`, and nothing else is printed on standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<PathBuf>,
+    /// Print the verdict on one line
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// A printed schedule.
+pub(crate) fn schedule(text: &str) -> Result<Schedule, String> {
+    text.parse().map_err(|error: mazurka_core::ScheduleError| {
+        format!("expected {}, found {}, in column {}", error.expected, error.found, error.column)
+    })
+}
+
+fn flags(text: &str) -> Result<Flags, String> {
+    shlex::split(text).map(Flags).ok_or_else(|| "a quote is not closed".to_owned())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "a time is a number above 0 with a unit: 500ms, 60s, 5m, 1h".to_owned();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "s" | "" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = digits.parse().map_err(|_| wrong())?;
+    let time = Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())?;
+    if time < Duration::from_millis(1) { Err(wrong()) } else { Ok(time) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_units() {
+        let ms = |text| duration(text).map(|time| time.as_millis());
+        assert_eq!(ms("60s"), Ok(60_000));
+        assert_eq!(ms("500ms"), Ok(500));
+        assert_eq!(ms("1.5m"), Ok(90_000));
+        assert_eq!(ms("2"), Ok(2000));
+        for wrong in ["", "s", "0s", "-1s", "1 parsec", "infs", "1e99h", "é"] {
+            assert!(ms(wrong).is_err(), "{wrong}");
+        }
+    }
+}

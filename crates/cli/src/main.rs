@@ -1,0 +1,286 @@
+//! The command `mazurka`: arguments in, a verdict and an exit status out.
+//!
+//! `compiler` makes programs that the library of `mazurka-native` can run, `program` runs them, and
+//! what came of it is told by `mazurka-report`.
+
+#![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
+
+mod arguments;
+mod compiler;
+mod program;
+
+use arguments::{Arguments, Build, Command, Output};
+use clap::Parser as _;
+use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
+use mazurka_explore::{Options, Reduction};
+use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
+use program::Answer;
+use serde_json::json as object;
+use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Why there is no verdict.
+#[derive(Debug)]
+struct Failure {
+    status: ExitStatus,
+    message: String,
+    help: Option<&'static str>,
+}
+
+impl Failure {
+    /// The user is wrong.
+    fn input(message: impl Into<String>) -> Self {
+        Self { status: ExitStatus::WrongInput, message: message.into(), help: None }
+    }
+
+    /// We are wrong.
+    fn defect(message: impl Into<String>) -> Self {
+        Self { status: ExitStatus::Defect, message: message.into(), help: None }
+    }
+
+    fn help(mut self, help: &'static str) -> Self {
+        self.help = Some(help);
+        self
+    }
+}
+
+impl From<Failure> for Vec<Failure> {
+    fn from(failure: Failure) -> Self {
+        vec![failure]
+    }
+}
+
+fn main() -> ExitCode {
+    // The compiler understands `--help` and the like itself.
+    let mut words = std::env::args_os().skip(1);
+    let done = if words.next().is_some_and(|word| word == "cc") {
+        cc(&words.collect::<Vec<_>>())
+    } else {
+        match Arguments::parse().command {
+            Command::Check { files, build, search, output } => {
+                check(&files, &build, &search.options(), &output)
+            }
+            Command::Cc { arguments } => cc(&arguments),
+            Command::Run { search, output, program } => run(&program, &search.options(), &output),
+            Command::Replay { files, build, schedule, program } => {
+                replay(files, &build, schedule, program)
+            }
+        }
+    };
+    let status = done.unwrap_or_else(|failures| {
+        for Failure { message, help, .. } in &failures {
+            eprintln!("error: {message}");
+            help.iter().for_each(|help| eprintln!("help: {help}"));
+        }
+        failures.iter().map(|failure| failure.status).max().unwrap_or(ExitStatus::Defect)
+    });
+    status.into()
+}
+
+type Done = Result<ExitStatus, Vec<Failure>>;
+
+fn cc(arguments: &[OsString]) -> Done {
+    Err(compiler::become_wrapper(arguments).into())
+}
+
+fn check(files: &[PathBuf], build: &Build, options: &Options, output: &Output) -> Done {
+    let folder = program::folder()?;
+    let program = compiler::build(files, &build.flags(), folder.path())?;
+    let name = names(files);
+    let replay = format!("{} --schedule", replay_command(files, build));
+    explore(&[program.into_os_string()], &name, &replay, options, output)
+}
+
+fn run(program: &[OsString], options: &Options, output: &Output) -> Done {
+    let words = quoted(program.iter().map(|word| word.to_string_lossy()));
+    let name = program.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+    explore(program, &name, &format!("mazurka replay -- {words}"), options, output)
+}
+
+/// Explores a program and tells what came of it.
+fn explore(
+    program: &[OsString],
+    name: &str,
+    replay: &str,
+    options: &Options,
+    output: &Output,
+) -> Done {
+    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
+    let is_told = !is_json_alone && !output.quiet;
+    let style = style();
+    if is_told {
+        show(&text::checking(name, 0, &style));
+    }
+    let mut answer = program::run(program, name, &arguments::wishes(options))?;
+    if let Some(Verdict::Violated(found)) = &mut answer.verdict {
+        shorten(found);
+    }
+    let Answer { verdict: Some(verdict), statistics, time_s, .. } = &answer else {
+        return Err(Failure::defect(format!("the report of `{name}` has no verdict")).into());
+    };
+    let elapsed = Duration::try_from_secs_f64(*time_s).unwrap_or_default();
+    let mut report = Report::new(name, "native", verdict, statistics, elapsed);
+    report.options = arguments::in_force(options);
+    report.replay_with = Some(replay);
+    // `optimal` takes one execution of each trace.
+    let has_all = matches!(verdict, Verdict::Holds(_)) && options.reduction == Reduction::Optimal;
+    report.traces = has_all.then_some(statistics.executions);
+    if let Verdict::Inconclusive(limit) = verdict {
+        report.tips.extend(tip(limit).map(str::to_owned));
+    }
+    if is_told {
+        show(&text::verdict(&report, &style));
+    } else if !is_json_alone {
+        show(&format!("{}\n", text::one_line(&report, &style)));
+    }
+    if let Some(path) = &output.json {
+        let object = format!("{}\n", json::render(&report));
+        if is_json_alone {
+            show(&object);
+        } else if let Err(error) = std::fs::write(path, object) {
+            let text = format!("`{}` cannot be written: {error}", path.display());
+            return Err(Failure::input(text).into());
+        }
+    }
+    Ok(verdict.into())
+}
+
+/// Files below the current folder are called as seen from there.
+fn shorten(found: &mut Counterexample) {
+    let Ok(here) = std::env::current_dir() else { return };
+    for location in found.story.iter_mut().filter_map(|step| step.location.as_mut()) {
+        let inside = Path::new(&location.file).strip_prefix(&here).ok().and_then(Path::to_str);
+        if let Some(inside) = inside.map(str::to_owned) {
+            location.file = inside;
+        }
+    }
+}
+
+/// What to try next, of the options that there are.
+fn tip(limit: &Limit) -> Option<&'static str> {
+    match limit {
+        Limit::Executions(_) => Some("a larger `--max-executions` sees more"),
+        Limit::Time(_) => Some("a longer `--time-limit` sees more"),
+        Limit::Depth(_) => Some("a larger `--max-depth` sees more of the rest"),
+        _ => None,
+    }
+}
+
+/// Follows a schedule. It may be the last of the files or of the program's arguments.
+fn replay(
+    mut files: Vec<PathBuf>,
+    build: &Build,
+    schedule: Option<Schedule>,
+    mut program: Vec<OsString>,
+) -> Done {
+    let schedule = match schedule {
+        Some(schedule) => schedule,
+        None => {
+            let last = match program.is_empty() {
+                true => files.last().map(|file| file.as_os_str().to_owned()),
+                false => program.last().cloned(),
+            };
+            let last = last.map(|word| word.to_string_lossy().into_owned());
+            let Some(text) = last.filter(|word| word.starts_with(Schedule::PREFIX)) else {
+                let failure = Failure::input("there is no schedule to follow");
+                return Err(failure.help("copy it from the line `Replay:`: mzk1:…").into());
+            };
+            if program.is_empty() {
+                files.pop().map(drop)
+            } else {
+                program.pop().map(drop)
+            };
+            arguments::schedule(&text)
+                .map_err(|error| Failure::input(format!("`{text}` is no schedule: {error}")))?
+        }
+    };
+    match (files.is_empty(), program.is_empty()) {
+        (true, true) => {
+            let failure = Failure::input("there is no program to follow the schedule");
+            Err(failure.help("name its C files or, behind `--`, the program").into())
+        }
+        (false, false) => {
+            Err(Failure::input("name either C files or, behind `--`, a program; not both").into())
+        }
+        (false, true) => {
+            let folder = program::folder()?;
+            let program = compiler::build(&files, &build.flags(), folder.path())?;
+            follow(&[program.into_os_string()], &names(&files), &schedule)
+        }
+        (true, false) => {
+            let name = program[0].to_string_lossy().into_owned();
+            follow(&program, &name, &schedule)
+        }
+    }
+}
+
+fn follow(program: &[OsString], name: &str, schedule: &Schedule) -> Done {
+    let style = style();
+    let say = |colour, word, text: &str| {
+        let mut page = Page::new(style);
+        page.headline(colour, word, text, "");
+        show(&page.into_text());
+    };
+    say(Colour::Doing, "Replaying", name);
+    let options = object!({ "replay": schedule.to_string() });
+    let answer = program::run(program, name, &options)?;
+    match answer.message.as_deref() {
+        Some(message) if message.starts_with("step ") => {
+            say(Colour::Bad, "Violated", message);
+            Ok(ExitStatus::Violated)
+        }
+        _ => {
+            say(Colour::Open, "Followed", "nothing goes wrong in this execution");
+            Ok(ExitStatus::Holds)
+        }
+    }
+}
+
+fn names(files: &[PathBuf]) -> String {
+    let names: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
+    names.join(" ")
+}
+
+/// The command that builds the same program again.
+fn replay_command(files: &[PathBuf], build: &Build) -> String {
+    let mut words = vec!["mazurka".to_owned(), "replay".to_owned()];
+    words.extend(files.iter().map(|file| file.to_string_lossy().into_owned()));
+    words.extend(build.define.iter().map(|define| format!("-D{define}")));
+    if let Some(flags) = &build.cflags {
+        words.extend(["--cflags".to_owned(), quoted(flags.0.iter().map(Into::into))]);
+    }
+    quoted(words.iter().map(Into::into))
+}
+
+/// Words as a shell reads them.
+fn quoted<'a>(words: impl Iterator<Item = std::borrow::Cow<'a, str>>) -> String {
+    let words: Vec<String> = words
+        .map(|word| shlex::try_quote(&word).map_or_else(|_| word.to_string(), |it| it.to_string()))
+        .collect();
+    words.join(" ")
+}
+
+/// In colour if standard output is a terminal and nobody objects; as wide as the terminal is.
+fn style() -> Style {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let terminal = || terminal_size::terminal_size_of(std::io::stdout());
+    let width = columns.or_else(|| terminal().map(|(width, _)| usize::from(width.0)));
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| is_set(name));
+    let locale = locale.and_then(|name| std::env::var(name).ok()).unwrap_or_default();
+    let locale = locale.to_ascii_lowercase();
+    let is_unicode = locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8");
+    Style::new()
+        .width(width.filter(|&width| width > 0).unwrap_or(80))
+        .colour(std::io::stdout().is_terminal() && !is_set("NO_COLOR"))
+        .ascii(!is_unicode)
+}
+
+/// Writes a text at once. Whoever closes the pipe has seen enough: that is no error.
+fn show(text: &str) {
+    let mut stdout = std::io::stdout();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}

@@ -1,0 +1,70 @@
+//! Runs a program under the library, and reads what came of it.
+
+use crate::{Failure, compiler};
+use mazurka_core::{Statistics, Verdict};
+use serde::Deserialize;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+/// The status with which the library says that it is wrong, and not the program.
+const DEFECT: i32 = 101;
+
+/// What the library writes.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) statistics: Statistics,
+    pub(crate) message: Option<String>,
+    error: Option<String>,
+    pub(crate) time_s: f64,
+}
+
+/// Runs a program and its arguments with options for the library; `name` is what its user calls it.
+///
+/// It has no standard input: the second execution would not read what the first one has read.
+pub(crate) fn run(program: &[OsString], name: &str, options: &Value) -> Result<Answer, Failure> {
+    let folder = folder()?;
+    let path = folder.path().join("report.json");
+    let (first, arguments) = program.split_first().expect("a program has a name");
+    let mut command = Command::new(first);
+    command.args(arguments).stdin(Stdio::null());
+    command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
+    let status = command
+        .status()
+        .map_err(|error| Failure::input(format!("`{name}` cannot be started: {error}")))?;
+    let Ok(text) = std::fs::read(&path) else {
+        return Err(without_report(first.as_ref(), name, status));
+    };
+    let answer: Answer = serde_json::from_slice(&text).map_err(|error| {
+        let text = format!("the report of `{name}` cannot be read: {error}");
+        Failure::defect(text).help("was it built by another version of `mazurka cc`?")
+    })?;
+    match answer.error {
+        None => Ok(answer),
+        Some(error) if status.code() == Some(DEFECT) => Err(Failure::defect(error)),
+        Some(error) => Err(Failure::input(error)),
+    }
+}
+
+/// A folder that goes away with its value.
+pub(crate) fn folder() -> Result<tempfile::TempDir, Failure> {
+    let made = tempfile::Builder::new().prefix("mazurka-").tempdir();
+    made.map_err(|error| Failure::input(format!("no temporary folder can be made: {error}")))
+}
+
+fn without_report(program: &Path, name: &str, status: ExitStatus) -> Failure {
+    let end = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    };
+    if compiler::is_linked(program) {
+        return Failure::defect(format!("`{name}` {end} and left no report"));
+    }
+    let text = format!("`{name}` was not built by `mazurka cc`, so nothing was explored: it {end}");
+    Failure::input(text)
+        .help("compile and link it by `mazurka cc`, for instance by `make CC=\"mazurka cc\"`")
+}

@@ -1,0 +1,239 @@
+//! The command on small C programs: what it prints, and how it ends.
+
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Two increments that load and store separately, or at once.
+const COUNTER: &str = r#"#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+static atomic_int counter;
+static void *increment(void *unused) {
+#ifdef LOST
+    int seen = atomic_load(&counter);
+    atomic_store(&counter, seen + LOST);
+#else
+    atomic_fetch_add(&counter, 1);
+#endif
+    return unused;
+}
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, 0, increment, 0);
+    pthread_create(&two, 0, increment, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    printf("counted to %d\n", counter);
+    assert(counter == 2);
+    return 0;
+}
+"#;
+
+/// Two mutexes, taken in opposite orders.
+const DEADLOCK: &str = r#"#include <pthread.h>
+static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+static void *there(void *unused) {
+    pthread_mutex_lock(&left);
+    pthread_mutex_lock(&right);
+    pthread_mutex_unlock(&right);
+    pthread_mutex_unlock(&left);
+    return unused;
+}
+int main(void) {
+    pthread_t one;
+    pthread_create(&one, 0, there, 0);
+    pthread_mutex_lock(&right);
+    pthread_mutex_lock(&left);
+    pthread_mutex_unlock(&left);
+    pthread_mutex_unlock(&right);
+    return pthread_join(one, 0);
+}
+"#;
+
+/// What the command has said.
+struct Said {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Said {
+    #[track_caller]
+    fn ends_with(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    fn prints(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.stdout.contains(word), "no `{word}` in:\n{}", self.stdout);
+        }
+        self
+    }
+
+    /// Nothing was checked, and this is why.
+    #[track_caller]
+    fn refuses(self, message: &str) {
+        let said = self.ends_with(2);
+        assert!(said.stderr.contains(message), "no `{message}` in:\n{}", said.stderr);
+    }
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    std::fs::write(folder.path().join("counter.c"), COUNTER).expect("a file can be written");
+    std::fs::write(folder.path().join("deadlock.c"), DEADLOCK).expect("a file can be written");
+    folder
+}
+
+fn command(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(arguments).current_dir(folder.path());
+    for name in ["CC", "COLUMNS", "LC_ALL", "LC_CTYPE", "LANG", "MAZURKA_NATIVE"] {
+        command.env_remove(name);
+    }
+    // Cargo's would come before the folder that a program was linked with.
+    command.env_remove("LD_LIBRARY_PATH");
+    command
+}
+
+fn say(command: &mut Command) -> Said {
+    let output = command.output().expect("the command can be started");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints UTF-8");
+    Said { status: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn mazurka(folder: &TempDir, arguments: &[&str]) -> Said {
+    say(&mut command(folder, arguments))
+}
+
+#[test]
+fn it_holds_and_how_far() {
+    let folder = folder();
+    let said = mazurka(&folder, &["check", "counter.c"]).ends_with(0);
+    let said = said.prints(&["Checking counter.c", "Holds in every interleaving", "Covered: "]);
+    assert!(!said.stdout.contains('\x1b') && said.stderr.is_empty(), "{}", said.stderr);
+    let quiet = mazurka(&folder, &["check", "counter.c", "--quiet"]).ends_with(0);
+    assert_eq!(quiet.stdout.lines().count(), 1, "{}", quiet.stdout);
+}
+
+#[test]
+fn a_violation_is_told_and_replayed() {
+    let folder = folder();
+    let said = mazurka(&folder, &["check", "counter.c", "-D", "LOST=1"]).ends_with(1).prints(&[
+        "Violated counter.c:22: assertion `counter == 2` failed in main",
+        "load counter = 0",
+        " counter.c:8:",
+        "Replay: mazurka replay counter.c ",
+    ]);
+    let line = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
+    let words = shlex::split(line.expect("it was printed")).expect("a shell can read it");
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let violated = ["Replaying counter.c", "counted to 1\n", "counter.c:22: assertion"];
+    mazurka(&folder, &words).ends_with(1).prints(&violated);
+    words.retain(|&word| word != "--schedule");
+    mazurka(&folder, &words).ends_with(1).prints(&violated);
+    mazurka(&folder, &["replay", "counter.c", "mzk1:0"]).ends_with(0);
+    mazurka(&folder, &["replay", "counter.c", "mzk1:7"]).refuses("step 1: the schedule wants");
+}
+
+#[test]
+fn a_deadlock_names_the_circle() {
+    let folder = folder();
+    mazurka(&folder, &["check", "deadlock.c"])
+        .ends_with(1)
+        .prints(&["no-deadlock: 2 threads wait for each other", "holds left and waits for right"]);
+    let said = mazurka(&folder, &["check", "deadlock.c", "--property", "assert,race"]);
+    assert!(!said.ends_with(0).stdout.contains("deadlock or"), "it is not looked for");
+}
+
+#[test]
+fn json_is_one_object_and_nothing_else() {
+    let folder = folder();
+    let arguments = ["check", "counter.c", "-DLOST=1", "--reduction", "source", "--json"];
+    let said = mazurka(&folder, &[&arguments[..], &["-"]].concat()).ends_with(1);
+    let object: serde_json::Value = serde_json::from_str(&said.stdout).expect("it is JSON");
+    assert_eq!(object["engine"], "native");
+    assert_eq!(object["verdict"], "violated");
+    assert_eq!(object["options"]["reduction"], "source");
+    assert_eq!(object["violation"]["kind"], "assertion");
+    assert!(object["violation"]["schedule"].as_str().is_some_and(|it| it.starts_with("mzk1:")));
+    mazurka(&folder, &[&arguments[..], &["out.json"]].concat()).ends_with(1).prints(&["Violated"]);
+    let text = std::fs::read(folder.path().join("out.json")).expect("it was written");
+    let object: serde_json::Value = serde_json::from_slice(&text).expect("it is JSON");
+    assert_eq!(object["file"], "counter.c");
+}
+
+#[test]
+fn a_limit_is_never_green() {
+    let folder = folder();
+    mazurka(&folder, &["check", "counter.c", "--max-executions", "1"])
+        .ends_with(3)
+        .prints(&["Unverified", "`--max-executions`"]);
+    mazurka(&folder, &["check", "counter.c", "--max-depth", "3"])
+        .ends_with(3)
+        .prints(&["Unverified", "`--max-depth`"]);
+}
+
+#[test]
+fn wrong_input_is_named() {
+    let folder = folder();
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file can be written");
+    };
+    write("wrong.c", "int main(void) { return nothing; }\n");
+    write("half.c", "int other(void) { return 0; }\n");
+    write("text.txt", "");
+    let check = |file: &str| mazurka(&folder, &["check", file]);
+    check("none.c").refuses("error: `none.c` does not exist");
+    check(".").refuses("error: `.` is a directory");
+    check("text.txt").refuses("error: `text.txt` is not a C file");
+    check("wrong.c").refuses("wrong.c:1:25: error: ");
+    check("wrong.c").refuses("\nerror: `wrong.c` does not compile");
+    check("half.c").refuses("error: the program cannot be linked");
+    mazurka(&folder, &["check"]).refuses("<FILE.c>");
+    for (option, value, message) in [
+        ("--reduction", "fast", "unknown reduction `fast`"),
+        ("--property", "beauty", "'beauty'"),
+        ("--sleep", "perhaps", "'perhaps'"),
+        ("--time-limit", "soon", "a time is a number"),
+        ("--max-depth", "0", "0 is not in 1.."),
+        ("--cflags", "'", "a quote is not closed"),
+        ("--engine", "vm", "unexpected argument '--engine'"),
+    ] {
+        mazurka(&folder, &["check", "counter.c", option, value]).refuses(message);
+    }
+    let with =
+        |name: &str, value: &str| say(command(&folder, &["check", "counter.c"]).env(name, value));
+    with("CC", "no-such-compiler").refuses("the compiler `no-such-compiler` cannot be started");
+    with("CC", "sh -c 'kill -9 $$'").refuses("signal 9 ended the compiler");
+    with("MAZURKA_NATIVE", "nowhere").refuses("`MAZURKA_NATIVE` names no");
+    mazurka(&folder, &["replay", "counter.c"]).refuses("there is no schedule");
+    mazurka(&folder, &["replay", "--schedule", "mzk1:0"]).refuses("there is no program");
+    mazurka(&folder, &["replay", "counter.c", "--schedule", "0"]).refuses("expected");
+}
+
+#[test]
+fn a_program_is_built_by_the_wrapper_and_run() {
+    let folder = folder();
+    mazurka(&folder, &["cc", "-O1", "-DLOST=1", "-c", "counter.c", "-o", "counter.o"]).ends_with(0);
+    mazurka(&folder, &["cc", "counter.o", "-o", "counter"]).ends_with(0);
+    let said = mazurka(&folder, &["run", "--", "./counter", "two words"]).ends_with(1).prints(&[
+        "Checking ./counter",
+        "counter.c:22: assertion",
+        "Replay: mazurka replay -- ./counter 'two words' mzk1:",
+    ]);
+    let line = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
+    let words = shlex::split(line.expect("it was printed")).expect("a shell can read it");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    mazurka(&folder, &words).ends_with(1).prints(&["counted to 1\n"]);
+    mazurka(&folder, &["cc", "counter.c", "-o", "at_once"]).ends_with(0);
+    mazurka(&folder, &["run", "--quiet", "--", "./at_once"]).ends_with(0);
+    assert!(Path::exists(&folder.path().join("at_once")), "it is where it was wanted");
+    mazurka(&folder, &["cc", "--version"]).ends_with(0);
+    mazurka(&folder, &["run", "--", "true"]).refuses("`true` was not built by `mazurka cc`");
+    mazurka(&folder, &["run", "--", "./nothing"]).refuses("`./nothing` cannot be started");
+}
