@@ -17,8 +17,8 @@ use crate::unit::Unit;
 use crate::visited::Visited;
 use mazurka_core::fold::Fold;
 use mazurka_core::{
-    Coverage, Divergence, Event, HappensBefore, Limit, Progress, Schedule, Statistics, System,
-    ThreadId, Verdict, Violation,
+    Coverage, Decision, Divergence, Event, HappensBefore, Limit, Next, Operation, Progress,
+    Schedule, Statistics, System, ThreadId, Verdict, Violation,
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
@@ -150,7 +150,11 @@ impl<'a, S: System> Explorer<'a, S> {
     ) -> Result<Outcome, ExploreError> {
         let options = &self.options;
         let mut first = make();
-        let program = identity(&mut first)?;
+        first.reset();
+        let n_threads = first.n_threads();
+        if n_threads > ThreadId::MAX {
+            return Err(ExploreError::TooManyThreads(n_threads));
+        }
         if options.stateful && first.fingerprint().is_none() {
             return Err(ExploreError::Options(vec![OptionError::NoFingerprint]));
         }
@@ -158,7 +162,7 @@ impl<'a, S: System> Explorer<'a, S> {
             None => vec![Unit::Root],
             Some(saved) => {
                 saved.fits(options)?;
-                if saved.program != program {
+                if saved.program != identity(&mut first) {
                     return Err(SavedError::OtherProgram.into());
                 }
                 saved.units()?
@@ -186,7 +190,7 @@ impl<'a, S: System> Explorer<'a, S> {
         });
         let (units, reason, reports) = pool.close();
         let visited = visited.into_inner().expect("nobody panics with it");
-        self.conclude(make, program, units, visited, reason, &reports)
+        self.conclude(make, units, visited, reason, &reports)
     }
 
     /// What one worker does until nothing is left. Gives back the states it stored.
@@ -310,7 +314,6 @@ impl<'a, S: System> Explorer<'a, S> {
     fn conclude(
         &self,
         make: &impl Fn() -> S,
-        program: u64,
         units: Vec<Unit>,
         visited: Option<Visited>,
         reason: Option<Reason>,
@@ -328,7 +331,7 @@ impl<'a, S: System> Explorer<'a, S> {
         let before = self.saved.as_ref().and_then(|saved| saved.found.as_ref());
         let found = before.or_else(|| reports.iter().find_map(|report| report.found.as_ref()));
         let saved = limit.is_some().then(|| {
-            let mut saved = Saved::new(options, program, &units);
+            let mut saved = Saved::new(options, identity(&mut make()), &units);
             saved.statistics = statistics;
             saved.explored = explored;
             saved.cut = cut;
@@ -385,16 +388,29 @@ impl Watch {
     }
 }
 
-/// A hash of what the threads of a program would do first.
-fn identity(system: &mut impl System) -> Result<u64, ExploreError> {
+/// A hash by which a program is recognised: one execution, with the names of what it touches.
+fn identity(system: &mut impl System) -> u64 {
+    const MAX_STEPS: usize = 1_000;
     system.reset();
-    let n_threads = system.n_threads();
-    if n_threads > ThreadId::MAX {
-        return Err(ExploreError::TooManyThreads(n_threads));
-    }
     let mut hash = Fold::default();
-    for idx in 0..n_threads {
-        system.next(ThreadId::new(idx)).hash(&mut hash);
+    for _ in 0..MAX_STEPS {
+        let mut first = None;
+        for idx in 0..system.n_threads().min(ThreadId::MAX) {
+            let thread = ThreadId::new(idx);
+            let next = system.next(thread);
+            next.hash(&mut hash);
+            if let Some(object) = next.operation().and_then(Operation::object) {
+                hash.write(system.object_name(object).as_bytes());
+            }
+            if first.is_none() && matches!(next, Next::Enabled { .. }) {
+                first = Some(Decision::of(thread));
+            }
+        }
+        let Some(decision) = first else { break };
+        if system.step(decision).is_err() {
+            break;
+        }
     }
-    Ok(hash.finish())
+    system.reset();
+    hash.finish()
 }

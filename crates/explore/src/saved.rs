@@ -18,7 +18,7 @@ pub struct Saved {
     stateful: bool,
     /// What was looked for: what was not cannot be claimed later.
     properties: Properties,
-    /// What the program's threads would do first: another program is told apart by it.
+    /// A hash of one execution of the program: another program is told apart by it.
     pub(crate) program: u64,
     pub(crate) statistics: Statistics,
     /// Some execution was cut at the depth limit.

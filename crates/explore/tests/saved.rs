@@ -362,6 +362,17 @@ fn another_program_is_refused() {
 // Only what threads do first is remembered of a program. Another one that begins the same and has
 // all the steps that are left to take cannot be told apart.
 #[test]
+fn the_mirror_image_of_a_program_is_another_program() {
+    for options in all_options() {
+        let saved = stopped("x=1; r=y | y=1; r=x", &options);
+        let other = script("y=1; r=x | x=1; r=y; r=y");
+        let outcome = Explorer::new(options.clone()).resume(saved).run(|| other.clone());
+        let is_refused = matches!(outcome, Err(ExploreError::Saved(SavedError::OtherProgram)));
+        assert!(is_refused, "{}: {outcome:?}", name(&options));
+    }
+}
+
+#[test]
 fn another_program_that_begins_the_same_is_found_out_on_the_way() {
     for options in all_options().into_iter().chain([stateful()]) {
         // The schedule that is left asks for steps that this program does not have.
