@@ -7,7 +7,9 @@
 
 mod arguments;
 mod compiler;
+mod interrupt;
 mod program;
+mod watch;
 
 use arguments::{Arguments, Build, Command, Output};
 use clap::Parser as _;
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
     let done = if words.next().is_some_and(|word| word == "cc") {
         cc(&words.collect::<Vec<_>>())
     } else {
+        interrupt::catch();
         match Arguments::parse().command {
             Command::Check { files, build, search, output } => {
                 check(&files, &build, &search.options(), &output)
@@ -114,7 +117,8 @@ fn explore(
     if is_told {
         show(&text::checking(name, 0, &style));
     }
-    let mut answer = program::run(program, name, &arguments::wishes(options))?;
+    let watch = (!output.quiet).then_some(style);
+    let mut answer = program::run(program, name, &arguments::wishes(options), watch)?;
     if let Some(Verdict::Violated(found)) = &mut answer.verdict {
         shorten(found);
     }
@@ -226,7 +230,7 @@ fn follow(program: &[OsString], name: &str, schedule: &Schedule) -> Done {
     };
     say(Colour::Doing, "Replaying", name);
     let options = object!({ "replay": schedule.to_string() });
-    let answer = program::run(program, name, &options)?;
+    let answer = program::run(program, name, &options, None)?;
     match answer.message.as_deref() {
         Some(message) if message.starts_with("step ") => {
             say(Colour::Bad, "Violated", message);

@@ -1,11 +1,14 @@
 //! Runs a program under the library, and reads what came of it.
 
+use crate::interrupt::{self, Interruptible};
+use crate::watch::Watch;
 use crate::{Failure, compiler};
 use mazurka_core::{Statistics, Verdict};
+use mazurka_report::Style;
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -24,18 +27,34 @@ pub(crate) struct Answer {
 
 /// Runs a program and its arguments with options for the library; `name` is what its user calls it.
 ///
-/// It has no standard input: the second execution would not read what the first one has read.
-pub(crate) fn run(program: &[OsString], name: &str, options: &Value) -> Result<Answer, Failure> {
+/// It has no standard input: the second execution would not read what the first one has read. How
+/// far the search is, is shown in the style of `watch`, if there is one.
+pub(crate) fn run(
+    program: &[OsString],
+    name: &str,
+    options: &Value,
+    watch: Option<Style>,
+) -> Result<Answer, Failure> {
+    if interrupt::is_interrupted() {
+        return Err(interrupted(name));
+    }
     let folder = folder()?;
     let path = folder.path().join("report.json");
     let (first, arguments) = program.split_first().expect("a program has a name");
     let mut command = Command::new(first);
     command.args(arguments).stdin(Stdio::null());
     command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
-    let status = command
-        .status()
-        .map_err(|error| Failure::input(format!("`{name}` cannot be started: {error}")))?;
+    // An interrupt at the terminal is for this command, which passes it on.
+    command.process_group(0);
+    let cannot = |error| Failure::input(format!("`{name}` cannot be started: {error}"));
+    let child = Interruptible::start(&mut command).map_err(cannot)?;
+    let watch = watch.map(|style| Watch::start(&path, style));
+    let status = child.wait().map_err(cannot)?;
+    drop(watch);
     let Ok(text) = std::fs::read(&path) else {
+        if interrupt::is_interrupted() {
+            return Err(interrupted(name));
+        }
         return Err(without_report(first.as_ref(), name, status));
     };
     let answer: Answer = serde_json::from_slice(&text).map_err(|error| {
@@ -46,6 +65,15 @@ pub(crate) fn run(program: &[OsString], name: &str, options: &Value) -> Result<A
         None => Ok(answer),
         Some(error) if status.code() == Some(DEFECT) => Err(Failure::defect(error)),
         Some(error) => Err(Failure::input(error)),
+    }
+}
+
+/// The user was faster than the program.
+fn interrupted(name: &str) -> Failure {
+    Failure {
+        status: mazurka_report::ExitStatus::Inconclusive,
+        message: format!("interrupted before `{name}` could tell what it has explored"),
+        help: None,
     }
 }
 

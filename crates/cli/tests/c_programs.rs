@@ -1,7 +1,10 @@
 //! The command on small C programs: what it prints, and how it ends.
 
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Two increments that load and store separately, or at once.
@@ -176,6 +179,41 @@ fn a_limit_is_never_green() {
     mazurka(&folder, &["check", "counter.c", "--max-depth", "3"])
         .ends_with(3)
         .prints(&["Unverified", "`--max-depth`"]);
+}
+
+/// Two threads with more interleavings than anybody can explore.
+const ENDLESS: &str = r#"#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int counter;
+static void *count(void *unused) {
+    for (int i = 0; i < 100; ++i) atomic_fetch_add(&counter, 1);
+    return unused;
+}
+int main(void) {
+    pthread_t one;
+    pthread_create(&one, 0, count, 0);
+    count(0);
+    return pthread_join(one, 0);
+}
+"#;
+
+#[test]
+fn an_interrupt_ends_the_search_and_tells_what_was_covered() {
+    let folder = folder();
+    std::fs::write(folder.path().join("endless.c"), ENDLESS).expect("it can be written");
+    let mut mazurka = command(&folder, &["check", "endless.c", "--json", "result.json"]);
+    let mut child = mazurka.stdout(Stdio::piped()).spawn().expect("the command starts");
+    // It says what it checks once that is compiled.
+    let mut first_line = String::new();
+    let stdout = child.stdout.as_mut().expect("it is piped");
+    BufReader::new(stdout).read_line(&mut first_line).expect("it prints");
+    assert!(first_line.contains("Checking"), "{first_line}");
+    std::thread::sleep(Duration::from_millis(500));
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(3));
+    let result = std::fs::read_to_string(folder.path().join("result.json")).expect("it is written");
+    assert!(result.contains(r#""verdict":"inconclusive""#), "{result}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What an engine tells while it works. Engines never print; whoever listens decides.
 
 use crate::Statistics;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Something that happened in a search.
@@ -12,7 +13,7 @@ pub enum Event {
 }
 
 /// How far a search is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// What was counted so far.
     pub statistics: Statistics,
@@ -27,7 +28,7 @@ pub struct Progress {
 }
 
 /// A guess at the size of the whole search.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Executions in all.
     pub executions: f64,

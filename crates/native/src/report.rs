@@ -1,6 +1,6 @@
 //! What is written for whoever started the program.
 
-use mazurka_core::{Statistics, Verdict};
+use mazurka_core::{Progress, Statistics, Verdict};
 use serde::Serialize;
 use std::ffi::CString;
 use std::io::Write as _;
@@ -37,15 +37,26 @@ pub(crate) fn set_path(path: String) {
 
 /// Writes the report, all of it or nothing.
 pub(crate) fn write(report: &Report) -> std::io::Result<()> {
-    let Some(path) = PATH.get().map(Path::new) else { return Ok(()) };
+    let Some(path) = PATH.get() else { return Ok(()) };
+    write_whole(Path::new(path), report)?;
+    IS_WRITTEN.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Writes how far the search is, beside where the report will be. Nobody may be looking.
+pub(crate) fn write_progress(progress: &Progress) {
+    if let Some(path) = PATH.get() {
+        let _ = write_whole(Path::new(&format!("{path}.progress")), progress);
+    }
+}
+
+fn write_whole(path: &Path, value: &impl Serialize) -> std::io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let mut file = std::fs::File::create(&part)?;
-    serde_json::to_writer(&mut file, report)?;
+    serde_json::to_writer(&mut file, value)?;
     file.flush()?;
-    std::fs::rename(&part, path)?;
-    IS_WRITTEN.store(true, Ordering::Relaxed);
-    Ok(())
+    std::fs::rename(&part, path)
 }
 
 /// Ends the process because of a defect of our own; the report says which.

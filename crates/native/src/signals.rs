@@ -1,7 +1,9 @@
 //! Crashes of the program: caught on a stack of their own, and turned into a way back to the host.
+//! And the wish of the user that the search end.
 
 use crate::coroutine;
 use crate::report;
+use crate::watch::CUT;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -27,6 +29,7 @@ pub(crate) struct Crash {
 static N_STEPS: AtomicUsize = AtomicUsize::new(0);
 static SEEN_STEP: AtomicUsize = AtomicUsize::new(0);
 static N_TICKS: AtomicUsize = AtomicUsize::new(0);
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static HAPPENED: AtomicBool = AtomicBool::new(false);
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
@@ -48,6 +51,28 @@ pub(crate) fn catch() {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
+}
+
+/// From now on an interrupt ends the search after the execution in progress.
+pub(crate) fn catch_interrupt() {
+    // SAFETY: the handler only sets flags, and interrupts no system call.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = interrupt as *const () as usize;
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
+        libc::sigaction(libc::SIGINT, &raw const action, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn interrupt(_signal: c_int) {
+    IS_INTERRUPTED.store(true, Ordering::Relaxed);
+    // The search looks at one flag only.
+    CUT.store(true, Ordering::Relaxed);
+}
+
+/// Whether the user wants the search to end.
+pub(crate) fn is_interrupted() -> bool {
+    IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// A step begins.

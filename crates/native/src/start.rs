@@ -8,7 +8,7 @@ use crate::process::{Main, Start};
 use crate::report::{self, Report};
 use crate::signals;
 use crate::watch::CUT;
-use mazurka_core::{Schedule, Verdict};
+use mazurka_core::{Event, Schedule, Verdict};
 use mazurka_explore::{Explorer, Options, Outcome, replay};
 use serde::Deserialize;
 use std::ffi::{c_char, c_int, c_void};
@@ -120,6 +120,7 @@ fn explore(start: Start) -> Result<Report, String> {
         return follow(&schedule);
     }
     signals::watch_time();
+    signals::catch_interrupt();
     let begun = Instant::now();
     let output = Silence::begin();
     let outcome = search(&options);
@@ -144,14 +145,19 @@ fn explore(start: Start) -> Result<Report, String> {
 /// Searches, and again as long as memory turns out to be divided otherwise.
 fn search(options: &Options) -> Result<(Outcome, u32), String> {
     for restarts in 0..MAX_RESTARTS {
-        let explorer = Explorer::new(options.clone());
-        let explorer = if options.race { explorer.stop_when(&CUT) } else { explorer };
+        let explorer = Explorer::new(options.clone()).on_event(&tell).stop_when(&CUT);
         let outcome = explorer.run(|| Native).map_err(|error| error.to_string())?;
-        if !CUT.swap(false, Ordering::Relaxed) || !options.race {
+        if !CUT.swap(false, Ordering::Relaxed) || signals::is_interrupted() {
             return Ok((outcome, restarts));
         }
     }
     Err("memory is divided otherwise in every search".to_owned())
+}
+
+fn tell(event: &Event) {
+    if let Event::Progress(progress) = event {
+        report::write_progress(progress);
+    }
 }
 
 /// Takes the steps of one schedule, with the program's output.

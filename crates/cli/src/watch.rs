@@ -1,0 +1,83 @@
+//! Shows how far the search of a program is: in place on a terminal, else a line a minute.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mazurka_core::Progress;
+use mazurka_report::{Style, progress};
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+const LINE_EVERY: Duration = Duration::from_secs(60);
+
+/// A thread that looks at what a program writes beside its report.
+pub(crate) struct Watch {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Begins to look; `report` is where the report of the program will be.
+    pub(crate) fn start(report: &Path, style: Style) -> Self {
+        let mut path = report.as_os_str().to_owned();
+        path.push(".progress");
+        let (end, is_over) = channel();
+        let thread = std::thread::spawn(move || {
+            let mut display = Display::new(PathBuf::from(path), style);
+            while is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                display.look();
+            }
+        });
+        Self { end: Some(end), thread: Some(thread) }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.end = None;
+        if let Some(thread) = self.thread.take() {
+            // What is shown on the way is no reason to lose a verdict.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Display {
+    path: PathBuf,
+    style: Style,
+    bar: Option<ProgressBar>,
+    last_line: Instant,
+}
+
+impl Display {
+    fn new(path: PathBuf, style: Style) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.with_style(ProgressStyle::with_template("{msg}").expect("it is a template"))
+        });
+        Self { path, style, bar, last_line: Instant::now() }
+    }
+
+    fn look(&mut self) {
+        let Ok(text) = std::fs::read(&self.path) else { return };
+        let Ok(now) = serde_json::from_slice::<Progress>(&text) else { return };
+        match &self.bar {
+            Some(bar) => bar.set_message(progress::lines(&now, &self.style).join("\n")),
+            None if self.last_line.elapsed() >= LINE_EVERY => {
+                self.last_line = Instant::now();
+                eprintln!("{}", progress::line(&now, &self.style));
+            }
+            None => {}
+        }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
