@@ -4,6 +4,7 @@
 //! the functions here instead; without, what they access is not watched.
 
 use crate::coroutine;
+use crate::heap;
 use crate::machine;
 use mazurka_core::Operation;
 use std::ffi::c_void;
@@ -12,6 +13,9 @@ use std::ffi::c_void;
 #[inline]
 pub(crate) fn plain(address: usize, len: usize, write: bool) {
     if len > 0 && coroutine::in_program() && !coroutine::is_own_stack(address) {
+        if heap::is_freed(address) || heap::is_freed(address + len - 1) {
+            heap::misuse("is used after it was freed", address);
+        }
         machine::with(|machine| {
             if machine.is_shared {
                 machine.watch.access(address, len, write);

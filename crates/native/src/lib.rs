@@ -26,6 +26,7 @@
 mod allocator;
 mod atomics;
 mod callbacks;
+mod checkpoint;
 mod coroutine;
 mod heap;
 mod machine;

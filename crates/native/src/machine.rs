@@ -5,9 +5,10 @@
 //! operation of every thread is a `Yield`: what it does before it touches anything shared is then
 //! a step of its own, and its plain accesses count as its own.
 
+use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
 use crate::heap::Heap;
-use crate::memory::{self, Snapshot};
+use crate::memory::{self, Part, Saved};
 use crate::names;
 use crate::objects::Objects;
 use crate::process::Start;
@@ -20,6 +21,7 @@ use mazurka_core::{
 };
 use std::borrow::Cow;
 use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
 
 const STACKS_WISH: usize = 0x2f00_0000_0000;
 
@@ -29,7 +31,12 @@ pub(crate) struct Machine {
     pub(crate) watch: Watch,
     pub(crate) objects: Objects,
     pub(crate) threads: Vec<Thread>,
-    snapshot: Snapshot,
+    /// The variables of the program, and what they held when `main` began.
+    pub(crate) variables: Vec<Part>,
+    first: Vec<Saved>,
+    pub(crate) checkpoints: Checkpoints,
+    /// How many steps were taken.
+    pub(crate) depth: usize,
     /// What the step in progress did. The thread may correct it: a compare-and-swap that failed.
     pub(crate) effect: Effect,
     pub(crate) value: Value,
@@ -58,15 +65,22 @@ pub(crate) type Destructor = unsafe extern "C" fn(*mut std::ffi::c_void);
 
 /// A thread of the program.
 pub(crate) struct Thread {
-    lender: Option<Box<Lender>>,
-    coroutine: Coroutine,
+    pub(crate) lender: Option<Box<Lender>>,
+    /// By birth, over all executions.
+    children: Vec<ThreadId>,
+    name: String,
+    pub(crate) life: Life,
+}
+
+/// What an execution changes of a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Life {
+    pub(crate) coroutine: Coroutine,
     pub(crate) status: Status,
     operation: Operation,
     /// How many must have come to the barrier the thread waits at.
     pub(crate) round_end: u32,
-    /// By birth, over all executions.
-    children: Vec<ThreadId>,
-    /// How many of them were announced in this execution.
+    /// How many children were announced in this execution.
     n_children: usize,
     pub(crate) start: Start,
     /// What the thread ended with.
@@ -76,7 +90,37 @@ pub(crate) struct Thread {
     /// For random numbers and clocks, which depend on the thread alone.
     pub(crate) ticks: u64,
     pub(crate) random: u64,
-    name: String,
+}
+
+impl Default for Life {
+    fn default() -> Self {
+        Self {
+            coroutine: Coroutine::default(),
+            status: Status::Unborn,
+            operation: Operation::Yield,
+            round_end: 0,
+            n_children: 0,
+            start: Start::Nothing,
+            result: 0,
+            values: Vec::new(),
+            ticks: 0,
+            random: 0,
+        }
+    }
+}
+
+impl Deref for Thread {
+    type Target = Life;
+
+    fn deref(&self) -> &Life {
+        &self.life
+    }
+}
+
+impl DerefMut for Thread {
+    fn deref_mut(&mut self) -> &mut Life {
+        &mut self.life
+    }
 }
 
 /// Where a thread is in its life.
@@ -115,7 +159,7 @@ pub(crate) fn with<R>(use_it: impl FnOnce(&mut Machine) -> R) -> R {
 }
 
 /// Takes the program as it is now, with `start` as the way into it.
-pub(crate) fn set_up(start: Start) -> Result<usize, &'static str> {
+pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
     let heap = Heap::new().ok_or("no address space for the heaps of the program")?;
     let stacks = memory::reserve(STACKS_WISH, coroutine::STACK_LEN * ThreadId::MAX);
     coroutine::set_stacks(stacks.ok_or("no address space for the stacks of the program")?);
@@ -128,7 +172,10 @@ pub(crate) fn set_up(start: Start) -> Result<usize, &'static str> {
         watch: Watch::new(),
         objects: Objects::default(),
         threads: vec![main],
-        snapshot: Snapshot::default(),
+        variables: Vec::new(),
+        first: Vec::new(),
+        checkpoints: Checkpoints::default(),
+        depth: 0,
         effect: Effect::Done,
         value: Value::None,
         violation: None,
@@ -145,9 +192,13 @@ pub(crate) fn set_up(start: Start) -> Result<usize, &'static str> {
     // SAFETY: nobody uses it yet.
     unsafe { *MACHINE.0.get() = Some(machine) };
     with(|machine| {
-        machine.snapshot = Snapshot::take();
-        Ok(machine.snapshot.len())
-    })
+        machine.variables = memory::variables();
+        machine.first.resize_with(machine.variables.len(), Saved::default);
+        for (part, saved) in machine.variables.iter_mut().zip(&mut machine.first) {
+            part.save(saved);
+        }
+    });
+    Ok(())
 }
 
 /// The thread that runs.
@@ -228,23 +279,71 @@ fn run(idx: usize) {
     unsafe { coroutine::resume(idx, coroutine) };
 }
 
+/// Takes the steps of a schedule from where the machine is up to `depth`. Threads hand over to
+/// each other without the host in between.
+fn repeat(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+    let from = with(|machine| {
+        machine.script.clear();
+        machine.script.extend_from_slice(&schedule.decisions()[machine.depth..depth]);
+        machine.n_followed = 0;
+        machine.watch.is_on = false;
+        machine.depth
+    });
+    while let Some(idx) = with(Machine::follow) {
+        run(idx);
+        // A violation on the way was reported when it was first met.
+        let last = with(|machine| machine.script[machine.n_followed - 1].thread.index());
+        let _ = with(|machine| machine.conclude(last));
+    }
+    let reached = with(|machine| {
+        machine.watch.is_on = true;
+        machine.script.clear();
+        from + std::mem::take(&mut machine.n_followed)
+    });
+    if reached == depth {
+        return Ok(());
+    }
+    let thread = schedule.decisions()[reached].thread;
+    let found = match thread.index() < Native.n_threads() {
+        true => Native.next(thread),
+        false => Next::Unborn,
+    };
+    Err(Divergence {
+        step: reached + 1,
+        expected: format!("a step of {}", Native.thread_name(thread)),
+        found: format!("{found:?}"),
+    })
+}
+
+/// Compares the state, which a checkpoint helped to get back to, to the one that the same steps lead
+/// to from the start.
+fn check(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+    let kept = with(Machine::describe);
+    with(Machine::reset);
+    repeat(schedule, depth)?;
+    match with(|machine| machine.difference(&kept)) {
+        None => Ok(()),
+        Some(what) => Err(Divergence {
+            step: depth,
+            expected: "the same state as from the start".to_owned(),
+            found: format!("another one: {what} differs"),
+        }),
+    }
+}
+
 impl Thread {
     fn new(name: String, idx: usize) -> Self {
         Self {
             lender: None,
-            coroutine: Coroutine::default(),
-            status: Status::Unborn,
-            operation: Operation::Yield,
-            round_end: 0,
             children: Vec::new(),
-            n_children: 0,
-            start: Start::Nothing,
-            result: 0,
-            values: Vec::new(),
-            ticks: 0,
-            random: idx as u64,
             name,
+            life: Life { random: idx as u64, ..Life::default() },
         }
+    }
+
+    /// Whether it was born and has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        matches!(self.status, Status::New | Status::Running)
     }
 
     /// What the program calls it.
@@ -283,8 +382,8 @@ impl Machine {
             coroutine::guard(idx);
             Lender::new().expect("the system has a thread more to lend its storage")
         });
-        lender.restore();
-        thread.coroutine.thread_pointer = lender.thread_pointer;
+        lender.reset();
+        thread.life.coroutine.thread_pointer = lender.thread_pointer;
         thread.status = Status::New;
         thread.operation = Operation::Yield;
         thread.n_children = 0;
@@ -319,6 +418,12 @@ impl Machine {
         Some(idx)
     }
 
+    /// Whether an address is one of a variable, static or on a stack.
+    pub(crate) fn is_variable(&self, address: usize) -> bool {
+        let is_static = |part: &Part| (part.start..part.start + part.len).contains(&address);
+        coroutine::stack_of(address) < ThreadId::MAX || self.variables.iter().any(is_static)
+    }
+
     /// The thread that the program calls so.
     pub(crate) fn thread_of(&self, handle: libc::pthread_t) -> Option<ThreadId> {
         self.threads.iter().position(|thread| thread.handle() == handle).map(ThreadId::new)
@@ -339,8 +444,12 @@ impl Machine {
         }
     }
 
-    fn reset(&mut self) {
-        self.snapshot.restore();
+    pub(crate) fn reset(&mut self) {
+        self.checkpoints.clear();
+        self.depth = 0;
+        for (part, saved) in self.variables.iter_mut().zip(&self.first) {
+            part.restore(saved);
+        }
         self.heap.reset();
         self.objects.reset();
         self.watch.begin_step();
@@ -378,6 +487,7 @@ impl Machine {
     /// Applies the next operation of a thread.
     fn apply(&mut self, decision: Decision) {
         let idx = decision.thread.index();
+        self.depth += 1;
         self.watch.begin_step();
         signals::begin_step();
         self.value = Value::None;
@@ -436,39 +546,23 @@ impl System for Native {
         with(|machine| machine.conclude(decision.thread.index()))
     }
 
-    /// Repeats the execution. Threads hand over to each other without the host in between.
+    /// Goes back to a checkpoint, and repeats the rest.
     fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
-        with(|machine| {
-            machine.reset();
-            machine.script.clear();
-            machine.script.extend_from_slice(&schedule.decisions()[..depth]);
-            machine.n_followed = 0;
-            machine.watch.is_on = false;
+        let mut reached = with(|machine| {
+            machine.go_back(depth);
+            machine.depth
         });
-        while let Some(idx) = with(Machine::follow) {
-            run(idx);
-            // A violation on the way was reported when it was first met.
-            let last = with(|machine| machine.script[machine.n_followed - 1].thread.index());
-            let _ = with(|machine| machine.conclude(last));
+        let was_kept = reached > 0;
+        while reached < depth {
+            let stop = with(|machine| machine.next_stop(depth));
+            repeat(schedule, stop)?;
+            with(Machine::keep);
+            reached = stop;
         }
-        let n_followed = with(|machine| {
-            machine.watch.is_on = true;
-            machine.script.clear();
-            std::mem::take(&mut machine.n_followed)
-        });
-        if n_followed == depth {
-            return Ok(());
+        if was_kept && with(|machine| machine.checkpoints.are_checked) {
+            check(schedule, depth)?;
         }
-        let thread = schedule.decisions()[n_followed].thread;
-        let found = match thread.index() < self.n_threads() {
-            true => self.next(thread),
-            false => Next::Unborn,
-        };
-        Err(Divergence {
-            step: n_followed + 1,
-            expected: format!("a step of {}", self.thread_name(thread)),
-            found: format!("{found:?}"),
-        })
+        Ok(())
     }
 
     fn accesses(&self) -> &[PlainAccess] {

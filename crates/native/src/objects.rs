@@ -15,15 +15,28 @@ pub(crate) struct Objects {
     /// How often something was initialised at an address, in this execution.
     generations: FxHashMap<usize, u32>,
     states: Vec<State>,
-    execution: u64,
+    /// States as they were, in the order in which they were changed, each at most once between
+    /// two saves; and the generations before each change.
+    journal: Vec<(ObjectId, State)>,
+    generations_journal: Vec<(usize, u32)>,
+    /// Counts the times that something was saved or put back.
+    epoch: u64,
     /// Objects that were asked for lately.
     cache: Vec<(usize, ObjectId)>,
 }
 
+/// The states of all objects at some time: how long the journals were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SavedObjects {
+    n_states: usize,
+    n_generations: usize,
+}
+
 /// What an object is like: of each kind of object only a part is used.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
-    execution: u64,
+    /// When it was last written to the journal.
+    epoch: u64,
     pub(crate) address: usize,
     /// Who holds the mutex, or has the lock for writing.
     pub(crate) owner: Option<ThreadId>,
@@ -46,21 +59,44 @@ pub(crate) struct State {
 impl Objects {
     /// A new execution begins: all objects are as nobody has used them.
     pub(crate) fn reset(&mut self) {
-        self.execution += 1;
-        if !self.generations.is_empty() || self.cache.is_empty() {
-            self.generations.clear();
+        self.restore(SavedObjects::default());
+    }
+
+    /// Keeps the states of now.
+    pub(crate) fn save(&mut self) -> SavedObjects {
+        self.epoch += 1;
+        let n_generations = self.generations_journal.len();
+        SavedObjects { n_states: self.journal.len(), n_generations }
+    }
+
+    /// Back to states that were kept, from somewhere after them.
+    pub(crate) fn restore(&mut self, saved: SavedObjects) {
+        self.epoch += 1;
+        for (object, state) in self.journal.drain(saved.n_states..).rev() {
+            self.states[object.index()] = state;
+        }
+        if self.generations_journal.len() > saved.n_generations {
+            for (address, generation) in self.generations_journal.drain(saved.n_generations..).rev()
+            {
+                self.generations.insert(address, generation);
+            }
             self.forget();
         }
+    }
+
+    /// All states, for whoever wants to compare them.
+    pub(crate) fn states(&self) -> Vec<State> {
+        let states = self.states.iter().cloned();
+        states.map(|state| State { epoch: 0, ..state }).collect()
     }
 
     /// The object at an address.
     #[inline]
     pub(crate) fn at(&mut self, address: usize) -> ObjectId {
-        let (cached, object) = self.cache[address / 4 % N_CACHED];
-        if cached == address && self.states[object.index()].execution == self.execution {
-            return object;
+        match self.cache.get(address / 4 % N_CACHED) {
+            Some(&(cached, object)) if cached == address => object,
+            _ => self.find(address),
         }
-        self.find(address)
     }
 
     fn find(&mut self, address: usize) -> ObjectId {
@@ -74,11 +110,8 @@ impl Objects {
         if object.index() == self.states.len() {
             self.states.push(State { address, ..State::default() });
         }
-        let state = &mut self.states[object.index()];
-        if state.execution != self.execution {
-            let readers = std::mem::take(&mut state.readers);
-            *state = State { execution: self.execution, address, readers, ..State::default() };
-            state.readers.clear();
+        if self.cache.is_empty() {
+            self.forget();
         }
         self.cache[address / 4 % N_CACHED] = (address, object);
         object
@@ -91,14 +124,22 @@ impl Objects {
 
     /// A new object at an address.
     pub(crate) fn initialise(&mut self, address: usize) -> ObjectId {
-        *self.generations.entry(address).or_insert(0) += 1;
+        let generation = self.generations.entry(address).or_insert(0);
+        self.generations_journal.push((address, *generation));
+        *generation += 1;
         self.forget();
         self.at(address)
     }
 
-    /// The state of an object that is in use in this execution.
+    /// The state of an object, to be changed.
+    #[inline]
     pub(crate) fn state(&mut self, object: ObjectId) -> &mut State {
-        &mut self.states[object.index()]
+        let state = &mut self.states[object.index()];
+        if state.epoch != self.epoch {
+            self.journal.push((object, state.clone()));
+            state.epoch = self.epoch;
+        }
+        state
     }
 
     /// Where an object is.

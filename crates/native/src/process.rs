@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 pub(crate) type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 /// What a thread begins with.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Start {
     /// Not said yet.
     Nothing,

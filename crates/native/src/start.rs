@@ -32,6 +32,10 @@ struct Wishes {
     deadlock: Option<bool>,
     race: Option<bool>,
     livelock: Option<bool>,
+    /// Whether to go back to checkpoints, or to repeat executions from their start.
+    checkpoints: Option<bool>,
+    /// For tests: whether to compare what they lead to with what the start leads to.
+    check_checkpoints: Option<bool>,
     /// A printed schedule: only this execution is run, and its output is shown.
     replay: Option<String>,
 }
@@ -114,6 +118,10 @@ fn explore(start: Start) -> Result<Report, String> {
     let options = wishes.options()?;
     buffer_output();
     machine::set_up(start)?;
+    machine::with(|machine| {
+        machine.checkpoints.are_off = wishes.checkpoints == Some(false);
+        machine.checkpoints.are_checked = wishes.check_checkpoints == Some(true);
+    });
     signals::catch();
     if let Some(schedule) = &wishes.replay {
         let schedule: Schedule = schedule.parse().map_err(|error| format!("replay: {error}"))?;

@@ -15,29 +15,44 @@ pub(crate) struct Lender {
     /// What the program sees as the thread's name.
     pub(crate) handle: libc::pthread_t,
     blocks: Vec<Tls>,
+    /// What the blocks held at first, one after the other.
+    first: Vec<u8>,
     ready: AtomicBool,
 }
 
 impl Lender {
-    /// The process's first thread, which is also the host. Its variables are in the snapshot.
+    /// The process's first thread, which is also the host.
     pub(crate) fn main() -> Self {
+        let mut lender = Self::unready();
+        // SAFETY: asks for nothing but a number.
+        lender.handle = unsafe { libc::pthread_self() };
+        lender.describe();
+        lender
+    }
+
+    fn unready() -> Self {
         Self {
-            thread_pointer: coroutine::thread_pointer(),
-            // SAFETY: asks for nothing but a number.
-            handle: unsafe { libc::pthread_self() },
+            thread_pointer: 0,
+            handle: 0,
             blocks: Vec::new(),
-            ready: AtomicBool::new(true),
+            first: Vec::new(),
+            ready: AtomicBool::new(false),
         }
+    }
+
+    /// Says where the storage of the calling thread is, and what it holds.
+    fn describe(&mut self) {
+        self.thread_pointer = coroutine::thread_pointer();
+        self.blocks = memory::thread_locals();
+        let len = self.blocks.iter().map(|block| block.len).sum();
+        let mut first = Vec::with_capacity(len);
+        self.save(&mut first);
+        self.first = first;
     }
 
     /// A new thread; `None` if the system has no more.
     pub(crate) fn new() -> Option<Box<Self>> {
-        let mut lender = Box::new(Self {
-            thread_pointer: 0,
-            handle: 0,
-            blocks: Vec::new(),
-            ready: AtomicBool::new(false),
-        });
+        let mut lender = Box::new(Self::unready());
         let pointer: *mut Self = &raw mut *lender;
         let mut handle = 0;
         // SAFETY: the thread gets all signals blocked, and a pointer that is never freed while it
@@ -60,16 +75,32 @@ impl Lender {
         Some(lender)
     }
 
-    /// Gives the program's thread-local variables their first values.
-    pub(crate) fn restore(&self) {
+    /// Gives all thread-local variables their first values.
+    pub(crate) fn reset(&self) {
+        self.restore(&self.first);
+    }
+
+    /// Adds what the thread-local variables hold to `bytes`.
+    pub(crate) fn save(&self, bytes: &mut Vec<u8>) {
         for block in &self.blocks {
-            // SAFETY: the block is the lender's, who sleeps, and the image is as long as it says.
-            unsafe {
-                let to = block.address as *mut u8;
-                std::ptr::copy_nonoverlapping(block.image as *const u8, to, block.image_len);
-                std::ptr::write_bytes(to.add(block.image_len), 0, block.len - block.image_len);
-            }
+            // SAFETY: the block is the lender's, who sleeps or is who asks.
+            bytes.extend_from_slice(unsafe {
+                std::slice::from_raw_parts(block.address as *const u8, block.len)
+            });
         }
+    }
+
+    /// Puts back what was saved, from the beginning of `bytes`; the rest of them.
+    pub(crate) fn restore<'a>(&self, mut bytes: &'a [u8]) -> &'a [u8] {
+        for block in &self.blocks {
+            let (mine, rest) = bytes.split_at(block.len);
+            // SAFETY: the block is the lender's, who sleeps or is who asks, and `mine` is as long.
+            unsafe {
+                std::ptr::copy_nonoverlapping(mine.as_ptr(), block.address as *mut u8, block.len);
+            }
+            bytes = rest;
+        }
+        bytes
     }
 }
 
@@ -78,8 +109,7 @@ extern "C" fn lend(lender: *mut c_void) -> *mut c_void {
     // SAFETY: `Lender::new` waits for us and touches nothing but `ready` meanwhile.
     unsafe {
         let lender = lender.cast::<Lender>();
-        (*lender).thread_pointer = coroutine::thread_pointer();
-        (*lender).blocks = memory::thread_locals();
+        (*lender).describe();
         (*lender).ready.store(true, Ordering::Release);
     }
     loop {

@@ -1,0 +1,218 @@
+//! Checkpoints: states of the program that an execution goes back to without being repeated.
+//!
+//! [`Checkpoint`] is the one place that says what a state of the program consists of. Whoever adds
+//! something that an execution can change adds it there: something a thread has to [`Life`], and
+//! something an object has to [`State`](crate::objects::State), which are kept as a whole; a table
+//! to [`Machine`], and the compiler asks here what becomes of it.
+//!
+//! Checkpoints are taken where the search goes back to, and on the way there: half way from the
+//! last one, half way of the rest, and so on. A search that goes back a little each time then finds
+//! one close by, and steps that are taken for the first time cost nothing.
+
+use crate::coroutine;
+use crate::heap::SavedHeap;
+use crate::machine::{Destructor, Life, Machine, Status};
+use crate::memory::Saved;
+use crate::objects::{SavedObjects, State};
+
+/// So many steps are rather repeated than made shorter by another checkpoint.
+const NEAR: usize = 3;
+/// How many checkpoints one execution has, and how many bytes they hold, an image not counted.
+const MAX_TAKEN: usize = 64;
+const MAX_BYTES: usize = 64 << 20;
+
+/// The checkpoints of the execution in progress.
+#[derive(Default)]
+pub(crate) struct Checkpoints {
+    /// By depth.
+    taken: Vec<Checkpoint>,
+    /// Used ones, for their memory.
+    spare: Vec<Checkpoint>,
+    n_bytes: usize,
+    /// Without them, every execution is repeated from its start.
+    pub(crate) are_off: bool,
+    /// Whether what they lead to is compared to what the start leads to, for tests.
+    pub(crate) are_checked: bool,
+}
+
+/// A state of the program, all of it.
+///
+/// What is not here is not put back: numbers, names and lenders that threads and objects keep over
+/// all executions; what was learned about memory; and what only the last step needs to tell.
+#[derive(Default)]
+struct Checkpoint {
+    /// After how many steps.
+    depth: usize,
+    /// The variables of the program.
+    variables: Vec<Saved>,
+    heap: SavedHeap,
+    objects: SavedObjects,
+    threads: Vec<Life>,
+    /// The stacks of the threads that run, from the innermost frame on, one after the other.
+    stacks: Vec<u8>,
+    /// The thread-local variables of all threads that were born, one after the other.
+    storage: Vec<u8>,
+    keys: Vec<Option<Destructor>>,
+    is_shared: bool,
+    has_exited: bool,
+}
+
+/// A state to be compared to another one.
+pub(crate) struct Description {
+    checkpoint: Checkpoint,
+    objects: Vec<State>,
+}
+
+impl Checkpoints {
+    /// Forgets all of them.
+    pub(crate) fn clear(&mut self) {
+        self.cut(0);
+    }
+
+    /// Forgets those that are deeper than `depth`.
+    fn cut(&mut self, depth: usize) {
+        while let Some(last) = self.taken.pop_if(|last| last.depth > depth || depth == 0) {
+            self.n_bytes -= last.cost();
+            self.spare.push(last);
+        }
+    }
+
+    /// Forgets every second one.
+    fn thin_out(&mut self) {
+        for (idx, checkpoint) in std::mem::take(&mut self.taken).into_iter().enumerate() {
+            if idx.is_multiple_of(2) {
+                self.taken.push(checkpoint);
+            } else {
+                self.n_bytes -= checkpoint.cost();
+                self.spare.push(checkpoint);
+            }
+        }
+    }
+}
+
+impl Checkpoint {
+    fn cost(&self) -> usize {
+        let variables: usize = self.variables.iter().map(Saved::cost).sum();
+        let threads = self.threads.len() * size_of::<Life>();
+        variables + self.heap.cost() + threads + self.stacks.len() + self.storage.len()
+    }
+
+    /// How it differs from another one that should be the same, in words; stacks are not compared,
+    /// since nobody knows which of their words matter.
+    fn difference(&self, other: &Self) -> Option<String> {
+        let differs = |name: &str, is_same: bool| (!is_same).then(|| name.to_owned());
+        let show = |lives: &[Life]| format!("{lives:?}");
+        let variable = (0..self.variables.len())
+            .find(|&idx| self.variables[idx].same(&other.variables[idx]) == Some(false));
+        variable
+            .map(|idx| format!("part {idx} of the variables"))
+            .or_else(|| differs("the heap", self.heap.same(&other.heap)))
+            .or_else(|| differs("a thread", show(&self.threads) == show(&other.threads)))
+            .or_else(|| differs("thread-local variables", self.storage == other.storage))
+            .or_else(|| differs("the keys", self.keys.len() == other.keys.len()))
+            .or_else(|| differs("is_shared", self.is_shared == other.is_shared))
+            .or_else(|| differs("has_exited", self.has_exited == other.has_exited))
+    }
+}
+
+impl Machine {
+    /// Goes back to the last checkpoint at `depth` or before it, or to the start.
+    pub(crate) fn go_back(&mut self, depth: usize) {
+        self.checkpoints.cut(depth);
+        match self.checkpoints.taken.pop() {
+            None => self.reset(),
+            Some(checkpoint) => {
+                self.restore(&checkpoint);
+                self.checkpoints.taken.push(checkpoint);
+            }
+        }
+    }
+
+    /// Where to take a checkpoint next on the way to a depth.
+    pub(crate) fn next_stop(&self, depth: usize) -> usize {
+        let rest = depth - self.depth;
+        if rest <= NEAR || self.checkpoints.are_off { depth } else { self.depth + rest.div_ceil(2) }
+    }
+
+    /// Takes a checkpoint of the state.
+    pub(crate) fn keep(&mut self) {
+        if self.checkpoints.are_off {
+            return;
+        }
+        if self.checkpoints.taken.len() >= MAX_TAKEN || self.checkpoints.n_bytes > MAX_BYTES {
+            self.checkpoints.thin_out();
+        }
+        let mut checkpoint = self.checkpoints.spare.pop().unwrap_or_default();
+        self.save(&mut checkpoint);
+        self.checkpoints.n_bytes += checkpoint.cost();
+        self.checkpoints.taken.push(checkpoint);
+    }
+
+    /// The state, to be compared to another one.
+    pub(crate) fn describe(&mut self) -> Description {
+        let mut checkpoint = Checkpoint::default();
+        self.save(&mut checkpoint);
+        Description { checkpoint, objects: self.objects.states() }
+    }
+
+    /// How the state differs from another one that should be the same.
+    pub(crate) fn difference(&mut self, other: &Description) -> Option<String> {
+        let this = self.describe();
+        let differs = this.checkpoint.difference(&other.checkpoint);
+        differs.or_else(|| (this.objects != other.objects).then(|| "an object".to_owned()))
+    }
+
+    fn save(&mut self, to: &mut Checkpoint) {
+        to.depth = self.depth;
+        to.variables.resize_with(self.variables.len(), Saved::default);
+        for (part, saved) in self.variables.iter_mut().zip(&mut to.variables) {
+            part.save(saved);
+        }
+        self.heap.save(&mut to.heap);
+        to.objects = self.objects.save();
+        to.threads.resize_with(self.threads.len(), Life::default);
+        to.stacks.clear();
+        to.storage.clear();
+        for (idx, (thread, life)) in self.threads.iter().zip(&mut to.threads).enumerate() {
+            life.clone_from(&thread.life);
+            if let Some(lender) = thread.lender.as_ref().filter(|_| thread.is_alive()) {
+                lender.save(&mut to.storage);
+            }
+            if thread.status == Status::Running {
+                to.stacks.extend_from_slice(coroutine::frames(idx, thread.coroutine));
+            }
+        }
+        to.keys.clone_from(&self.keys);
+        to.is_shared = self.is_shared;
+        to.has_exited = self.has_exited;
+    }
+
+    fn restore(&mut self, from: &Checkpoint) {
+        self.depth = from.depth;
+        for (part, saved) in self.variables.iter_mut().zip(&from.variables) {
+            part.restore(saved);
+        }
+        self.heap.restore(&from.heap);
+        self.objects.restore(from.objects);
+        let (mut stacks, mut storage) = (from.stacks.as_slice(), from.storage.as_slice());
+        for (idx, thread) in self.threads.iter_mut().enumerate() {
+            let Some(saved) = from.threads.get(idx) else {
+                // Announced later for the first time.
+                thread.status = Status::Unborn;
+                continue;
+            };
+            thread.life.clone_from(saved);
+            if let Some(lender) = thread.lender.as_ref().filter(|_| thread.is_alive()) {
+                storage = lender.restore(storage);
+            }
+            if thread.status == Status::Running {
+                // SAFETY: the frames are those of the thread when it was suspended there.
+                stacks = unsafe { coroutine::put_back(idx, thread.coroutine, stacks) };
+            }
+        }
+        self.keys.clone_from(&from.keys);
+        self.is_shared = from.is_shared;
+        self.has_exited = from.has_exited;
+        self.violation = None;
+    }
+}
