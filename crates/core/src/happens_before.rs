@@ -371,10 +371,10 @@ impl HappensBefore {
         })
     }
 
-    /// The notification that lets a `Reacquire` go on.
+    /// The notification that lets a `Reacquire` or a `FutexResume` go on.
     pub fn waker(&self, thread: ThreadId, operation: Operation) -> Option<Position> {
         match operation {
-            Operation::Reacquire { .. } => {
+            Operation::Reacquire { .. } | Operation::FutexResume(_) => {
                 let thread = &self.threads[thread.index()];
                 // A waker from before the wait woke the thread from another sleep.
                 Some(thread.waker).filter(|&at| at > thread.steps.last().copied().unwrap_or(0))
@@ -490,7 +490,7 @@ impl HappensBefore {
                 let last = thread.steps.last().copied().unwrap_or(thread.born);
                 self.follow(start, last, hash);
             }
-            O::Reacquire { .. } => {
+            O::Reacquire { .. } | O::FutexResume(_) => {
                 let waker = self.threads[decision.thread.index()].waker;
                 self.follow(start, waker, hash);
             }

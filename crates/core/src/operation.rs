@@ -70,6 +70,16 @@ pub enum Operation {
         /// What is taken again.
         mutex: ObjectId,
     },
+    /// Goes to sleep on `queue` if `word` still has the value that the thread saw, in one step; if
+    /// not, fails. The first half of Linux's futex wait.
+    FutexWait {
+        /// What is read.
+        word: ObjectId,
+        /// What is slept on: what is notified.
+        queue: ObjectId,
+    },
+    /// The second half: going on once woken.
+    FutexResume(ObjectId),
     /// Wakes one sleeper; which one is a choice.
     NotifyOne(ObjectId),
     /// Wakes all sleepers.
@@ -225,13 +235,19 @@ impl Operation {
             | O::TryReceive(o) => {
                 Touches { places: [((o, Front), Write), ((o, Back), Write)], len: 2 }
             }
-            O::Leave { .. } | O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => {
-                Touches { len: 0, ..Touches::one(ObjectId::new(0), Front, Read) }
+            O::FutexWait { word, queue } => {
+                Touches { places: [((word, Front), Read), ((queue, Front), Read)], len: 2 }
             }
+            O::FutexResume(_)
+            | O::Leave { .. }
+            | O::Spawn(_)
+            | O::Join(_)
+            | O::Yield
+            | O::Choose => Touches { len: 0, ..Touches::one(ObjectId::new(0), Front, Read) },
         }
     }
 
-    /// The object it is about; of a wait, the condition variable.
+    /// The object it is about; of a wait, what is slept on.
     pub fn object(self) -> Option<ObjectId> {
         use Operation as O;
         match self {
@@ -248,6 +264,8 @@ impl Operation {
             | O::WriteAcquire(o)
             | O::TryWriteAcquire(o)
             | O::WriteRelease(o)
+            | O::FutexWait { queue: o, .. }
+            | O::FutexResume(o)
             | O::NotifyOne(o)
             | O::NotifyAll(o)
             | O::SemaphoreRelease(o)
@@ -274,6 +292,7 @@ impl Operation {
                 | O::ReadAcquire(_)
                 | O::WriteAcquire(_)
                 | O::Reacquire { .. }
+                | O::FutexResume(_)
                 | O::SemaphoreAcquire { .. }
                 | O::Leave { .. }
                 | O::Receive(_)
@@ -300,6 +319,8 @@ impl Operation {
             O::WriteRelease(_) => "write-release",
             O::Wait { .. } => "wait",
             O::Reacquire { .. } => "reacquire",
+            O::FutexWait { .. } => "futex-wait",
+            O::FutexResume(_) => "futex-resume",
             O::NotifyOne(_) => "notify-one",
             O::NotifyAll(_) => "notify-all",
             O::SemaphoreAcquire { .. } => "semaphore-acquire",
@@ -326,6 +347,7 @@ impl fmt::Display for Operation {
             Self::Wait { condvar, mutex } | Self::Reacquire { condvar, mutex } => {
                 write!(f, " {condvar} {mutex}")
             }
+            Self::FutexWait { word, queue } => write!(f, " {queue} {word}"),
             Self::Spawn(thread) | Self::Join(thread) => write!(f, " {thread}"),
             other => other.object().map_or(Ok(()), |object| write!(f, " {object}")),
         }
@@ -377,7 +399,10 @@ pub fn may_enable(a: Operation, b: Operation) -> bool {
             O::Release(x) | O::Wait { mutex: x, .. },
             O::Acquire(y) | O::Reacquire { mutex: y, .. },
         ) => x == y,
-        (O::NotifyOne(x) | O::NotifyAll(x), O::Reacquire { condvar: y, .. }) => x == y,
+        (
+            O::NotifyOne(x) | O::NotifyAll(x),
+            O::Reacquire { condvar: y, .. } | O::FutexResume(y),
+        ) => x == y,
         (O::WriteRelease(x), O::ReadAcquire(y) | O::WriteAcquire(y))
         | (O::ReadRelease(x), O::WriteAcquire(y)) => x == y,
         (O::SemaphoreRelease(x), O::SemaphoreAcquire { semaphore: y, .. }) => x == y,

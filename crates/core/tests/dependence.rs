@@ -218,7 +218,10 @@ fn what_a_step_changes_for_others_is_foreseen() {
         acquire disables acquire
         acquire disables reacquire
         arrive enables leave
+        futex-wait gives other alternatives to notify-one
+        notify-all enables futex-resume
         notify-all enables reacquire
+        notify-one enables futex-resume
         notify-one enables reacquire
         notify-one gives other alternatives to notify-one
         reacquire disables acquire

@@ -18,7 +18,9 @@
 //! to synchronise with than locks: a store replaces the clock of its variable and a
 //! read-modify-write extends it (a release sequence), every semaphore has one clock, the message
 //! of a channel carries the clock of its sender, and the room in a bounded one that of the receiver
-//! who made it. A notification orders nothing, the mutex does. All state can be undone: see
+//! who made it. A notification of a condition variable orders nothing, the mutex does; one who is
+//! woken from a futex has learnt from whoever woke sleepers there, since what a library does to the
+//! word itself may not be seen. All state can be undone: see
 //! [`DataRaces::truncate`].
 //!
 //! This order has fewer pairs than [`HappensBefore`](mazurka_core::HappensBefore), in which a load
@@ -196,8 +198,11 @@ impl DataRaces {
         let released = |object: ObjectId| (Table::Released, object.index());
         let read_released = |object: ObjectId| (Table::ReadReleased, object.index());
         let succeeded = effect != Effect::Failed;
+        let has_woken = matches!(effect, Effect::Woke(woken) if !woken.is_empty());
         match operation {
-            O::Load(o) | O::Await(o) => self.join(released(o), mine),
+            O::Load(o) | O::Await(o) | O::FutexWait { word: o, .. } => {
+                self.join(released(o), mine);
+            }
             O::Store(o) => self.copy(mine, released(o)),
             O::ReadModifyWrite(o) => {
                 self.join(released(o), mine);
@@ -235,7 +240,10 @@ impl DataRaces {
             O::Spawn(child) => self.join(mine, (Table::Clock, child.index())),
             O::Join(child) => self.join((Table::Clock, child.index()), mine),
 
-            // Notifications, yields and choices; and whatever is tried in vain.
+            O::NotifyOne(o) | O::NotifyAll(o) if has_woken => self.join(mine, released(o)),
+            O::FutexResume(o) => self.join(released(o), mine),
+
+            // Yields and choices, and notifications that reach nobody; and whatever is tried in vain.
             _ => {}
         }
     }
@@ -452,6 +460,7 @@ mod tests {
     use super::*;
     use Operation as O;
     use expect_test::{Expect, expect};
+    use mazurka_core::ThreadSet;
 
     /// One step: thread, operation, effect, accesses.
     type Taken = (ThreadId, Operation, Effect, Vec<PlainAccess>);
@@ -689,6 +698,8 @@ mod tests {
                 O::Wait { condvar, mutex: m },
                 O::Reacquire { condvar, mutex: m },
                 O::NotifyOne(condvar),
+                O::FutexWait { word: x, queue: condvar },
+                O::FutexResume(condvar),
                 O::ReadAcquire(lock),
                 O::TryReadAcquire(lock),
                 O::ReadRelease(lock),
@@ -711,7 +722,11 @@ mod tests {
             let operation = operations[self.below(operations.len())];
             let may_fail = operation.name().starts_with("try")
                 || matches!(operation, O::SemaphoreTryAcquire { .. } | O::ReadModifyWrite(_));
-            let effect = if may_fail && self.below(3) == 0 { Effect::Failed } else { Effect::Done };
+            let effect = match operation {
+                O::NotifyOne(_) if self.below(3) > 0 => Effect::Woke(ThreadSet::one(other)),
+                _ if may_fail && self.below(3) == 0 => Effect::Failed,
+                _ => Effect::Done,
+            };
             // Few accesses, or the first race comes before anything could order it.
             let n_accesses = if self.below(5) == 0 { 1 + self.below(2) } else { 0 };
             let accesses = (0..n_accesses)
@@ -773,15 +788,22 @@ mod tests {
         let succeeded = |step: &Taken| step.2 != Effect::Failed;
         let between = || &steps[node / 2 + 1..later];
         match (from.1, to.1) {
-            (O::Store(x), O::Load(y) | O::Await(y) | O::ReadModifyWrite(y)) => {
-                x == y && !between().iter().any(|step| step.1 == O::Store(x))
-            }
-            (O::ReadModifyWrite(x), O::Load(y) | O::Await(y) | O::ReadModifyWrite(y)) => {
+            (
+                O::Store(x),
+                O::Load(y) | O::Await(y) | O::ReadModifyWrite(y) | O::FutexWait { word: y, .. },
+            ) => x == y && !between().iter().any(|step| step.1 == O::Store(x)),
+            (
+                O::ReadModifyWrite(x),
+                O::Load(y) | O::Await(y) | O::ReadModifyWrite(y) | O::FutexWait { word: y, .. },
+            ) => {
                 let hidden = between().iter().any(|step| step.1 == O::Store(x));
                 x == y && succeeded(from) && !hidden
             }
             (O::Release(_) | O::Wait { .. }, O::Acquire(_) | O::Reacquire { .. }) => true,
             (O::Release(_) | O::Wait { .. }, O::TryAcquire(_)) => succeeded(to),
+            (O::NotifyOne(_) | O::NotifyAll(_), O::FutexResume(_)) => {
+                matches!(from.2, Effect::Woke(woken) if !woken.is_empty())
+            }
             (O::WriteRelease(_), O::ReadAcquire(_) | O::WriteAcquire(_)) => true,
             (O::WriteRelease(_), O::TryReadAcquire(_)) => succeeded(to),
             (O::WriteRelease(_) | O::ReadRelease(_), O::TryWriteAcquire(_)) => succeeded(to),

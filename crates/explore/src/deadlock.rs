@@ -50,8 +50,8 @@ pub(crate) fn wish<S: System + ?Sized>(operation: Operation, system: &S) -> Stri
     use Operation as O;
     match operation {
         O::Await(o) => format!("see {} change", system.object_name(o)),
-        O::Reacquire { condvar, .. } => {
-            format!("end its wait on {}", system.object_name(condvar))
+        O::Reacquire { condvar: o, .. } | O::FutexResume(o) => {
+            format!("end its wait on {}", system.object_name(o))
         }
         O::SemaphoreAcquire { semaphore: o, .. } => {
             format!("take a permit of {}", system.object_name(o))
@@ -185,7 +185,8 @@ fn circle_through(waits: &[Wait], start: usize) -> Option<Vec<usize>> {
 
 /// Whether the thread sleeps, and nobody has notified it.
 fn is_asleep(wait: &Wait) -> bool {
-    matches!(wait.operation, Operation::Reacquire { .. }) && wait.holders.is_empty()
+    matches!(wait.operation, Operation::Reacquire { .. } | Operation::FutexResume(_))
+        && wait.holders.is_empty()
 }
 
 /// What one thread has, as far as others want it, and what it waits for.
@@ -209,8 +210,8 @@ fn tell(wait: &Wait, waits: &[Wait], system: &dyn System) -> String {
 fn tell_wanted(wait: &Wait, waits: &[Wait], system: &dyn System) -> String {
     use Operation as O;
     match wait.operation {
-        O::Reacquire { condvar, .. } if is_asleep(wait) => {
-            format!("sleeps on {} and nobody is left to wake it", system.object_name(condvar))
+        O::Reacquire { condvar: o, .. } | O::FutexResume(o) if is_asleep(wait) => {
+            format!("sleeps on {} and nobody is left to wake it", system.object_name(o))
         }
         O::Acquire(lock) | O::Reacquire { mutex: lock, .. } => {
             format!("waits for {}{}", system.object_name(lock), tell_holders(wait, waits, system))

@@ -25,6 +25,15 @@ fn on_everything() {
 }
 
 #[test]
+fn on_futexes() {
+    let shape = Shape { futexes: true, n_variables: 1..=2, max_total: 11, ..Shape::variables() };
+    let n = check_random(&shape, 0..2_000, 2_000);
+    assert!(n > 1_000, "only {n} programs were small enough");
+    let with_others = Shape { futexes: true, ..Shape::everything() };
+    check_random(&with_others, 0..500, 1_000);
+}
+
+#[test]
 fn on_children_that_come_before_their_parents() {
     // Generated programs have parents first; their mirror images do not.
     let shape = Shape { spawn_join: true, locks: true, n_threads: 3..=4, ..Shape::variables() };

@@ -56,7 +56,7 @@ struct State {
     read: BTreeMap<ObjectId, usize>,
     /// Permits or messages, put in less taken out.
     stock: BTreeMap<ObjectId, i64>,
-    /// Who has been woken and has not taken its mutex again.
+    /// Who has been woken and has not gone on.
     woken: ThreadSet,
 }
 
@@ -79,6 +79,7 @@ impl State {
                 self.woken.remove(thread);
                 *self.taken.entry(mutex).or_default() += 1;
             }
+            O::FutexResume(_) => self.woken.remove(thread),
             O::Release(lock) | O::WriteRelease(lock) | O::Wait { mutex: lock, .. } => {
                 give_back(&mut self.taken, lock);
             }
@@ -108,6 +109,7 @@ impl State {
             O::Acquire(lock) | O::ReadAcquire(lock) => is_free(lock),
             O::WriteAcquire(lock) => is_free(lock) && !has_readers(lock),
             O::Reacquire { mutex, .. } => self.woken.contains(thread) && is_free(mutex),
+            O::FutexResume(_) => self.woken.contains(thread),
             O::SemaphoreAcquire { semaphore, permits } => i64::from(permits) + stock(semaphore) > 0,
             O::Receive(channel) => stock(channel) > 0,
             O::Send { channel, capacity } => stock(channel) < i64::from(capacity),

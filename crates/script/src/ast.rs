@@ -232,6 +232,7 @@ pub(crate) enum Statement {
     Send { channel: u32, value: Expr },
     TrySend { local: Option<Local>, channel: u32, value: Expr },
     Wait { condvar: u32, mutex: u32 },
+    Sleep { condvar: u32, on: Shared, value: Expr },
     Spawn(usize),
     Join(usize),
     Yield,

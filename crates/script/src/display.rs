@@ -88,6 +88,7 @@ impl Display for Statement {
                 write!(f, "trysend({channel},{value})")
             }
             Self::Wait { condvar, mutex } => write!(f, "wait({condvar},{mutex})"),
+            Self::Sleep { condvar, on, value } => write!(f, "sleep({condvar},{on},{value})"),
             Self::Spawn(thread) => write!(f, "spawn({thread})"),
             Self::Join(thread) => write!(f, "join({thread})"),
             Self::Yield => f.write_str("yield"),

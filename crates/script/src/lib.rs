@@ -21,6 +21,7 @@
 //! | `acq(n)`, `rel(n)`, `r=tryacq(n)`         | mutex                                         |
 //! | `racq`, `rrel`, `wacq`, `wrel`, `tryracq`, `trywacq` | reader-writer lock                 |
 //! | `wait(c,m)`, `notify(c)`, `notifyall(c)`  | condition variable                            |
+//! | `sleep(c,x,e)`                            | sleeps on the condition variable if `x==e`, as a futex does |
 //! | `down(n)`, `up(n)`, `r=trydown(n)`        | semaphore                                     |
 //! | `bar(n)`                                  | barrier: arrive, then leave                   |
 //! | `send(n,e)`, `r=trysend(n,e)`, `r=recv(n)`, `r=tryrecv(n)` | channel                      |

@@ -226,7 +226,9 @@ fn for_each_expr(statement: &mut Statement, change: &mut impl FnMut(&mut Expr)) 
         | Statement::Send { value, .. }
         | Statement::TrySend { value, .. }
         | Statement::PlainStore { value, .. } => change(value),
-        Statement::Store { to: shared, value } | Statement::Await { on: shared, value, .. } => {
+        Statement::Store { to: shared, value }
+        | Statement::Await { on: shared, value, .. }
+        | Statement::Sleep { on: shared, value, .. } => {
             in_shared(shared);
             change(value);
         }

@@ -34,6 +34,7 @@ pub(crate) fn shapes() -> Vec<Shape> {
         Shape { awaits: true, cas: true, ..base() },
         Shape { rwlocks: true, ..base() },
         Shape { condvars: true, n_threads: 3..=4, max_total: 14, ..base() },
+        Shape { futexes: true, n_variables: 1..=2, max_total: 14, ..base() },
         Shape { semaphores: true, max_total: 12, ..base() },
         Shape { barriers: true, max_total: 12, ..base() },
         Shape { channels: true, max_total: 12, ..base() },

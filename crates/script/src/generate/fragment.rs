@@ -103,6 +103,7 @@ impl<'a> Writer<'a> {
             Feature::Locks => self.lock(None),
             Feature::RwLocks => self.rwlock(),
             Feature::Condvars => self.condvar(),
+            Feature::Futexes => self.futex(),
             Feature::Semaphores => self.semaphore(),
             Feature::Barriers => vec![call(Verb::Barrier, 0)],
             Feature::Channels => self.channel(),
@@ -280,6 +281,22 @@ impl<'a> Writer<'a> {
             3 => vec![acquire, set, notify, release],
             4 => vec![set, notify],
             5 => vec![acquire, notify, release],
+            _ => vec![notify],
+        }
+    }
+
+    /// Sleeps on the first variable, or changes it and wakes who sleeps there.
+    fn futex(&mut self) -> Block {
+        let word = Shared { name: Self::VARIABLES[0].to_owned(), index: None };
+        let verb = if self.random.percent(35) { Verb::NotifyAll } else { Verb::Notify };
+        let notify = call(verb, 0);
+        let set = Statement::Store { to: word.clone(), value: Expr::Number(1) };
+        let sleep = Statement::Sleep { condvar: 0, on: word, value: self.constant() };
+        match self.random.below(7) {
+            0 | 1 => vec![sleep],
+            2 => vec![sleep, self.load().1],
+            3 | 4 => vec![set, notify],
+            5 => vec![notify, self.access()],
             _ => vec![notify],
         }
     }

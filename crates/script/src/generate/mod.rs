@@ -178,7 +178,9 @@ fn price(block: &[Statement]) -> usize {
         | Statement::Assert { .. } => 0,
         // It multiplies the executions as an operation does that others can come between.
         Statement::Choose { alternatives, .. } => *alternatives as usize,
-        Statement::Wait { .. } | Statement::Call { verb: Verb::Barrier, .. } => 2,
+        Statement::Wait { .. }
+        | Statement::Sleep { .. }
+        | Statement::Call { verb: Verb::Barrier, .. } => 2,
         Statement::If { test, .. } => {
             let [then, otherwise] = statement.blocks();
             usize::from(matches!(test.left, Side::Shared(_))) + price(then).max(price(otherwise))

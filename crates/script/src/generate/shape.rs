@@ -29,6 +29,8 @@ pub struct Shape {
     pub rwlocks: bool,
     /// `wait`, `notify` and `notifyall`.
     pub condvars: bool,
+    /// `sleep`, `notify` and `notifyall`.
+    pub futexes: bool,
     /// `down`, `up` and `trydown`.
     pub semaphores: bool,
     /// `bar`.
@@ -64,6 +66,7 @@ impl Shape {
             nested_locks: false,
             rwlocks: false,
             condvars: false,
+            futexes: false,
             semaphores: false,
             barriers: false,
             channels: false,
@@ -111,6 +114,7 @@ impl Shape {
             (self.locks, Feature::Locks),
             (self.rwlocks, Feature::RwLocks),
             (self.condvars, Feature::Condvars),
+            (self.futexes, Feature::Futexes),
             (self.semaphores, Feature::Semaphores),
             (self.barriers, Feature::Barriers),
             (self.channels, Feature::Channels),
@@ -136,6 +140,7 @@ pub(super) enum Feature {
     Locks,
     RwLocks,
     Condvars,
+    Futexes,
     Semaphores,
     Barriers,
     Channels,

@@ -98,6 +98,16 @@ impl Parser {
                 self.expect(")")?;
                 Ok(Statement::Wait { condvar, mutex })
             }
+            "sleep" => {
+                self.expect("(")?;
+                let condvar = self.object_number()?;
+                self.expect(",")?;
+                let on = self.shared()?;
+                self.expect(",")?;
+                let value = self.expression()?;
+                self.expect(")")?;
+                Ok(Statement::Sleep { condvar, on, value })
+            }
             "send" => {
                 self.expect("(")?;
                 let channel = self.object_number()?;
@@ -142,7 +152,7 @@ impl Parser {
             return Ok(statement);
         }
         if let Kind::Word(word) = self.peek()
-            && (["wait", "send", "spawn", "join", "await", "assert", "yield"]
+            && (["wait", "sleep", "send", "spawn", "join", "await", "assert", "yield"]
                 .contains(&word.as_str())
                 || Verb::ALL.iter().any(|verb| verb.name() == word))
         {

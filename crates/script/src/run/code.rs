@@ -163,6 +163,13 @@ pub(super) enum Instruction {
         condvar: Site,
         mutex: Site,
     },
+    /// Goes to sleep, or jumps over the [`Resume`](Self::Resume) behind it.
+    Sleep {
+        condvar: Site,
+        on: Variable,
+        value: Operand,
+    },
+    Resume(Site),
     NotifyOne(Site),
     NotifyAll(Site),
 
@@ -268,6 +275,7 @@ impl Instruction {
             Self::JumpUnless { otherwise, .. } | Self::Branch { otherwise, .. } => {
                 [Some(pc + 1), Some(otherwise)]
             }
+            Self::Sleep { .. } => [Some(pc + 1), Some(pc + 2)],
             _ => [Some(pc + 1), None],
         }
     }

@@ -165,6 +165,13 @@ impl<'a> Compiler<'a> {
                 self.emit(I::Wait { condvar, mutex });
                 I::Reacquire { condvar, mutex }
             }
+            Statement::Sleep { condvar, on, value } => {
+                let condvar = self.layout.site(Key::Condvar(*condvar));
+                let on = self.variable(on);
+                let value = self.expr(value);
+                self.emit(I::Sleep { condvar, on, value });
+                I::Resume(condvar)
+            }
             Statement::Spawn(target) => I::Spawn(ThreadId::new(*target)),
             Statement::Join(target) => I::Join(ThreadId::new(*target)),
             Statement::Yield => I::Yield,

@@ -86,6 +86,7 @@ fn pattern(instruction: &Instruction) -> Option<Pattern> {
         | I::Branch { on, .. }
         | I::Store { to: on, .. }
         | I::Update { on, .. }
+        | I::Sleep { on, .. }
         | I::Await { on, .. } => on.len,
         _ => 1,
     };
@@ -100,6 +101,7 @@ fn shift(operation: Operation, by: u32) -> Operation {
         Operation::Store(object) => Operation::Store(later(object)),
         Operation::ReadModifyWrite(object) => Operation::ReadModifyWrite(later(object)),
         Operation::Await(object) => Operation::Await(later(object)),
+        Operation::FutexWait { word, queue } => Operation::FutexWait { word: later(word), queue },
         other => other,
     }
 }

@@ -179,6 +179,10 @@ impl<'a> Layout<'a> {
                 self.add(Key::Condvar(*condvar), None, 0);
                 self.add(Key::Mutex(*mutex), None, 0);
             }
+            Statement::Sleep { condvar, on, .. } => {
+                self.add(Key::Condvar(*condvar), None, 0);
+                self.add(Key::Variable(&on.name), None, 0);
+            }
             Statement::PlainLoad { name, .. } | Statement::PlainStore { name, .. } => {
                 self.add_memory(name, 0);
             }

@@ -47,6 +47,7 @@ enum Gate {
         head: Cell,
     },
     Ended(ThreadId),
+    Woken(Cell),
     /// Always, once for each sleeper.
     Sleepers(Cell),
 }
@@ -57,7 +58,8 @@ impl Point {
             I::Load { from: on, .. }
             | I::Branch { on, .. }
             | I::Store { to: on, .. }
-            | I::Update { on, .. } => match on.index {
+            | I::Update { on, .. }
+            | I::Sleep { on, .. } => match on.index {
                 Operand::Constant(_) => Gate::Open,
                 _ => Gate::Element,
             },
@@ -67,6 +69,7 @@ impl Point {
             I::Reacquire { condvar, mutex } => {
                 Gate::Awake { condvar: condvar.cell, mutex: mutex.cell }
             }
+            I::Resume(condvar) => Gate::Woken(condvar.cell),
             I::NotifyOne(site) => Gate::Sleepers(site.cell),
             I::Down { semaphore, .. } => Gate::Positive(semaphore.cell),
             I::Leave { barrier, round_end, .. } => {
@@ -104,6 +107,7 @@ impl Machine {
             Gate::Awake { condvar, mutex } => {
                 self.get(mutex) == 0 && self.sleepers(condvar) >> thread_idx & 1 == 0
             }
+            Gate::Woken(condvar) => self.sleepers(condvar) >> thread_idx & 1 == 0,
             Gate::Positive(cell) => self.get(cell) > 0,
             Gate::RoundEnd { arrived, round_end } => self.get(arrived) >= self.get(round_end),
             Gate::Room { head, capacity } => self.len(head) < i64::from(capacity),
@@ -137,6 +141,9 @@ impl Machine {
             }
             I::Store { to, .. } => Next::enabled(Operation::Store(object(to))),
             I::Update { on, .. } => Next::enabled(Operation::ReadModifyWrite(object(on))),
+            I::Sleep { condvar, on, .. } => {
+                Next::enabled(Operation::FutexWait { word: object(on), queue: condvar.object })
+            }
             I::Await { on, relation, value } => {
                 let operation = Operation::Await(object(on));
                 let seen = self.get(self.cell(code, on));
@@ -182,6 +189,10 @@ impl Instruction {
             I::Reacquire { condvar, mutex } => {
                 O::Reacquire { condvar: condvar.object, mutex: mutex.object }
             }
+            I::Sleep { condvar, on, .. } => {
+                O::FutexWait { word: on.object(), queue: condvar.object }
+            }
+            I::Resume(condvar) => O::FutexResume(condvar.object),
             I::NotifyOne(site) => O::NotifyOne(site.object),
             I::NotifyAll(site) => O::NotifyAll(site.object),
             I::Down { semaphore, permits } => {

@@ -66,7 +66,7 @@ impl Machine {
                 }
                 self.set_result(*to, result);
             }
-            I::Await { .. } | I::Yield | I::Join(_) => {}
+            I::Await { .. } | I::Resume(_) | I::Yield | I::Join(_) => {}
             I::Branch { on, relation, value, otherwise } => {
                 let seen = self.get(self.cell(code, on));
                 if !relation.holds(seen, self.value(code, *value)) {
@@ -118,6 +118,13 @@ impl Machine {
                 self.set_sleepers(condvar.cell, sleepers);
             }
             I::Reacquire { mutex, .. } => self.set(mutex.cell, me),
+            I::Sleep { condvar, on, value } => {
+                if self.get(self.cell(code, on)) != self.value(code, *value) {
+                    return Ok((Effect::Failed, next + 1));
+                }
+                let sleepers = self.sleepers(condvar.cell) | 1 << thread_idx;
+                self.set_sleepers(condvar.cell, sleepers);
+            }
             I::NotifyOne(site) => {
                 let mut rest = self.sleepers(site.cell);
                 for _ in 0..choice {
