@@ -6,7 +6,8 @@
 //! without it, the program runs as ever.
 //!
 //! What a thread does to shared objects comes in through the callbacks of the instrumentation
-//! (`callbacks`, `atomics`) and through replaced functions of the C library (`pthread`, `process`).
+//! (`callbacks`, `atomics`) and through replaced functions of the C library (`pthread`, `futex`,
+//! `syscall`, `process`).
 //! Threads are coroutines on one OS thread (`coroutine`) with thread-local storage of their own
 //! (`tls`); a new execution begins by putting memory back (`memory`, `heap`). `machine` is the
 //! [`System`](mazurka_core::System) that the explorer drives.
@@ -28,6 +29,7 @@ mod atomics;
 mod callbacks;
 mod checkpoint;
 mod coroutine;
+mod futex;
 mod heap;
 mod machine;
 mod memory;
@@ -39,5 +41,6 @@ mod real;
 mod report;
 mod signals;
 mod start;
+mod syscall;
 mod tls;
 mod watch;

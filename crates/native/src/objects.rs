@@ -7,6 +7,8 @@ use mazurka_core::{Effect, ObjectId, Operation, ThreadId, ThreadSet};
 use rustc_hash::FxHashMap;
 
 const N_CACHED: usize = 64;
+/// Stands for a generation: a futex has a queue beside its word.
+const QUEUE: u32 = u32::MAX;
 
 /// All objects of all executions.
 #[derive(Default)]
@@ -44,7 +46,7 @@ pub(crate) struct State {
     pub(crate) depth: u32,
     /// Who has the lock for reading, once for each time.
     pub(crate) readers: Vec<ThreadId>,
-    /// Who sleeps on the condition variable.
+    /// Who sleeps on the condition variable or in the queue of the futex.
     pub(crate) sleepers: ThreadSet,
     /// What the semaphore was created with, and what it has now.
     pub(crate) permits: u32,
@@ -104,6 +106,17 @@ impl Objects {
             true => 0,
             false => self.generations.get(&address).copied().unwrap_or(0),
         };
+        let object = self.numbered(address, generation);
+        self.cache[address / 4 % N_CACHED] = (address, object);
+        object
+    }
+
+    /// The queue of those who sleep on the futex at an address.
+    pub(crate) fn queue(&mut self, address: usize) -> ObjectId {
+        self.numbered(address, QUEUE)
+    }
+
+    fn numbered(&mut self, address: usize, generation: u32) -> ObjectId {
         let number = self.numbers.len();
         let object =
             *self.numbers.entry((address, generation)).or_insert_with(|| ObjectId::new(number));
@@ -113,7 +126,6 @@ impl Objects {
         if self.cache.is_empty() {
             self.forget();
         }
-        self.cache[address / 4 % N_CACHED] = (address, object);
         object
     }
 
@@ -163,6 +175,7 @@ impl Objects {
             O::Reacquire { condvar, mutex } => {
                 state(mutex).owner.is_none() && !state(condvar).sleepers.contains(thread)
             }
+            O::FutexResume(queue) => !state(queue).sleepers.contains(thread),
             O::SemaphoreAcquire { semaphore, .. } => state(semaphore).count > 0,
             O::Leave { barrier, .. } => state(barrier).arrived >= round_end,
             _ => true,

@@ -83,7 +83,7 @@ fn tick() -> u64 {
 }
 
 /// A random number that depends on the thread and on how many it has had.
-fn draw() -> c_long {
+pub(crate) fn draw() -> c_long {
     machine::with(|machine| {
         let state = &mut machine.threads[machine::current().index()].random;
         *state =

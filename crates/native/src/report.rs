@@ -1,5 +1,6 @@
 //! What is written for whoever started the program.
 
+use crate::syscall;
 use mazurka_core::{Progress, Statistics, Verdict};
 use serde::Serialize;
 use std::ffi::CString;
@@ -70,6 +71,6 @@ pub(crate) fn die(error: &str) -> ! {
         }
     }
     // SAFETY: ends the process at once: nothing in it can be relied on.
-    unsafe { libc::syscall(libc::SYS_exit_group, DEFECT) };
+    unsafe { syscall::kernel(libc::SYS_exit_group, [DEFECT as usize, 0, 0, 0, 0, 0]) };
     unreachable!("the process has ended")
 }

@@ -352,6 +352,29 @@ fn explored_executions_print_nothing() {
 }
 
 #[test]
+fn a_mutex_made_of_a_futex_holds() {
+    check("futex").holds(12);
+}
+
+#[test]
+fn who_sleeps_on_a_futex_for_ever_is_found() {
+    check_with("futex", "-DLOST=1").violated(
+        "deadlock",
+        "2 threads wait for ever: main.2 sleeps on word and nobody is left to wake it; main waits \
+         to join main.2",
+    );
+    check_with("futex", "-DSLEEPERS=1").violated(
+        "deadlock",
+        "2 threads wait for ever: main.2 sleeps on word and nobody is left to wake it; main waits \
+         to join main.2",
+    );
+    let all = Program::build("futex", &["-DSLEEPERS=1", "-DWAKE=INT_MAX"]);
+    for reduction in ["optimal", "source", "dpor"] {
+        all.explore(&json!({ "reduction": reduction })).holds(10);
+    }
+}
+
+#[test]
 fn barriers_once_and_other_locks() {
     check("others").holds(16);
 }

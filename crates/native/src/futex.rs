@@ -1,0 +1,82 @@
+//! Linux's futex: what C++20's waits, Rust's standard library and parking_lot sleep on.
+//!
+//! A wait is two operations. `FutexWait` compares and goes to sleep in one step: it reads the word,
+//! so it is ordered with every write of it, and it enters the queue of that address, so it is
+//! ordered with every wake. `FutexResume` is the rest: possible once somebody has woken the
+//! thread, and ordered after that. Who waits is blocked, it does not spin. A wake is a
+//! notification of the queue: which one of several sleepers it wakes is a choice.
+//!
+//! There is no spurious return from a wait but the one that the word has changed. A wait with a
+//! time limit waits until it is woken; the coverage says so.
+
+use crate::machine;
+use crate::syscall::fail_with;
+use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId};
+use std::ffi::{c_int, c_long};
+
+/// Bits that say how a wait is limited and whether other processes see the word.
+const FLAGS: c_int = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+const ALL_BITS: usize = 0xffff_ffff;
+
+/// The arguments of the call, as the kernel takes them.
+pub(crate) struct Call {
+    pub(crate) address: usize,
+    pub(crate) operation: c_int,
+    pub(crate) value: u32,
+    pub(crate) timeout: usize,
+    pub(crate) bits: usize,
+}
+
+/// What the call gives back; `None` if it is one that is not supported.
+pub(crate) fn call(call: &Call) -> Option<c_long> {
+    match call.operation & !FLAGS {
+        libc::FUTEX_WAIT => Some(wait(call)),
+        libc::FUTEX_WAIT_BITSET if call.bits & ALL_BITS == ALL_BITS => Some(wait(call)),
+        libc::FUTEX_WAKE => Some(wake(call)),
+        libc::FUTEX_WAKE_BITSET if call.bits & ALL_BITS == ALL_BITS => Some(wake(call)),
+        _ => None,
+    }
+}
+
+fn wait(call: &Call) -> c_long {
+    let me = machine::current();
+    let (word, queue) = machine::with(|machine| {
+        machine.has_timed_waits |= call.timeout != 0;
+        (machine.objects.at(call.address), machine.objects.queue(call.address))
+    });
+    machine::visible(O::FutexWait { word, queue });
+    // SAFETY: the program gives a word that it can read, and no other thread runs.
+    let found = unsafe { std::ptr::read_volatile(call.address as *const u32) };
+    if found != call.value {
+        machine::with(|machine| machine.effect = Effect::Failed);
+        return fail_with(libc::EAGAIN);
+    }
+    machine::with(|machine| machine.objects.state(queue).sleepers.insert(me));
+    machine::visible(O::FutexResume(queue));
+    0
+}
+
+/// Wakes at most as many as the call says, and says how many those were.
+fn wake(call: &Call) -> c_long {
+    let queue = machine::with(|machine| machine.objects.queue(call.address));
+    let most = c_int::try_from(call.value).unwrap_or(c_int::MAX) as usize;
+    if most >= ThreadId::MAX {
+        return notify(O::NotifyAll, queue);
+    }
+    let mut n_woken = 0;
+    for _ in 0..most {
+        match notify(O::NotifyOne, queue) {
+            0 => break,
+            n => n_woken += n,
+        }
+    }
+    n_woken
+}
+
+fn notify(operation: fn(ObjectId) -> O, queue: ObjectId) -> c_long {
+    machine::visible(operation(queue));
+    machine::with(|machine| match machine.effect {
+        Effect::Woke(woken) => woken.len() as c_long,
+        Effect::Done | Effect::Failed => 0,
+    })
+}
