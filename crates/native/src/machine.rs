@@ -50,6 +50,10 @@ pub(crate) struct Machine {
     pub(crate) has_timed_waits: bool,
     /// Whether any execution ended with threads that waited for a lock when the program exited.
     has_abandoned: bool,
+    /// Whether the program is the test harness of Rust, told to run one test.
+    pub(crate) is_test: bool,
+    /// Whether that was refused a thread for the test in this execution.
+    has_refused: bool,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
     /// The stack of a thread, once the host has asked for it.
@@ -183,6 +187,8 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         has_exited: false,
         has_timed_waits: false,
         has_abandoned: false,
+        is_test: false,
+        has_refused: false,
         keys: Vec::new(),
         backtrace: None,
         is_backtrace_wanted: false,
@@ -374,6 +380,12 @@ impl Machine {
         child
     }
 
+    /// Whether to refuse a thread that is about to be announced. Rust's test harness wants one for
+    /// each test; where there is none, it runs the test on its own thread, as it says.
+    pub(crate) fn refuses_thread(&mut self) -> bool {
+        self.is_test && !std::mem::replace(&mut self.has_refused, true)
+    }
+
     /// A thread begins its life.
     fn bear(&mut self, thread: ThreadId) {
         let idx = thread.index();
@@ -456,6 +468,7 @@ impl Machine {
         self.keys.clear();
         self.is_shared = false;
         self.has_exited = false;
+        self.has_refused = false;
         self.violation = None;
         self.value = Value::None;
         for thread in &mut self.threads {

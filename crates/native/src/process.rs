@@ -32,8 +32,8 @@ pub(crate) extern "C" fn enter() -> ! {
         Start::Nothing => unreachable!("a thread is born with something to do"),
         Start::Main(main, argc, argv, envp) => {
             // SAFETY: the C library wanted to call just this.
-            unsafe { main(argc, argv, envp) };
-            leave_program()
+            let status = unsafe { main(argc, argv, envp) };
+            leave_program(status)
         }
         Start::Function(function, argument) => end_thread(function(argument) as usize),
         Start::C11(function, argument) => end_thread(function(argument) as usize),
@@ -67,8 +67,11 @@ pub(crate) fn end_thread(result: usize) -> ! {
 }
 
 /// Ends the program: whoever waits by then has ended.
-fn leave_program() -> ! {
+fn leave_program(status: c_int) -> ! {
     machine::with(|machine| machine.has_exited = true);
+    if status != 0 && machine::with(|machine| machine.is_test) {
+        machine::fail(ViolationKind::Panic, "the test failed".to_owned());
+    }
     machine::finish(0)
 }
 
@@ -127,20 +130,20 @@ replace! {
         machine::fail(ViolationKind::Panic, "the program aborted".to_owned())
     }
 
-    fn exit(_status: c_int) {
-        leave_program()
+    fn exit(status: c_int) {
+        leave_program(status)
     }
 
-    fn _exit(_status: c_int) {
-        leave_program()
+    fn _exit(status: c_int) {
+        leave_program(status)
     }
 
-    fn _Exit(_status: c_int) {
-        leave_program()
+    fn _Exit(status: c_int) {
+        leave_program(status)
     }
 
-    fn quick_exit(_status: c_int) {
-        leave_program()
+    fn quick_exit(status: c_int) {
+        leave_program(status)
     }
 
     fn sched_yield() -> c_int {

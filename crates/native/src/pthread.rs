@@ -3,7 +3,7 @@
 //! The C library's own data structures are initialised but never used: who holds what is in
 //! [`Objects`](crate::objects::Objects). A timed wait waits until it gets what it waits for.
 
-use crate::machine::{self, Destructor};
+use crate::machine::{self, Destructor, Machine};
 use crate::names;
 use crate::process::{Start, end_thread};
 use crate::real::replace;
@@ -193,6 +193,9 @@ replace! {
         function: Function,
         argument: *mut c_void,
     ) -> c_int {
+        if machine::with(Machine::refuses_thread) {
+            return libc::EAGAIN;
+        }
         let handle = create(Start::Function(function, argument));
         // SAFETY: the program wants it there.
         unsafe { *to = handle };

@@ -36,6 +36,8 @@ struct Wishes {
     checkpoints: Option<bool>,
     /// For tests: whether to compare what they lead to with what the start leads to.
     check_checkpoints: Option<bool>,
+    /// The program is the test harness of Rust and will run one test.
+    test: Option<bool>,
     /// A printed schedule: only this execution is run, and its output is shown.
     replay: Option<String>,
 }
@@ -122,6 +124,7 @@ fn explore(start: Start) -> Result<Report, String> {
         machine.checkpoints.are_off = wishes.checkpoints == Some(false);
         machine.checkpoints.are_checked = wishes.check_checkpoints == Some(true);
     });
+    machine::with(|machine| machine.is_test = wishes.test == Some(true));
     signals::catch();
     if let Some(schedule) = &wishes.replay {
         let schedule: Schedule = schedule.parse().map_err(|error| format!("replay: {error}"))?;
