@@ -64,6 +64,29 @@ pub enum Effect {
     Woke(ThreadSet),
 }
 
+/// What it means that no thread can move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// Whoever waits, waits for ever.
+    Final,
+    /// The program has ended, and those who wait with it.
+    Exited,
+    /// Some thread goes round a loop that changes nothing and that nobody is left to end.
+    Spinning,
+    /// Some thread went round a loop that changed nothing, and was held there. By now it could
+    /// leave it: the execution that goes round once less shows what it does then.
+    Redundant,
+}
+
+/// A thread that is held in a loop, see [`Ending`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spin {
+    /// What the loop reads; the first, if there are several.
+    pub object: ObjectId,
+    /// For people, to follow the name of the thread: "spins at a.c:12 until x changes from 0".
+    pub text: String,
+}
+
 /// A plain (non-atomic) access that a step made on its way to the thread's next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlainAccess {
@@ -171,6 +194,20 @@ pub trait System {
     /// By default: reset and replay. A system that can undo or restore overrides it.
     fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
         replay_to(self, schedule, depth)
+    }
+
+    /// How an execution has ended that nobody can continue.
+    ///
+    /// A thread that has gone round a loop without changing anything may be held there and be
+    /// [`Next::Finished`] from then on: whatever it does after one more round, it also does in
+    /// executions that have one round less. What is left to see is whether it could ever leave.
+    fn ending(&self) -> Ending {
+        Ending::Final
+    }
+
+    /// The loop that a thread is held in.
+    fn spin(&self, _thread: ThreadId) -> Option<Spin> {
+        None
     }
 
     /// The plain accesses of the last step, in order.

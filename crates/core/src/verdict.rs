@@ -188,7 +188,8 @@ impl fmt::Display for Limit {
 pub struct Statistics {
     /// Maximal runs that ended in a terminal state, a violation or at the depth limit.
     pub executions: u64,
-    /// Runs that were given up because every enabled thread slept.
+    /// Runs that were given up because every enabled thread slept, or that ended with a thread held
+    /// in a loop which it could have left by then.
     pub blocked_executions: u64,
     /// Steps taken for the first time; steps of a replay do not count.
     pub transitions: u64,

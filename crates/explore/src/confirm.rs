@@ -24,7 +24,7 @@ pub(crate) fn confirm<S: System>(
     let mut waits = Vec::new();
     let again = match found.violation.kind {
         ViolationKind::Deadlock if is_stuck => {
-            waits = deadlock::waits(&replay.execution, &replay.end);
+            waits = deadlock::waits(&replay.execution, &replay.end, system);
             let message = deadlock::describe(&waits, system);
             (!waits.is_empty()).then(|| Violation { message, ..found.violation.clone() })
         }

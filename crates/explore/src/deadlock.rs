@@ -5,17 +5,25 @@
 //! reason for the deadlock, everybody else only stands behind it.
 
 use mazurka_core::{
-    Effect, Execution, Next, ObjectId, Operation, Step, System, ThreadId, ThreadSet, Wait,
+    Effect, Ending, Execution, Next, ObjectId, Operation, Step, System, ThreadId, ThreadSet, Wait,
 };
 
 /// Who waits, and for whom, after an execution that nobody can continue. `next` has one entry per
 /// thread. The members of a circle come first, in its order; then those who wait for nobody in
-/// particular, or for a thread that has ended; then the rest.
-pub(crate) fn waits(execution: &Execution, next: &[Next]) -> Vec<Wait> {
+/// particular, or for a thread that has ended; then the rest. Nobody waits where the program has
+/// exited, or where somebody is only held in a loop that it could leave.
+pub(crate) fn waits(execution: &Execution, next: &[Next], system: &dyn System) -> Vec<Wait> {
+    if matches!(system.ending(), Ending::Exited | Ending::Redundant) {
+        return Vec::new();
+    }
     let held = held(execution);
-    let blocked = next.iter().enumerate().filter_map(|(idx, next)| match *next {
-        Next::Blocked(operation) => Some((ThreadId::new(idx), operation)),
-        Next::Unborn | Next::Finished | Next::Enabled { .. } => None,
+    let blocked = next.iter().enumerate().filter_map(|(idx, next)| {
+        let thread = ThreadId::new(idx);
+        match *next {
+            Next::Blocked(operation) => Some((thread, operation)),
+            Next::Finished => Some((thread, Operation::Await(system.spin(thread)?.object))),
+            Next::Unborn | Next::Enabled { .. } => None,
+        }
     });
     let waits: Vec<Wait> = blocked
         .map(|(thread, operation)| Wait {
@@ -209,6 +217,9 @@ fn tell(wait: &Wait, waits: &[Wait], system: &dyn System) -> String {
 
 fn tell_wanted(wait: &Wait, waits: &[Wait], system: &dyn System) -> String {
     use Operation as O;
+    if let Some(spin) = system.spin(wait.thread) {
+        return spin.text;
+    }
     match wait.operation {
         O::Reacquire { condvar: o, .. } | O::FutexResume(o) if is_asleep(wait) => {
             format!("sleeps on {} and nobody is left to wake it", system.object_name(o))
@@ -316,7 +327,7 @@ mod tests {
     }
 
     fn check(steps: &[Step], next: &[Next], expect: Expect) {
-        let waits = waits(&Execution { steps: steps.to_vec() }, next);
+        let waits = waits(&Execution { steps: steps.to_vec() }, next, &Names);
         let holds: Vec<String> =
             waits.iter().map(|wait| format!("{} {:?}", wait.thread, wait.holds)).collect();
         expect.assert_eq(&format!("{} | {}", describe(&waits, &Names), holds.join(" ")));

@@ -31,7 +31,7 @@ impl Replay {
         if self.end.iter().any(|next| matches!(next, Next::Enabled { .. })) {
             return None;
         }
-        let waits = deadlock::waits(&self.execution, &self.end);
+        let waits = deadlock::waits(&self.execution, &self.end, system);
         (!waits.is_empty()).then(|| Violation {
             kind: ViolationKind::Deadlock,
             message: deadlock::describe(&waits, system),

@@ -19,8 +19,8 @@ use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
 use mazurka_core::{
-    Decision, Divergence, HappensBefore, Next, Operation, Schedule, Statistics, System, ThreadId,
-    ThreadSet, Violation, ViolationKind,
+    Decision, Divergence, Ending, HappensBefore, Next, Operation, Schedule, Statistics, System,
+    ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use serde::{Deserialize, Serialize};
 
@@ -201,6 +201,11 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             self.note_violation();
             return Ok(Step::More);
         }
+        let is_redundant = end == End::Terminal && self.system.ending() == Ending::Redundant;
+        if is_redundant && self.violation.is_none() {
+            self.statistics.blocked_executions += 1;
+            return Ok(Step::More);
+        }
         self.statistics.executions += 1;
         if self.violation.is_none() {
             let depth = self.schedule.len();
@@ -234,8 +239,12 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 ),
             });
         }
-        let waits = self.next().iter().any(|next| matches!(next, Next::Blocked(_)));
-        (waits && self.options.deadlock).then(|| Violation {
+        let is_stuck = match self.system.ending() {
+            Ending::Final => self.next().iter().any(|next| matches!(next, Next::Blocked(_))),
+            Ending::Spinning => true,
+            Ending::Exited | Ending::Redundant => false,
+        };
+        (is_stuck && self.options.deadlock).then(|| Violation {
             kind: ViolationKind::Deadlock,
             // Who waits for whom is told once the counterexample is replayed.
             message: "deadlock".to_owned(),

@@ -6,153 +6,177 @@
 
 use crate::coroutine;
 use crate::machine::{self, Value};
-use mazurka_core::{Effect, Operation};
+use crate::spin::{self, Arrival, watched};
+use mazurka_core::Operation;
 use std::ffi::c_int;
-use std::ptr::{read_volatile, write_volatile};
 use std::sync::atomic::{Ordering, fence};
 
-/// Waits for the turn of an access.
+/// Takes an access that may change its atomic, when its turn has come: `change` gives the new
+/// value, if there is to be one. The value before, and whether others could see the access.
+///
+/// # Safety
+///
+/// The program accesses an atomic there.
 #[inline]
-fn turn(address: usize, operation: fn(mazurka_core::ObjectId) -> Operation) {
-    if coroutine::in_program() {
-        machine::visible_access(address, operation);
+unsafe fn modify<T: Copy + Eq>(
+    address: *mut T,
+    operation: fn(mazurka_core::ObjectId) -> Operation,
+    show: fn(T) -> u128,
+    change: impl FnOnce(T) -> Option<T>,
+) -> (T, bool) {
+    let arrival = Arrival::noted();
+    let is_announced = machine::visible_read(&arrival, address as usize, operation);
+    // SAFETY: as the caller promises, and no other thread runs.
+    let old = unsafe { std::ptr::read_volatile(address) };
+    let new = change(old);
+    if let Some(new) = new {
+        // SAFETY: as above.
+        unsafe { std::ptr::write_volatile(address, new) };
     }
-}
-
-/// Says what an access did.
-#[inline]
-fn tell(value: Value) {
-    if coroutine::in_program() {
-        machine::with(|machine| machine.value = value);
+    if new.is_some_and(|new| new != old) {
+        spin::spoil();
+    } else {
+        machine::note_read(&arrival, address as usize, size_of::<T>() as u8);
     }
-}
-
-/// A compare-and-swap that failed has only loaded.
-#[inline]
-fn tell_failure() {
-    if coroutine::in_program() {
+    if is_announced {
         machine::with(|machine| {
-            if machine.is_shared {
-                machine.effect = Effect::Failed;
-            }
+            machine.value = match new {
+                Some(new) => Value::Changed(show(old), show(new)),
+                None => Value::Read(show(old)),
+            };
         });
     }
+    (old, is_announced)
+}
+
+/// The same for a compare-and-swap: one that failed has only loaded.
+///
+/// # Safety
+///
+/// The program accesses an atomic there.
+#[inline]
+unsafe fn swap_if<T: Copy + Eq>(address: *mut T, expected: T, new: T, show: fn(T) -> u128) -> T {
+    let change = |old| (old == expected).then_some(new);
+    // SAFETY: as the caller promises.
+    let (old, is_announced) = unsafe { modify(address, Operation::ReadModifyWrite, show, change) };
+    if is_announced && old != expected {
+        machine::fail_try();
+    }
+    old
 }
 
 // Outside of an exploration the program runs with real threads and takes the real operations.
 macro_rules! atomics {
-    ($type:ty, $atomic:ty, $load:ident, $store:ident, $exchange:ident, $strong:ident, $weak:ident, $val:ident,
+    ($inner:ident, $type:ty, $atomic:ty, $load:ident, $store:ident, $exchange:ident, $strong:ident,
+     $weak:ident, $val:ident,
      $($fetch:ident($method:ident, $old:ident, $operand:ident) $new:expr;)*) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $load(address: *const $type, _: c_int) -> $type {
-            if !coroutine::in_program() {
-                // SAFETY: the program accesses an atomic there.
-                return unsafe { &*address.cast::<$atomic>() }.load(Ordering::SeqCst);
-            }
-            turn(address as usize, Operation::Load);
-            // SAFETY: the program accesses an atomic there, and no other thread runs.
-            let value = unsafe { read_volatile(address) };
-            tell(Value::Read(value as u128));
-            value
-        }
+        mod $inner {
+            use super::*;
 
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $store(address: *mut $type, value: $type, _: c_int) {
-            if !coroutine::in_program() {
-                // SAFETY: the program accesses an atomic there.
-                return unsafe { &*address.cast::<$atomic>() }.store(value, Ordering::SeqCst);
+            fn show(value: $type) -> u128 {
+                value.into()
             }
-            turn(address as usize, Operation::Store);
-            // SAFETY: the program accesses an atomic there, and no other thread runs.
-            unsafe { write_volatile(address, value) };
-            tell(Value::Wrote(value as u128));
-        }
 
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $exchange(address: *mut $type, new: $type, _: c_int) -> $type {
-            if !coroutine::in_program() {
-                // SAFETY: the program accesses an atomic there.
-                return unsafe { &*address.cast::<$atomic>() }.swap(new, Ordering::SeqCst);
-            }
-            turn(address as usize, Operation::ReadModifyWrite);
-            // SAFETY: the program accesses an atomic there, and no other thread runs.
-            let old = unsafe { std::ptr::replace(address, new) };
-            tell(Value::Changed(old as u128, new as u128));
-            old
-        }
-
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $val(
-            address: *mut $type, expected: $type, new: $type, _: c_int, _: c_int,
-        ) -> $type {
-            if !coroutine::in_program() {
-                // SAFETY: the program accesses an atomic there.
-                let atomic = unsafe { &*address.cast::<$atomic>() };
-                let (Ok(old) | Err(old)) =
-                    atomic.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
-                return old;
-            }
-            turn(address as usize, Operation::ReadModifyWrite);
-            // SAFETY: the program accesses an atomic there, and no other thread runs.
-            let old = unsafe { read_volatile(address) };
-            if old == expected {
+            pub(super) unsafe extern "C" fn load(address: *mut $type, _: c_int) -> $type {
+                if !coroutine::in_program() {
+                    // SAFETY: the program accesses an atomic there.
+                    return unsafe { &*address.cast::<$atomic>() }.load(Ordering::SeqCst);
+                }
                 // SAFETY: as above.
-                unsafe { write_volatile(address, new) };
-                tell(Value::Changed(old as u128, new as u128));
-            } else {
-                tell(Value::Read(old as u128));
-                tell_failure();
+                unsafe { modify(address, Operation::Load, show, |_| None).0 }
             }
-            old
-        }
 
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $strong(
-            address: *mut $type, expected: *mut $type, new: $type, order: c_int, other: c_int,
-        ) -> c_int {
-            // SAFETY: the program gives both; what was expected is the caller's own.
-            unsafe {
-                let wanted = *expected;
-                let old = $val(address, wanted, new, order, other);
-                *expected = old;
-                c_int::from(old == wanted)
+            pub(super) unsafe extern "C" fn store(address: *mut $type, new: $type, _: c_int) {
+                if !coroutine::in_program() {
+                    // SAFETY: the program accesses an atomic there.
+                    return unsafe { &*address.cast::<$atomic>() }.store(new, Ordering::SeqCst);
+                }
+                // SAFETY: as above.
+                let (_, is_announced) = unsafe {
+                    modify(address, Operation::Store, show, |_| Some(new))
+                };
+                if is_announced {
+                    machine::with(|machine| machine.value = Value::Wrote(show(new)));
+                }
             }
-        }
 
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $weak(
-            address: *mut $type, expected: *mut $type, new: $type, order: c_int, other: c_int,
-        ) -> c_int {
-            // SAFETY: as the strong one. It never fails without a reason here.
-            unsafe { $strong(address, expected, new, order, other) }
-        }
+            pub(super) unsafe extern "C" fn exchange(
+                address: *mut $type, new: $type, _: c_int,
+            ) -> $type {
+                if !coroutine::in_program() {
+                    // SAFETY: the program accesses an atomic there.
+                    return unsafe { &*address.cast::<$atomic>() }.swap(new, Ordering::SeqCst);
+                }
+                // SAFETY: as above.
+                unsafe { modify(address, Operation::ReadModifyWrite, show, |_| Some(new)).0 }
+            }
 
-        $(
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $fetch(address: *mut $type, $operand: $type, _: c_int) -> $type {
+            pub(super) unsafe extern "C" fn compare_exchange_val(
+                address: *mut $type, expected: $type, new: $type, _: c_int, _: c_int,
+            ) -> $type {
                 if !coroutine::in_program() {
                     // SAFETY: the program accesses an atomic there.
                     let atomic = unsafe { &*address.cast::<$atomic>() };
-                    return atomic.$method($operand, Ordering::SeqCst);
+                    let (Ok(old) | Err(old)) =
+                        atomic.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
+                    return old;
                 }
-                turn(address as usize, Operation::ReadModifyWrite);
-                // SAFETY: the program accesses an atomic there, and no other thread runs.
-                let $old = unsafe { read_volatile(address) };
-                let new: $type = $new;
                 // SAFETY: as above.
-                unsafe { write_volatile(address, new) };
-                tell(Value::Changed($old as u128, new as u128));
-                $old
+                unsafe { swap_if(address, expected, new, show) }
             }
-        )*
+
+            /// Never fails without a reason, so the weak one is the same.
+            pub(super) unsafe extern "C" fn compare_exchange(
+                address: *mut $type, expected: *mut $type, new: $type, order: c_int, other: c_int,
+            ) -> c_int {
+                // SAFETY: the program gives both.
+                unsafe {
+                    let wanted = *expected;
+                    let old = compare_exchange_val(address, wanted, new, order, other);
+                    if old != wanted {
+                        if !coroutine::is_own_stack(expected as usize) {
+                            spin::spoil();
+                        }
+                        *expected = old;
+                    }
+                    c_int::from(old == wanted)
+                }
+            }
+
+            $(
+                pub(super) unsafe extern "C" fn $method(
+                    address: *mut $type, $operand: $type, _: c_int,
+                ) -> $type {
+                    if !coroutine::in_program() {
+                        // SAFETY: the program accesses an atomic there.
+                        let atomic = unsafe { &*address.cast::<$atomic>() };
+                        return atomic.$method($operand, Ordering::SeqCst);
+                    }
+                    // SAFETY: as above.
+                    unsafe {
+                        modify(address, Operation::ReadModifyWrite, show, |$old| Some($new)).0
+                    }
+                }
+            )*
+        }
+
+        watched! {
+            $load => $inner::load;
+            $store => $inner::store;
+            $exchange => $inner::exchange;
+            $val => $inner::compare_exchange_val;
+            $strong => $inner::compare_exchange;
+            $weak => $inner::compare_exchange;
+            $($fetch => $inner::$method;)*
+        }
     };
 }
 
 macro_rules! fetches {
-    ($type:ty, $atomic:ty, $load:ident, $store:ident, $exchange:ident, $strong:ident, $weak:ident, $val:ident,
-     $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident, $nand:ident) => {
+    ($inner:ident, $type:ty, $atomic:ty, $load:ident, $store:ident, $exchange:ident, $strong:ident, $weak:ident,
+     $val:ident, $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident, $nand:ident) => {
         atomics! {
-            $type, $atomic, $load, $store, $exchange, $strong, $weak, $val,
+            $inner, $type, $atomic, $load, $store, $exchange, $strong, $weak, $val,
             $add(fetch_add, old, operand) old.wrapping_add(operand);
             $sub(fetch_sub, old, operand) old.wrapping_sub(operand);
             $and(fetch_and, old, operand) old & operand;
@@ -164,7 +188,7 @@ macro_rules! fetches {
 }
 
 fetches! {
-    u8, std::sync::atomic::AtomicU8,
+    of_8, u8, std::sync::atomic::AtomicU8,
     __tsan_atomic8_load, __tsan_atomic8_store,
     __tsan_atomic8_exchange, __tsan_atomic8_compare_exchange_strong,
     __tsan_atomic8_compare_exchange_weak, __tsan_atomic8_compare_exchange_val,
@@ -174,7 +198,7 @@ fetches! {
 }
 
 fetches! {
-    u16, std::sync::atomic::AtomicU16,
+    of_16, u16, std::sync::atomic::AtomicU16,
     __tsan_atomic16_load, __tsan_atomic16_store,
     __tsan_atomic16_exchange, __tsan_atomic16_compare_exchange_strong,
     __tsan_atomic16_compare_exchange_weak, __tsan_atomic16_compare_exchange_val,
@@ -184,7 +208,7 @@ fetches! {
 }
 
 fetches! {
-    u32, std::sync::atomic::AtomicU32,
+    of_32, u32, std::sync::atomic::AtomicU32,
     __tsan_atomic32_load, __tsan_atomic32_store,
     __tsan_atomic32_exchange, __tsan_atomic32_compare_exchange_strong,
     __tsan_atomic32_compare_exchange_weak, __tsan_atomic32_compare_exchange_val,
@@ -194,7 +218,7 @@ fetches! {
 }
 
 fetches! {
-    u64, std::sync::atomic::AtomicU64,
+    of_64, u64, std::sync::atomic::AtomicU64,
     __tsan_atomic64_load, __tsan_atomic64_store,
     __tsan_atomic64_exchange, __tsan_atomic64_compare_exchange_strong,
     __tsan_atomic64_compare_exchange_weak, __tsan_atomic64_compare_exchange_val,

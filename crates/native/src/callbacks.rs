@@ -6,28 +6,48 @@
 use crate::coroutine;
 use crate::heap;
 use crate::machine;
+use crate::spin::{self, Arrival, watched};
 use mazurka_core::Operation;
 use std::ffi::c_void;
 
-/// A plain access: watched unless it is to the thread's own stack. Not a scheduling point.
+/// A plain access: watched unless it is to the thread's own stack, and there to a word that no
+/// other thread ever touches. Not a scheduling point.
 #[inline]
 pub(crate) fn plain(address: usize, len: usize, write: bool) {
-    if len > 0 && coroutine::in_program() && !coroutine::is_own_stack(address) {
-        if heap::is_freed(address) || heap::is_freed(address + len - 1) {
-            heap::misuse("is used after it was freed", address);
+    if len == 0 || !coroutine::in_program() {
+        return;
+    }
+    if !coroutine::is_own_stack(address)
+        && (heap::is_freed(address) || heap::is_freed(address + len - 1))
+    {
+        heap::misuse("is used after it was freed", address);
+    }
+    machine::with(|machine| {
+        if !machine.is_shared || machine.is_own(address, len) {
+            return;
         }
-        machine::with(|machine| {
-            if machine.is_shared {
-                machine.watch.access(address, len, write);
-            }
-        });
+        // Where races are not looked for, what a loop reads may change unseen.
+        if write || machine.are_races_allowed {
+            spin::spoil();
+        }
+        machine.watch.access(address, len, write);
+    });
+}
+
+/// A volatile write is a scheduling point and no race.
+fn volatile_write(address: usize) {
+    if coroutine::in_program() {
+        machine::visible_write(address);
+        spin::spoil();
     }
 }
 
-/// A volatile access is a scheduling point and no race.
-fn volatile(address: usize, operation: fn(mazurka_core::ObjectId) -> Operation) {
-    if coroutine::in_program() && !coroutine::is_own_stack(address) {
-        machine::visible_access(address, operation);
+/// A volatile read is a scheduling point and no race.
+fn volatile_read(address: usize, len: u8) {
+    if coroutine::in_program() {
+        let arrival = Arrival::noted();
+        machine::visible_read(&arrival, address, Operation::Load);
+        machine::note_read(&arrival, address, len);
     }
 }
 
@@ -72,34 +92,53 @@ accesses! {
     __tsan_vptr_update(8, true);
 }
 
-macro_rules! volatile_accesses {
-    ($($name:ident($operation:ident);)*) => {$(
-        #[unsafe(no_mangle)]
-        extern "C" fn $name(address: *mut c_void) {
-            volatile(address as usize, Operation::$operation);
+macro_rules! volatile_reads {
+    ($($inner:ident($len:literal);)*) => {$(
+        extern "C" fn $inner(address: *mut c_void) {
+            volatile_read(address as usize, $len);
         }
     )*};
 }
 
-volatile_accesses! {
-    __tsan_volatile_read1(Load);
-    __tsan_volatile_read2(Load);
-    __tsan_volatile_read4(Load);
-    __tsan_volatile_read8(Load);
-    __tsan_volatile_read16(Load);
-    __tsan_volatile_write1(Store);
-    __tsan_volatile_write2(Store);
-    __tsan_volatile_write4(Store);
-    __tsan_volatile_write8(Store);
-    __tsan_volatile_write16(Store);
-    __tsan_unaligned_volatile_read2(Load);
-    __tsan_unaligned_volatile_read4(Load);
-    __tsan_unaligned_volatile_read8(Load);
-    __tsan_unaligned_volatile_read16(Load);
-    __tsan_unaligned_volatile_write2(Store);
-    __tsan_unaligned_volatile_write4(Store);
-    __tsan_unaligned_volatile_write8(Store);
-    __tsan_unaligned_volatile_write16(Store);
+volatile_reads! {
+    volatile_read1(1);
+    volatile_read2(2);
+    volatile_read4(4);
+    volatile_read8(8);
+    volatile_read16(16);
+}
+
+macro_rules! volatile_writes {
+    ($($name:ident;)*) => {$(
+        #[unsafe(no_mangle)]
+        extern "C" fn $name(address: *mut c_void) {
+            volatile_write(address as usize);
+        }
+    )*};
+}
+
+volatile_writes! {
+    __tsan_volatile_write1;
+    __tsan_volatile_write2;
+    __tsan_volatile_write4;
+    __tsan_volatile_write8;
+    __tsan_volatile_write16;
+    __tsan_unaligned_volatile_write2;
+    __tsan_unaligned_volatile_write4;
+    __tsan_unaligned_volatile_write8;
+    __tsan_unaligned_volatile_write16;
+}
+
+watched! {
+    __tsan_volatile_read1 => volatile_read1;
+    __tsan_volatile_read2 => volatile_read2;
+    __tsan_volatile_read4 => volatile_read4;
+    __tsan_volatile_read8 => volatile_read8;
+    __tsan_volatile_read16 => volatile_read16;
+    __tsan_unaligned_volatile_read2 => volatile_read2;
+    __tsan_unaligned_volatile_read4 => volatile_read4;
+    __tsan_unaligned_volatile_read8 => volatile_read8;
+    __tsan_unaligned_volatile_read16 => volatile_read16;
 }
 
 #[unsafe(no_mangle)]

@@ -48,7 +48,8 @@ struct Checkpoint {
     heap: SavedHeap,
     objects: SavedObjects,
     threads: Vec<Life>,
-    /// The stacks of the threads that run, from the innermost frame on, one after the other.
+    /// The stacks of the threads that run, one after the other: all frames, and where threads spin
+    /// the stale bytes below them, see [`Machine::kept_from`].
     stacks: Vec<u8>,
     /// The thread-local variables of all threads that were born, one after the other.
     storage: Vec<u8>,
@@ -179,7 +180,7 @@ impl Machine {
                 lender.save(&mut to.storage);
             }
             if thread.status == Status::Running {
-                to.stacks.extend_from_slice(coroutine::frames(idx, thread.coroutine));
+                to.stacks.extend_from_slice(coroutine::frames(idx, self.kept_from(thread)));
             }
         }
         to.keys.clone_from(&self.keys);
@@ -195,7 +196,8 @@ impl Machine {
         self.heap.restore(&from.heap);
         self.objects.restore(from.objects);
         let (mut stacks, mut storage) = (from.stacks.as_slice(), from.storage.as_slice());
-        for (idx, thread) in self.threads.iter_mut().enumerate() {
+        for idx in 0..self.threads.len() {
+            let thread = &mut self.threads[idx];
             let Some(saved) = from.threads.get(idx) else {
                 // Announced later for the first time.
                 thread.status = Status::Unborn;
@@ -206,8 +208,9 @@ impl Machine {
                 storage = lender.restore(storage);
             }
             if thread.status == Status::Running {
+                let start = self.kept_from(&self.threads[idx]);
                 // SAFETY: the frames are those of the thread when it was suspended there.
-                stacks = unsafe { coroutine::put_back(idx, thread.coroutine, stacks) };
+                stacks = unsafe { coroutine::put_back(idx, start, stacks) };
             }
         }
         self.keys.clone_from(&from.keys);

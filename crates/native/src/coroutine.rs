@@ -88,24 +88,24 @@ pub(crate) unsafe fn prepare(idx: usize, entry: extern "C" fn() -> !) -> usize {
     stack_pointer
 }
 
-/// The stack of a coroutine that is suspended, from its innermost frame on.
-pub(crate) fn frames(idx: usize, coroutine: Coroutine) -> &'static [u8] {
-    let len = top(idx) - coroutine.stack_pointer;
+/// The stack of a coroutine that is suspended, from an address on: that of its innermost frame or
+/// one below it.
+pub(crate) fn frames(idx: usize, start: usize) -> &'static [u8] {
+    let len = top(idx) - start;
     // SAFETY: the stack is mapped, and grows no further as long as the coroutine is suspended.
-    unsafe { std::slice::from_raw_parts(coroutine.stack_pointer as *const u8, len) }
+    unsafe { std::slice::from_raw_parts(start as *const u8, len) }
 }
 
 /// Puts the stack of a coroutine back from the beginning of `bytes`; the rest of them.
 ///
 /// # Safety
 ///
-/// They begin with its [`frames`] when it had that stack pointer.
-pub(crate) unsafe fn put_back(idx: usize, coroutine: Coroutine, bytes: &[u8]) -> &[u8] {
-    let (mine, rest) = bytes.split_at(top(idx) - coroutine.stack_pointer);
+/// They begin with its [`frames`] from `start` on.
+pub(crate) unsafe fn put_back(idx: usize, start: usize, bytes: &[u8]) -> &[u8] {
+    let (mine, rest) = bytes.split_at(top(idx) - start);
     // SAFETY: the stack is that long, and whatever was on it is not gone on with.
     unsafe {
-        let to = coroutine.stack_pointer as *mut u8;
-        std::ptr::copy_nonoverlapping(mine.as_ptr(), to, mine.len());
+        std::ptr::copy_nonoverlapping(mine.as_ptr(), start as *mut u8, mine.len());
     }
     rest
 }

@@ -12,6 +12,7 @@ use crate::coroutine;
 use crate::machine;
 use crate::memory::{self, Part, Saved};
 use crate::names;
+use crate::spin;
 use crate::watch::WATCHED_OF_A_BLOCK;
 use mazurka_core::{ThreadId, ViolationKind};
 use std::collections::VecDeque;
@@ -372,6 +373,7 @@ fn room(class: usize) -> usize {
 
 fn allocate(len: usize, align: usize) -> *mut c_void {
     let thread = coroutine::current().expect("a thread of the program asks");
+    spin::spoil();
     let block = machine::with(|machine| machine.heap.allocate(thread, len, align));
     if block == 0 {
         // SAFETY: every thread has one.
@@ -383,6 +385,7 @@ fn allocate(len: usize, align: usize) -> *mut c_void {
 /// Frees a block. Whoever uses it without being ordered before this, races.
 fn release(pointer: *mut c_void) {
     let Some(thread) = coroutine::current() else { return };
+    spin::spoil();
     let address = pointer as usize;
     if place(address).is_none_or(|(_, at)| at < HEADER_LEN)
         || !address.is_multiple_of(GRAIN)

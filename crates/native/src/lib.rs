@@ -15,10 +15,12 @@
 //! Liberties, each of them also said where it is taken:
 //!
 //! - Memory is sequentially consistent, whatever order an atomic operation asks for.
-//! - `volatile` accesses are scheduling points and never a data race.
+//! - `volatile` accesses are scheduling points, like relaxed atomics, and never a data race.
 //! - A timed wait waits until it gets what it waits for; the coverage says so.
 //! - When the program exits while threads run, these may still go on, as if the exit took its
-//!   time; threads that wait by then have ended. Handlers of `atexit` do not run.
+//!   time: that shows every state which some part of their steps leads to. Who waits by then has
+//!   ended. Handlers of `atexit` do not run.
+//! - A loop that changes nothing is gone round once (`spin`).
 //! - What the C library keeps for itself (open files, locale) is not put back.
 
 #![expect(unsafe_code, reason = "this is where the coroutines and the program's memory live")]
@@ -40,6 +42,7 @@ mod pthread;
 mod real;
 mod report;
 mod signals;
+mod spin;
 mod start;
 mod syscall;
 mod tls;

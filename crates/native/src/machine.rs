@@ -13,11 +13,12 @@ use crate::names;
 use crate::objects::Objects;
 use crate::process::Start;
 use crate::signals;
+use crate::spin::{self, Arrival, Reads};
 use crate::tls::Lender;
 use crate::watch::Watch;
 use mazurka_core::{
-    Decision, Divergence, Effect, Failure, Location, Next, ObjectId, Operation, PlainAccess,
-    Schedule, System, ThreadId, Violation, ViolationKind,
+    Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Operation,
+    PlainAccess, Schedule, Spin, System, ThreadId, Violation, ViolationKind,
 };
 use std::borrow::Cow;
 use std::cell::UnsafeCell;
@@ -48,12 +49,14 @@ pub(crate) struct Machine {
     pub(crate) has_exited: bool,
     /// Whether any execution had a timed wait.
     pub(crate) has_timed_waits: bool,
-    /// Whether any execution ended with threads that waited for a lock when the program exited.
-    has_abandoned: bool,
     /// Whether the program is the test harness of Rust, told to run one test.
     pub(crate) is_test: bool,
     /// Whether that was refused a thread for the test in this execution.
     has_refused: bool,
+    /// Whether data races are no violation.
+    pub(crate) are_races_allowed: bool,
+    /// Whether a thread of any execution came to the same read twice and changed nothing between.
+    pub(crate) has_loops: bool,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
     /// The stack of a thread, once the host has asked for it.
@@ -73,6 +76,10 @@ pub(crate) struct Thread {
     /// By birth, over all executions.
     children: Vec<ThreadId>,
     name: String,
+    /// The words of its stack that other threads have touched in any execution, ascending.
+    pub(crate) shared_words: Vec<usize>,
+    /// The lowest stack pointer with which it has read something in any execution.
+    pub(crate) lowest: usize,
     pub(crate) life: Life,
 }
 
@@ -94,6 +101,7 @@ pub(crate) struct Life {
     /// For random numbers and clocks, which depend on the thread alone.
     pub(crate) ticks: u64,
     pub(crate) random: u64,
+    pub(crate) reads: Reads,
 }
 
 impl Default for Life {
@@ -109,6 +117,7 @@ impl Default for Life {
             values: Vec::new(),
             ticks: 0,
             random: 0,
+            reads: Reads::default(),
         }
     }
 }
@@ -186,9 +195,10 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         is_shared: false,
         has_exited: false,
         has_timed_waits: false,
-        has_abandoned: false,
         is_test: false,
         has_refused: false,
+        are_races_allowed: false,
+        has_loops: false,
         keys: Vec::new(),
         backtrace: None,
         is_backtrace_wanted: false,
@@ -216,6 +226,11 @@ pub(crate) fn current() -> ThreadId {
 /// that succeeded: only what is tried can fail.
 pub(crate) fn visible(operation: Operation) -> bool {
     let idx = current().index();
+    with(|machine| machine.threads[idx].reads.come(operation == Operation::Yield));
+    announce(idx, operation)
+}
+
+fn announce(idx: usize, operation: Operation) -> bool {
     with(|machine| machine.threads[idx].operation = operation);
     loop {
         match with(Machine::follow) {
@@ -232,14 +247,55 @@ pub(crate) fn visible(operation: Operation) -> bool {
     with(|machine| machine.effect != Effect::Failed)
 }
 
-/// Announces an access to the atomic at an address. Before there is a second thread, nobody
-/// needs to know.
-#[inline]
-pub(crate) fn visible_access(address: usize, operation: fn(ObjectId) -> Operation) {
-    let object = with(|machine| machine.is_shared.then(|| machine.objects.at(address)));
+/// Announces a write to an address, where that is not known to change nothing.
+pub(crate) fn visible_write(address: usize) {
+    let object = with(|machine| {
+        machine.note_sharing(address, 1);
+        machine.is_shared.then(|| machine.objects.at(address))
+    });
     if let Some(object) = object {
-        visible(operation(object));
+        visible(Operation::Store(object));
     }
+}
+
+/// Announces an access to the atomic at an address that may turn out to change nothing. Whether
+/// it was: before there is a second thread, nobody needs to know.
+///
+/// Atomics on the own stack are announced, too, even if nobody else has ever seen them. That is
+/// known only from other executions, and a printed schedule has to be good without them.
+#[inline]
+pub(crate) fn visible_read(
+    arrival: &Arrival,
+    address: usize,
+    operation: fn(ObjectId) -> Operation,
+) -> bool {
+    let idx = current().index();
+    let object = with(|machine| {
+        if !machine.is_shared {
+            return None;
+        }
+        machine.note_sharing(address, 1);
+        machine.come_to_read(idx, arrival, address);
+        Some(machine.objects.at(address))
+    });
+    object.is_some_and(|object| announce(idx, operation(object)))
+}
+
+/// The access that came to [`visible_read`] has changed nothing.
+#[inline]
+pub(crate) fn note_read(arrival: &Arrival, address: usize, len: u8) {
+    let idx = current().index();
+    with(|machine| {
+        if machine.is_shared {
+            machine.note_read(idx, arrival, address, len);
+        }
+    });
+}
+
+/// A compare-and-swap that failed has only loaded.
+#[inline]
+pub(crate) fn fail_try() {
+    with(|machine| machine.effect = Effect::Failed);
 }
 
 /// Ends the running thread.
@@ -342,6 +398,8 @@ impl Thread {
         Self {
             lender: None,
             children: Vec::new(),
+            shared_words: Vec::new(),
+            lowest: usize::MAX,
             name,
             life: Life { random: idx as u64, ..Life::default() },
         }
@@ -396,6 +454,7 @@ impl Machine {
         });
         lender.reset();
         thread.life.coroutine.thread_pointer = lender.thread_pointer;
+        thread.reads.clear();
         thread.status = Status::New;
         thread.operation = Operation::Yield;
         thread.n_children = 0;
@@ -406,6 +465,9 @@ impl Machine {
 
     /// How to go on with a thread.
     fn coroutine(&mut self, idx: usize) -> Coroutine {
+        if self.threads[idx].status == Status::New {
+            self.poison(idx);
+        }
         let thread = &mut self.threads[idx];
         if thread.status == Status::New {
             thread.status = Status::Running;
@@ -447,6 +509,7 @@ impl Machine {
         match (thread.status, thread.operation) {
             (Status::Unborn | Status::Finished, _) => false,
             (Status::New, _) => true,
+            (Status::Running, _) if thread.reads.is_held() => false,
             (Status::Running, Operation::Join(child)) => {
                 self.threads[child.index()].status == Status::Finished
             }
@@ -483,12 +546,11 @@ impl Machine {
         match thread.status {
             Status::Unborn => return Next::Unborn,
             Status::Finished => return Next::Finished,
+            Status::Running if thread.reads.is_held() => return Next::Finished,
             Status::New | Status::Running => {}
         }
         if !self.is_enabled(idx) {
-            // The end of the program ends those who wait.
-            let is_over = self.has_exited && (0..self.threads.len()).all(|i| !self.is_enabled(i));
-            return if is_over { Next::Finished } else { Next::Blocked(operation) };
+            return Next::Blocked(operation);
         }
         let choices = match operation {
             Operation::NotifyOne(condvar) => self.objects.sleepers(condvar).len().max(1) as u32,
@@ -503,6 +565,7 @@ impl Machine {
         self.depth += 1;
         self.watch.begin_step();
         signals::begin_step();
+        spin::begin_step();
         self.value = Value::None;
         let operation = self.threads[idx].operation;
         if let Operation::Spawn(child) = operation {
@@ -516,23 +579,28 @@ impl Machine {
         if let Some(violation) = signals::take_crash().map(names::describe_crash) {
             self.violation.get_or_insert(violation);
         }
-        if self.has_exited && !self.has_abandoned {
-            self.has_abandoned = (0..self.threads.len()).all(|idx| !self.is_enabled(idx))
-                && self.threads.iter().any(|thread| {
-                    use Operation as O;
-                    let waits = matches!(
-                        thread.operation,
-                        O::Acquire(_) | O::ReadAcquire(_) | O::WriteAcquire(_)
-                    );
-                    thread.status == Status::Running && waits
-                });
-        }
         match self.violation.take() {
             None => Ok(self.effect),
             Some(violation) => {
                 self.threads[idx].status = Status::Finished;
                 Err(Failure { effect: self.effect, violation })
             }
+        }
+    }
+
+    fn ending(&self) -> Ending {
+        let held = || {
+            let running = self.threads.iter().filter(|it| it.status == Status::Running);
+            running.map(|thread| &thread.reads).filter(|reads| reads.is_held())
+        };
+        if held().any(Reads::can_leave) {
+            Ending::Redundant
+        } else if self.has_exited {
+            Ending::Exited
+        } else if held().next().is_some() {
+            Ending::Spinning
+        } else {
+            Ending::Final
         }
     }
 }
@@ -578,6 +646,16 @@ impl System for Native {
         Ok(())
     }
 
+    fn ending(&self) -> Ending {
+        with(|machine| machine.ending())
+    }
+
+    fn spin(&self, thread: ThreadId) -> Option<Spin> {
+        let is_held = with(|machine| machine.threads[thread.index()].reads.is_held());
+        is_held.then_some(())?;
+        spin::describe(thread.index(), self.location(thread).map(|place| place.to_string()))
+    }
+
     fn accesses(&self) -> &[PlainAccess] {
         // SAFETY: the accesses change only in `reset` and `step`, which need the system for
         // themselves.
@@ -592,13 +670,6 @@ impl System for Native {
         with(|machine| {
             if machine.has_timed_waits {
                 assumptions.push("that timed waits do not time out".to_owned());
-            }
-            if machine.has_abandoned {
-                assumptions.push(
-                    "that threads which wait for a lock when the program exits would not have come \
-                     first"
-                        .to_owned(),
-                );
             }
         });
         assumptions

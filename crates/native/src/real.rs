@@ -39,6 +39,10 @@ macro_rules! replace {
                 // SAFETY: the caller wanted to call just this.
                 return unsafe { real($($arg),*) };
             }
+            const ONLY_TAKES_TIME: bool = $crate::spin::only_takes_time(stringify!($name));
+            if !ONLY_TAKES_TIME {
+                $crate::spin::spoil();
+            }
             $body
         }
     )*};

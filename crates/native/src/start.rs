@@ -15,7 +15,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often memory may turn out to be divided otherwise before we stop believing it.
+/// How often something new may be learnt before we stop believing it.
 const MAX_RESTARTS: u32 = 1000;
 /// The processor can change the thread pointer, and the kernel lets us.
 const HWCAP2_FSGSBASE: u64 = 2;
@@ -123,8 +123,9 @@ fn explore(start: Start) -> Result<Report, String> {
     machine::with(|machine| {
         machine.checkpoints.are_off = wishes.checkpoints == Some(false);
         machine.checkpoints.are_checked = wishes.check_checkpoints == Some(true);
+        machine.is_test = wishes.test == Some(true);
+        machine.are_races_allowed = !options.race;
     });
-    machine::with(|machine| machine.is_test = wishes.test == Some(true));
     signals::catch();
     if let Some(schedule) = &wishes.replay {
         let schedule: Schedule = schedule.parse().map_err(|error| format!("replay: {error}"))?;
@@ -153,16 +154,17 @@ fn explore(start: Start) -> Result<Report, String> {
     })
 }
 
-/// Searches, and again as long as memory turns out to be divided otherwise.
+/// Searches, and again as long as something is learnt on the way that would have mattered before:
+/// how memory is divided, which words of a stack are shared, that threads spin.
 fn search(options: &Options) -> Result<(Outcome, u32), String> {
     for restarts in 0..MAX_RESTARTS {
         let explorer = Explorer::new(options.clone()).on_event(&tell).stop_when(&CUT);
-        let outcome = explorer.run(|| Native).map_err(|error| error.to_string())?;
+        let outcome = explorer.run(|| Native).map_err(|error| error.to_string());
         if !CUT.swap(false, Ordering::Relaxed) || signals::is_interrupted() {
-            return Ok((outcome, restarts));
+            return Ok((outcome?, restarts));
         }
     }
-    Err("memory is divided otherwise in every search".to_owned())
+    Err("something new is learnt in every search".to_owned())
 }
 
 fn tell(event: &Event) {
@@ -173,6 +175,15 @@ fn tell(event: &Event) {
 
 /// Takes the steps of one schedule, with the program's output.
 fn follow(schedule: &Schedule) -> Result<Report, String> {
+    // What an execution teaches matters from its first step on. Nothing is shown before.
+    let output = Silence::begin();
+    for _ in 0..MAX_RESTARTS {
+        let _ = replay(&mut Native, schedule);
+        if !CUT.swap(false, Ordering::Relaxed) {
+            break;
+        }
+    }
+    drop(output);
     let replayed = replay(&mut Native, schedule).map_err(|error| error.to_string())?;
     // SAFETY: writes out what the program has printed.
     unsafe { libc::fflush(std::ptr::null_mut()) };

@@ -76,7 +76,6 @@ impl Program {
             std::env::temp_dir().join(format!("mazurka-native-{}-{count}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
         let program = Self { folder };
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
         let library = library();
         run(Command::new(COMPILER)
             .args(COMPILE)
@@ -84,7 +83,7 @@ impl Program {
             .arg(format!("{name}.c"))
             .arg("-o")
             .arg(program.folder.join("program.o"))
-            .current_dir(sources));
+            .current_dir(sources()));
         run(Command::new(COMPILER)
             .arg(program.folder.join("program.o"))
             .args(["-Wl,-z,relro,-z,now", WRAP, "-pthread", "-L"])
@@ -121,6 +120,11 @@ impl Program {
             output,
         }
     }
+}
+
+/// The folder of the programs.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
 }
 
 /// The folder of the library under test, which cargo has built beside this test.
@@ -409,6 +413,102 @@ fn threads_go_on_while_the_program_exits_but_need_not_end() {
         check_with("early_exit", &format!("-DWRONG={wrong}")).violated("assertion", message);
     }
     check_with("early_exit", "-DWRONG=2").holds(2);
+}
+
+#[test]
+fn who_waits_when_the_program_exits_may_have_come_first() {
+    let message = "exit_with_lock.c:10: assertion `x != WRONG` failed in work";
+    check_with("exit_with_lock", "-DWRONG=0").violated("assertion", message);
+    let answer = check_with("exit_with_lock", "-DWRONG=1").holds(2);
+    assert!(answer.message.ends_with("assuming sequentially consistent memory"));
+}
+
+/// The executions of a program that holds, and how many more ended with a thread held in a loop.
+fn rounds(program: &str, defines: &[&str]) -> (u64, u64) {
+    let answer = Program::build(program, defines).explore(&json!({}));
+    let is_proved = matches!(answer.verdict, Some(Verdict::Holds(_)));
+    assert!(is_proved, "{defines:?}: {} {:?}", answer.message, answer.error);
+    (answer.statistics.executions, answer.statistics.blocked_executions)
+}
+
+/// What is found in a program with a mistake.
+fn mistake(program: &str, defines: &[&str]) -> String {
+    let answer = Program::build(program, defines).explore(&json!({}));
+    let Some(Verdict::Violated(found)) = answer.verdict else {
+        panic!("{defines:?}: {} {:?}", answer.message, answer.error);
+    };
+    let message = found.violation.message.replace(&format!("{}/", sources().display()), "");
+    format!("{}: {message}", found.violation.kind.name())
+}
+
+#[test]
+fn locks_that_spin_are_gone_round_once() {
+    for (lock, two, three) in [
+        ("TEST_AND_SET", (2, 2), Some((6, 18))),
+        ("TEST_AND_TEST_AND_SET", (4, 4), Some((36, 81))),
+        ("COMPARE_AND_SWAP", (2, 2), Some((6, 18))),
+        ("TICKET", (2, 2), Some((6, 24))),
+        ("PETERSON", (4, 6), None),
+        ("DEKKER", (4, 8), None),
+        ("MCS", (6, 6), Some((66, 102))),
+        ("CLH", (2, 2), Some((6, 12))),
+    ] {
+        let lock = format!("-DLOCK={lock}");
+        assert_eq!(rounds("spin_locks", &[&lock]), two, "{lock}, 2 threads");
+        if let Some(three) = three {
+            assert_eq!(rounds("spin_locks", &[&lock, "-DTHREADS=3"]), three, "{lock}, 3 threads");
+        }
+        // Without optimisation a frame has more bytes that nobody has written yet.
+        rounds("spin_locks", &[&lock, "-O0"]);
+    }
+}
+
+#[test]
+fn broken_locks_that_spin_are_found() {
+    for (lock, found) in [
+        ("TEST_AND_SET", "deadlock: 2 threads wait for ever: main.1 spins at spin_locks.c:29:12 "),
+        ("TEST_AND_TEST_AND_SET", "race: data race on `inside`"),
+        ("COMPARE_AND_SWAP", "race: data race on `inside`"),
+        ("TICKET", "deadlock: 2 threads wait for ever: main.2 spins at spin_locks.c:65:12 "),
+        ("PETERSON", "race: data race on `inside`"),
+        ("DEKKER", "deadlock: 3 threads wait for ever: main.1 spins at spin_locks.c:82:12 until "),
+        ("MCS", "deadlock: 2 threads wait for ever: main.2 spins at spin_locks.c:109:12 until "),
+        ("CLH", "race: data race on `inside`"),
+    ] {
+        let mistake = mistake("spin_locks", &[&format!("-DLOCK={lock}"), "-DBROKEN"]);
+        assert!(mistake.starts_with(found), "{lock}: {mistake}");
+    }
+}
+
+#[test]
+fn loops_that_wait_are_gone_round_once() {
+    let lost = "deadlock: 1 thread waits for ever: main spins at spin_waits.c";
+    for (wait, expected, found) in [
+        ("FLAG", (1, 1), format!("{lost}:41:13 until flag changes from 0")),
+        ("SLEEPING", (2, 1), format!("{lost}:41:13 until flag changes from 0")),
+        ("VOLATILE", (1, 1), format!("{lost}:62:17 until flag changes from 2")),
+        ("ON_STACK", (2, 2), format!("{lost}:80:13 until main.stack-")),
+        ("SEQLOCK", (235, 83), "assertion: spin_waits.c:106: assertion `l == r` failed".to_owned()),
+        ("SENSE_BARRIER", (32, 36), "deadlock: 2 threads wait for ever: main spins at ".to_owned()),
+        ("BOUNDED", (4, 0), "assertion: spin_waits.c:153: assertion `tries != ".to_owned()),
+        ("NESTED", (2, 4), format!("{lost}:168:12 until y changes from 0 or x changes from 0")),
+    ] {
+        let wait = format!("-DWAIT={wait}");
+        assert_eq!(rounds("spin_waits", &[&wait]), expected, "{wait}");
+        rounds("spin_waits", &[&wait, "-O0"]);
+        let mistake = mistake("spin_waits", &[&wait, "-DBROKEN"]);
+        assert!(mistake.starts_with(&found), "{wait}: {mistake}");
+    }
+}
+
+#[test]
+fn a_loop_that_never_ends_is_replayed() {
+    let program = Program::build("spin_waits", &["-DWAIT=ON_STACK", "-DBROKEN"]);
+    let answer = program.explore(&json!({}));
+    let Some(Verdict::Violated(found)) = answer.verdict else { panic!("{}", answer.message) };
+    let again = program.explore(&json!({ "replay": found.schedule.to_string() }));
+    let end = format!(": {}", found.violation.message);
+    assert!(again.message.ends_with(&end), "{} {:?}", again.message, again.error);
 }
 
 #[test]

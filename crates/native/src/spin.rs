@@ -1,0 +1,334 @@
+//! Spin loops: a thread that goes round a loop without changing anything is held there.
+//!
+//! **The rule.** When a thread comes to a read for the second time in the same state, and has
+//! changed nothing since the first, its round can be taken out of the execution and nobody would
+//! notice: it then comes to the first read only now, and goes on as it would go on from here. So
+//! everything the thread does after this round it also does in an execution without it, and this
+//! execution need not show it. All that is left to ask, once nobody else can move, is whether the
+//! thread could ever leave: it cannot if all that the round read is still as it was. That is a
+//! deadlock ([`Ending::Spinning`](mazurka_core::Ending)); if something has changed, this execution
+//! is one that another one stands for.
+//!
+//! **The same state** is the same call with the same registers and the same stack. A call leaves
+//! only those registers that it has to keep, so [`watched`] notes them on the way in. A stack is
+//! all bytes from the caller's stack pointer up, without those that other threads have ever
+//! touched: they are shared memory. What the round *changes* elsewhere is seen by the
+//! instrumentation: a plain write that is not to the own stack, an atomic that got another value, any other
+//! operation, and any call of a function that this library replaces, but for a few that only take time.
+//! What a library without instrumentation writes is not seen.
+//!
+//! A loop that counts its rounds is in another state each time, and is unrolled.
+//!
+//! **Stale bytes.** A frame has bytes that nobody has written yet. Whether they happen to be what
+//! the loop will write there decides between the second and the third visit, and must not depend
+//! on the execution before. So where threads spin, a stack is filled with [`POISON`] before it is
+//! used, as deep as reads were ever made from, and a checkpoint keeps the stale bytes, too.
+
+use crate::coroutine;
+use crate::machine::{self, Machine, Thread};
+use crate::watch::CUT;
+use mazurka_core::{ObjectId, Spin, ThreadId};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A loop with more reads than this is unrolled.
+const MAX_READS: usize = 16;
+const POISON: u8 = 0xa5;
+const WORD: usize = 8;
+
+/// Whether the running thread has changed nothing since its last operation.
+static IS_PURE: AtomicBool = AtomicBool::new(true);
+/// What [`watched`] noted: rbx, rbp, r12 to r15, rsp.
+pub(crate) static REGISTERS: [AtomicUsize; 7] = [const { AtomicUsize::new(0) }; 7];
+
+/// Where a thread is when it calls one of our functions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    kept: [usize; 6],
+    stack_pointer: usize,
+}
+
+/// What a thread has read since it last changed anything.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reads {
+    reads: Vec<Read>,
+    /// Where in `reads` the loop begins that the thread is held in.
+    held: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    site: usize,
+    stack_pointer: usize,
+    /// Of the state in which the thread came to it.
+    digest: u64,
+    object: ObjectId,
+    address: usize,
+    len: u8,
+    value: u128,
+}
+
+/// The running thread changes something, or may do so.
+#[inline]
+pub(crate) fn spoil() {
+    IS_PURE.store(false, Ordering::Relaxed);
+}
+
+/// A step begins: nothing is changed yet.
+#[inline]
+pub(crate) fn begin_step() {
+    IS_PURE.store(true, Ordering::Relaxed);
+}
+
+/// Whether a replaced function only takes time, or tells what never changes.
+pub(crate) const fn only_takes_time(name: &str) -> bool {
+    const NAMES: [&[u8]; 8] = [
+        b"sched_yield",
+        b"thrd_yield",
+        b"sleep",
+        b"usleep",
+        b"nanosleep",
+        b"clock_nanosleep",
+        b"thrd_sleep",
+        b"pthread_self",
+    ];
+    let mut idx = 0;
+    while idx < NAMES.len() {
+        if is_same(NAMES[idx], name.as_bytes()) {
+            return true;
+        }
+        idx += 1;
+    }
+    false
+}
+
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
+
+/// Defines functions for the program to call that note its registers and go on with another.
+macro_rules! watched {
+    ($($name:ident => $inner:path;)*) => {$(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            std::arch::naked_asm!(
+                "mov [rip + {registers}], rbx",
+                "mov [rip + {registers} + 8], rbp",
+                "mov [rip + {registers} + 16], r12",
+                "mov [rip + {registers} + 24], r13",
+                "mov [rip + {registers} + 32], r14",
+                "mov [rip + {registers} + 40], r15",
+                "mov [rip + {registers} + 48], rsp",
+                "jmp {inner}",
+                registers = sym $crate::spin::REGISTERS,
+                inner = sym $inner,
+            )
+        }
+    )*};
+}
+
+pub(crate) use watched;
+
+impl Arrival {
+    /// Of the call that was [`watched`] last.
+    #[inline]
+    pub(crate) fn noted() -> Self {
+        let register = |idx: usize| REGISTERS[idx].load(Ordering::Relaxed);
+        Self { kept: std::array::from_fn(register), stack_pointer: register(6) }
+    }
+
+    /// The address that the call returns to.
+    fn site(&self) -> usize {
+        // SAFETY: the stack pointer of a function that was just called points to it.
+        unsafe { *(self.stack_pointer as *const usize) }
+    }
+
+    /// A hash of all that decides what the thread does next, but for what it is about to read.
+    fn digest(&self, idx: usize, shared: &[usize]) -> u64 {
+        let words = (self.stack_pointer..coroutine::top(idx)).step_by(WORD);
+        // SAFETY: this is the part of the thread's stack that is in use.
+        let read = |address: usize| unsafe { std::ptr::read_volatile(address as *const u64) };
+        let kept = self.kept.iter().fold(0, |hash, &word| mixed(hash, word as u64));
+        if shared.is_empty() {
+            return words.fold(kept, |hash, address| mixed(hash, read(address)));
+        }
+        let own = words.filter(|address| shared.binary_search(address).is_err());
+        own.fold(kept, |hash, address| mixed(hash, read(address)))
+    }
+}
+
+#[inline]
+fn mixed(hash: u64, word: u64) -> u64 {
+    (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+impl Reads {
+    /// A thread begins.
+    pub(crate) fn clear(&mut self) {
+        self.reads.clear();
+        self.held = None;
+    }
+
+    /// The thread comes to an operation. Whether it was pure so far: if not, all is forgotten.
+    pub(crate) fn come(&mut self, is_read: bool) {
+        if !is_read || !IS_PURE.load(Ordering::Relaxed) {
+            self.reads.clear();
+        }
+    }
+
+    /// Whether the thread is held in a loop.
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// What the loop reads that the thread is held in.
+    fn of_loop(&self) -> &[Read] {
+        self.held.map_or(&[], |start| &self.reads[start..])
+    }
+
+    /// Whether the thread could leave the loop: something that it reads has changed.
+    pub(crate) fn can_leave(&self) -> bool {
+        self.of_loop().iter().any(|read| read.value != load(read.address, read.len))
+    }
+}
+
+/// The value at an address of the program.
+fn load(address: usize, len: u8) -> u128 {
+    let mut bytes = [0; 16];
+    // SAFETY: the program has read there, and its memory stays mapped.
+    unsafe {
+        std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), usize::from(len));
+    }
+    u128::from_le_bytes(bytes)
+}
+
+impl Machine {
+    /// The running thread comes to a read, and is held there if it is going round in a loop.
+    pub(crate) fn come_to_read(&mut self, idx: usize, arrival: &Arrival, address: usize) {
+        let thread = &mut self.threads[idx];
+        thread.reads.come(true);
+        let reads = &thread.reads.reads;
+        if reads.is_empty() {
+            return;
+        }
+        let site = arrival.site();
+        let is_here = |read: &Read| {
+            read.site == site
+                && read.stack_pointer == arrival.stack_pointer
+                && read.address == address
+        };
+        let Some(start) = reads.iter().rposition(is_here) else { return };
+        if reads[start].digest == arrival.digest(idx, &thread.shared_words) {
+            thread.reads.held = Some(start);
+        }
+        if !self.has_loops {
+            // So far, stale bytes may have decided.
+            self.has_loops = true;
+            self.learn();
+        }
+    }
+
+    /// Something new is known that would have mattered before.
+    fn learn(&mut self) {
+        self.checkpoints.clear();
+        CUT.store(true, Ordering::Relaxed);
+    }
+
+    /// The running thread has read a value and changed nothing.
+    pub(crate) fn note_read(&mut self, idx: usize, arrival: &Arrival, address: usize, len: u8) {
+        let object = self.objects.at(address);
+        if arrival.stack_pointer < self.threads[idx].lowest {
+            self.threads[idx].lowest = arrival.stack_pointer;
+            if self.has_loops {
+                self.learn();
+            }
+        }
+        let thread = &mut self.threads[idx];
+        let digest = arrival.digest(idx, &thread.shared_words);
+        if thread.reads.reads.len() == MAX_READS {
+            thread.reads.reads.clear();
+        }
+        thread.reads.reads.push(Read {
+            site: arrival.site(),
+            stack_pointer: arrival.stack_pointer,
+            digest,
+            object,
+            address,
+            len,
+            value: load(address, len),
+        });
+    }
+
+    /// Makes the bytes of a stack that nobody has written yet the same in every execution.
+    pub(crate) fn poison(&mut self, idx: usize) {
+        let (start, end) = (self.threads[idx].lowest, coroutine::top(idx));
+        if self.has_loops && start < end {
+            // SAFETY: the thread has not begun, so its stack is not in use.
+            unsafe { std::ptr::write_bytes(start as *mut u8, POISON, end - start) };
+        }
+    }
+
+    /// From where on the stack of a suspended thread matters: from its innermost frame on, or from
+    /// the deepest frame of any loop.
+    pub(crate) fn kept_from(&self, thread: &Thread) -> usize {
+        let innermost = thread.coroutine.stack_pointer;
+        if self.has_loops { innermost.min(thread.lowest) } else { innermost }
+    }
+
+    /// Whether the running thread is the only one that ever touches this memory, as far as is
+    /// known.
+    #[inline]
+    pub(crate) fn is_own(&mut self, address: usize, len: usize) -> bool {
+        self.note_sharing(address, len);
+        if !coroutine::is_own_stack(address) {
+            return false;
+        }
+        let shared = &self.threads[coroutine::stack_of(address)].shared_words;
+        shared.is_empty() || {
+            let first = shared.partition_point(|&word| word + WORD <= address);
+            shared.get(first).is_none_or(|&word| word >= address + len)
+        }
+    }
+
+    /// The running thread touches memory: if it is on the stack of another one, that is shared.
+    #[inline]
+    pub(crate) fn note_sharing(&mut self, address: usize, len: usize) {
+        if coroutine::stack_of(address) < ThreadId::MAX && !coroutine::is_own_stack(address) {
+            self.share_stack(address, len);
+        }
+    }
+
+    #[cold]
+    fn share_stack(&mut self, address: usize, len: usize) {
+        let Some(owner) = self.threads.get_mut(coroutine::stack_of(address)) else { return };
+        let mut is_new = false;
+        for word in (address / WORD * WORD..address + len).step_by(WORD) {
+            if let Err(place) = owner.shared_words.binary_search(&word) {
+                owner.shared_words.insert(place, word);
+                is_new = true;
+            }
+        }
+        if is_new {
+            self.learn();
+        }
+    }
+}
+
+/// The loop that a thread is held in, for people.
+pub(crate) fn describe(idx: usize, place: Option<String>) -> Option<Spin> {
+    let mut reads = machine::with(|machine| machine.threads[idx].reads.of_loop().to_vec());
+    let object = reads.first()?.object;
+    reads.sort_by_key(|read| read.address);
+    reads.dedup_by_key(|read| read.address);
+    let wishes: Vec<String> = reads
+        .iter()
+        .map(|read| format!("{} changes from {}", machine::name_of(read.address), read.value))
+        .collect();
+    let place = place.map_or(String::new(), |place| format!(" at {place}"));
+    Some(Spin { object, text: format!("spins{place} until {}", wishes.join(" or ")) })
+}
