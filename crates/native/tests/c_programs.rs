@@ -70,6 +70,10 @@ impl Drop for Program {
 
 impl Program {
     fn build(name: &str, defines: &[&str]) -> Self {
+        Self::build_in(&sources(), name, defines)
+    }
+
+    fn build_in(sources: &Path, name: &str, defines: &[&str]) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder =
@@ -83,7 +87,7 @@ impl Program {
             .arg(format!("{name}.c"))
             .arg("-o")
             .arg(program.folder.join("program.o"))
-            .current_dir(sources()));
+            .current_dir(sources));
         run(Command::new(COMPILER)
             .arg(program.folder.join("program.o"))
             .args(["-Wl,-z,relro,-z,now", WRAP, "-pthread", "-L"])
@@ -509,6 +513,48 @@ fn a_loop_that_never_ends_is_replayed() {
     let again = program.explore(&json!({ "replay": found.schedule.to_string() }));
     let end = format!(": {}", found.violation.message);
     assert!(again.message.ends_with(&end), "{} {:?}", again.message, again.error);
+}
+
+/// What a program of the corpus is said to be in its first lines, for each way to build it:
+/// `// expect -DN=3 -DFIXED: holds`.
+fn expectations(source: &Path) -> Vec<(Vec<String>, String)> {
+    let text = std::fs::read_to_string(source).expect("a source can be read");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("// expect"));
+    let parts = lines.map(|line| line.split_once(':').expect("a verdict follows a colon"));
+    parts
+        .map(|(flags, verdict)| {
+            (flags.split_whitespace().map(str::to_owned).collect(), verdict.trim().to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn every_bug_of_the_small_programs_is_found() {
+    const LIMIT_MS: u64 = 10_000;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/c/sct");
+    let entries = std::fs::read_dir(&folder).expect("the corpus is there");
+    let mut sources: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("an entry can be read").path()).collect();
+    sources.sort();
+    assert!(sources.len() >= 30, "{} programs", sources.len());
+    for source in sources {
+        let name = source.file_stem().expect("a file has a name").to_string_lossy();
+        let expectations = expectations(&source);
+        let is_broken = |(_, verdict): &(_, String)| verdict.starts_with("violated");
+        assert!(expectations.iter().any(is_broken), "{name} has no bug");
+        for (flags, expected) in expectations {
+            let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+            let program = Program::build_in(&folder, &name, &flags);
+            let answer = program.explore(&json!({ "time_limit_ms": LIMIT_MS }));
+            let verdict = answer.verdict.as_ref().map_or("error", Verdict::name);
+            let found = match &answer.verdict {
+                Some(Verdict::Violated(it)) => format!("{verdict} {}", it.violation.kind.name()),
+                _ => verdict.to_owned(),
+            };
+            let Answer { message, error, .. } = &answer;
+            assert_eq!(found, expected, "{name} {flags:?}: {message} {error:?}");
+        }
+    }
 }
 
 #[test]
