@@ -122,11 +122,13 @@ fn explore(
     if let Some(Verdict::Violated(found)) = &mut answer.verdict {
         shorten(found);
     }
-    let Answer { verdict: Some(verdict), statistics, time_s, .. } = &answer else {
+    let Answer { verdict: Some(verdict), statistics, time_s, used, .. } = &answer else {
         return Err(Failure::defect(format!("the report of `{name}` has no verdict")).into());
     };
     let elapsed = Duration::try_from_secs_f64(*time_s).unwrap_or_default();
     let mut report = Report::new(name, "native", verdict, statistics, elapsed);
+    report.peak_memory = used.peak_memory_bytes;
+    report.n_threads = used.threads;
     report.options = arguments::in_force(options);
     report.replay_with = Some(replay);
     // `optimal` takes one execution of each trace.

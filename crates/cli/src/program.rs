@@ -23,6 +23,14 @@ pub(crate) struct Answer {
     pub(crate) message: Option<String>,
     error: Option<String>,
     pub(crate) time_s: f64,
+    pub(crate) used: Used,
+}
+
+/// What the program has used of the machine, all executions together.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Used {
+    pub(crate) threads: usize,
+    pub(crate) peak_memory_bytes: Option<u64>,
 }
 
 /// Runs a program and its arguments with options for the library; `name` is what its user calls it.

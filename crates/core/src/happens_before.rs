@@ -20,7 +20,7 @@
 //! read once and later writes see them through it.
 
 use crate::fold::mix;
-use crate::operation::{End, Place, Touch};
+use crate::operation::{End, Place, Touch, Touches};
 use crate::{Decision, Effect, Operation, ThreadId, may_be_coenabled};
 use std::hash::{Hash, Hasher};
 
@@ -189,7 +189,8 @@ impl HappensBefore {
     /// Adds a step at the end.
     pub fn push(&mut self, decision: Decision, operation: Operation, effect: Effect) -> Position {
         let thread = decision.thread;
-        self.make_room(thread, operation);
+        let touches = operation.touches();
+        self.make_room(thread, operation, touches);
         let at = self.events.len() as Position + 1;
         let previous = self.threads[thread.index()].steps.last().copied().unwrap_or(0);
         let origin = if previous == 0 { self.threads[thread.index()].born } else { previous };
@@ -210,7 +211,7 @@ impl HappensBefore {
         }
 
         let mut replaced = [Tails::default(); 2];
-        for (idx, &(place, touch)) in operation.touches().as_slice().iter().enumerate() {
+        for (idx, &(place, touch)) in touches.as_slice().iter().enumerate() {
             let tails = self.places[slot(place)];
             match touch {
                 Touch::Read => {
@@ -301,7 +302,10 @@ impl HappensBefore {
             if last != 0 && !self.knows(base, last) {
                 races.push(last);
             }
-            if touch == Touch::Write && place.1 == End::Front {
+            if touch == Touch::Write
+                && place.1 == End::Front
+                && self.has_unseen_reads(place, tails.chain)
+            {
                 let seen = self.clock_at(tails.chain);
                 races.extend(
                     self.reads_of(place)
@@ -440,6 +444,15 @@ impl HappensBefore {
             .map(|(idx, &read)| (ThreadId::new(idx), read))
     }
 
+    /// Whether the last of the chain does not know of some read.
+    #[inline]
+    fn has_unseen_reads(&self, place: Place, chain: Position) -> bool {
+        let start = place.0.index() * self.stride;
+        let reads = self.reads.get(start..start + self.stride).unwrap_or(&[]);
+        // All of them are looked at: most often there is none to stop at.
+        reads.iter().zip(self.clock_at(chain)).fold(false, |any, (read, seen)| any | (read > seen))
+    }
+
     /// Orders the step whose clock begins at `start` after the step `before`.
     #[inline]
     fn follow(&mut self, start: usize, before: Position, hash: &mut u64) {
@@ -461,11 +474,13 @@ impl HappensBefore {
     fn follow_reads(&mut self, start: usize, place: Place, chain: Position, hash: &mut u64) {
         let row = place.0.index() * self.stride;
         let mut sum = 0u64;
-        for idx in 0..self.threads.len() {
-            let read = self.reads[row + idx];
-            if read > self.clock_at(chain)[idx] {
-                sum = sum.wrapping_add(mix(self.hash_at(read), 1));
-                self.follow(start, read, &mut 0);
+        if self.has_unseen_reads(place, chain) {
+            for idx in 0..self.threads.len() {
+                let read = self.reads[row + idx];
+                if read > self.clock_at(chain)[idx] {
+                    sum = sum.wrapping_add(mix(self.hash_at(read), 1));
+                    self.follow(start, read, &mut 0);
+                }
             }
         }
         *hash = mix(*hash, sum);
@@ -560,7 +575,7 @@ impl HappensBefore {
 
     /// Grows the tables so that `thread` and whatever `operation` names have their entries.
     #[inline]
-    fn make_room(&mut self, thread: ThreadId, operation: Operation) {
+    fn make_room(&mut self, thread: ThreadId, operation: Operation, touches: Touches) {
         let mut n_threads = thread.index() + 1;
         if let Operation::Spawn(child) | Operation::Join(child) = operation {
             n_threads = n_threads.max(child.index() + 1);
@@ -568,7 +583,7 @@ impl HappensBefore {
         if n_threads > self.threads.len() {
             self.grow_threads(n_threads);
         }
-        for &(place, _) in operation.touches().as_slice() {
+        for &(place, _) in touches.as_slice() {
             self.make_room_for(place.0.index());
         }
         if let Operation::Leave { barrier, .. } = operation {

@@ -23,12 +23,14 @@ impl ThreadId {
     /// # Panics
     ///
     /// If `index` is [`ThreadId::MAX`] or more.
+    #[inline]
     pub fn new(index: usize) -> Self {
         assert!(index < Self::MAX, "more than {} threads", Self::MAX);
         Self(index as u32)
     }
 
     /// Its number.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -59,6 +61,7 @@ impl ObjectId {
     }
 
     /// Its number.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -85,26 +88,31 @@ impl ThreadSet {
     pub const EMPTY: Self = Self(0);
 
     /// The set of one thread.
+    #[inline]
     pub fn one(thread: ThreadId) -> Self {
         Self(1 << thread.index())
     }
 
     /// Whether `thread` is in it.
+    #[inline]
     pub fn contains(self, thread: ThreadId) -> bool {
         self.0 >> thread.index() & 1 == 1
     }
 
     /// Adds `thread`.
+    #[inline]
     pub fn insert(&mut self, thread: ThreadId) {
         self.0 |= 1 << thread.index();
     }
 
     /// Takes `thread` out.
+    #[inline]
     pub fn remove(&mut self, thread: ThreadId) {
         self.0 &= !(1 << thread.index());
     }
 
     /// Whether no thread is in it.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

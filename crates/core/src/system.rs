@@ -172,7 +172,8 @@ pub struct Divergence {
 ///
 /// The contract: the state depends on the decisions taken since [`reset`](System::reset) and on
 /// nothing else; a thread's next operation depends on what that thread has done and seen, so it
-/// does not change while others move (whether it is *enabled* may); numbers of threads and
+/// does not change while others move (whether it is *enabled* may, if it is one that can block or
+/// has choices); a thread is born by a `Spawn` or is there from the start; numbers of threads and
 /// objects are stable, see [`ThreadId`]. A system that breaks it is reported, not trusted:
 /// see [`Divergence`].
 pub trait System {

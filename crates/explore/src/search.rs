@@ -19,8 +19,8 @@ use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
 use mazurka_core::{
-    Decision, Divergence, Ending, HappensBefore, Next, Operation, Schedule, Statistics, System,
-    ThreadId, ThreadSet, Violation, ViolationKind,
+    Decision, Divergence, Ending, HappensBefore, Next, Operation, Position, Schedule, Statistics,
+    System, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,8 +35,9 @@ pub(crate) struct Worker<'a, S, R> {
     enabled: ThreadSet,
     /// What every thread would do next, in each state of the execution, one after the other.
     history: Vec<Next>,
-    /// Where in `history` each state of the execution begins.
-    states: Vec<usize>,
+    /// Where in `history` each state of the execution begins, and which threads may want something
+    /// else after a step of another one.
+    states: Vec<(usize, ThreadSet)>,
     data_races: DataRaces,
     pub(crate) statistics: Statistics,
     /// Where the first violation is.
@@ -161,7 +162,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             }
             let view = View {
                 order: &self.order,
-                next: &self.history[self.states[self.schedule.len()]..],
+                next: &self.history[self.states[self.schedule.len()].0..],
                 enabled: self.enabled,
                 system: &self.system,
             };
@@ -192,7 +193,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         self.statistics.max_depth = self.statistics.max_depth.max(self.schedule.len() as u64);
         let view = View {
             order: &self.order,
-            next: &self.history[self.states[self.schedule.len()]..],
+            next: &self.history[self.states[self.schedule.len()].0..],
             enabled: self.enabled,
             system: &self.system,
         };
@@ -269,7 +270,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             self.order.truncate(depth);
             self.data_races.truncate(depth);
             self.schedule.truncate(depth);
-            self.history.truncate(self.states.get(depth + 1).copied().unwrap_or(usize::MAX));
+            self.history
+                .truncate(self.states.get(depth + 1).map_or(usize::MAX, |&(start, _)| start));
             self.states.truncate(depth + 1);
             self.observe_state()?;
         }
@@ -317,18 +319,63 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         }
     }
 
-    /// Asks every thread what it would do next in this state, and whether it said so here before.
+    /// Finds out what every thread would do next in this state, and whether it said so here before.
     fn observe_state(&mut self) -> Result<(), ExploreError> {
         let n_threads = self.system.n_threads();
         if n_threads > ThreadId::MAX {
             return Err(ExploreError::TooManyThreads(n_threads));
         }
         let depth = self.schedule.len();
-        let known = self.states.len() > depth;
-        if !known {
-            self.states.push(self.history.len());
+        if self.states.len() > depth {
+            return self.observe_again(n_threads);
         }
-        let start = self.states[depth];
+        let start = self.history.len();
+        let Some(&Decision { thread: moved, .. }) = self.schedule.decisions().last() else {
+            self.states.push((start, ThreadSet::EMPTY));
+            self.enabled = ThreadSet::EMPTY;
+            (0..n_threads).for_each(|idx| self.ask(ThreadId::new(idx)));
+            return Ok(());
+        };
+        let (before, unsettled) = self.states[depth - 1];
+        self.states.push((start, unsettled));
+        self.history.extend_from_within(before..start);
+        let mut asked = unsettled;
+        asked.insert(moved);
+        if let Operation::Spawn(child) = self.order.operation(depth as Position) {
+            asked.insert(child);
+        }
+        (start - before..n_threads).for_each(|idx| asked.insert(ThreadId::new(idx)));
+        asked.iter().for_each(|thread| self.ask(thread));
+        debug_assert!(
+            (0..n_threads)
+                .map(ThreadId::new)
+                .all(|it| self.system.next(it) == self.next()[it.index()]),
+            "only a thread that may wait or has a choice changes its mind while others move"
+        );
+        Ok(())
+    }
+
+    /// Asks a thread what it would do next in a new state.
+    fn ask(&mut self, thread: ThreadId) {
+        let next = self.system.next(thread);
+        match next {
+            Next::Enabled { .. } => self.enabled.insert(thread),
+            _ => self.enabled.remove(thread),
+        }
+        let (start, unsettled) = &mut self.states[self.schedule.len()];
+        match may_change(next) {
+            true => unsettled.insert(thread),
+            false => unsettled.remove(thread),
+        }
+        match self.history.get_mut(*start + thread.index()) {
+            Some(known) => *known = next,
+            None => self.history.push(next),
+        }
+    }
+
+    /// Asks every thread what it would do next in a state that the search has come back to.
+    fn observe_again(&mut self, n_threads: usize) -> Result<(), ExploreError> {
+        let (start, _) = self.states[self.schedule.len()];
         let end = self.history.len();
         self.enabled = ThreadSet::EMPTY;
         for idx in 0..n_threads {
@@ -337,15 +384,12 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             if matches!(next, Next::Enabled { .. }) {
                 self.enabled.insert(thread);
             }
-            if start + idx < end {
-                if self.history[start + idx] != next {
-                    return Err(self.nondeterministic(thread, self.history[start + idx], next));
-                }
-            } else {
-                // A thread that was not known here before was born in another execution.
-                if known && next != Next::Unborn {
-                    return Err(self.nondeterministic(thread, Next::Unborn, next));
-                }
+            // A thread that was not known here before was born in another execution.
+            let before = self.history[..end].get(start + idx).copied().unwrap_or(Next::Unborn);
+            if before != next {
+                return Err(self.nondeterministic(thread, before, next));
+            }
+            if start + idx >= end {
                 self.history.push(next);
             }
         }
@@ -354,7 +398,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
 
     /// What each thread would do next.
     fn next(&self) -> &[Next] {
-        &self.history[self.states[self.schedule.len()]..]
+        &self.history[self.states[self.schedule.len()].0..]
     }
 
     /// The error for a thread that wants something else than it wanted in this state before.
@@ -384,6 +428,18 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         match operation.object() {
             Some(object) => format!("{} {}", operation.name(), self.system.object_name(object)),
             None => operation.to_string(),
+        }
+    }
+}
+
+/// Whether a thread that would do this may want something else after a step of another one, its
+/// birth aside: it may wait or not, or have other ways to go on.
+fn may_change(next: Next) -> bool {
+    match next {
+        Next::Unborn | Next::Finished => false,
+        Next::Blocked(_) => true,
+        Next::Enabled { operation, choices } => {
+            choices != 1 || operation.may_block() || matches!(operation, Operation::NotifyOne(_))
         }
     }
 }

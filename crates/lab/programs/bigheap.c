@@ -1,4 +1,5 @@
-/* A heap of N megabytes, touched at the start; two threads then write a little of it, five times each. */
+/* A heap of N megabytes, touched at the start; two threads then write a little of it, ROUNDS
+ * times each: (2 ROUNDS)! / (ROUNDS!)^2 traces. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +10,7 @@
 #endif
 #define LEN ((size_t)N << 20)
 #ifndef ROUNDS
-#define ROUNDS 5
+#define ROUNDS 8
 #endif
 #define PAGE 4096
 #define STRIDE (LEN / PAGE / (2 * ROUNDS) * PAGE)

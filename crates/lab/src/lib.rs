@@ -1,4 +1,5 @@
 //! What is measured, and how: programs of known size, CPU time and resident memory.
 
 pub mod machine;
+pub mod native;
 pub mod programs;

@@ -16,7 +16,7 @@ use crate::memory::Saved;
 use crate::objects::{SavedObjects, State};
 
 /// So many steps are rather repeated than made shorter by another checkpoint.
-const NEAR: usize = 3;
+const NEAR: usize = 2;
 /// How many checkpoints one execution has, and how many bytes they hold, an image not counted.
 const MAX_TAKEN: usize = 64;
 const MAX_BYTES: usize = 64 << 20;
@@ -56,6 +56,7 @@ struct Checkpoint {
     keys: Vec<Option<Destructor>>,
     is_shared: bool,
     has_exited: bool,
+    has_refused: bool,
 }
 
 /// A state to be compared to another one.
@@ -164,6 +165,34 @@ impl Machine {
     }
 
     fn save(&mut self, to: &mut Checkpoint) {
+        // A new field of the machine has to be named here, and kept below if executions change it.
+        let Self {
+            variables: _,
+            heap: _,
+            objects: _,
+            threads: _,
+            keys: _,
+            is_shared: _,
+            has_exited: _,
+            has_refused: _,
+            depth: _,
+            // Known over all executions.
+            watch: _,
+            first: _,
+            checkpoints: _,
+            has_timed_waits: _,
+            is_test: _,
+            are_races_allowed: _,
+            has_loops: _,
+            // Of the last step, or of what is going on right now.
+            effect: _,
+            value: _,
+            violation: _,
+            backtrace: _,
+            is_backtrace_wanted: _,
+            script: _,
+            n_followed: _,
+        } = self;
         to.depth = self.depth;
         to.variables.resize_with(self.variables.len(), Saved::default);
         for (part, saved) in self.variables.iter_mut().zip(&mut to.variables) {
@@ -186,6 +215,7 @@ impl Machine {
         to.keys.clone_from(&self.keys);
         to.is_shared = self.is_shared;
         to.has_exited = self.has_exited;
+        to.has_refused = self.has_refused;
     }
 
     fn restore(&mut self, from: &Checkpoint) {
@@ -216,6 +246,7 @@ impl Machine {
         self.keys.clone_from(&from.keys);
         self.is_shared = from.is_shared;
         self.has_exited = from.has_exited;
+        self.has_refused = from.has_refused;
         self.violation = None;
     }
 }

@@ -164,6 +164,7 @@ pub(crate) fn as_host(work: impl FnOnce()) {
 }
 
 /// The thread pointer of this OS thread.
+#[inline]
 pub(crate) fn thread_pointer() -> usize {
     let base: usize;
     // SAFETY: reads a register; the start checked that the processor can.
@@ -174,9 +175,13 @@ pub(crate) fn thread_pointer() -> usize {
 /// # Safety
 ///
 /// `base` is the thread pointer of a thread that does not run.
+#[inline]
 unsafe fn set_thread_pointer(base: usize) {
-    // SAFETY: as the caller promises.
-    unsafe { asm!("wrfsbase {}", in(reg) base, options(nostack, preserves_flags)) };
+    // Reading it is much quicker than writing it.
+    if thread_pointer() != base {
+        // SAFETY: as the caller promises.
+        unsafe { asm!("wrfsbase {}", in(reg) base, options(nostack, preserves_flags)) };
+    }
 }
 
 /// Saves the registers that a call keeps, and goes on elsewhere.

@@ -34,7 +34,7 @@ pub(crate) struct Machine {
     pub(crate) threads: Vec<Thread>,
     /// The variables of the program, and what they held when `main` began.
     pub(crate) variables: Vec<Part>,
-    first: Vec<Saved>,
+    pub(crate) first: Vec<Saved>,
     pub(crate) checkpoints: Checkpoints,
     /// How many steps were taken.
     pub(crate) depth: usize,
@@ -52,7 +52,7 @@ pub(crate) struct Machine {
     /// Whether the program is the test harness of Rust, told to run one test.
     pub(crate) is_test: bool,
     /// Whether that was refused a thread for the test in this execution.
-    has_refused: bool,
+    pub(crate) has_refused: bool,
     /// Whether data races are no violation.
     pub(crate) are_races_allowed: bool,
     /// Whether a thread of any execution came to the same read twice and changed nothing between.
@@ -60,11 +60,11 @@ pub(crate) struct Machine {
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
     /// The stack of a thread, once the host has asked for it.
-    backtrace: Option<Vec<usize>>,
-    is_backtrace_wanted: bool,
+    pub(crate) backtrace: Option<Vec<usize>>,
+    pub(crate) is_backtrace_wanted: bool,
     /// The decisions of an execution that is repeated, and how many of them were followed.
-    script: Vec<Decision>,
-    n_followed: usize,
+    pub(crate) script: Vec<Decision>,
+    pub(crate) n_followed: usize,
 }
 
 /// What is called with a thread's value of a key when the thread ends.

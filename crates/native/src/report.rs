@@ -26,6 +26,47 @@ pub(crate) struct Report {
     pub(crate) time_s: f64,
     /// How often the search began again because memory turned out to be divided otherwise.
     pub(crate) restarts: u32,
+    /// What the process has used by now.
+    pub(crate) used: Used,
+}
+
+/// What a process has used of the machine.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Used {
+    /// Threads that the program had, over all executions.
+    pub(crate) threads: usize,
+    /// The largest resident set.
+    peak_memory_bytes: Option<u64>,
+    /// Time of the processor, in the program and in the system on its behalf.
+    user_s: f64,
+    system_s: f64,
+}
+
+impl Used {
+    /// By this process, until now.
+    pub(crate) fn so_far(threads: usize) -> Self {
+        // SAFETY: the kernel fills in what is zero before.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+            usage
+        };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        Self {
+            threads,
+            peak_memory_bytes: peak_memory(),
+            user_s: seconds(usage.ru_utime),
+            system_s: seconds(usage.ru_stime),
+        }
+    }
+}
+
+/// From `/proc`: what `getrusage` says includes whoever started this process.
+fn peak_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
 }
 
 static PATH: OnceLock<String> = OnceLock::new();

@@ -102,9 +102,10 @@ pub(crate) fn watch_time() {
 
 /// The crash that ended the last step, if one did.
 pub(crate) fn take_crash() -> Option<Crash> {
-    if !HAPPENED.swap(false, Ordering::Relaxed) {
+    if !HAPPENED.load(Ordering::Relaxed) {
         return None;
     }
+    HAPPENED.store(false, Ordering::Relaxed);
     let address = ADDRESS.load(Ordering::Relaxed);
     let stack_pointer = STACK_POINTER.load(Ordering::Relaxed);
     Some(Crash {

@@ -5,7 +5,7 @@
 
 use crate::machine::{self, Native};
 use crate::process::{Main, Start};
-use crate::report::{self, Report};
+use crate::report::{self, Report, Used};
 use crate::signals;
 use crate::watch::CUT;
 use mazurka_core::{Event, Schedule, Verdict};
@@ -151,6 +151,7 @@ fn explore(start: Start) -> Result<Report, String> {
         error: None,
         time_s: begun.elapsed().as_secs_f64(),
         restarts,
+        used: Used::so_far(machine::with(|machine| machine.threads.len())),
     })
 }
 

@@ -1,0 +1,132 @@
+//! C programs of known size: how many traces each has, and what exploring them natively takes.
+
+use serde_json::Value;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program of the folder `programs`, in some size.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// The name of its file.
+    pub name: &'static str,
+    /// What its constant `N` is.
+    pub size: u32,
+    /// How many traces it has.
+    pub traces: u64,
+    /// The executions a second of GenMC 0.11, where they are known.
+    pub genmc: Option<f64>,
+}
+
+/// What exploring a program took.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// The executions, all of them to the end of the program.
+    pub executions: u64,
+    /// The time of the processor, in the program and in the system.
+    pub user_s: f64,
+    /// The part of it that the kernel has used.
+    pub system_s: f64,
+    /// The largest resident set.
+    pub peak_memory: u64,
+}
+
+impl Measured {
+    /// Executions in a second of the processor.
+    pub fn rate(self) -> f64 {
+        self.executions as f64 / (self.user_s + self.system_s)
+    }
+}
+
+/// Why there is no measurement.
+#[derive(Debug)]
+pub struct Error(String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+const COMPILE: [&str; 8] = [
+    "-O2",
+    "-g",
+    "-fsanitize=thread",
+    "--param=tsan-distinguish-volatile=1",
+    "--param=tsan-instrument-func-entry-exit=0",
+    "-fno-builtin",
+    "-c",
+    "-o",
+];
+const LINK: [&str; 3] =
+    ["-Wl,-z,relro,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "-pthread"];
+
+impl Case {
+    /// Compiles the program into a folder that is there, and explores it. It must hold.
+    pub fn explore(self, folder: &Path) -> Result<Measured, Error> {
+        let program = self.build(folder)?;
+        let path = program.with_extension("json");
+        let status = Command::new(&program)
+            .env("MAZURKA_REPORT", &path)
+            .env_remove("MAZURKA_OPTIONS")
+            .env_remove("LD_LIBRARY_PATH")
+            .status();
+        status.map_err(|error| self.error(format!("cannot be started: {error}")))?;
+        let text = std::fs::read(&path);
+        let text = text.map_err(|error| self.error(format!("has written no report: {error}")))?;
+        let report: Value = serde_json::from_slice(&text)
+            .map_err(|error| self.error(format!("has written no JSON: {error}")))?;
+        if !report["verdict"]["Holds"].is_object() {
+            return Err(
+                self.error(format!("does not hold: {} {}", report["message"], report["error"]))
+            );
+        }
+        let used = &report["used"];
+        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+        Ok(Measured {
+            executions: report["statistics"]["executions"].as_u64().unwrap_or(0),
+            user_s: number(&used["user_s"]),
+            system_s: number(&used["system_s"]),
+            peak_memory: used["peak_memory_bytes"].as_u64().unwrap_or(0),
+        })
+    }
+
+    fn build(self, folder: &Path) -> Result<PathBuf, Error> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(self.name);
+        let program = folder.join(format!("{}{}", self.name, self.size));
+        let object = program.with_extension("o");
+        let library = library().ok_or_else(|| {
+            Error(
+                "libmazurka_native.so is not beside this program: build mazurka-native".to_owned(),
+            )
+        })?;
+        let mut compile = Command::new("gcc");
+        compile.args(COMPILE).arg(&object).arg(format!("-DN={}", self.size));
+        self.run(compile.arg(source.with_extension("c")))?;
+        let mut link = Command::new("gcc");
+        link.arg(&object).args(LINK).arg("-L").arg(&library).arg("-lmazurka_native");
+        link.arg(format!("-Wl,-rpath,{}", library.display())).arg("-o").arg(&program);
+        self.run(&mut link)?;
+        Ok(program)
+    }
+
+    fn run(self, command: &mut Command) -> Result<(), Error> {
+        let output = command.output();
+        let output = output.map_err(|error| self.error(format!("needs gcc: {error}")))?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(self.error(String::from_utf8_lossy(&output.stderr).into_owned())),
+        }
+    }
+
+    fn error(self, what: String) -> Error {
+        Error(format!("{}({}) {what}", self.name, self.size))
+    }
+}
+
+/// The folder of the library, which cargo builds beside what it builds of this crate.
+fn library() -> Option<PathBuf> {
+    let here = std::env::current_exe().ok()?;
+    let mut folders = here.ancestors().skip(1);
+    folders.find(|folder| folder.join("libmazurka_native.so").exists()).map(Path::to_owned)
+}
