@@ -157,7 +157,9 @@ fn explore(
 /// Files below the current folder are called as seen from there.
 fn shorten(found: &mut Counterexample) {
     let Ok(here) = std::env::current_dir() else { return };
-    for location in found.story.iter_mut().filter_map(|step| step.location.as_mut()) {
+    let steps = found.story.iter_mut().filter_map(|step| step.location.as_mut());
+    let accesses = found.accesses.iter_mut().flat_map(|access| &mut access.stack);
+    for location in steps.chain(accesses) {
         let inside = Path::new(&location.file).strip_prefix(&here).ok().and_then(Path::to_str);
         if let Some(inside) = inside.map(str::to_owned) {
             location.file = inside;

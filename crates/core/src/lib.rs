@@ -26,8 +26,10 @@ pub use operation::{
 };
 pub use schedule::{Schedule, ScheduleError};
 pub use system::{
-    Decision, Divergence, Effect, Ending, Failure, Foresight, Next, PlainAccess, Spin, System,
-    Violation, ViolationKind, possible, replay_to,
+    Decision, Divergence, Effect, Ending, Failure, Foresight, Next, PlainAccess, Sighting, Spin,
+    System, Violation, ViolationKind, possible, replay_to,
 };
 pub use trace::{Execution, Step, Trace};
-pub use verdict::{Counterexample, Coverage, Limit, Location, Statistics, Told, Verdict, Wait};
+pub use verdict::{
+    Access, Counterexample, Coverage, Limit, Location, Statistics, Told, Verdict, Wait,
+};

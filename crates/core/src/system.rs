@@ -96,6 +96,15 @@ pub struct PlainAccess {
     pub write: bool,
 }
 
+/// A plain access and its place, see [`System::look_at`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// Whether it wrote.
+    pub write: bool,
+    /// Where in the source: the access itself, then the calls that led to it.
+    pub stack: Vec<Location>,
+}
+
 /// What went wrong, as the system itself noticed it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Violation {
@@ -214,6 +223,14 @@ pub trait System {
     /// The plain accesses of the last step, in order.
     fn accesses(&self) -> &[PlainAccess] {
         &[]
+    }
+
+    /// From now on, notes where this plain memory is accessed, and nobody else.
+    fn look_at(&mut self, _memory: Option<ObjectId>) {}
+
+    /// Where the last step accessed the memory that is [looked at](Self::look_at), in order.
+    fn sightings(&self) -> Vec<Sighting> {
+        Vec::new()
     }
 
     /// A hash of the whole state, for systems that can tell: equal states, equal hashes.

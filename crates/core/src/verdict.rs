@@ -100,6 +100,23 @@ pub struct Counterexample {
     pub story: Vec<Told>,
     /// In a deadlock: who waits, and for whom.
     pub waits: Vec<Wait>,
+    /// In a data race: the two accesses that nothing orders, the earlier one first, where the
+    /// system tells their places.
+    #[serde(default)]
+    pub accesses: Vec<Access>,
+}
+
+/// A plain access to memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Who made it.
+    pub thread: String,
+    /// Whether it wrote.
+    pub write: bool,
+    /// In which step, from 1.
+    pub step: usize,
+    /// Where in the source: the access itself, then the calls that led to it.
+    pub stack: Vec<Location>,
 }
 
 /// A step as people read it: names instead of numbers.

@@ -46,7 +46,10 @@ pub(crate) fn confirm<S: System>(
             },
         }));
     };
+    let race = replay.race.filter(|_| violation.kind == ViolationKind::Race);
+    let accesses = race.map(|race| race.locate(system, found.schedule.decisions()));
+    let accesses = accesses.unwrap_or_default();
     let schedule = by_birth(&replay.execution, initial);
     let (execution, story) = (replay.execution, replay.story);
-    Ok(Counterexample { violation, schedule, execution, story, waits })
+    Ok(Counterexample { violation, schedule, execution, story, waits, accesses })
 }

@@ -27,7 +27,7 @@
 //! precedes a later store: the two do not commute, but a load lets nobody know anything.
 
 use mazurka_core::{
-    Decision, Effect, ObjectId, Operation, PlainAccess, Position, System, ThreadId,
+    Access, Decision, Effect, ObjectId, Operation, PlainAccess, Position, System, ThreadId,
 };
 
 /// Two plain accesses that nothing orders, at least one of them a write.
@@ -62,6 +62,35 @@ impl DataRace {
             side(self.first_write, self.first_thread, self.first),
             side(self.second_write, self.second_thread, self.second),
         )
+    }
+
+    /// The two accesses with their places, seen by taking the steps of the execution once more.
+    /// Nothing if the system does not tell both.
+    pub(crate) fn locate<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        steps: &[Decision],
+    ) -> Vec<Access> {
+        system.look_at(Some(self.memory));
+        system.reset();
+        let mut accesses = Vec::new();
+        for (idx, &decision) in steps.iter().enumerate() {
+            // What goes wrong on the way was told before.
+            let _ = system.step(decision);
+            let step = idx + 1;
+            let sides = [
+                (self.first, self.first_write, self.first_thread),
+                (self.second, self.second_write, self.second_thread),
+            ];
+            for (at, write, thread) in sides {
+                let sightings = if at as usize == step { system.sightings() } else { Vec::new() };
+                let seen = sightings.into_iter().find(|seen| seen.write == write);
+                let thread = system.thread_name(thread).into_owned();
+                accesses.extend(seen.map(|seen| Access { thread, write, step, stack: seen.stack }));
+            }
+        }
+        system.look_at(None);
+        if accesses.len() == 2 { accesses } else { Vec::new() }
     }
 }
 

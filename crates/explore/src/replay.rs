@@ -4,7 +4,7 @@
 //! way; [`by_birth`] goes from the second to the first, [`replay`] back again. A schedule may come
 //! from a user, for another program or another version of this one, so nothing in it is trusted.
 
-use crate::data_race::DataRaces;
+use crate::data_race::{DataRace, DataRaces};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
     Decision, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet, Told,
@@ -22,6 +22,8 @@ pub struct Replay {
     pub violation: Option<(usize, Violation)>,
     /// What every thread would do next, after the last step.
     pub end: Vec<Next>,
+    /// The first data race.
+    pub(crate) race: Option<DataRace>,
 }
 
 impl Replay {
@@ -139,13 +141,14 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
             story: Vec::new(),
             violation: None,
             end: Vec::new(),
+            race: None,
         };
         Self { system, initial, replay, races: watch_races.then(DataRaces::new) }
     }
 
     /// Takes a step that is possible.
     pub(crate) fn take(&mut self, decision: Decision, operation: Operation) {
-        let Replay { execution, story, violation, .. } = &mut self.replay;
+        let Replay { execution, story, violation, race: first_race, .. } = &mut self.replay;
         let number = execution.steps.len() + 1;
         let mut told = tell(self.system, decision.thread, operation);
         let effect = self.system.step(decision).unwrap_or_else(|failure| {
@@ -160,8 +163,9 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
             && let Some(race) = races.step(decision, operation, effect, accesses)
         {
             let message = race.describe(self.system);
-            let race = Violation { kind: ViolationKind::Race, message };
-            violation.get_or_insert((number, race));
+            let violated = Violation { kind: ViolationKind::Race, message };
+            first_race.get_or_insert(race);
+            violation.get_or_insert((number, violated));
         }
     }
 

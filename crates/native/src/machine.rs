@@ -18,7 +18,7 @@ use crate::tls::Lender;
 use crate::watch::Watch;
 use mazurka_core::{
     Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Operation,
-    PlainAccess, Schedule, Spin, System, ThreadId, Violation, ViolationKind,
+    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Violation, ViolationKind,
 };
 use std::borrow::Cow;
 use std::cell::UnsafeCell;
@@ -663,6 +663,17 @@ impl System for Native {
             let accesses = &machine.watch.accesses;
             std::slice::from_raw_parts(accesses.as_ptr(), accesses.len())
         })
+    }
+
+    fn look_at(&mut self, memory: Option<ObjectId>) {
+        with(|machine| machine.watch.look_at(memory));
+    }
+
+    fn sightings(&self) -> Vec<Sighting> {
+        let seen = with(|machine| machine.watch.sightings.clone());
+        seen.into_iter()
+            .map(|(write, stack)| Sighting { write, stack: names::locations_of(&stack) })
+            .collect()
     }
 
     fn assumptions(&self) -> Vec<String> {

@@ -44,6 +44,13 @@ pub(crate) fn location_of(stack: &[usize]) -> Option<Location> {
     location(address - 1)
 }
 
+/// The places of the program itself on a stack, innermost first; as many as people read.
+pub(crate) fn locations_of(stack: &[usize]) -> Vec<Location> {
+    const MAX_TOLD: usize = 8;
+    let own = stack.iter().filter(|&&address| module_of(address).is_some_and(|it| it.is_main));
+    own.filter_map(|address| location(address - 1)).take(MAX_TOLD).collect()
+}
+
 /// The variable or function at an address of the program.
 pub(crate) fn symbol(address: usize) -> Option<String> {
     let module = module_of(address).filter(|module| module.is_main)?;

@@ -5,6 +5,7 @@
 //! to come; since earlier steps of this one were recorded with the larger piece, the search then
 //! has to begin again ([`CUT`]).
 
+use crate::names;
 use mazurka_core::{ObjectId, PlainAccess};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +31,10 @@ pub(crate) struct Watch {
     /// The step that last accessed each piece, twice, and one more if it wrote.
     stamps: Vec<u64>,
     step: u64,
+    /// What is looked at, and from where it was accessed in this step: whether written, and the
+    /// stack.
+    looked_at: Option<ObjectId>,
+    pub(crate) sightings: Vec<(bool, Vec<usize>)>,
     /// Pieces that were accessed as a whole: the address, the length, and which.
     cache: Vec<(usize, usize, ObjectId)>,
 }
@@ -51,6 +56,8 @@ impl Watch {
             addresses: Vec::new(),
             stamps: Vec::new(),
             step: 1,
+            looked_at: None,
+            sightings: Vec::new(),
             cache: vec![(0, 0, ObjectId::new(0)); N_CACHED],
         }
     }
@@ -58,7 +65,13 @@ impl Watch {
     /// A new step begins.
     pub(crate) fn begin_step(&mut self) {
         self.accesses.clear();
+        self.sightings.clear();
         self.step += 1;
+    }
+
+    /// From now on, notes from where a piece of memory is accessed.
+    pub(crate) fn look_at(&mut self, object: Option<ObjectId>) {
+        self.looked_at = object;
     }
 
     /// Where a piece of memory is.
@@ -82,6 +95,9 @@ impl Watch {
     }
 
     fn record(&mut self, object: ObjectId, write: bool) {
+        if self.looked_at == Some(object) {
+            self.sightings.push((write, names::backtrace()));
+        }
         let stamp = self.step * 2 + u64::from(write);
         let last = &mut self.stamps[object.index()];
         if *last < stamp {

@@ -263,6 +263,29 @@ fn a_race_on_a_plain_variable_is_found() {
 }
 
 #[test]
+fn a_race_is_told_with_both_stacks() {
+    let message = "data race on `counters+0x8`: main writes it at step 2 and main.1 reads it at \
+                   step 3, and nothing orders the two";
+    let answer = check("race_stacks").violated("race", message);
+    let Some(Verdict::Violated(found)) = answer.verdict else { unreachable!("it is violated") };
+    let told: Vec<String> = found
+        .accesses
+        .iter()
+        .map(|access| {
+            let places = access.stack.iter().map(|place| {
+                format!("{}:{}", place.function.as_deref().unwrap_or_default(), place.line)
+            });
+            let what = if access.write { "writes" } else { "reads" };
+            let places: Vec<String> = places.collect();
+            format!("{} {what} at step {}: {}", access.thread, access.step, places.join(" "))
+        })
+        .collect();
+    let expected =
+        ["main writes at step 2: raise_it:7 work:11", "main.1 reads at step 3: raise_it:7 work:11"];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn what_is_synchronised_does_not_race() {
     check("message_passing").holds(2);
 }

@@ -1,7 +1,8 @@
 //! The object that `--json` prints. Its keys are a contract.
 //!
 //! Every key is always there, in this order, and `null` where nothing is known; only
-//! `loop_start` is left out unless the violation goes on for ever.
+//! `loop_start` is left out unless the violation goes on for ever, and `accesses` unless it is a data
+//! race whose places are known: the two have `thread`, `write`, `step` and `stack` each.
 //!
 //! | key | |
 //! |---|---|
@@ -11,14 +12,14 @@
 //! | `coverage` | what is proved if it holds; which limit stopped the search if it is inconclusive; else `null` |
 //! | `options` | those in force |
 //! | `stats` | `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes` |
-//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `loop_start` |
+//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
 //!
 //! Each of the `steps` has `thread`, `operation`, `object`, `value`, `file`, `line` and `column`.
 //! `loop_start` is the step, from 1, that follows the last one again.
 
 use crate::Report;
 use crate::interleaving::told;
-use mazurka_core::{Counterexample, Limit, Told, Verdict};
+use mazurka_core::{Access, Counterexample, Limit, Told, Verdict};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -117,6 +118,8 @@ struct Violated<'a> {
     message: &'a str,
     schedule: String,
     steps: Vec<StepObject>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    accesses: &'a [Access],
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
 }
@@ -130,6 +133,7 @@ impl<'a> Violated<'a> {
             message: &found.violation.message,
             schedule: found.schedule.to_string(),
             steps: (0..n_steps).map(step).collect(),
+            accesses: &found.accesses,
             loop_start: report.loop_start,
         }
     }

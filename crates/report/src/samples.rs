@@ -117,6 +117,7 @@ impl<'a> Story<'a> {
             execution: self.execution,
             story: self.story,
             waits: self.waits,
+            accesses: Vec::new(),
         }
     }
 

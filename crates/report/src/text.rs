@@ -6,7 +6,7 @@ use crate::interleaving::Interleaving;
 use crate::number::{counted, exact_time, grouped, time};
 use crate::style::columns;
 use crate::{Colour, Page, Report, Style};
-use mazurka_core::{Counterexample, Limit, Verdict, Violation, ViolationKind};
+use mazurka_core::{Access, Counterexample, Limit, Verdict, Violation, ViolationKind};
 
 /// The whole text.
 pub fn render(report: &Report<'_>, style: &Style) -> String {
@@ -100,6 +100,9 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     let (text, circle) = headline(&found.violation);
     page.headline(Colour::Bad, "Violated", &text, &aside);
     circle.iter().for_each(|wait| page.headline(Colour::Bad, "", wait, ""));
+    for line in found.accesses.iter().flat_map(stack) {
+        page.headline(Colour::Bad, "", &line, "");
+    }
     report.notes.iter().for_each(|note| page.headline(Colour::Bad, "", note, ""));
     let interleaving = Interleaving {
         thread_names: &report.thread_names,
@@ -130,6 +133,21 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
         }
     }
     tips(page, &report.tips);
+}
+
+/// An access of a data race: its place, and the calls that led there.
+fn stack(access: &Access) -> impl Iterator<Item = String> + '_ {
+    let what = if access.write { "writes" } else { "reads" };
+    access.stack.iter().enumerate().map(move |(depth, place)| {
+        let function = match &place.function {
+            Some(function) => format!(" in {function}"),
+            None => String::new(),
+        };
+        match depth {
+            0 => format!("{} {what} it at {place}{function}", access.thread),
+            _ => format!("called from {place}{function}"),
+        }
+    })
 }
 
 /// What goes wrong and, in a deadlock, who waits for whom, one by one.
@@ -243,6 +261,47 @@ mod tests {
                Checking counter.rs (2 threads)
                Violated data race on `data`: writer writes it at step 1 and reader reads it
                         at step 2, and nothing orders the two            execution 2, 0.01 s
+
+              step  writer  reader
+                 1  yield
+                 2          load ready = 0
+                            ✗ race
+
+            Replay: mzk1:0.1
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_data_race_with_its_stacks() {
+        let Verdict::Violated(mut found) = samples::data_race().verdict else {
+            unreachable!("it is violated")
+        };
+        let place = |line, function: &str| mazurka_core::Location {
+            file: "queue.c".to_owned(),
+            line,
+            column: 5,
+            function: Some(function.to_owned()),
+        };
+        let access = |thread: &str, write, step, stack| Access {
+            thread: thread.to_owned(),
+            write,
+            step,
+            stack,
+        };
+        found.accesses = vec![
+            access("writer", true, 1, vec![place(7, "put"), place(20, "work")]),
+            access("reader", false, 2, vec![place(12, "get")]),
+        ];
+        check(
+            &Sample { n_threads: 2, ..Sample::of(Verdict::Violated(found)) },
+            expect![[r#"
+               Checking counter.rs (2 threads)
+               Violated data race on `data`: writer writes it at step 1 and reader reads it
+                        at step 2, and nothing orders the two            execution 2, 0.01 s
+                        writer writes it at queue.c:7:5 in put
+                        called from queue.c:20:5 in work
+                        reader reads it at queue.c:12:5 in get
 
               step  writer  reader
                  1  yield
