@@ -37,6 +37,7 @@ mod machine;
 mod memory;
 mod names;
 mod objects;
+mod precompiled;
 mod process;
 mod pthread;
 mod real;

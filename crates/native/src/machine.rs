@@ -498,6 +498,13 @@ impl Machine {
         coroutine::stack_of(address) < ThreadId::MAX || self.variables.iter().any(is_static)
     }
 
+    /// Whether the operation that the running thread has just taken was about an address.
+    pub(crate) fn touches(&mut self, address: usize) -> bool {
+        let object = self.objects.at(address);
+        let operation = self.threads[current().index()].operation;
+        operation.touches().as_slice().iter().any(|&((touched, _), _)| touched == object)
+    }
+
     /// The thread that the program calls so.
     pub(crate) fn thread_of(&self, handle: libc::pthread_t) -> Option<ThreadId> {
         self.threads.iter().position(|thread| thread.handle() == handle).map(ThreadId::new)

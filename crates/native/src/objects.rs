@@ -3,8 +3,10 @@
 //! An object is known by its address and by how often it was initialised there in this
 //! execution. Addresses are the same in every execution, and so are the numbers.
 
+use crate::watch::CUT;
 use mazurka_core::{Effect, ObjectId, Operation, ThreadId, ThreadSet};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::atomic::Ordering;
 
 const N_CACHED: usize = 64;
 /// Stands for a generation: a futex has a queue beside its word.
@@ -23,6 +25,8 @@ pub(crate) struct Objects {
     generations_journal: Vec<(usize, u32)>,
     /// Counts the times that something was saved or put back.
     epoch: u64,
+    /// Addresses that precompiled code has accessed and that were no object's then.
+    passed: FxHashSet<usize>,
     /// Objects that were asked for lately.
     cache: Vec<(usize, ObjectId)>,
 }
@@ -121,6 +125,9 @@ impl Objects {
         let object =
             *self.numbers.entry((address, generation)).or_insert_with(|| ObjectId::new(number));
         if object.index() == self.states.len() {
+            if self.passed.contains(&address) {
+                CUT.store(true, Ordering::Relaxed);
+            }
             self.states.push(State { address, ..State::default() });
         }
         if self.cache.is_empty() {
@@ -132,6 +139,16 @@ impl Objects {
     fn forget(&mut self) {
         self.cache.clear();
         self.cache.resize(N_CACHED, (0, ObjectId::new(0)));
+    }
+
+    /// Whether there is something at an address that operations are about, for an access that is
+    /// let pass otherwise.
+    pub(crate) fn knows(&mut self, address: usize) -> bool {
+        let knows = self.numbers.contains_key(&(address, 0));
+        if !knows {
+            self.passed.insert(address);
+        }
+        knows
     }
 
     /// A new object at an address.

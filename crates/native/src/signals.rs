@@ -2,6 +2,7 @@
 //! And the wish of the user that the search end.
 
 use crate::coroutine;
+use crate::precompiled;
 use crate::report;
 use crate::watch::CUT;
 use std::ffi::{c_int, c_void};
@@ -137,6 +138,12 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
         ((*info).si_addr() as usize, &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs)
     };
     let instruction = registers[libc::REG_RIP as usize] as usize;
+    if signal == libc::SIGTRAP
+        && let Some(way) = precompiled::way(instruction)
+    {
+        registers[libc::REG_RIP as usize] = way as i64;
+        return;
+    }
     if !coroutine::in_program() {
         report::die(&format!("Mazurka itself got signal {signal} at {instruction:#x}"));
     }

@@ -4,6 +4,7 @@
 //! [`Wishes`]. Without the first the program runs as if this library were not there.
 
 use crate::machine::{self, Native};
+use crate::precompiled;
 use crate::process::{Main, Start};
 use crate::report::{self, Report, Used};
 use crate::signals;
@@ -127,6 +128,7 @@ fn explore(start: Start) -> Result<Report, String> {
         machine.are_races_allowed = !options.race;
     });
     signals::catch();
+    precompiled::redirect(MAIN.load(Ordering::Relaxed) as usize)?;
     if let Some(schedule) = &wishes.replay {
         let schedule: Schedule = schedule.parse().map_err(|error| format!("replay: {error}"))?;
         return follow(&schedule);

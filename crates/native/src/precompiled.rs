@@ -1,0 +1,488 @@
+//! Code that was compiled without the instrumentation, such as Rust's standard library: its atomic
+//! operations are found in the machine code and made operations of the explorer, too.
+//!
+//! What the program calls of a precompiled library may synchronise: the slow path of a mutex swaps
+//! its word, a condition variable gives a mutex back, a barrier does both. Taken as a part of the
+//! step before, that would be invisible to the search, which would then miss interleavings, and to
+//! the detection of data races, which would then see some that are none. So before the first
+//! execution the functions of the executable are decoded, and these instructions are redirected
+//! through [`meet`]:
+//!
+//! - every locked instruction and every exchange with memory. Instrumented code has none left, so
+//!   each belongs to precompiled code. It becomes a read-modify-write of its address.
+//! - in precompiled functions of `std` about threads and synchronisation, every load and store that is
+//!   not of the stack. Machine code does not tell an atomic one from a plain one; it is taken for atomic
+//!   if its address is known as that of an atomic variable or futex. Should an address become known
+//!   as one after such an access was let pass, the search begins again.
+//!
+//! A load of what the operation in progress has just touched is a part of that operation: it sees
+//! the same value, as if nobody had come in between. So a spin loop in front of a futex comes to its
+//! end in one step; that its hopes might have been fulfilled is covered by the thread being
+//! later there.
+//!
+//! An instruction is replaced by a jump. If it is too short for one, those behind it move, too; if one
+//! of these may be jumped to, it is replaced by a trap, whose handler goes the same way. The way leads over a piece of code of its own for each instruction, which
+//! calls [`meet`] with all registers saved, takes the instruction and goes back.
+
+use crate::coroutine;
+use crate::machine;
+use iced_x86::{
+    BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
+    InstructionBlock, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory,
+};
+use mazurka_core::{Effect, Operation};
+use object::{Object, ObjectSymbol, SymbolKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::arch::global_asm;
+use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+
+/// Parts of the names, as compilers write them, of functions whose loads and stores are looked at.
+const LOOKED_AT: [&str; 3] = ["3std4sync", "3std3sys4sync", "3std6thread"];
+/// The same for functions that are left alone: Rust's test harness runs on one thread.
+const LEFT_ALONE: &str = "_4test";
+const TRAP: u8 = 0xcc;
+const JUMP: u8 = 0xe9;
+const JUMP_LEN: usize = 5;
+/// More than any piece of code needs.
+const PIECE_LEN: usize = 128;
+/// What a function may use below its stack pointer.
+const RED_ZONE: usize = 128;
+
+/// An instruction that was redirected.
+struct Site {
+    instruction: Instruction,
+    memory: UsedMemory,
+    kind: Kind,
+    /// Where its way begins.
+    piece: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Load,
+    Store,
+    Update,
+}
+
+/// By the address one beyond the beginning of the instruction: see [`Frame::site`].
+static SITES: OnceLock<FxHashMap<usize, Site>> = OnceLock::new();
+
+/// What is on the stack when [`meet`] is called.
+#[repr(C)]
+struct Frame {
+    /// Register `n` of the processor's numbering stands at `15 - n`, without the stack pointer.
+    registers: [usize; 15],
+    flags: usize,
+    /// Where the piece goes on.
+    _next: usize,
+    /// For the unwinder, this is where the call came from: into the instruction.
+    site: usize,
+}
+
+impl Frame {
+    fn register(&self, register: Register) -> usize {
+        let number = register.full_register().number();
+        if register.is_segment_register() {
+            return 0;
+        }
+        if register.full_register() == Register::RSP {
+            return std::ptr::from_ref(self) as usize + size_of::<Self>() + RED_ZONE;
+        }
+        // The stack pointer is number 4 and was not saved.
+        let idx = if number < 4 { number } else { number - 1 };
+        self.registers[14 - idx]
+    }
+}
+
+/// Redirects the atomic operations of precompiled code. `main` is where that function of the
+/// program is.
+pub(crate) fn redirect(main: usize) -> Result<(), String> {
+    let data = std::fs::read("/proc/self/exe").map_err(|error| error.to_string())?;
+    let file = object::File::parse(&*data).map_err(|error| error.to_string())?;
+    let functions: Vec<_> = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0)
+        .collect();
+    let named_main = functions.iter().find(|symbol| symbol.name() == Ok("main"));
+    let Some(named_main) = named_main else { return Ok(()) };
+    let base = main - named_main.address() as usize;
+    let mut finder =
+        Finder { info: InstructionInfoFactory::new(), callbacks: FxHashMap::default() };
+    let mut found = FxHashMap::default();
+    for function in &functions {
+        let name = function.name().unwrap_or_default();
+        if name.contains(LEFT_ALONE) {
+            continue;
+        }
+        let start = base + function.address() as usize;
+        // SAFETY: the symbol table says that this is a function of the program, which is loaded.
+        let code =
+            unsafe { std::slice::from_raw_parts(start as *const u8, function.size() as usize) };
+        let looked_at = LOOKED_AT.iter().any(|part| name.contains(part));
+        finder.look(start, code, looked_at, &mut found);
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let pieces =
+        reserve_near(base, found.len() * PIECE_LEN).ok_or("no address space near the program")?;
+    let pages = pages_of(&found);
+    // SAFETY: nothing of the program runs, and no code of ours is in these pages.
+    unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_WRITE) };
+    let mut sites = FxHashMap::default();
+    for (idx, (at, access)) in found.into_iter().enumerate() {
+        let piece = pieces + idx * PIECE_LEN;
+        write_piece(piece, &access.moved)?;
+        divert(at, access.len(), piece);
+        let Access { moved, memory, kind } = access;
+        sites.insert(at + 1, Site { instruction: moved[0], memory, kind, piece });
+    }
+    // SAFETY: as above.
+    unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_EXEC) };
+    if SITES.set(sites).is_err() {
+        return Err("the program was redirected before".to_owned());
+    }
+    Ok(())
+}
+
+/// The pages from the first to the last of these instructions.
+fn pages_of(found: &Found) -> (*mut c_void, usize) {
+    let first = found.keys().min().map_or(0, |at| at & !4095);
+    let end = found.iter().map(|(at, access)| at + access.len()).max().unwrap_or(0);
+    (first as *mut c_void, end.next_multiple_of(4096) - first)
+}
+
+/// Where to go on after a trap at an address, if it is one of ours.
+pub(crate) fn way(after_trap: usize) -> Option<usize> {
+    SITES.get()?.get(&after_trap).map(|site| site.piece)
+}
+
+/// Decodes functions.
+struct Finder {
+    info: InstructionInfoFactory,
+    /// Whether a function that is called through a slot of the loader is the instrumentation's.
+    callbacks: FxHashMap<usize, bool>,
+}
+
+/// By the address of the instruction.
+type Found = FxHashMap<usize, Access>;
+
+/// An instruction to redirect.
+struct Access {
+    /// It, and those behind it that make room for a jump, if any may be moved.
+    moved: Vec<Instruction>,
+    memory: UsedMemory,
+    kind: Kind,
+}
+
+impl Access {
+    fn len(&self) -> usize {
+        self.moved.iter().map(Instruction::len).sum()
+    }
+}
+
+impl Finder {
+    fn look(&mut self, start: usize, code: &[u8], looked_at: bool, found: &mut Found) {
+        let decoder = Decoder::with_ip(64, code, start as u64, DecoderOptions::NONE);
+        let all: Vec<Instruction> = decoder.into_iter().collect();
+        let is_instrumented =
+            looked_at && all.iter().any(|instruction| self.is_callback(instruction));
+        let mut own = Vec::new();
+        for (idx, instruction) in all.iter().enumerate() {
+            let is_locked = instruction.has_lock_prefix()
+                || instruction.mnemonic() == Mnemonic::Xchg
+                    && instruction.op_kinds().any(|kind| kind == OpKind::Memory);
+            if !is_locked && (!looked_at || is_instrumented) {
+                continue;
+            }
+            if let Some((memory, access)) = self.access(instruction) {
+                let kind = match access {
+                    _ if is_locked => Kind::Update,
+                    OpAccess::Read => Kind::Load,
+                    OpAccess::Write => Kind::Store,
+                    _ => continue,
+                };
+                own.push((idx, memory, kind));
+            }
+        }
+        if own.is_empty() {
+            return;
+        }
+        let mut fixed = targets(&all);
+        fixed.extend(own.iter().map(|&(idx, ..)| all[idx].ip()));
+        for (idx, memory, kind) in own {
+            let moved = all[idx..=idx + n_movable(&all[idx..], &fixed)].to_vec();
+            found.insert(all[idx].ip() as usize, Access { moved, memory, kind });
+        }
+    }
+
+    /// The one access to memory that is not of the stack.
+    fn access(&mut self, instruction: &Instruction) -> Option<(UsedMemory, OpAccess)> {
+        if instruction.flow_control() != FlowControl::Next || instruction.is_stack_instruction() {
+            return None;
+        }
+        let [memory] = self.info.info(instruction).used_memory() else { return None };
+        let is_local = matches!(memory.segment(), Register::FS | Register::GS)
+            || memory.base() == Register::RSP;
+        // Wider ones are vectors, which nothing atomic is.
+        let is_scalar = matches!(instruction.memory_size().size(), 1 | 2 | 4 | 8);
+        (!is_local && is_scalar).then(|| (*memory, memory.access()))
+    }
+
+    /// Whether an instruction calls the instrumentation.
+    fn is_callback(&mut self, instruction: &Instruction) -> bool {
+        let slot = match instruction.flow_control() {
+            FlowControl::IndirectCall if instruction.is_ip_rel_memory_operand() => {
+                instruction.ip_rel_memory_address() as usize
+            }
+            FlowControl::Call => match slot_of_stub(instruction.near_branch_target() as usize) {
+                Some(slot) => slot,
+                None => return false,
+            },
+            _ => return false,
+        };
+        *self.callbacks.entry(slot).or_insert_with(|| {
+            // SAFETY: it is a slot of the loader, and bound, as programs for us are linked.
+            let target = unsafe { *(slot as *const usize) };
+            is_ours(target)
+        })
+    }
+}
+
+/// Where a function jumps to within itself; everywhere, if that is not known.
+fn targets(all: &[Instruction]) -> FxHashSet<u64> {
+    let is_unknown = all.iter().any(|it| it.flow_control() == FlowControl::IndirectBranch);
+    all.iter()
+        .filter_map(|instruction| match instruction.flow_control() {
+            _ if is_unknown => Some(instruction.ip()),
+            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                Some(instruction.near_branch_target())
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// How many instructions behind the first one have to be moved with it to make room for a jump; 0
+/// if that is impossible.
+fn n_movable(from: &[Instruction], fixed: &FxHashSet<u64>) -> usize {
+    let mut len = from[0].len();
+    for (idx, instruction) in from.iter().enumerate().skip(1) {
+        if len >= JUMP_LEN {
+            return idx - 1;
+        }
+        // What is caught begins with taking its exception from this register.
+        let may_be_landing =
+            instruction.op_count() == 2 && instruction.op1_register() == Register::RAX;
+        let is_plain = matches!(
+            instruction.flow_control(),
+            FlowControl::Next | FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
+        );
+        if fixed.contains(&instruction.ip()) || may_be_landing || !is_plain {
+            return 0;
+        }
+        len += instruction.len();
+    }
+    if len >= JUMP_LEN { from.len() - 1 } else { 0 }
+}
+
+/// The slot through which a stub of the linker jumps.
+fn slot_of_stub(target: usize) -> Option<usize> {
+    // SAFETY: the program calls it, so there is code.
+    let code = unsafe { std::slice::from_raw_parts(target as *const u8, 16) };
+    let mut decoder = Decoder::with_ip(64, code, target as u64, DecoderOptions::NONE);
+    let mut first = decoder.decode();
+    if first.mnemonic() == Mnemonic::Endbr64 {
+        first = decoder.decode();
+    }
+    (first.flow_control() == FlowControl::IndirectBranch && first.is_ip_rel_memory_operand())
+        .then(|| first.ip_rel_memory_address() as usize)
+}
+
+/// Whether a function is a callback of the instrumentation.
+fn is_ours(function: usize) -> bool {
+    // SAFETY: the answer is written to a place for it; a name is a string.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        libc::dladdr(function as *const c_void, &raw mut info) != 0
+            && !info.dli_sname.is_null()
+            && CStr::from_ptr(info.dli_sname).to_bytes().starts_with(b"__tsan_")
+    }
+}
+
+/// Writes the way of an instruction: the call, the instruction itself, and the jump back.
+fn write_piece(piece: usize, moved: &[Instruction]) -> Result<(), String> {
+    // lea rsp, [rsp - 128]; push [site]; push [next]; jmp [common]; then these three.
+    const HEAD_LEN: usize = 5 + 6 + 6 + 6;
+    const TABLE_LEN: usize = 3 * 8;
+    let next = piece + HEAD_LEN + TABLE_LEN;
+    let mut code = vec![0x48, 0x8d, 0x64, 0x24, 0x80];
+    for (opcode, slot, len) in [([0xff, 0x35], 0, 11), ([0xff, 0x35], 1, 17), ([0xff, 0x25], 2, 23)]
+    {
+        let distance = HEAD_LEN + slot * 8 - len;
+        code.extend(opcode);
+        code.extend((distance as u32).to_le_bytes());
+    }
+    let (first, last) = (&moved[0], &moved[moved.len() - 1]);
+    for word in [first.ip() as usize + 1, next, mazurka_precompiled as *const () as usize] {
+        code.extend(word.to_le_bytes());
+    }
+    let back = Instruction::with_branch(Code::Jmp_rel32_64, last.next_ip())
+        .map_err(|error| error.to_string())?;
+    let block = [moved, &[back]].concat();
+    let block = InstructionBlock::new(&block, next as u64);
+    let rest = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)
+        .map_err(|error| error.to_string())?;
+    code.extend(rest.code_buffer);
+    assert!(code.len() <= PIECE_LEN, "a piece of code has room for one instruction");
+    // SAFETY: the piece was reserved for this.
+    unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), piece as *mut u8, code.len()) };
+    Ok(())
+}
+
+/// Replaces an instruction of the program.
+fn divert(at: usize, len: usize, piece: usize) {
+    let mut code = [0x90; 16];
+    match len >= JUMP_LEN {
+        true => {
+            let distance = (piece as isize - (at + JUMP_LEN) as isize) as i32;
+            code[0] = JUMP;
+            code[1..JUMP_LEN].copy_from_slice(&distance.to_le_bytes());
+        }
+        false => code[0] = TRAP,
+    }
+    let len = if len >= JUMP_LEN { len } else { 1 };
+    // SAFETY: an instruction of the program, of which nothing runs yet, is there, and its page is
+    // writable.
+    unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, len) };
+}
+
+// Saves all registers, calls `meet`, and goes on in the piece. To the unwinder it looks as if the
+// instruction had called this.
+global_asm!(
+    ".globl mazurka_precompiled",
+    ".hidden mazurka_precompiled",
+    ".type mazurka_precompiled,@function",
+    "mazurka_precompiled:",
+    ".cfi_startproc",
+    ".cfi_def_cfa rsp, 144",
+    ".cfi_offset rip, -136",
+    "pushfq",
+    ".cfi_adjust_cfa_offset 8",
+    "push rax",
+    "push rcx",
+    "push rdx",
+    "push rbx",
+    "push rbp",
+    "push rsi",
+    "push rdi",
+    "push r8",
+    "push r9",
+    "push r10",
+    "push r11",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    ".cfi_adjust_cfa_offset 120",
+    ".cfi_offset rbx, -184",
+    ".cfi_offset rbp, -192",
+    ".cfi_offset r12, -248",
+    ".cfi_offset r13, -256",
+    ".cfi_offset r14, -264",
+    ".cfi_offset r15, -272",
+    "mov rbx, rsp",
+    ".cfi_def_cfa_register rbx",
+    "and rsp, -16",
+    "sub rsp, 512",
+    "fxsave64 [rsp]",
+    "cld",
+    "mov rdi, rbx",
+    "call {meet}",
+    "fxrstor64 [rsp]",
+    "mov rsp, rbx",
+    "pop r15",
+    "pop r14",
+    "pop r13",
+    "pop r12",
+    "pop r11",
+    "pop r10",
+    "pop r9",
+    "pop r8",
+    "pop rdi",
+    "pop rsi",
+    "pop rbp",
+    "pop rbx",
+    "pop rdx",
+    "pop rcx",
+    "pop rax",
+    "popfq",
+    "ret 136",
+    ".cfi_endproc",
+    ".size mazurka_precompiled, . - mazurka_precompiled",
+    meet = sym meet,
+);
+
+unsafe extern "C" {
+    fn mazurka_precompiled();
+}
+
+/// A precompiled instruction is about to be taken.
+extern "C" fn meet(frame: &Frame) {
+    // Threads that are not the program's may come here, too.
+    if !coroutine::is_own_stack(std::ptr::from_ref(frame) as usize) {
+        return;
+    }
+    let site = SITES.get().and_then(|sites| sites.get(&frame.site));
+    let site = site.expect("only what was redirected comes here");
+    let register = |register, _, _| Some(frame.register(register) as u64);
+    let Some(address) = site.memory.virtual_address(0, register) else { return };
+    let address = address as usize;
+    let is_load = site.kind == Kind::Load;
+    let is_seen = machine::with(|machine| {
+        machine.is_shared
+            && (site.kind == Kind::Update || machine.objects.knows(address))
+            && !(is_load && machine.touches(address))
+    });
+    if !is_seen {
+        return;
+    }
+    match site.kind {
+        Kind::Load => machine::visible_access(address, Operation::Load),
+        Kind::Store => machine::visible_access(address, Operation::Store),
+        Kind::Update => {
+            machine::visible_access(address, Operation::ReadModifyWrite);
+            if !succeeds(&site.instruction, frame, address) {
+                machine::with(|machine| machine.effect = Effect::Failed);
+            }
+        }
+    }
+}
+
+/// Whether an instruction changes memory: a compare-and-exchange may not.
+fn succeeds(instruction: &Instruction, frame: &Frame, address: usize) -> bool {
+    if instruction.mnemonic() != Mnemonic::Cmpxchg {
+        return true;
+    }
+    let len = instruction.memory_size().size();
+    let expected = frame.register(Register::RAX).to_le_bytes();
+    // SAFETY: the instruction is about to read just this, and no other thread runs.
+    let found = unsafe { std::slice::from_raw_parts(address as *const u8, len) };
+    found == &expected[..len]
+}
+
+/// Reserves memory for code that calls can reach from the program.
+fn reserve_near(program: usize, len: usize) -> Option<usize> {
+    const STEP: usize = 1 << 20;
+    const REACH: usize = 1 << 30;
+    let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    let len = len.next_multiple_of(4096);
+    (1..REACH / STEP).find_map(|step| {
+        let wish = (program & !4095).checked_sub(step * STEP)?;
+        // SAFETY: a new mapping replaces nothing.
+        let got = unsafe { libc::mmap(wish as *mut c_void, len, protection, flags, -1, 0) };
+        (got as usize == wish).then_some(wish)
+    })
+}
