@@ -210,7 +210,7 @@ fn link_with(library: &Path) -> [OsString; 4] {
 
 /// Where the library is: `MAZURKA_NATIVE`, or with this command. Cargo leaves the one of a
 /// dependency in `deps`, and what lies beside the command may be older.
-fn library() -> Result<PathBuf, Failure> {
+pub(crate) fn library() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("MAZURKA_NATIVE").filter(|path| !path.is_empty()) {
         let mut path = PathBuf::from(path);
         if path.is_dir() {

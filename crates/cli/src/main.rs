@@ -6,9 +6,11 @@
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 
 mod arguments;
+mod cargo;
 mod compiler;
 mod interrupt;
 mod program;
+mod tests;
 mod watch;
 
 use arguments::{Arguments, Build, Command, Output};
@@ -16,7 +18,7 @@ use clap::Parser as _;
 use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
 use mazurka_explore::{Options, Reduction};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
-use program::Answer;
+use program::{Answer, Surroundings};
 use serde_json::json as object;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
@@ -68,6 +70,12 @@ fn main() -> ExitCode {
             }
             Command::Cc { arguments } => cc(&arguments),
             Command::Run { search, output, program } => run(&program, &search.options(), &output),
+            Command::Test { selection, replay: Some(schedule), .. } => {
+                tests::replay(&selection, &schedule)
+            }
+            Command::Test { selection, search, output, .. } => {
+                tests::run(&selection, &search.options(), &output)
+            }
             Command::Replay { files, build, schedule, program } => {
                 replay(files, &build, schedule, program)
             }
@@ -122,21 +130,9 @@ fn explore(
     if let Some(Verdict::Violated(found)) = &mut answer.verdict {
         shorten(found);
     }
-    let Answer { verdict: Some(verdict), statistics, time_s, used, .. } = &answer else {
+    let Some(report) = report_of(&answer, name, options, replay) else {
         return Err(Failure::defect(format!("the report of `{name}` has no verdict")).into());
     };
-    let elapsed = Duration::try_from_secs_f64(*time_s).unwrap_or_default();
-    let mut report = Report::new(name, "native", verdict, statistics, elapsed);
-    report.peak_memory = used.peak_memory_bytes;
-    report.n_threads = used.threads;
-    report.options = arguments::in_force(options);
-    report.replay_with = Some(replay);
-    // `optimal` takes one execution of each trace.
-    let has_all = matches!(verdict, Verdict::Holds(_)) && options.reduction == Reduction::Optimal;
-    report.traces = has_all.then_some(statistics.executions);
-    if let Verdict::Inconclusive(limit) = verdict {
-        report.tips.extend(tip(limit).map(str::to_owned));
-    }
     if is_told {
         show(&text::verdict(&report, &style));
     } else if !is_json_alone {
@@ -151,7 +147,32 @@ fn explore(
             return Err(Failure::input(text).into());
         }
     }
-    Ok(verdict.into())
+    Ok(report.verdict.into())
+}
+
+/// What is to be told of an answer, if it has a verdict; `replay` is what comes before a schedule.
+fn report_of<'a>(
+    answer: &'a Answer,
+    name: &'a str,
+    options: &Options,
+    replay: &'a str,
+) -> Option<Report<'a>> {
+    let Answer { verdict: Some(verdict), statistics, time_s, used, .. } = answer else {
+        return None;
+    };
+    let elapsed = Duration::try_from_secs_f64(*time_s).unwrap_or_default();
+    let mut report = Report::new(name, "native", verdict, statistics, elapsed);
+    report.peak_memory = used.peak_memory_bytes;
+    report.n_threads = used.threads;
+    report.options = arguments::in_force(options);
+    report.replay_with = Some(replay);
+    // `optimal` takes one execution of each trace.
+    let has_all = matches!(verdict, Verdict::Holds(_)) && options.reduction == Reduction::Optimal;
+    report.traces = has_all.then_some(statistics.executions);
+    if let Verdict::Inconclusive(limit) = verdict {
+        report.tips.extend(tip(limit).map(str::to_owned));
+    }
+    Some(report)
 }
 
 /// Files below the current folder are called as seen from there.
@@ -216,16 +237,22 @@ fn replay(
         (false, true) => {
             let folder = program::folder()?;
             let program = compiler::build(&files, &build.flags(), folder.path())?;
-            follow(&[program.into_os_string()], &names(&files), &schedule)
+            let program = [program.into_os_string()];
+            follow(&program, &names(&files), &schedule, &Surroundings::default())
         }
         (true, false) => {
             let name = program[0].to_string_lossy().into_owned();
-            follow(&program, &name, &schedule)
+            follow(&program, &name, &schedule, &Surroundings::default())
         }
     }
 }
 
-fn follow(program: &[OsString], name: &str, schedule: &Schedule) -> Done {
+fn follow(
+    program: &[OsString],
+    name: &str,
+    schedule: &Schedule,
+    surroundings: &Surroundings<'_>,
+) -> Done {
     let style = style();
     let say = |colour, word, text: &str| {
         let mut page = Page::new(style);
@@ -233,8 +260,10 @@ fn follow(program: &[OsString], name: &str, schedule: &Schedule) -> Done {
         show(&page.into_text());
     };
     say(Colour::Doing, "Replaying", name);
-    let options = object!({ "replay": schedule.to_string() });
-    let answer = program::run(program, name, &options, None)?;
+    // A folder is only given to tests.
+    let is_test = surroundings.folder.is_some();
+    let options = object!({ "replay": schedule.to_string(), "test": is_test });
+    let answer = program::run_in(program, name, &options, None, surroundings)?;
     match answer.message.as_deref() {
         Some(message) if message.starts_with("step ") => {
             say(Colour::Bad, "Violated", message);

@@ -8,6 +8,7 @@ use mazurka_report::Style;
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -43,6 +44,24 @@ pub(crate) fn run(
     options: &Value,
     watch: Option<Style>,
 ) -> Result<Answer, Failure> {
+    run_in(program, name, options, watch, &Surroundings::default())
+}
+
+/// Where a program runs, if not here, and where what it prints goes.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) folder: Option<&'a Path>,
+    pub(crate) output: Option<File>,
+}
+
+/// The same, elsewhere.
+pub(crate) fn run_in(
+    program: &[OsString],
+    name: &str,
+    options: &Value,
+    watch: Option<Style>,
+    surroundings: &Surroundings<'_>,
+) -> Result<Answer, Failure> {
     if interrupt::is_interrupted() {
         return Err(interrupted(name));
     }
@@ -52,6 +71,13 @@ pub(crate) fn run(
     let mut command = Command::new(first);
     command.args(arguments).stdin(Stdio::null());
     command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
+    if let Some(folder) = surroundings.folder {
+        command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    }
+    if let Some(file) = &surroundings.output {
+        let copy = || file.try_clone().map_or(Stdio::null(), Stdio::from);
+        command.stdout(copy()).stderr(copy());
+    }
     // An interrupt at the terminal is for this command, which passes it on.
     command.process_group(0);
     let cannot = |error| Failure::input(format!("`{name}` cannot be started: {error}"));

@@ -39,8 +39,23 @@ use std::sync::OnceLock;
 
 /// Parts of the names, as compilers write them, of functions whose loads and stores are looked at.
 const LOOKED_AT: [&str; 3] = ["3std4sync", "3std3sys4sync", "3std6thread"];
-/// The same for functions that are left alone: Rust's test harness runs on one thread.
-const LEFT_ALONE: &str = "_4test";
+/// The same for functions that are left alone: Rust's test harness, which runs on one thread, and what
+/// `std` does for output, panics and its own start and end. All of that stays a part of the step in
+/// which it happens: nobody wants every order of two lines that are printed.
+const LEFT_ALONE: [&str; 12] = [
+    "_4test",
+    "3std2io",
+    "3std2rt",
+    "3std3env",
+    "3std3sys3env",
+    "3std3sys3pal",
+    "3std3sys4exit",
+    "3std3sys9backtrace",
+    "3std9panicking",
+    "3std9backtrace",
+    "_5gimli",
+    "_9addr2line",
+];
 const TRAP: u8 = 0xcc;
 const JUMP: u8 = 0xe9;
 const JUMP_LEN: usize = 5;
@@ -112,7 +127,7 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     let mut found = FxHashMap::default();
     for function in &functions {
         let name = function.name().unwrap_or_default();
-        if name.contains(LEFT_ALONE) {
+        if LEFT_ALONE.iter().any(|part| name.contains(part)) {
             continue;
         }
         let start = base + function.address() as usize;

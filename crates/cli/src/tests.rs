@@ -1,0 +1,294 @@
+//! `mazurka test`: the tests of a Rust project, each under every schedule.
+
+use crate::arguments::{self, Output, Selection};
+use crate::cargo::{self, TestProgram};
+use crate::program::{self, Answer, Surroundings};
+use crate::{Done, Failure, report_of, shorten, show, style};
+use mazurka_core::{Schedule, Verdict, ViolationKind};
+use mazurka_explore::Options;
+use mazurka_report::{Colour, ExitStatus, Page, Style, counted, grouped, json, text};
+use serde_json::{Value, json as object};
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What came of all tests.
+#[derive(Default)]
+struct Summary {
+    hold: usize,
+    violated: usize,
+    unverified: usize,
+    failed: usize,
+    ignored: usize,
+    statuses: Vec<ExitStatus>,
+}
+
+/// Builds the tests, explores each and tells what came of it.
+pub(crate) fn run(selection: &Selection, options: &Options, output: &Output) -> Done {
+    let begun = Instant::now();
+    let programs = cargo::build(selection)?;
+    let mut summary = Summary::default();
+    let mut lines = Vec::new();
+    let mut details = String::new();
+    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
+    let style = style();
+    for program in &programs {
+        for test in cargo::list(program)? {
+            if !selection.wants(&test.name) {
+                continue;
+            }
+            if test.is_ignored && !selection.include_ignored {
+                summary.ignored += 1;
+                continue;
+            }
+            let told = explore(program, &test.name, selection, options, style);
+            summary.count(&told.status, &told.verdict);
+            lines.extend(told.json);
+            details.push_str(&told.details);
+            if !is_json_alone {
+                show(&told.line);
+            }
+        }
+    }
+    if !is_json_alone {
+        if !output.quiet {
+            show(&details);
+        }
+        show(&summary.text(begun.elapsed(), style));
+    }
+    if let Some(path) = &output.json {
+        write_json(path, &lines, is_json_alone)?;
+    }
+    if summary.n_tests() == 0 {
+        let text = "no test was run: none has such a name".to_owned();
+        return Err(Failure::input(text)
+            .help("`--list` of `cargo test -- --list` shows all")
+            .into());
+    }
+    Ok(summary.status())
+}
+
+/// Follows one schedule of one test, with what it prints.
+pub(crate) fn replay(selection: &Selection, schedule: &Schedule) -> Done {
+    let programs = cargo::build(selection)?;
+    let mut found = Vec::new();
+    for program in &programs {
+        let tests = cargo::list(program)?;
+        let wanted = tests.into_iter().filter(|test| selection.wants(&test.name));
+        found.extend(wanted.map(|test| (program, test.name)));
+    }
+    match &found[..] {
+        [(program, test)] => {
+            let surroundings = Surroundings { folder: Some(&program.folder), output: None };
+            crate::follow(&words(program, test), &name(program, test), schedule, &surroundings)
+        }
+        [] => Err(Failure::input("there is no such test").into()),
+        _ => {
+            let text = format!("{} tests have such names, and a schedule is of one", found.len());
+            Err(Failure::input(text).help("name one in full, with `--exact`").into())
+        }
+    }
+}
+
+fn name(program: &TestProgram, test: &str) -> String {
+    format!("{} {test}", program.name)
+}
+
+/// The harness, told to run one test on its first thread.
+fn words(program: &TestProgram, test: &str) -> Vec<OsString> {
+    let mut words = vec![program.program.clone().into_os_string(), test.into()];
+    words.extend(
+        ["--exact", "--include-ignored", "--test-threads=1", "--nocapture"].map(OsString::from),
+    );
+    words
+}
+
+/// What is to be told of one test.
+struct Told {
+    status: ExitStatus,
+    verdict: Option<Verdict>,
+    line: String,
+    details: String,
+    json: Option<Value>,
+}
+
+fn explore(
+    program: &TestProgram,
+    test: &str,
+    selection: &Selection,
+    options: &Options,
+    style: Style,
+) -> Told {
+    let name = name(program, test);
+    let mut wishes = arguments::wishes(options);
+    wishes["test"] = true.into();
+    let words = words(program, test);
+    let surroundings = Surroundings { folder: Some(&program.folder), output: None };
+    let line = |colour, word, aside: &str| {
+        let mut page = Page::new(style);
+        page.headline(colour, word, &name, aside);
+        page.into_text()
+    };
+    let answer = program::run_in(&words, &name, &wishes, None, &surroundings);
+    let mut answer = match answer {
+        Ok(answer) if answer.verdict.is_some() => answer,
+        failed => {
+            let (status, message) = match failed {
+                Err(failure) => (failure.status, failure.message),
+                Ok(_) => (ExitStatus::Defect, "there is no verdict".to_owned()),
+            };
+            let details = format!("\n{}error: {message}\n", line(Colour::Bad, "Error", ""));
+            let line = line(Colour::Bad, "Error", "");
+            return Told { status, verdict: None, line, details, json: None };
+        }
+    };
+    let printed = explain(&mut answer, program, test);
+    let replay = format!("{} --replay", selection.again(test));
+    let report = report_of(&answer, &name, options, &replay).expect("it has a verdict");
+    let time = format!("{:.2} s", answer.time_s);
+    let aside = format!("{}, {time}", counted(answer.statistics.executions, "execution"));
+    let verdict = answer.verdict.clone();
+    let (colour, word) = match &verdict {
+        Some(Verdict::Holds(_)) => (Colour::Good, "Holds"),
+        Some(Verdict::Violated(_)) => (Colour::Bad, "Violated"),
+        _ => (Colour::Open, "Unverified"),
+    };
+    let mut details = String::new();
+    if !matches!(verdict, Some(Verdict::Holds(_))) {
+        details =
+            format!("\n{}{}", text::checking(&name, 0, &style), text::verdict(&report, &style));
+        if !printed.is_empty() {
+            details.push_str(&format!("\nWhat it prints:\n{printed}"));
+        }
+    }
+    let status = verdict.as_ref().map_or(ExitStatus::Defect, ExitStatus::from);
+    let json = Some(json::value(&report));
+    Told { status, line: line(colour, word, &aside), details, json, verdict }
+}
+
+/// Follows the execution of a violation once more for what the test prints, and takes the message
+/// of a panic from it.
+fn explain(answer: &mut Answer, program: &TestProgram, test: &str) -> String {
+    let Some(Verdict::Violated(found)) = &mut answer.verdict else { return String::new() };
+    shorten(found);
+    let printed = printed(program, test, &found.schedule).unwrap_or_default();
+    if found.violation.kind == ViolationKind::Panic
+        && let Some(message) = panics(&printed)
+    {
+        found.violation.message = message;
+    }
+    printed
+}
+
+/// What a test prints under a schedule.
+fn printed(program: &TestProgram, test: &str, schedule: &Schedule) -> Option<String> {
+    let mut file = tempfile::tempfile().ok()?;
+    let options = object!({ "replay": schedule.to_string(), "test": true });
+    let output = Some(file.try_clone().ok()?);
+    let surroundings = Surroundings { folder: Some(&program.folder), output };
+    let words = words(program, test);
+    program::run_in(&words, test, &options, None, &surroundings).ok()?;
+    let mut text = Vec::new();
+    std::io::Seek::rewind(&mut file).ok()?;
+    file.read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The panics that a harness has printed, as the standard library words them, in one sentence.
+fn panics(printed: &str) -> Option<String> {
+    let mut lines = printed.lines().peekable();
+    let mut panics = Vec::new();
+    while let Some(line) = lines.next() {
+        let Some((_, rest)) = line.split_once("thread '") else { continue };
+        let Some((thread, place)) = rest.split_once("panicked at ") else { continue };
+        let thread = thread.rsplit_once('\'').map_or(thread, |(name, _)| name);
+        let mut message = Vec::new();
+        while let Some(line) = lines.next_if(|line| !line.is_empty() && !line.starts_with("note: "))
+        {
+            message.push(line.trim());
+        }
+        let place = place.trim_end_matches(':');
+        panics.push(format!("`{thread}` panicked at {place}: {}", message.join(" ")));
+    }
+    (!panics.is_empty()).then(|| panics.join("; then "))
+}
+
+fn write_json(path: &Path, lines: &[Value], is_alone: bool) -> Result<(), Failure> {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    if is_alone {
+        show(&text);
+        return Ok(());
+    }
+    std::fs::write(path, text)
+        .map_err(|error| Failure::input(format!("`{}` cannot be written: {error}", path.display())))
+}
+
+impl Summary {
+    fn count(&mut self, status: &ExitStatus, verdict: &Option<Verdict>) {
+        match verdict {
+            Some(Verdict::Holds(_)) => self.hold += 1,
+            Some(Verdict::Violated(_)) => self.violated += 1,
+            Some(_) => self.unverified += 1,
+            None => self.failed += 1,
+        }
+        self.statuses.push(*status);
+    }
+
+    fn n_tests(&self) -> usize {
+        self.hold + self.violated + self.unverified + self.failed + self.ignored
+    }
+
+    /// A violation is told first: nobody needs to be sure of the rest to know that.
+    fn status(&self) -> ExitStatus {
+        let rank = |status: &&ExitStatus| match status {
+            ExitStatus::Holds => 0,
+            ExitStatus::Inconclusive => 1,
+            ExitStatus::WrongInput => 2,
+            ExitStatus::Violated => 3,
+            _ => 4,
+        };
+        self.statuses.iter().max_by_key(rank).copied().unwrap_or(ExitStatus::Holds)
+    }
+
+    fn text(&self, elapsed: Duration, style: Style) -> String {
+        let n_run = self.n_tests() - self.ignored;
+        let parts = [
+            (self.hold, "hold"),
+            (self.violated, "violated"),
+            (self.unverified, "unverified"),
+            (self.failed, "could not be explored"),
+            (self.ignored, "ignored"),
+        ];
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{} {what}", grouped(*n as u64)))
+            .collect();
+        let mut page = Page::new(style);
+        let text = format!("{}: {}", counted(n_run as u64, "test"), parts.join(", "));
+        let colour = if self.status() == ExitStatus::Holds { Colour::Good } else { Colour::Bad };
+        page.headline(colour, "Summary", &text, &format!("{:.1} s", elapsed.as_secs_f64()));
+        format!("\n{}", page.into_text())
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn panics_are_found_in_what_is_printed() {
+        let printed = "test a ... \nthread 'main' (77) panicked at src/lib.rs:3:9:\nassertion failed\n  \
+                       left: 1\n right: 2\nnote: run with `RUST_BACKTRACE=1`\n\nthread '<unnamed>' \
+                       panicked at a.rs:1:1:\nno\n";
+        assert_eq!(
+            panics(printed).as_deref(),
+            Some(
+                "`main` panicked at src/lib.rs:3:9: assertion failed left: 1 right: 2; then \
+                 `<unnamed>` panicked at a.rs:1:1: no"
+            )
+        );
+        assert_eq!(panics("all is well"), None);
+    }
+}
