@@ -128,7 +128,11 @@ impl Heap {
     pub(crate) fn reset(&mut self) {
         for arena in &mut self.arenas {
             if arena.part.len > 0 {
-                mark(arena.part.start, arena.part.len, false);
+                // Blocks of all lengths were freed there, with bits of both kinds.
+                let (start, end) =
+                    (arena.part.start - base(), arena.part.start - base() + arena.part.len);
+                GRAINS.set(start, end, false);
+                PAGES.set(start, end, false);
                 arena.part.restore(&Saved::default());
             }
             if arena.n_quarantined > 0 || arena.free.iter().any(|blocks| !blocks.is_empty()) {

@@ -3,6 +3,7 @@
 //! The C library's own data structures are initialised but never used: who holds what is in
 //! [`Objects`](crate::objects::Objects). A timed wait waits until it gets what it waits for.
 
+use crate::coroutine;
 use crate::machine::{self, Destructor, Machine};
 use crate::names;
 use crate::process::{Start, end_thread};
@@ -213,6 +214,22 @@ replace! {
 
     fn pthread_detach(_handle: libc::pthread_t) -> c_int {
         0
+    }
+
+    /// As the thread's stack is: there is no other.
+    fn pthread_getattr_np(
+        handle: libc::pthread_t,
+        attributes: *mut libc::pthread_attr_t,
+    ) -> c_int {
+        let Some(thread) = machine::with(|machine| machine.thread_of(handle)) else {
+            return libc::ESRCH;
+        };
+        let bottom = coroutine::top(thread.index()) - coroutine::STACK_LEN;
+        // SAFETY: the program wants the attributes there.
+        unsafe {
+            libc::pthread_attr_init(attributes);
+            libc::pthread_attr_setstack(attributes, bottom as *mut c_void, coroutine::STACK_LEN)
+        }
     }
 
     fn pthread_exit(result: *mut c_void) {
