@@ -72,7 +72,8 @@ pub(crate) fn run_in(
     command.args(arguments).stdin(Stdio::null());
     command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
     if let Some(folder) = surroundings.folder {
-        command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        // The story is told by us, and a panic that looks up its own takes its time.
+        command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).env("RUST_BACKTRACE", "0");
     }
     if let Some(file) = &surroundings.output {
         let copy = || file.try_clone().map_or(Stdio::null(), Stdio::from);

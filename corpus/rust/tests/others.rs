@@ -1,0 +1,74 @@
+//! dashmap, arc-swap and flume: of each pair, the first test holds and the second goes wrong.
+
+use arc_swap::ArcSwap;
+use dashmap::DashMap;
+use std::sync::Arc;
+use std::thread;
+
+#[test]
+fn dashmap_holds() {
+    let map = Arc::new(DashMap::with_shard_amount(2));
+    map.insert(1, 0);
+    let other = map.clone();
+    let thread = thread::spawn(move || *other.get_mut(&1).unwrap() += 1);
+    *map.get_mut(&1).unwrap() += 1;
+    thread.join().unwrap();
+    assert_eq!(*map.get(&1).unwrap(), 2);
+}
+
+/// Looked up, and inserted later.
+#[test]
+fn dashmap_violated() {
+    let map = Arc::new(DashMap::with_shard_amount(2));
+    map.insert(1, 0);
+    let other = map.clone();
+    let add = |map: &DashMap<i32, i32>| {
+        let seen = *map.get(&1).unwrap();
+        map.insert(1, seen + 1);
+    };
+    let thread = thread::spawn(move || add(&other));
+    add(&map);
+    thread.join().unwrap();
+    assert_eq!(*map.get(&1).unwrap(), 2);
+}
+
+#[test]
+fn arc_swap_holds() {
+    let shared = Arc::new(ArcSwap::from_pointee(1));
+    let other = shared.clone();
+    let thread = thread::spawn(move || other.store(Arc::new(2)));
+    assert!([1, 2].contains(&**shared.load()));
+    thread.join().unwrap();
+}
+
+/// Loaded, and stored later.
+#[test]
+fn arc_swap_violated() {
+    let shared = Arc::new(ArcSwap::from_pointee(0));
+    let other = shared.clone();
+    let add = |shared: &ArcSwap<i32>| {
+        let seen = **shared.load();
+        shared.store(Arc::new(seen + 1));
+    };
+    let thread = thread::spawn(move || add(&other));
+    add(&shared);
+    thread.join().unwrap();
+    assert_eq!(**shared.load(), 2);
+}
+
+#[test]
+fn flume_holds() {
+    let (sender, receiver) = flume::bounded(1);
+    let thread = thread::spawn(move || sender.send(1).unwrap());
+    assert_eq!(receiver.recv(), Ok(1));
+    thread.join().unwrap();
+}
+
+/// The message need not be there yet.
+#[test]
+fn flume_violated() {
+    let (sender, receiver) = flume::bounded(1);
+    let thread = thread::spawn(move || sender.send(1).unwrap());
+    assert_eq!(receiver.try_recv(), Ok(1));
+    thread.join().unwrap();
+}

@@ -1,0 +1,233 @@
+//! The standard library: of each pair, the first test holds and the second goes wrong.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Barrier, Condvar, Mutex, OnceLock, RwLock, mpsc};
+use std::thread;
+
+#[test]
+fn mutex_holds() {
+    let count = Arc::new(Mutex::new(0));
+    let other = count.clone();
+    let thread = thread::spawn(move || *other.lock().unwrap() += 1);
+    *count.lock().unwrap() += 1;
+    thread.join().unwrap();
+    assert_eq!(*count.lock().unwrap(), 2);
+}
+
+/// The lock is given back between reading and writing.
+#[test]
+fn mutex_violated() {
+    let count = Arc::new(Mutex::new(0));
+    let other = count.clone();
+    let add = |count: &Mutex<i32>| {
+        let seen = *count.lock().unwrap();
+        *count.lock().unwrap() = seen + 1;
+    };
+    let thread = thread::spawn(move || add(&other));
+    add(&count);
+    thread.join().unwrap();
+    assert_eq!(*count.lock().unwrap(), 2);
+}
+
+#[test]
+fn condvar_holds() {
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = pair.clone();
+    let thread = thread::spawn(move || {
+        *other.0.lock().unwrap() = true;
+        other.1.notify_one();
+    });
+    let guard = pair.1.wait_while(pair.0.lock().unwrap(), |ready| !*ready).unwrap();
+    assert!(*guard);
+    drop(guard);
+    thread.join().unwrap();
+}
+
+/// The flag is set without the lock: the notification may come between the look and the sleep.
+#[test]
+fn condvar_violated() {
+    let shared = Arc::new((Mutex::new(()), Condvar::new(), AtomicBool::new(false)));
+    let other = shared.clone();
+    let thread = thread::spawn(move || {
+        other.2.store(true, SeqCst);
+        other.1.notify_one();
+    });
+    let mut guard = shared.0.lock().unwrap();
+    while !shared.2.load(SeqCst) {
+        guard = shared.1.wait(guard).unwrap();
+    }
+    drop(guard);
+    thread.join().unwrap();
+}
+
+#[test]
+fn rwlock_holds() {
+    let pair = Arc::new(RwLock::new((0, 0)));
+    let other = pair.clone();
+    let thread = thread::spawn(move || *other.write().unwrap() = (1, 1));
+    let seen = *pair.read().unwrap();
+    assert_eq!(seen.0, seen.1);
+    thread.join().unwrap();
+}
+
+/// A reader that wants to write.
+#[test]
+fn rwlock_violated() {
+    let count = Arc::new(RwLock::new(0));
+    let other = count.clone();
+    let add = |count: &RwLock<i32>| {
+        let seen = *count.read().unwrap();
+        *count.write().unwrap() = seen + 1;
+    };
+    let thread = thread::spawn(move || add(&other));
+    add(&count);
+    thread.join().unwrap();
+    assert_eq!(*count.read().unwrap(), 2);
+}
+
+#[test]
+fn barrier_holds() {
+    let shared = Arc::new((Barrier::new(2), AtomicU32::new(0)));
+    let other = shared.clone();
+    let thread = thread::spawn(move || {
+        other.1.store(1, SeqCst);
+        other.0.wait();
+    });
+    shared.0.wait();
+    assert_eq!(shared.1.load(SeqCst), 1);
+    thread.join().unwrap();
+}
+
+/// Three are waited for, two come.
+#[test]
+fn barrier_violated() {
+    let barrier = Arc::new(Barrier::new(3));
+    let other = barrier.clone();
+    let thread = thread::spawn(move || other.wait().is_leader());
+    barrier.wait();
+    thread.join().unwrap();
+}
+
+#[test]
+fn mpsc_holds() {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || sender.send(1).unwrap());
+    assert_eq!(receiver.recv(), Ok(1));
+    thread.join().unwrap();
+}
+
+/// The message need not be there yet.
+#[test]
+fn mpsc_violated() {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || sender.send(1).unwrap());
+    assert_eq!(receiver.try_recv(), Ok(1));
+    thread.join().unwrap();
+}
+
+#[test]
+fn once_lock_holds() {
+    let once = Arc::new(OnceLock::new());
+    let other = once.clone();
+    let thread = thread::spawn(move || *other.get_or_init(|| 1));
+    let mine = *once.get_or_init(|| 2);
+    assert_eq!(thread.join().unwrap(), mine);
+}
+
+/// Whoever comes second has not set it.
+#[test]
+fn once_lock_violated() {
+    let once = Arc::new(OnceLock::new());
+    let other = once.clone();
+    let thread = thread::spawn(move || other.set(1).unwrap());
+    assert_eq!(*once.get_or_init(|| 2), 2);
+    thread.join().unwrap();
+}
+
+#[test]
+fn scope_holds() {
+    let count = AtomicU32::new(0);
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| count.fetch_add(1, SeqCst));
+        count.fetch_add(1, SeqCst);
+        thread.join().unwrap();
+    });
+    assert_eq!(count.into_inner(), 2);
+}
+
+#[test]
+fn scope_violated() {
+    let count = AtomicU32::new(0);
+    thread::scope(|scope| {
+        let add = || count.store(count.load(SeqCst) + 1, SeqCst);
+        let thread = scope.spawn(add);
+        add();
+        thread.join().unwrap();
+    });
+    assert_eq!(count.into_inner(), 2);
+}
+
+#[test]
+fn park_holds() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let (other, me) = (flag.clone(), thread::current());
+    let thread = thread::spawn(move || {
+        other.store(true, SeqCst);
+        me.unpark();
+    });
+    while !flag.load(SeqCst) {
+        thread::park();
+    }
+    thread.join().unwrap();
+}
+
+/// The token is given before the flag is set.
+#[test]
+fn park_violated() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let (other, me) = (flag.clone(), thread::current());
+    let thread = thread::spawn(move || {
+        me.unpark();
+        other.store(true, SeqCst);
+    });
+    while !flag.load(SeqCst) {
+        thread::park();
+    }
+    thread.join().unwrap();
+}
+
+/// A data race, through a pointer that should not be shared.
+#[test]
+fn unsafe_violated() {
+    struct Shared(std::cell::UnsafeCell<u32>);
+    // It is not.
+    unsafe impl Sync for Shared {}
+    let shared = Arc::new(Shared(0.into()));
+    let other = shared.clone();
+    let thread = thread::spawn(move || unsafe { *other.0.get() += 1 });
+    unsafe { *shared.0.get() += 1 };
+    thread.join().unwrap();
+}
+
+#[test]
+#[should_panic(expected = "as it should")]
+fn should_panic_holds() {
+    thread::spawn(|| ()).join().unwrap();
+    panic!("as it should");
+}
+
+#[test]
+fn result_violated() -> Result<(), String> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let other = flag.clone();
+    let thread = thread::spawn(move || other.store(true, SeqCst));
+    let was_late = flag.load(SeqCst);
+    thread.join().unwrap();
+    if was_late { Err("too late".to_owned()) } else { Ok(()) }
+}
+
+#[test]
+#[ignore = "shows that it is"]
+fn ignored_violated() {
+    panic!("nobody calls this");
+}
