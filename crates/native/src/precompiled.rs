@@ -168,6 +168,11 @@ fn pages_of(found: &Found) -> (*mut c_void, usize) {
     (first as *mut c_void, end.next_multiple_of(4096) - first)
 }
 
+/// Whether there was anything to redirect.
+pub(crate) fn is_redirected() -> bool {
+    SITES.get().is_some()
+}
+
 /// Where to go on after a trap at an address, if it is one of ours.
 pub(crate) fn way(after_trap: usize) -> Option<usize> {
     SITES.get()?.get(&after_trap).map(|site| site.piece)

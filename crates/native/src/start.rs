@@ -131,6 +131,9 @@ fn explore(start: Start) -> Result<Report, String> {
     precompiled::redirect(MAIN.load(Ordering::Relaxed) as usize)?;
     if let Some(schedule) = &wishes.replay {
         let schedule: Schedule = schedule.parse().map_err(|error| format!("replay: {error}"))?;
+        if precompiled::is_redirected() {
+            learn(&schedule, &options);
+        }
         return follow(&schedule);
     }
     signals::watch_time();
@@ -173,6 +176,26 @@ fn search(options: &Options) -> Result<(Outcome, u32), String> {
 fn tell(event: &Event) {
     if let Event::Progress(progress) = event {
         report::write_progress(progress);
+    }
+}
+
+/// Learns what the search knew about precompiled code when it came to a schedule: what the schedule
+/// itself teaches and, if that is not enough, what a short search does.
+fn learn(schedule: &Schedule, options: &Options) {
+    const EXECUTIONS: u64 = 1000;
+    let _silence = Silence::begin();
+    for _ in 0..MAX_RESTARTS {
+        let is_followed = replay(&mut Native, schedule).is_ok();
+        if CUT.swap(false, Ordering::Relaxed) {
+            continue;
+        }
+        if !is_followed {
+            let mut options = options.clone();
+            options.max_executions = Some(EXECUTIONS);
+            // What it finds was found before.
+            let _ = search(&options);
+        }
+        return;
     }
 }
 
