@@ -26,11 +26,12 @@
 
 use crate::coroutine;
 use crate::machine;
+use crate::spin;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
     InstructionBlock, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory,
 };
-use mazurka_core::{Effect, Operation};
+use mazurka_core::Operation;
 use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::arch::global_asm;
@@ -454,6 +455,8 @@ extern "C" fn meet(frame: &Frame) {
     if !coroutine::is_own_stack(std::ptr::from_ref(frame) as usize) {
         return;
     }
+    // What such code writes is not seen: no loop with it in it is a spin loop.
+    spin::spoil();
     let site = SITES.get().and_then(|sites| sites.get(&frame.site));
     let site = site.expect("only what was redirected comes here");
     let register = |register, _, _| Some(frame.register(register) as u64);
@@ -468,16 +471,19 @@ extern "C" fn meet(frame: &Frame) {
     if !is_seen {
         return;
     }
-    match site.kind {
-        Kind::Load => machine::visible_access(address, Operation::Load),
-        Kind::Store => machine::visible_access(address, Operation::Store),
-        Kind::Update => {
-            machine::visible_access(address, Operation::ReadModifyWrite);
-            if !succeeds(&site.instruction, frame, address) {
-                machine::with(|machine| machine.effect = Effect::Failed);
-            }
-        }
+    let object = machine::with(|machine| {
+        machine.note_sharing(address, 1);
+        machine.objects.at(address)
+    });
+    machine::visible(match site.kind {
+        Kind::Load => Operation::Load(object),
+        Kind::Store => Operation::Store(object),
+        Kind::Update => Operation::ReadModifyWrite(object),
+    });
+    if site.kind == Kind::Update && !succeeds(&site.instruction, frame, address) {
+        machine::fail_try();
     }
+    spin::spoil();
 }
 
 /// Whether an instruction changes memory: a compare-and-exchange may not.
