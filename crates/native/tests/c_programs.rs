@@ -348,7 +348,8 @@ fn checkpoints_change_nothing() {
         let Some(name) = file.strip_suffix(".c").filter(|&name| name != "endless") else {
             continue;
         };
-        let program = Program::build(name, &["-DN=3", "-DHOW=6", "-DRACE=0", "-DWRONG=2"]);
+        let defines = ["-DN=3", "-DHOW=6", "-DRACE=0", "-DWRONG=2", "-DLOCK=MCS", "-DWAIT=NESTED"];
+        let program = Program::build(name, &defines);
         let explore = |options: Value| {
             let answer = program.explore(&options);
             let numbers = answer.statistics;
