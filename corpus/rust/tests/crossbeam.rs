@@ -49,15 +49,15 @@ fn deque_violated() {
 fn epoch_holds() {
     let shared = Arc::new(Atomic::new(1));
     let other = shared.clone();
+    let guard = epoch::pin();
     let thread = thread::spawn(move || {
         let guard = epoch::pin();
-        unsafe { *other.load(SeqCst, &guard).deref() }
+        let old = other.swap(Owned::new(2), SeqCst, &guard);
+        unsafe { guard.defer_destroy(old) };
     });
-    let guard = epoch::pin();
-    let old = shared.swap(Owned::new(2), SeqCst, &guard);
-    unsafe { guard.defer_destroy(old) };
-    drop(guard);
-    assert!([1, 2].contains(&thread.join().unwrap()));
+    let seen = unsafe { *shared.load(SeqCst, &guard).deref() };
+    assert!([1, 2].contains(&seen));
+    thread.join().unwrap();
 }
 
 /// Freed at once, with a reader that may still look at it.
