@@ -25,10 +25,12 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Compile C files and explore every schedule of the program they make
+    /// Compile C and C++ files and explore every schedule of the program they make
+    ///
+    /// The compilers are `gcc` and `g++`, or what the variables `CC` and `CXX` name.
     #[command(after_help = exit_status())]
     Check {
-        /// The C files of one program
+        /// The C and C++ files of one program
         #[arg(value_name = "FILE.c", required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
@@ -46,7 +48,16 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Explore every schedule of a program that was built by `mazurka cc`
+    /// The same for C++: `make CXX="mazurka c++"`
+    ///
+    /// All arguments go to the compiler, which is `g++` or what `CXX` names.
+    #[command(name = "c++")]
+    Cxx {
+        /// What the compiler is given
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Explore every schedule of a program that was built by `mazurka cc` or `mazurka c++`
     #[command(after_help = exit_status())]
     Run {
         #[command(flatten)]
@@ -80,7 +91,7 @@ pub(crate) enum Command {
     ///
     /// The exit status is 1 if something goes wrong in the execution, and else 0.
     Replay {
-        /// The C files of one program
+        /// The C and C++ files of one program
         #[arg(value_name = "FILE.c")]
         files: Vec<PathBuf>,
         #[command(flatten)]

@@ -1,6 +1,7 @@
-//! The C compiler: how programs are made that the library can run.
+//! The compilers of C and C++: how programs are made that the library can run.
 
 use crate::Failure;
+use crate::command_line::CommandLine;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
@@ -8,55 +9,158 @@ use std::process::{Command, ExitStatus};
 
 const LIBRARY: &str = "libmazurka_native.so";
 
-/// The thread sanitizer's instrumentation, and nothing the compiler would do behind its back.
-const INSTRUMENT: [&str; 7] = [
-    "-g",
-    "-fsanitize=thread",
-    "--param",
-    "tsan-distinguish-volatile=1",
-    "--param",
-    "tsan-instrument-func-entry-exit=0",
-    "-fno-builtin",
-];
+/// The thread sanitizer's instrumentation; exceptions also in C, so that the end of a thread unwinds
+/// its stack.
+const INSTRUMENT: [&str; 3] = ["-g", "-fsanitize=thread", "-fexceptions"];
 
 /// What goes before the library. Addresses are bound at the start, so that no execution binds one.
 const LINK: [&str; 3] =
     ["-Wl,-z,relro,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "-pthread"];
 
-/// What the compiler would link with by itself, without the sanitizer's own runtime.
-const DEFAULT_LIBRARIES: [&str; 4] = ["-nodefaultlibs", "-lc", "-lgcc", "-lgcc_s"];
+/// What a file is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    C,
+    Cxx,
+}
 
-/// Flags with which nothing is linked.
-const NO_LINK: [&str; 7] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"];
+impl Language {
+    /// By the end of a file's name, as compilers have it.
+    fn of(file: &Path) -> Option<Self> {
+        match file.extension().and_then(OsStr::to_str)? {
+            "c" | "i" => Some(Self::C),
+            "cc" | "cpp" | "cxx" | "c++" | "cp" | "C" | "CPP" | "ii" => Some(Self::Cxx),
+            _ => None,
+        }
+    }
 
-/// Flags that may have their value in the next argument.
-const WITH_VALUE: [&str; 25] = [
-    "-o",
-    "-I",
-    "-D",
-    "-U",
-    "-L",
-    "-l",
-    "-x",
-    "-include",
-    "-imacros",
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-iprefix",
-    "-isysroot",
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-Xlinker",
-    "-Xpreprocessor",
-    "-Xassembler",
-    "--param",
-    "-T",
-    "-u",
-    "-z",
-    "-e",
-];
+    /// The variable that names the compiler.
+    fn variable(self) -> &'static str {
+        match self {
+            Self::C => "CC",
+            Self::Cxx => "CXX",
+        }
+    }
+
+    /// What the sanitizer's own runtime would be linked beside.
+    fn default_libraries(self) -> &'static [&'static str] {
+        match self {
+            Self::C => &["-nodefaultlibs", "-lc", "-lgcc", "-lgcc_s"],
+            Self::Cxx => &["-nodefaultlibs", "-lstdc++", "-lm", "-lc", "-lgcc", "-lgcc_s"],
+        }
+    }
+}
+
+/// Whose compiler it is: their flags differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Gcc,
+    Clang,
+}
+
+impl Family {
+    /// The first version with all the flags.
+    fn oldest(self) -> u32 {
+        match self {
+            Self::Gcc => 11,
+            Self::Clang => 12,
+        }
+    }
+
+    /// Nothing the compiler would do behind the instrumentation's back.
+    fn instrument(self) -> &'static [&'static str] {
+        match self {
+            Self::Gcc => &[
+                "--param",
+                "tsan-distinguish-volatile=1",
+                "--param",
+                "tsan-instrument-func-entry-exit=0",
+                "-fno-builtin",
+            ],
+            Self::Clang => &[
+                "-mllvm",
+                "-tsan-instrument-read-before-write=1",
+                "-mllvm",
+                "-tsan-distinguish-volatile=1",
+                "-mllvm",
+                "-tsan-instrument-func-entry-exit=0",
+            ],
+        }
+    }
+
+    /// Flags for linking at once with compiling, without the sanitizer's own runtime.
+    fn without_runtime(self, language: Language) -> &'static [&'static str] {
+        match self {
+            Self::Gcc => language.default_libraries(),
+            Self::Clang => &["-fno-sanitize-link-runtime"],
+        }
+    }
+}
+
+/// A compiler that is there and young enough.
+struct Compiler {
+    words: Vec<String>,
+    family: Family,
+}
+
+impl Compiler {
+    /// What `CC` or `CXX` names, which may have arguments, or gcc's.
+    fn of(language: Language) -> Result<Self, Failure> {
+        let words = words_of(language)?;
+        let mut command = command(&words);
+        let output = command.arg("--version").output();
+        let output = output.map_err(|error| cannot_start(language, &words[0], &error))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let name = words.join(" ");
+        if let Some(signal) = output.status.signal() {
+            return Err(Failure::input(format!("`{name}`: signal {signal} ended the compiler")));
+        }
+        let Some((family, version)) = identify(&text) else {
+            let text = format!("`{name}` is neither gcc nor clang, as far as `--version` tells");
+            return Err(Failure::input(text).help(HELP));
+        };
+        if version < family.oldest() {
+            let oldest = family.oldest();
+            let text = format!(
+                "`{name}` is of version {version}, and {oldest} is the oldest known to work"
+            );
+            return Err(Failure::input(text).help(HELP));
+        }
+        Ok(Self { words, family })
+    }
+
+    fn command(&self) -> Command {
+        command(&self.words)
+    }
+
+    /// A command that instruments what it compiles.
+    fn instrumenting(&self) -> Command {
+        let mut command = self.command();
+        command.args(INSTRUMENT).args(self.family.instrument());
+        command
+    }
+}
+
+const HELP: &str = "install gcc or clang, or name a compiler by the variables `CC` and `CXX`";
+
+/// Family and version, by the first line that a compiler prints of itself.
+fn identify(text: &str) -> Option<(Family, u32)> {
+    let family = if text.contains("clang version") {
+        Family::Clang
+    } else if text.contains("Free Software Foundation") {
+        Family::Gcc
+    } else {
+        return None;
+    };
+    let line = text.lines().next()?;
+    let version = match family {
+        Family::Clang => line.split("clang version ").nth(1)?,
+        // `gcc (what the distributor says) 12.2.0`
+        Family::Gcc => line.rsplit(") ").next()?,
+    };
+    let major = version.split(|c: char| !c.is_ascii_digit()).next()?;
+    Some((family, major.parse().ok()?))
+}
 
 /// Compiles files and links them into `folder`.
 pub(crate) fn build(
@@ -74,8 +178,10 @@ pub(crate) fn build(
     let mut failures = Vec::new();
     for (idx, file) in files.iter().enumerate() {
         let object = folder.join(format!("{idx}.o"));
-        let mut command = compiler().map_err(one)?;
-        command.arg("-O2").args(INSTRUMENT).args(flags).arg("-c");
+        let language = Language::of(file).expect("every file was looked at");
+        let compiler = Compiler::of(language).map_err(one)?;
+        let mut command = compiler.instrumenting();
+        command.arg("-O2").args(flags).arg("-c");
         // A name may begin like a flag.
         let is_like_flag = file.as_os_str().as_encoded_bytes().starts_with(b"-");
         let named = if is_like_flag { Path::new(".").join(file) } else { file.clone() };
@@ -92,8 +198,10 @@ pub(crate) fn build(
     if !failures.is_empty() {
         return Err(failures);
     }
+    let is_cxx = files.iter().any(|file| Language::of(file) == Some(Language::Cxx));
+    let language = if is_cxx { Language::Cxx } else { Language::C };
     let program = folder.join("program");
-    let mut command = compiler().map_err(one)?;
+    let mut command = Compiler::of(language).map_err(one)?.command();
     command.args(objects).args(LINK).args(link_with(&library)).args(flags);
     command.arg("-o").arg(&program);
     match finish(&mut command).map_err(one)? {
@@ -105,49 +213,48 @@ pub(crate) fn build(
     }
 }
 
-/// Becomes the compiler, as `mazurka cc`.
-pub(crate) fn become_wrapper(arguments: &[OsString]) -> Failure {
-    let mut command = match compiler() {
-        Ok(command) => command,
-        Err(failure) => return failure,
-    };
-    if has_input(arguments) {
-        command.args(INSTRUMENT);
+/// Becomes the compiler, as `mazurka cc` and `mazurka c++`.
+pub(crate) fn become_wrapper(language: Language, arguments: &[OsString]) -> Failure {
+    match wrapper(language, arguments) {
+        Ok(mut command) => {
+            let error = command.exec();
+            let program = command.get_program().to_string_lossy();
+            cannot_start(language, &program, &error)
+        }
+        Err(failure) => failure,
     }
+}
+
+fn wrapper(language: Language, arguments: &[OsString]) -> Result<Command, Failure> {
+    let line = CommandLine::new(arguments);
+    if !line.compiles() && !line.links() {
+        let mut command = command(&words_of(language)?);
+        command.args(arguments);
+        return Ok(command);
+    }
+    let compiler = Compiler::of(language)?;
+    let mut command = match line.compiles() {
+        true => compiler.instrumenting(),
+        false => compiler.command(),
+    };
     command.args(arguments);
-    if links(arguments) {
-        match library() {
-            Ok(library) => {
-                command.args(LINK).args(link_with(&library)).args(DEFAULT_LIBRARIES);
-            }
-            Err(failure) => return failure,
+    if line.links() {
+        if let Some(flag) = line.static_flag() {
+            let text = format!("a program that is linked with `{flag}` cannot be explored");
+            return Err(Failure::input(text).help("leave the flag out of this build"));
+        }
+        command.args(LINK).args(link_with(&library()?));
+        if line.compiles() {
+            command.args(compiler.family.without_runtime(language));
         }
     }
-    let error = command.exec();
-    cannot_start(command.get_program(), &error)
+    Ok(command)
 }
 
 /// Whether the program names the library.
 pub(crate) fn is_linked(program: &Path) -> bool {
     let name = LIBRARY.as_bytes();
     std::fs::read(program).is_ok_and(|text| text.windows(name.len()).any(|part| part == name))
-}
-
-fn links(arguments: &[OsString]) -> bool {
-    has_input(arguments) && !arguments.iter().any(|arg| NO_LINK.iter().any(|flag| arg == flag))
-}
-
-/// Whether there is something to compile or to link: `--version` alone is a question.
-fn has_input(arguments: &[OsString]) -> bool {
-    let mut arguments = arguments.iter();
-    while let Some(arg) = arguments.next() {
-        if WITH_VALUE.iter().any(|flag| arg == flag) {
-            arguments.next();
-        } else if arg == "-" || !arg.as_encoded_bytes().starts_with(b"-") {
-            return true;
-        }
-    }
-    false
 }
 
 /// What is wrong with a file before it is compiled.
@@ -159,42 +266,56 @@ fn look(file: &Path) -> Option<Failure> {
         }
         Err(error) => format!("`{name}` cannot be read: {error}"),
         Ok(data) if data.is_dir() => {
-            format!("`{name}` is a directory; name the C files in it")
+            format!("`{name}` is a directory; name the files in it")
         }
-        Ok(_) if !matches!(file.extension().and_then(OsStr::to_str), Some("c" | "i")) => {
-            format!("`{name}` is not a C file: its name ends neither in `.c` nor in `.i`")
-        }
+        Ok(_) if Language::of(file).is_none() => format!(
+            "`{name}` is not a C or C++ file: its name ends in none of `.c`, `.i`, `.cc`, `.cpp`, \
+             `.cxx`, `.ii`"
+        ),
         Ok(_) => return None,
     };
     Some(Failure::input(text))
 }
 
-/// `CC`, which may have arguments, or `gcc`.
-fn compiler() -> Result<Command, Failure> {
-    let text = std::env::var("CC").unwrap_or_default();
+/// The compiler of a language and its arguments.
+fn words_of(language: Language) -> Result<Vec<String>, Failure> {
+    let variable = language.variable();
+    let text = std::env::var(variable).unwrap_or_default();
     let words = shlex::split(&text)
-        .ok_or_else(|| Failure::input(format!("a quote is not closed in `CC`: {text}")))?;
+        .ok_or_else(|| Failure::input(format!("a quote is not closed in `{variable}`: {text}")))?;
     // Whoever exports `CC="mazurka cc"` for a build means the compiler behind it.
     let is_ours = words.iter().any(|word| Path::new(word).ends_with("mazurka"));
-    match words.split_first() {
-        Some((program, arguments)) if !is_ours => {
-            let mut command = Command::new(program);
-            command.args(arguments);
-            Ok(command)
-        }
-        _ => Ok(Command::new("gcc")),
+    if !words.is_empty() && !is_ours {
+        return Ok(words);
     }
+    let default = match language {
+        Language::C => "gcc",
+        Language::Cxx => "g++",
+    };
+    Ok(vec![default.to_owned()])
+}
+
+fn command(words: &[String]) -> Command {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
 }
 
 /// Runs the compiler; what it says goes to standard error.
 fn finish(command: &mut Command) -> Result<ExitStatus, Failure> {
     let status = command.stdout(std::io::stderr()).status();
-    status.map_err(|error| cannot_start(command.get_program(), &error))
+    status.map_err(|error| {
+        let program = command.get_program().to_string_lossy();
+        Failure::input(format!("the compiler `{program}` cannot be started: {error}"))
+    })
 }
 
-fn cannot_start(program: &OsStr, error: &std::io::Error) -> Failure {
-    let text = format!("the compiler `{}` cannot be started: {error}", program.display());
-    Failure::input(text).help("install gcc, or name another compiler by the variable `CC`")
+fn cannot_start(language: Language, program: &str, error: &std::io::Error) -> Failure {
+    let text = format!("the compiler `{program}` cannot be started: {error}");
+    Failure::input(text).help(match language {
+        Language::C => "install gcc or clang, or name another compiler by the variable `CC`",
+        Language::Cxx => "install g++ or clang++, or name another compiler by the variable `CXX`",
+    })
 }
 
 fn by_signal(status: ExitStatus) -> String {
@@ -239,18 +360,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_makes_a_program_is_linked() {
-        let check = |text: &str| {
-            let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
-            (has_input(&words), links(&words))
-        };
-        assert_eq!(check("a.c -o a"), (true, true));
-        assert_eq!(check("-O2 a.o b.o -lm"), (true, true));
-        assert_eq!(check("-MMD -MF a.d a.c"), (true, true));
-        assert_eq!(check("-x c -"), (true, true));
-        assert_eq!(check("-c a.c"), (true, false));
-        assert_eq!(check("-E a.c"), (true, false));
-        assert_eq!(check("--version"), (false, false));
-        assert_eq!(check("-v -o a"), (false, false));
+    fn compilers_are_known_by_what_they_say() {
+        let gcc = "gcc (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software \
+                   Foundation, Inc.\n";
+        assert_eq!(identify(gcc), Some((Family::Gcc, 12)));
+        assert_eq!(identify("Debian clang version 14.0.6\nTarget: …"), Some((Family::Clang, 14)));
+        assert_eq!(identify("clang version 18.1.8 (https://…)\n"), Some((Family::Clang, 18)));
+        assert_eq!(identify("tcc version 0.9.27\n"), None);
+    }
+
+    #[test]
+    fn languages_are_known_by_the_ends_of_names() {
+        let language = |name: &str| Language::of(Path::new(name));
+        assert_eq!(language("a.c"), Some(Language::C));
+        assert_eq!(language("dir.c/a.cpp"), Some(Language::Cxx));
+        assert_eq!(language("a.C"), Some(Language::Cxx));
+        assert_eq!(language("a.rs"), None);
+        assert_eq!(language("c"), None);
     }
 }

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod cargo;
+mod command_line;
 mod compiler;
 mod interrupt;
 mod program;
@@ -15,6 +16,7 @@ mod watch;
 
 use arguments::{Arguments, Build, Command, Output};
 use clap::Parser as _;
+use compiler::Language;
 use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
 use mazurka_explore::{Options, Reduction};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
@@ -60,15 +62,17 @@ impl From<Failure> for Vec<Failure> {
 fn main() -> ExitCode {
     // The compiler understands `--help` and the like itself.
     let mut words = std::env::args_os().skip(1);
-    let done = if words.next().is_some_and(|word| word == "cc") {
-        cc(&words.collect::<Vec<_>>())
+    let language = words.next().and_then(|word| language(&word));
+    let done = if let Some(language) = language {
+        compile(language, &words.collect::<Vec<_>>())
     } else {
         interrupt::catch();
         match Arguments::parse().command {
             Command::Check { files, build, search, output } => {
                 check(&files, &build, &search.options(), &output)
             }
-            Command::Cc { arguments } => cc(&arguments),
+            Command::Cc { arguments } => compile(Language::C, &arguments),
+            Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
             Command::Run { search, output, program } => run(&program, &search.options(), &output),
             Command::Test { selection, replay: Some(schedule), .. } => {
                 tests::replay(&selection, &schedule)
@@ -93,8 +97,17 @@ fn main() -> ExitCode {
 
 type Done = Result<ExitStatus, Vec<Failure>>;
 
-fn cc(arguments: &[OsString]) -> Done {
-    Err(compiler::become_wrapper(arguments).into())
+/// The language that a command is the compiler of.
+fn language(command: &OsString) -> Option<Language> {
+    match command.to_str() {
+        Some("cc") => Some(Language::C),
+        Some("c++") => Some(Language::Cxx),
+        _ => None,
+    }
+}
+
+fn compile(language: Language, arguments: &[OsString]) -> Done {
+    Err(compiler::become_wrapper(language, arguments).into())
 }
 
 fn check(files: &[PathBuf], build: &Build, options: &Options, output: &Output) -> Done {

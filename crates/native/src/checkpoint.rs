@@ -14,6 +14,7 @@ use crate::heap::SavedHeap;
 use crate::machine::{Destructor, Life, Machine, Status};
 use crate::memory::Saved;
 use crate::objects::{SavedObjects, State};
+use crate::process::Handler;
 
 /// So many steps are rather repeated than made shorter by another checkpoint.
 const NEAR: usize = 2;
@@ -54,6 +55,8 @@ struct Checkpoint {
     /// The thread-local variables of all threads that were born, one after the other.
     storage: Vec<u8>,
     keys: Vec<Option<Destructor>>,
+    exit_handlers: Vec<Handler>,
+    quick_handlers: Vec<Handler>,
     is_shared: bool,
     has_exited: bool,
     has_refused: bool,
@@ -112,6 +115,10 @@ impl Checkpoint {
             .or_else(|| differs("a thread", show(&self.threads) == show(&other.threads)))
             .or_else(|| differs("thread-local variables", self.storage == other.storage))
             .or_else(|| differs("the keys", self.keys.len() == other.keys.len()))
+            .or_else(|| {
+                let count = |it: &Self| (it.exit_handlers.len(), it.quick_handlers.len());
+                differs("the handlers of the exit", count(self) == count(other))
+            })
             .or_else(|| differs("is_shared", self.is_shared == other.is_shared))
             .or_else(|| differs("has_exited", self.has_exited == other.has_exited))
     }
@@ -213,6 +220,8 @@ impl Machine {
             }
         }
         to.keys.clone_from(&self.keys);
+        to.exit_handlers.clone_from(&self.exit_handlers);
+        to.quick_handlers.clone_from(&self.quick_handlers);
         to.is_shared = self.is_shared;
         to.has_exited = self.has_exited;
         to.has_refused = self.has_refused;
@@ -244,6 +253,8 @@ impl Machine {
             }
         }
         self.keys.clone_from(&from.keys);
+        self.exit_handlers.clone_from(&from.exit_handlers);
+        self.quick_handlers.clone_from(&from.quick_handlers);
         self.is_shared = from.is_shared;
         self.has_exited = from.has_exited;
         self.has_refused = from.has_refused;

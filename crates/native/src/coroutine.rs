@@ -78,7 +78,7 @@ pub(crate) fn host_stack() -> usize {
 /// # Safety
 ///
 /// Nothing on the stack of `idx` is used any more, and `entry` does not return.
-pub(crate) unsafe fn prepare(idx: usize, entry: extern "C" fn() -> !) -> usize {
+pub(crate) unsafe fn prepare(idx: usize, entry: extern "C-unwind" fn() -> !) -> usize {
     // Six registers, the address to return to, and one word so that the stack is aligned as
     // after a call.
     let words = [0, 0, 0, 0, 0, 0, entry as *const () as usize, 0];

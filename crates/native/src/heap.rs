@@ -427,7 +427,7 @@ pub(crate) fn misuse(what: &str, address: usize) -> ! {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn malloc(len: usize) -> *mut c_void {
+pub(crate) extern "C" fn malloc(len: usize) -> *mut c_void {
     match coroutine::in_program() {
         true => allocate(len, 16),
         false => allocator::malloc(len),

@@ -19,7 +19,7 @@
 //! - A timed wait waits until it gets what it waits for; the coverage says so.
 //! - When the program exits while threads run, these may still go on, as if the exit took its
 //!   time: that shows every state which some part of their steps leads to. Who waits by then has
-//!   ended. Handlers of `atexit` do not run.
+//!   ended.
 //! - A loop that changes nothing is gone round once (`spin`).
 //! - What the C library keeps for itself (open files, locale) is not put back.
 
@@ -31,6 +31,7 @@ mod atomics;
 mod callbacks;
 mod checkpoint;
 mod coroutine;
+mod cxx;
 mod futex;
 mod heap;
 mod machine;
@@ -47,4 +48,6 @@ mod spin;
 mod start;
 mod syscall;
 mod tls;
+mod unwind;
 mod watch;
+mod wide;

@@ -11,7 +11,7 @@ use crate::heap::Heap;
 use crate::memory::{self, Part, Saved};
 use crate::names;
 use crate::objects::Objects;
-use crate::process::Start;
+use crate::process::{self, Handler, Start};
 use crate::signals;
 use crate::spin::{self, Arrival, Reads};
 use crate::tls::Lender;
@@ -59,6 +59,12 @@ pub(crate) struct Machine {
     pub(crate) has_loops: bool,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
+    /// What is called when the program exits, the last one first.
+    pub(crate) exit_handlers: Vec<Handler>,
+    /// The same for `quick_exit`.
+    pub(crate) quick_handlers: Vec<Handler>,
+    /// Those of [`Machine::exit_handlers`] that were there before `main`.
+    early_handlers: Vec<Handler>,
     /// The stack of a thread, once the host has asked for it.
     pub(crate) backtrace: Option<Vec<usize>>,
     pub(crate) is_backtrace_wanted: bool,
@@ -68,7 +74,7 @@ pub(crate) struct Machine {
 }
 
 /// What is called with a thread's value of a key when the thread ends.
-pub(crate) type Destructor = unsafe extern "C" fn(*mut std::ffi::c_void);
+pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut std::ffi::c_void);
 
 /// A thread of the program.
 pub(crate) struct Thread {
@@ -98,6 +104,8 @@ pub(crate) struct Life {
     pub(crate) result: usize,
     /// Its values of the keys.
     pub(crate) values: Vec<usize>,
+    /// What destroys its thread-local objects, the last one first.
+    pub(crate) handlers: Vec<Handler>,
     /// For random numbers and clocks, which depend on the thread alone.
     pub(crate) ticks: u64,
     pub(crate) random: u64,
@@ -115,6 +123,7 @@ impl Default for Life {
             start: Start::Nothing,
             result: 0,
             values: Vec::new(),
+            handlers: Vec::new(),
             ticks: 0,
             random: 0,
             reads: Reads::default(),
@@ -155,12 +164,22 @@ pub(crate) enum Value {
     Changed(u128, u128),
 }
 
+unsafe extern "C" {
+    static mut __libc_single_threaded: std::ffi::c_char;
+}
+
 struct Global(UnsafeCell<Option<Machine>>);
 
 // SAFETY: only the OS thread that explores uses it.
 unsafe impl Sync for Global {}
 
 static MACHINE: Global = Global(UnsafeCell::new(None));
+
+/// Whether there is a machine.
+pub(crate) fn is_set_up() -> bool {
+    // SAFETY: it is made before there is a second thread.
+    unsafe { (*MACHINE.0.get()).is_some() }
+}
 
 /// Gives the one machine to `use_it`, which must neither suspend the thread nor ask for the
 /// machine again.
@@ -173,6 +192,9 @@ pub(crate) fn with<R>(use_it: impl FnOnce(&mut Machine) -> R) -> R {
 
 /// Takes the program as it is now, with `start` as the way into it.
 pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
+    // Otherwise the library of C++ would count references as if there were one thread.
+    // SAFETY: the C library lets programs see it, and sets it so itself for a second thread.
+    unsafe { __libc_single_threaded = 0 };
     let heap = Heap::new().ok_or("no address space for the heaps of the program")?;
     let stacks = memory::reserve(STACKS_WISH, coroutine::STACK_LEN * ThreadId::MAX);
     coroutine::set_stacks(stacks.ok_or("no address space for the stacks of the program")?);
@@ -200,6 +222,9 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         are_races_allowed: false,
         has_loops: false,
         keys: Vec::new(),
+        exit_handlers: Vec::new(),
+        quick_handlers: Vec::new(),
+        early_handlers: process::early_handlers(),
         backtrace: None,
         is_backtrace_wanted: false,
         script: Vec::new(),
@@ -461,6 +486,7 @@ impl Machine {
         thread.ticks = 0;
         thread.random = idx as u64 + 1;
         thread.values.clear();
+        thread.handlers.clear();
     }
 
     /// How to go on with a thread.
@@ -536,6 +562,8 @@ impl Machine {
         self.objects.reset();
         self.watch.begin_step();
         self.keys.clear();
+        self.exit_handlers.clone_from(&self.early_handlers);
+        self.quick_handlers.clear();
         self.is_shared = false;
         self.has_exited = false;
         self.has_refused = false;

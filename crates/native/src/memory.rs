@@ -321,6 +321,29 @@ pub(crate) fn thread_locals() -> Vec<Tls> {
     modules().into_iter().filter_map(|module| module.tls).collect()
 }
 
+/// The variables of the library that unwinds stacks. It locks them, and never for longer than one
+/// step; since it only looks things up there, its locks are nobody's business.
+pub(crate) fn unwinder() -> Option<std::ops::Range<usize>> {
+    // SAFETY: the unwinder is linked, and the loader's headers are there as long as it is.
+    unsafe {
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        libc::dladdr(_Unwind_GetIP as *const c_void, &raw mut found);
+        let base = found.dli_fbase as usize;
+        let header = &*(base as *const libc::Elf64_Ehdr);
+        let headers = (base + header.e_phoff as usize) as *const libc::Elf64_Phdr;
+        let headers = slice::from_raw_parts(headers, usize::from(header.e_phnum));
+        let writable = headers
+            .iter()
+            .find(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0)?;
+        let start = base + writable.p_vaddr as usize;
+        Some(start..start + writable.p_memsz as usize)
+    }
+}
+
+unsafe extern "C" {
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
 /// Reserves address space at `wish`, so that addresses are the same in every process; at 0,
 /// anywhere.
 pub(crate) fn reserve(wish: usize, len: usize) -> Option<usize> {
@@ -390,8 +413,13 @@ unsafe extern "C" fn visit(
     0
 }
 
-/// Whether a module is the program's own: its executable has no name here.
-fn is_program(name: &str) -> bool {
+/// Whether a module is the program's own, as the libraries of C++ are: their exceptions in flight
+/// and streams belong to an execution. The executable has no name here.
+pub(crate) fn is_program(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    if file.starts_with("libstdc++") || file.starts_with("libc++") {
+        return true;
+    }
     let is_system = ["/lib", "/usr/lib", "/usr/local/lib", "linux-vdso", "linux-gate"]
         .iter()
         .any(|start| name.starts_with(start));

@@ -37,11 +37,14 @@ unsafe extern "C" fn visit(context: *mut c_void, frames: *mut c_void) -> c_int {
     }
 }
 
-/// The innermost place of the program itself on a stack.
+/// The innermost place of the program itself on a stack: in its own source, if there is one, and
+/// else in what it includes.
 pub(crate) fn location_of(stack: &[usize]) -> Option<Location> {
-    let address = stack.iter().find(|&&address| module_of(address).is_some_and(|it| it.is_main))?;
+    let inside = stack.iter().filter(|&&address| module_of(address).is_some_and(|it| it.is_main));
     // A return address is behind the call.
-    location(address - 1)
+    let mut places = inside.flat_map(|&address| locations(address - 1)).peekable();
+    let innermost = places.peek().cloned();
+    places.find(|place| !place.file.starts_with("/usr/")).or(innermost)
 }
 
 /// The places of the program itself on a stack, innermost first; as many as people read.
@@ -61,7 +64,8 @@ pub(crate) fn symbol(address: usize) -> Option<String> {
         symbol.is_definition()
             && (symbol.address()..symbol.address() + symbol.size()).contains(&wanted)
     })?;
-    let name = found.name().ok()?;
+    let name = addr2line::demangle_auto(found.name().ok()?.into(), None);
+    let name = name.strip_prefix("guard variable for ").unwrap_or(&name);
     Some(match wanted - found.address() {
         0 => name.to_owned(),
         offset => format!("{name}+{offset:#x}"),
@@ -95,22 +99,32 @@ pub(crate) fn describe_crash(crash: Crash) -> Violation {
 
 /// The place in the source of an address of the program.
 fn location(address: usize) -> Option<Location> {
+    locations(address).into_iter().next()
+}
+
+/// The places in the source of an address of the program: of functions that were inlined, too,
+/// innermost first.
+fn locations(address: usize) -> Vec<Location> {
     static LOADER: OnceLock<Option<SyncLoader>> = OnceLock::new();
-    let module = module_of(address).filter(|module| module.is_main)?;
+    let Some(module) = module_of(address).filter(|module| module.is_main) else {
+        return Vec::new();
+    };
     let loader = LOADER.get_or_init(|| Loader::new("/proc/self/exe").ok().map(SyncLoader));
-    let loader = &loader.as_ref()?.0;
-    let wanted = (address - module.base) as u64;
-    let place = loader.find_location(wanted).ok()??;
-    let mut frames = loader.find_frames(wanted).ok()?;
-    let frame = frames.next().ok()?;
-    let function = frame.and_then(|frame| frame.function);
-    let function = function.and_then(|function| Some(function.raw_name().ok()?.into_owned()));
-    Some(Location {
-        file: place.file?.to_owned(),
-        line: place.line?,
-        column: place.column.unwrap_or(0),
-        function,
-    })
+    let frames = loader
+        .as_ref()
+        .and_then(|loader| loader.0.find_frames((address - module.base) as u64).ok());
+    let Some(mut frames) = frames else { return Vec::new() };
+    let mut locations = Vec::new();
+    while let Ok(Some(frame)) = frames.next() {
+        let function = frame.function.and_then(|it| Some(it.demangle().ok()?.into_owned()));
+        if let Some(place) = frame.location
+            && let (Some(file), Some(line)) = (place.file, place.line)
+        {
+            let (file, column) = (file.to_owned(), place.column.unwrap_or(0));
+            locations.push(Location { file, line, column, function });
+        }
+    }
+    locations
 }
 
 struct SyncLoader(Loader);
@@ -120,10 +134,23 @@ unsafe impl Sync for SyncLoader {}
 // SAFETY: as above.
 unsafe impl Send for SyncLoader {}
 
-/// Where a module was loaded.
+/// Whether an address is in the program itself or in a library of its own.
+pub(crate) fn is_program(address: usize) -> bool {
+    module_of(address).is_some_and(|module| crate::memory::is_program(&module.name))
+}
+
+/// The library that an address is in: nothing if it is in this one, empty for the program.
+pub(crate) fn library_of(address: usize) -> Option<String> {
+    let name = module_of(address)?.name;
+    let file = name.rsplit('/').next().unwrap_or_default();
+    (!file.starts_with("libmazurka_native")).then(|| file.to_owned())
+}
+
+/// Where a module was loaded, and its path; that of the program is empty.
 struct Module {
     base: usize,
     is_main: bool,
+    name: String,
 }
 
 struct Question {
@@ -153,8 +180,8 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mu
     });
     if is_inside {
         // SAFETY: the loader's names are strings.
-        let name = unsafe { CStr::from_ptr(info.dlpi_name) };
-        question.answer = Some(Module { base, is_main: name.is_empty() });
+        let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();
+        question.answer = Some(Module { base, is_main: name.is_empty(), name });
     }
     c_int::from(is_inside)
 }

@@ -1,13 +1,26 @@
-//! How threads begin and end, and the functions that end the program or look outside of it.
+//! How threads begin and end, the end of the program, clocks and random numbers.
+//!
+//! `exit` does what it does everywhere: the thread that calls it runs the destructors of its
+//! thread-local objects and then the handlers of `atexit` and the destructors of static objects, last
+//! registered first, as steps of its own, while the other threads go on. Functions with the attribute
+//! `destructor` are not run.
 
 use crate::coroutine;
+use crate::cxx;
 use crate::machine::{self, Status};
+use crate::names;
 use crate::real::replace;
 use mazurka_core::{Operation, ViolationKind};
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 
 /// The type of `main`.
-pub(crate) type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+pub(crate) type Main =
+    unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+/// What a POSIX thread runs.
+pub(crate) type Function = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+/// What a C11 thread runs.
+pub(crate) type C11Function = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 
 /// What a thread begins with.
 #[derive(Clone, Copy, Debug)]
@@ -17,13 +30,64 @@ pub(crate) enum Start {
     /// The program.
     Main(Main, c_int, *mut *mut c_char, *mut *mut c_char),
     /// A function and its argument.
-    Function(extern "C" fn(*mut c_void) -> *mut c_void, *mut c_void),
+    Function(Function, *mut c_void),
     /// The same for C11 threads.
-    C11(extern "C" fn(*mut c_void) -> c_int, *mut c_void),
+    C11(C11Function, *mut c_void),
 }
 
-/// Where every coroutine begins.
-pub(crate) extern "C" fn enter() -> ! {
+/// What is called at the end of a thread or of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Handler {
+    Plain(unsafe extern "C-unwind" fn(*mut c_void), *mut c_void),
+    WithStatus(unsafe extern "C-unwind" fn(c_int, *mut c_void), *mut c_void),
+    WithNothing(unsafe extern "C-unwind" fn()),
+}
+
+impl Handler {
+    fn call(self, status: c_int) {
+        // SAFETY: the program wanted just this called.
+        unsafe {
+            match self {
+                Self::Plain(function, argument) => function(argument),
+                Self::WithStatus(function, argument) => function(status, argument),
+                Self::WithNothing(function) => function(),
+            }
+        }
+    }
+
+    fn address(self) -> usize {
+        match self {
+            Self::Plain(function, _) => function as usize,
+            Self::WithStatus(function, _) => function as usize,
+            Self::WithNothing(function) => function as usize,
+        }
+    }
+}
+
+/// What was registered before `main`: by the constructors of static objects.
+struct Early(UnsafeCell<Vec<Handler>>);
+
+// SAFETY: constructors run one after the other, before there is a second thread; then it is read.
+unsafe impl Sync for Early {}
+
+static EARLY: Early = Early(UnsafeCell::new(Vec::new()));
+
+fn register_early(handler: Handler) {
+    if !machine::is_set_up() {
+        // SAFETY: only one thread runs before `main`.
+        unsafe { (*EARLY.0.get()).push(handler) };
+    }
+}
+
+/// What the program itself registered before `main` for its end, the last one last.
+pub(crate) fn early_handlers() -> Vec<Handler> {
+    // SAFETY: `main` is about to begin: nobody registers any more.
+    let all = unsafe { &*EARLY.0.get() };
+    all.iter().copied().filter(|handler| names::is_program(handler.address())).collect()
+}
+
+/// Where every coroutine begins. An exception that nobody catches finds the end of the stack here.
+pub(crate) extern "C-unwind" fn enter() -> ! {
     let start = machine::with(|machine| {
         let idx = coroutine::current().expect("a thread begins");
         machine.threads[idx].start
@@ -33,37 +97,63 @@ pub(crate) extern "C" fn enter() -> ! {
         Start::Main(main, argc, argv, envp) => {
             // SAFETY: the C library wanted to call just this.
             let status = unsafe { main(argc, argv, envp) };
-            leave_program(status)
+            exit_program(status)
         }
-        Start::Function(function, argument) => end_thread(function(argument) as usize),
-        Start::C11(function, argument) => end_thread(function(argument) as usize),
+        // SAFETY: the program wanted to call just this.
+        Start::Function(function, argument) => end_thread(unsafe { function(argument) } as usize),
+        // SAFETY: as above.
+        Start::C11(function, argument) => end_thread(unsafe { function(argument) } as usize),
     }
 }
 
-/// Ends the running thread: its values of keys are given to their destructors first.
+/// Ends the running thread: its thread-local objects and its values of keys are given to their
+/// destructors first.
 pub(crate) fn end_thread(result: usize) -> ! {
     const ROUNDS: usize = 4;
-    let idx = machine::current().index();
+    run_thread_handlers();
     for _ in 0..ROUNDS {
-        let due = machine::with(|machine| {
-            let mut due = Vec::new();
-            for (key, &destructor) in machine.keys.iter().enumerate() {
-                let value = machine.threads[idx].values.get_mut(key).map(std::mem::take);
-                if let (Some(destructor), Some(value)) = (destructor, value.filter(|&it| it != 0)) {
-                    due.push((destructor, value));
-                }
-            }
-            due
-        });
-        if due.is_empty() {
-            break;
-        }
-        for (destructor, value) in due {
+        // One after the other: a thread that is suspended owns nothing outside of its stack.
+        let mut key = 0;
+        while let Some((at, destructor, value)) = next_destructor(key) {
+            key = at + 1;
             // SAFETY: the program wanted this called with its value.
             unsafe { destructor(value as *mut c_void) };
         }
+        if key == 0 {
+            break;
+        }
     }
     machine::finish(result)
+}
+
+/// The first key from `from` on of which the running thread has a value to be destroyed. It is
+/// taken away.
+fn next_destructor(from: usize) -> Option<(usize, machine::Destructor, usize)> {
+    let idx = machine::current().index();
+    machine::with(|machine| {
+        (from..machine.keys.len()).find_map(|key| {
+            let destructor = machine.keys[key]?;
+            let value = machine.threads[idx].values.get_mut(key).map(std::mem::take);
+            value.filter(|&value| value != 0).map(|value| (key, destructor, value))
+        })
+    })
+}
+
+/// Destroys the thread-local objects of the running thread, the last one first.
+fn run_thread_handlers() {
+    let idx = machine::current().index();
+    while let Some(handler) = machine::with(|machine| machine.threads[idx].handlers.pop()) {
+        handler.call(0);
+    }
+}
+
+/// Ends the program in good order.
+fn exit_program(status: c_int) -> ! {
+    run_thread_handlers();
+    while let Some(handler) = machine::with(|machine| machine.exit_handlers.pop()) {
+        handler.call(status);
+    }
+    leave_program(status)
 }
 
 /// Ends the program: whoever waits by then has ended.
@@ -85,14 +175,26 @@ fn tick() -> u64 {
     })
 }
 
-/// A random number that depends on the thread and on how many it has had.
+/// A random number of 31 bits that depends on the thread and on how many it has had.
 pub(crate) fn draw() -> c_long {
+    (random_word() >> 1) as c_long
+}
+
+/// The same with 32 bits.
+pub(crate) fn random_word() -> u32 {
     machine::with(|machine| {
         let state = &mut machine.threads[machine::current().index()].random;
         *state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 33) as c_long
+        (*state >> 32) as u32
     })
+}
+
+fn fill_randomly(to: *mut c_void, len: usize) {
+    for idx in 0..len {
+        // SAFETY: the program wants so many bytes there.
+        unsafe { to.cast::<u8>().add(idx).write((random_word() >> 24) as u8) };
+    }
 }
 
 fn seed(seed: c_uint) {
@@ -112,6 +214,44 @@ fn text(text: *const c_char) -> String {
 /// A time of day that only ever moves when somebody looks.
 const EPOCH: i64 = 1_700_000_000;
 
+fn now() -> libc::timespec {
+    libc::timespec { tv_sec: EPOCH, tv_nsec: (tick() % 1_000_000_000) as c_long }
+}
+
+/// Ends the running thread because an assertion of the program failed.
+pub(crate) fn assertion_failed(
+    assertion: *const c_char,
+    file: *const c_char,
+    line: c_uint,
+    function: *const c_char,
+) -> ! {
+    let (file, assertion, function) = (text(file), text(assertion), text(function));
+    machine::fail(
+        ViolationKind::Assertion,
+        format!("{file}:{line}: assertion `{assertion}` failed in {function}"),
+    )
+}
+
+/// Also called by constructors of static objects, before there is anything to explore.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __cxa_atexit(
+    function: unsafe extern "C-unwind" fn(*mut c_void),
+    argument: *mut c_void,
+    module: *mut c_void,
+) -> c_int {
+    let handler = Handler::Plain(function, argument);
+    if coroutine::in_program() {
+        machine::with(|machine| machine.exit_handlers.push(handler));
+        return 0;
+    }
+    register_early(handler);
+    let real = crate::real::original!(
+        __cxa_atexit(unsafe extern "C-unwind" fn(*mut c_void), *mut c_void, *mut c_void) -> c_int
+    );
+    // SAFETY: the caller wanted to call just this.
+    unsafe { real(function, argument, module) }
+}
+
 replace! {
     fn __assert_fail(
         assertion: *const c_char,
@@ -119,19 +259,35 @@ replace! {
         line: c_uint,
         function: *const c_char,
     ) {
-        let (file, assertion, function) = (text(file), text(assertion), text(function));
-        machine::fail(
-            ViolationKind::Assertion,
-            format!("{file}:{line}: assertion `{assertion}` failed in {function}"),
-        )
+        assertion_failed(assertion, file, line, function)
     }
 
     fn abort() {
-        machine::fail(ViolationKind::Panic, "the program aborted".to_owned())
+        let message = cxx::describe_termination();
+        let message = message.unwrap_or_else(|| "the program aborted".to_owned());
+        machine::fail(ViolationKind::Panic, message)
     }
 
     fn exit(status: c_int) {
-        leave_program(status)
+        exit_program(status)
+    }
+
+    fn on_exit(
+        function: unsafe extern "C-unwind" fn(c_int, *mut c_void),
+        argument: *mut c_void,
+    ) -> c_int {
+        let handler = Handler::WithStatus(function, argument);
+        machine::with(|machine| machine.exit_handlers.push(handler));
+        0
+    }
+
+    fn __cxa_at_quick_exit(
+        function: unsafe extern "C-unwind" fn(),
+        _module: *mut c_void,
+    ) -> c_int {
+        let handler = Handler::WithNothing(function);
+        machine::with(|machine| machine.quick_handlers.push(handler));
+        0
     }
 
     fn _exit(status: c_int) {
@@ -143,6 +299,9 @@ replace! {
     }
 
     fn quick_exit(status: c_int) {
+        while let Some(handler) = machine::with(|machine| machine.quick_handlers.pop()) {
+            handler.call(status);
+        }
         leave_program(status)
     }
 
@@ -162,6 +321,16 @@ replace! {
     }
 
     fn nanosleep(_time: *const libc::timespec, _rest: *mut libc::timespec) -> c_int {
+        machine::visible(Operation::Yield);
+        0
+    }
+
+    fn clock_nanosleep(
+        _clock: c_int,
+        _flags: c_int,
+        _time: *const libc::timespec,
+        _rest: *mut libc::timespec,
+    ) -> c_int {
         machine::visible(Operation::Yield);
         0
     }
@@ -191,6 +360,55 @@ replace! {
         seed(number);
     }
 
+    fn drand48() -> f64 {
+        f64::from(random_word()) / (f64::from(u32::MAX) + 1.0)
+    }
+
+    fn lrand48() -> c_long {
+        draw()
+    }
+
+    fn mrand48() -> c_long {
+        c_long::from(random_word() as i32)
+    }
+
+    fn srand48(number: c_long) {
+        seed(number as c_uint);
+    }
+
+    fn arc4random() -> u32 {
+        random_word()
+    }
+
+    fn arc4random_uniform(below: u32) -> u32 {
+        random_word().checked_rem(below).unwrap_or(0)
+    }
+
+    fn arc4random_buf(to: *mut c_void, len: usize) {
+        fill_randomly(to, len);
+    }
+
+    fn getrandom(to: *mut c_void, len: usize, _flags: c_uint) -> isize {
+        fill_randomly(to, len);
+        len as isize
+    }
+
+    fn getentropy(to: *mut c_void, len: usize) -> c_int {
+        fill_randomly(to, len);
+        0
+    }
+
+    fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int {
+        // SAFETY: the program wants it there.
+        unsafe { *to = now() };
+        base
+    }
+
+    /// The processor time that was used, which is no more than the time that has passed.
+    fn clock() -> c_long {
+        tick() as c_long
+    }
+
     fn time(to: *mut libc::time_t) -> libc::time_t {
         if !to.is_null() {
             // SAFETY: the program wants it there.
@@ -200,9 +418,8 @@ replace! {
     }
 
     fn clock_gettime(_clock: c_int, to: *mut libc::timespec) -> c_int {
-        let now = libc::timespec { tv_sec: EPOCH, tv_nsec: (tick() % 1_000_000_000) as c_long };
         // SAFETY: the program wants it there.
-        unsafe { *to = now };
+        unsafe { *to = now() };
         0
     }
 

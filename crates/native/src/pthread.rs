@@ -5,11 +5,15 @@
 
 use crate::coroutine;
 use crate::machine::{self, Destructor, Machine};
+use crate::memory;
 use crate::names;
-use crate::process::{Start, end_thread};
+use crate::process::{C11Function, Function, Start};
 use crate::real::replace;
+use crate::unwind;
 use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId, ViolationKind};
 use std::ffi::{c_int, c_uint, c_void};
+use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A key of ours, so that those of the C library can be told from it.
 const FIRST_KEY: c_uint = 1 << 30;
@@ -18,8 +22,6 @@ const RECURSIVE: c_int = 1;
 const ERROR_CHECKING: c_int = 2;
 const THRD_BUSY: c_int = 1;
 const THRD_ERROR: c_int = 2;
-
-type Function = extern "C" fn(*mut c_void) -> *mut c_void;
 
 /// The object at an address that the program gave.
 fn object<T>(pointer: *mut T) -> ObjectId {
@@ -45,7 +47,16 @@ fn kind<T>(mutex: *mut T) -> c_int {
     unsafe { *mutex.byte_add(KIND_OFFSET).cast::<c_int>() & 3 }
 }
 
+/// Whether something is a variable of the library that unwinds stacks.
+fn is_unwinder_s<T>(pointer: *mut T) -> bool {
+    static RANGE: OnceLock<Option<Range<usize>>> = OnceLock::new();
+    RANGE.get_or_init(memory::unwinder).as_ref().is_some_and(|it| it.contains(&(pointer as usize)))
+}
+
 fn lock<T>(mutex: *mut T) -> c_int {
+    if is_unwinder_s(mutex) {
+        return 0;
+    }
     let it = object(mutex);
     if is_mine(it) {
         match kind(mutex) {
@@ -71,6 +82,9 @@ fn try_lock<T>(mutex: *mut T) -> c_int {
 }
 
 fn unlock<T>(mutex: *mut T) -> c_int {
+    if is_unwinder_s(mutex) {
+        return 0;
+    }
     let it = object(mutex);
     if !is_mine(it) {
         match kind(mutex) {
@@ -143,15 +157,31 @@ fn unlock_rwlock(pointer: *mut libc::pthread_rwlock_t) {
     machine::visible(O::ReadRelease(it));
 }
 
-/// Calls `function` unless somebody has; whoever comes meanwhile waits.
-fn once<T>(pointer: *mut T, function: impl FnOnce()) {
+/// Calls `function` unless somebody has; whoever comes meanwhile waits. If it ends by an exception,
+/// the next one calls it again.
+fn once(pointer: *mut c_int, function: unsafe extern "C-unwind" fn()) {
+    struct Turn(ObjectId);
+    impl Drop for Turn {
+        fn drop(&mut self) {
+            machine::visible(O::Release(self.0));
+        }
+    }
+    if is_unwinder_s(pointer) {
+        let real = crate::real::original!(
+            pthread_once(*mut c_int, unsafe extern "C-unwind" fn()) -> c_int
+        );
+        // SAFETY: the unwinder wanted to call just this; nothing of it is put back.
+        unsafe { real(pointer, function) };
+        return;
+    }
     let it = object(pointer);
     machine::visible(O::Acquire(it));
+    let _turn = Turn(it);
     if !machine::with(|machine| machine.objects.state(it).done) {
-        function();
+        // SAFETY: the program wanted just this called.
+        unsafe { function() };
         machine::with(|machine| machine.objects.state(it).done = true);
     }
-    machine::visible(O::Release(it));
 }
 
 /// The place of a key in our tables.
@@ -233,7 +263,7 @@ replace! {
     }
 
     fn pthread_exit(result: *mut c_void) {
-        end_thread(result as usize)
+        unwind::end_with(result as usize)
     }
 
     fn pthread_mutex_init(
@@ -456,8 +486,8 @@ replace! {
         if is_last { SERIAL_THREAD } else { 0 }
     }
 
-    fn pthread_once(pointer: *mut c_int, function: extern "C" fn()) -> c_int {
-        once(pointer, || function());
+    fn pthread_once(pointer: *mut c_int, function: unsafe extern "C-unwind" fn()) -> c_int {
+        once(pointer, function);
         0
     }
 
@@ -486,7 +516,7 @@ replace! {
 
     fn thrd_create(
         to: *mut libc::pthread_t,
-        function: extern "C" fn(*mut c_void) -> c_int,
+        function: C11Function,
         argument: *mut c_void,
     ) -> c_int {
         let handle = create(Start::C11(function, argument));
@@ -509,7 +539,7 @@ replace! {
     }
 
     fn thrd_exit(result: c_int) {
-        end_thread(result as usize)
+        unwind::end_with(result as usize)
     }
 
     fn mtx_init(mutex: *mut c_void, kind: c_int) -> c_int {
@@ -568,8 +598,8 @@ replace! {
         0
     }
 
-    fn call_once(pointer: *mut c_int, function: extern "C" fn()) {
-        once(pointer, || function());
+    fn call_once(pointer: *mut c_int, function: unsafe extern "C-unwind" fn()) {
+        once(pointer, function);
     }
 
     fn tss_create(to: *mut c_uint, destructor: Option<Destructor>) -> c_int {

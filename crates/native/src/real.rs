@@ -28,12 +28,12 @@ impl Real {
 }
 
 /// Defines functions that replace those of the C library while a thread of the program is being
-/// explored, and call the originals otherwise.
+/// explored, and call the originals otherwise. Exceptions of the program may pass through them.
 macro_rules! replace {
     ($($(#[$attribute:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {$(
         $(#[$attribute])*
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
+        unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             if !$crate::coroutine::in_program() {
                 let real = $crate::real::original!($name($($type),*) $(-> $ret)?);
                 // SAFETY: the caller wanted to call just this.
@@ -59,7 +59,7 @@ macro_rules! original {
         static REAL: $crate::real::Real = $crate::real::Real::new(NAME);
         // SAFETY: this is the type that the C library gives the function of this name.
         unsafe {
-            std::mem::transmute::<usize, unsafe extern "C" fn($($type),*) $(-> $ret)?>(
+            std::mem::transmute::<usize, unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?>(
                 REAL.address(),
             )
         }

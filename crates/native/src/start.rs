@@ -83,7 +83,11 @@ unsafe extern "C" fn __libc_start_main(
 }
 
 /// Stands for `main`.
-unsafe extern "C" fn wrapper(argc: c_int, argv: *mut *mut c_char, envp: *mut *mut c_char) -> c_int {
+unsafe extern "C-unwind" fn wrapper(
+    argc: c_int,
+    argv: *mut *mut c_char,
+    envp: *mut *mut c_char,
+) -> c_int {
     let main = MAIN.load(Ordering::Relaxed);
     // SAFETY: it was a `main` when it was stored.
     let main = unsafe { std::mem::transmute::<*mut c_void, Main>(main) };

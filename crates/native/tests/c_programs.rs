@@ -1,150 +1,11 @@
 //! C programs, compiled with the system's compiler and explored: what is found, and what is proved.
 
-use mazurka_core::{Statistics, Verdict};
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod program;
 
-const COMPILER: &str = "gcc";
-const COMPILE: [&str; 9] = [
-    "-O2",
-    "-g",
-    "-fsanitize=thread",
-    "--param",
-    "tsan-distinguish-volatile=1",
-    "--param",
-    "tsan-instrument-func-entry-exit=0",
-    "-fno-builtin",
-    "-c",
-];
-
-const WRAP: &str = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset";
-
-/// What a program was found to be.
-struct Answer {
-    verdict: Option<Verdict>,
-    statistics: Statistics,
-    message: String,
-    error: Option<String>,
-    time_s: f64,
-    output: Output,
-}
-
-impl Answer {
-    /// The program holds, with this many executions.
-    #[track_caller]
-    fn holds(self, executions: u64) -> Self {
-        assert!(
-            matches!(self.verdict, Some(Verdict::Holds(_))),
-            "{} {:?}",
-            self.message,
-            self.error
-        );
-        assert_eq!(self.statistics.executions, executions, "executions");
-        self
-    }
-
-    /// The program is violated: of this kind, with this message.
-    #[track_caller]
-    fn violated(self, kind: &str, message: &str) -> Self {
-        let Some(Verdict::Violated(found)) = &self.verdict else {
-            panic!("not violated: {} {:?}", self.message, self.error);
-        };
-        assert_eq!(found.violation.kind.name(), kind, "{}", found.violation.message);
-        assert_eq!(found.violation.message, message);
-        self
-    }
-}
-
-/// A program that was built, in a folder that goes away with it.
-struct Program {
-    folder: PathBuf,
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-impl Program {
-    fn build(name: &str, defines: &[&str]) -> Self {
-        Self::build_in(&sources(), name, defines)
-    }
-
-    fn build_in(sources: &Path, name: &str, defines: &[&str]) -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder =
-            std::env::temp_dir().join(format!("mazurka-native-{}-{count}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
-        let program = Self { folder };
-        let library = library();
-        run(Command::new(COMPILER)
-            .args(COMPILE)
-            .args(defines)
-            .arg(format!("{name}.c"))
-            .arg("-o")
-            .arg(program.folder.join("program.o"))
-            .current_dir(sources));
-        run(Command::new(COMPILER)
-            .arg(program.folder.join("program.o"))
-            .args(["-Wl,-z,relro,-z,now", WRAP, "-pthread", "-L"])
-            .arg(&library)
-            .arg("-lmazurka_native")
-            .arg(format!("-Wl,-rpath,{}", library.display()))
-            .arg("-o")
-            .arg(program.folder.join("program")));
-        program
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(self.folder.join("program"));
-        // Cargo's would come before the folder that the program was linked with.
-        command.env_remove("LD_LIBRARY_PATH");
-        command
-    }
-
-    fn explore(&self, options: &Value) -> Answer {
-        let path = self.folder.join("report.json");
-        let mut command = self.command();
-        command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
-        let output = command.output().expect("the program can be started");
-        let text = std::fs::read(&path)
-            .unwrap_or_else(|error| panic!("no report: {error}; {:?}", output.status));
-        let report: Value = serde_json::from_slice(&text).expect("a report is JSON");
-        let get = |name: &str| report[name].clone();
-        Answer {
-            verdict: serde_json::from_value(get("verdict")).expect("a verdict can be read"),
-            statistics: serde_json::from_value(get("statistics")).expect("and its numbers"),
-            message: report["message"].as_str().unwrap_or_default().to_owned(),
-            error: report["error"].as_str().map(str::to_owned),
-            time_s: report["time_s"].as_f64().expect("a time is a number"),
-            output,
-        }
-    }
-}
-
-/// The folder of the programs.
-fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
-}
-
-/// The folder of the library under test, which cargo has built beside this test.
-fn library() -> PathBuf {
-    let here = std::env::current_exe().expect("a test knows where it is");
-    let mut folders = here.ancestors().skip(1);
-    let found = folders.find(|folder| folder.join("libmazurka_native.so").exists());
-    found.expect("cargo builds the library before its tests").to_owned()
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|error| {
-        panic!("these tests need a C compiler, and `{COMPILER}` cannot be started: {error}")
-    });
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
+use mazurka_core::Verdict;
+use program::{Answer, CLANG, Program, sources};
+use serde_json::json;
+use std::path::Path;
 
 fn check(name: &str) -> Answer {
     Program::build(name, &[]).explore(&json!({}))
@@ -579,6 +440,20 @@ fn every_bug_of_the_small_programs_is_found() {
             assert_eq!(found, expected, "{name} {flags:?}: {message} {error:?}");
         }
     }
+fn clang_s_programs_are_explored_alike() {
+    let check = |name: &str| Program::build_by(CLANG, name, &[]).explore(&json!({}));
+    check("store_buffering").holds(3);
+    check("mutex_counter").holds(6);
+    check("queue").holds(32);
+    check("thread_local").holds(12);
+    check("others").holds(16);
+    check("c11").holds(2);
+    check("message_passing").holds(2);
+    let message = "lost_update.c:20: assertion `counter == 2` failed in int main(void)";
+    check("lost_update").violated("assertion", message);
+    let message = "data race on `shared`: main writes it at step 2 and main.1 reads it at step 3, \
+                   and nothing orders the two";
+    check("copying").violated("race", message);
 }
 
 #[test]

@@ -1,0 +1,203 @@
+//! Atomic operations on 16 bytes and on objects of any size.
+//!
+//! gcc calls the library `libatomic` for them, clang has callbacks for 16 bytes, and both call that
+//! library for what is larger. One thread runs at a time, so copying is atomic, as in `atomics`.
+
+use crate::coroutine;
+use crate::machine::{self, Value};
+use crate::real::replace;
+use mazurka_core::{Effect, ObjectId, Operation};
+use std::arch::x86_64::cmpxchg16b;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering;
+
+type Announce = fn(ObjectId) -> Operation;
+
+/// Reads 16 bytes and, if `change` says so, writes others, in one step. What was there before.
+fn update(address: *mut u128, operation: Announce, change: impl Fn(u128) -> Option<u128>) -> u128 {
+    if !coroutine::in_program() {
+        return update_for_real(address, change);
+    }
+    machine::visible_access(address as usize, operation);
+    // SAFETY: the program has an atomic there, and no other thread runs.
+    let old = unsafe { address.read_volatile() };
+    let value = match change(old) {
+        None => Value::Read(old),
+        Some(new) => {
+            // SAFETY: as above.
+            unsafe { address.write_volatile(new) };
+            Value::Changed(old, new)
+        }
+    };
+    machine::with(|machine| machine.value = value);
+    old
+}
+
+/// The same among real threads.
+fn update_for_real(address: *mut u128, change: impl Fn(u128) -> Option<u128>) -> u128 {
+    let mut old = 0;
+    loop {
+        let new = change(old).unwrap_or(old);
+        // SAFETY: the program has an atomic there, which is aligned, and whoever compiles such
+        // operations has a processor with the instruction.
+        let found = unsafe { cmpxchg16b(address, old, new, Ordering::SeqCst, Ordering::SeqCst) };
+        if found == old {
+            return old;
+        }
+        old = found;
+    }
+}
+
+/// A compare-and-swap that failed has only loaded.
+fn note_failure() {
+    if coroutine::in_program() {
+        machine::with(|machine| {
+            if machine.is_shared {
+                machine.effect = Effect::Failed;
+            }
+        });
+    }
+}
+
+/// What was there before: `new` is there now if that was as expected.
+fn compare_exchange(address: *mut u128, expected: u128, new: u128) -> u128 {
+    let change = |old| (old == expected).then_some(new);
+    let old = update(address, Operation::ReadModifyWrite, change);
+    if old != expected {
+        note_failure();
+    }
+    old
+}
+
+macro_rules! wide {
+    ($load:ident, $store:ident, $exchange:ident, $($fetch:ident($old:ident, $operand:ident) $new:expr;)*) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $load(address: *const u128, _: c_int) -> u128 {
+            update(address.cast_mut(), Operation::Load, |_| None)
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $store(address: *mut u128, value: u128, _: c_int) {
+            update(address, Operation::Store, |_| Some(value));
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $exchange(address: *mut u128, value: u128, _: c_int) -> u128 {
+            update(address, Operation::ReadModifyWrite, |_| Some(value))
+        }
+
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $fetch(address: *mut u128, $operand: u128, _: c_int) -> u128 {
+                update(address, Operation::ReadModifyWrite, |$old| Some($new))
+            }
+        )*
+    };
+}
+
+wide! {
+    __atomic_load_16, __atomic_store_16, __atomic_exchange_16,
+    __atomic_fetch_add_16(old, operand) old.wrapping_add(operand);
+    __atomic_fetch_sub_16(old, operand) old.wrapping_sub(operand);
+    __atomic_fetch_and_16(old, operand) old & operand;
+    __atomic_fetch_or_16(old, operand) old | operand;
+    __atomic_fetch_xor_16(old, operand) old ^ operand;
+    __atomic_fetch_nand_16(old, operand) !(old & operand);
+}
+
+wide! {
+    __tsan_atomic128_load, __tsan_atomic128_store, __tsan_atomic128_exchange,
+    __tsan_atomic128_fetch_add(old, operand) old.wrapping_add(operand);
+    __tsan_atomic128_fetch_sub(old, operand) old.wrapping_sub(operand);
+    __tsan_atomic128_fetch_and(old, operand) old & operand;
+    __tsan_atomic128_fetch_or(old, operand) old | operand;
+    __tsan_atomic128_fetch_xor(old, operand) old ^ operand;
+    __tsan_atomic128_fetch_nand(old, operand) !(old & operand);
+}
+
+macro_rules! compare_exchanges {
+    ($($name:ident -> $ret:ty;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            address: *mut u128, expected: *mut u128, new: u128, _: c_int, _: c_int,
+        ) -> $ret {
+            // SAFETY: the program gives both; what was expected is the caller's own.
+            unsafe {
+                let wanted = *expected;
+                let old = compare_exchange(address, wanted, new);
+                *expected = old;
+                <$ret>::from(old == wanted)
+            }
+        }
+    )*};
+}
+
+compare_exchanges! {
+    __atomic_compare_exchange_16 -> bool;
+    __tsan_atomic128_compare_exchange_strong -> c_int;
+    __tsan_atomic128_compare_exchange_weak -> c_int;
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __tsan_atomic128_compare_exchange_val(
+    address: *mut u128,
+    expected: u128,
+    new: u128,
+    _: c_int,
+    _: c_int,
+) -> u128 {
+    compare_exchange(address, expected, new)
+}
+
+/// Copies bytes of the program.
+fn copy(from: *const c_void, to: *mut c_void, len: usize) {
+    // SAFETY: the program gives both, of that length; they may be the same.
+    unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len) };
+}
+
+replace! {
+    fn __atomic_load(len: usize, address: *mut c_void, to: *mut c_void, _order: c_int) {
+        machine::visible_access(address as usize, Operation::Load);
+        copy(address, to, len);
+    }
+
+    fn __atomic_store(len: usize, address: *mut c_void, from: *mut c_void, _order: c_int) {
+        machine::visible_access(address as usize, Operation::Store);
+        copy(from, address, len);
+    }
+
+    fn __atomic_exchange(
+        len: usize,
+        address: *mut c_void,
+        from: *mut c_void,
+        to: *mut c_void,
+        _order: c_int,
+    ) {
+        machine::visible_access(address as usize, Operation::ReadModifyWrite);
+        // What is written may be in the place of what is read.
+        // SAFETY: the program gives so many bytes.
+        let new = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }.to_vec();
+        copy(address, to, len);
+        copy(new.as_ptr().cast(), address, len);
+    }
+
+    fn __atomic_compare_exchange(
+        len: usize,
+        address: *mut c_void,
+        expected: *mut c_void,
+        new: *mut c_void,
+        _success: c_int,
+        _failure: c_int,
+    ) -> bool {
+        machine::visible_access(address as usize, Operation::ReadModifyWrite);
+        // SAFETY: the program gives both, of that length.
+        let is_equal = unsafe { libc::memcmp(address, expected, len) } == 0;
+        if is_equal {
+            copy(new, address, len);
+        } else {
+            copy(address, expected, len);
+            note_failure();
+        }
+        is_equal
+    }
+}
