@@ -80,6 +80,8 @@ pub enum Operation {
     },
     /// The second half: going on once woken.
     FutexResume(ObjectId),
+    /// Stops sleeping because time is up; fails if the thread was woken before.
+    Expire(ObjectId),
     /// Wakes one sleeper; which one is a choice.
     NotifyOne(ObjectId),
     /// Wakes all sleepers.
@@ -219,6 +221,7 @@ impl Operation {
             | O::TryWriteAcquire(o)
             | O::WriteRelease(o)
             | O::Reacquire { mutex: o, .. }
+            | O::Expire(o)
             | O::NotifyOne(o)
             | O::NotifyAll(o)
             | O::SemaphoreRelease(o)
@@ -266,6 +269,7 @@ impl Operation {
             | O::WriteRelease(o)
             | O::FutexWait { queue: o, .. }
             | O::FutexResume(o)
+            | O::Expire(o)
             | O::NotifyOne(o)
             | O::NotifyAll(o)
             | O::SemaphoreRelease(o)
@@ -321,6 +325,7 @@ impl Operation {
             O::Reacquire { .. } => "reacquire",
             O::FutexWait { .. } => "futex-wait",
             O::FutexResume(_) => "futex-resume",
+            O::Expire(_) => "expire",
             O::NotifyOne(_) => "notify-one",
             O::NotifyAll(_) => "notify-all",
             O::SemaphoreAcquire { .. } => "semaphore-acquire",

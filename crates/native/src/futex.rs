@@ -7,10 +7,12 @@
 //! notification of the queue: which one of several sleepers it wakes is a choice.
 //!
 //! There is no spurious return from a wait but the one that the word has changed. A wait with a
-//! time limit waits until it is woken; the coverage says so.
+//! time limit may expire at any moment, as all such waits: see `timed`.
 
 use crate::machine;
+use crate::process;
 use crate::syscall::fail_with;
+use crate::timed;
 use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId};
 use std::ffi::{c_int, c_long};
 
@@ -41,7 +43,6 @@ pub(crate) fn call(call: &Call) -> Option<c_long> {
 fn wait(call: &Call) -> c_long {
     let me = machine::current();
     let (word, queue) = machine::with(|machine| {
-        machine.has_timed_waits |= call.timeout != 0;
         (machine.objects.at(call.address), machine.objects.queue(call.address))
     });
     machine::visible(O::FutexWait { word, queue });
@@ -52,8 +53,19 @@ fn wait(call: &Call) -> c_long {
         return fail_with(libc::EAGAIN);
     }
     machine::with(|machine| machine.objects.state(queue).sleepers.insert(me));
-    machine::visible(O::FutexResume(queue));
-    0
+    if call.timeout == 0 {
+        machine::visible(O::FutexResume(queue));
+        return 0;
+    }
+    if timed::resume(queue) {
+        return 0;
+    }
+    let limit = call.timeout as *const libc::timespec;
+    match call.operation & !FLAGS {
+        libc::FUTEX_WAIT => process::wait_for(limit),
+        _ => process::wait_until(limit),
+    }
+    fail_with(libc::ETIMEDOUT)
 }
 
 /// Wakes at most as many as the call says, and says how many those were.

@@ -16,7 +16,7 @@
 //!
 //! - Memory is sequentially consistent, whatever order an atomic operation asks for.
 //! - `volatile` accesses are scheduling points, like relaxed atomics, and never a data race.
-//! - A timed wait waits until it gets what it waits for; the coverage says so.
+//! - A timed wait may time out at any moment, but not again and again: see `timed`.
 //! - When the program exits while threads run, these may still go on, as if the exit took its
 //!   time: that shows every state which some part of their steps leads to. Who waits by then has
 //!   ended.
@@ -47,6 +47,7 @@ mod signals;
 mod spin;
 mod start;
 mod syscall;
+mod timed;
 mod tls;
 mod unwind;
 mod watch;

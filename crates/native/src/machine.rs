@@ -25,6 +25,8 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 
 const STACKS_WISH: usize = 0x2f00_0000_0000;
+/// How often a thread fails in vain unless somebody says otherwise.
+pub(crate) const RETRIES: u32 = 2;
 
 /// Everything about the program that is not in its own memory.
 pub(crate) struct Machine {
@@ -47,8 +49,10 @@ pub(crate) struct Machine {
     pub(crate) is_shared: bool,
     /// Whether the program has exited in this execution.
     pub(crate) has_exited: bool,
-    /// Whether any execution had a timed wait.
-    pub(crate) has_timed_waits: bool,
+    /// How often a thread may fail in vain: see `timed`.
+    pub(crate) retries: u32,
+    /// Whether a thread of any execution was patient after that.
+    pub(crate) has_patience: bool,
     /// Whether the program is the test harness of Rust, told to run one test.
     pub(crate) is_test: bool,
     /// Whether that was refused a thread for the test in this execution.
@@ -106,6 +110,13 @@ pub(crate) struct Life {
     pub(crate) values: Vec<usize>,
     /// What destroys its thread-local objects, the last one first.
     pub(crate) handlers: Vec<Handler>,
+    /// How often it has failed in vain, and whether it is patient now: see `timed`.
+    pub(crate) n_in_vain: u32,
+    pub(crate) is_patient: bool,
+    /// Whether it was joined or detached.
+    pub(crate) claimed: Option<&'static str>,
+    /// What the program calls it.
+    pub(crate) label: Option<String>,
     /// For random numbers and clocks, which depend on the thread alone.
     pub(crate) ticks: u64,
     pub(crate) random: u64,
@@ -124,6 +135,10 @@ impl Default for Life {
             result: 0,
             values: Vec::new(),
             handlers: Vec::new(),
+            n_in_vain: 0,
+            is_patient: false,
+            claimed: None,
+            label: None,
             ticks: 0,
             random: 0,
             reads: Reads::default(),
@@ -216,7 +231,8 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         violation: None,
         is_shared: false,
         has_exited: false,
-        has_timed_waits: false,
+        retries: RETRIES,
+        has_patience: false,
         is_test: false,
         has_refused: false,
         are_races_allowed: false,
@@ -487,6 +503,10 @@ impl Machine {
         thread.random = idx as u64 + 1;
         thread.values.clear();
         thread.handlers.clear();
+        thread.n_in_vain = 0;
+        thread.is_patient = false;
+        thread.claimed = None;
+        thread.label = None;
     }
 
     /// How to go on with a thread.
@@ -623,6 +643,11 @@ impl Machine {
         }
     }
 
+    /// Whether a thread waits that could give up: see `timed`.
+    fn is_patient(&self) -> bool {
+        self.threads.iter().any(|it| it.status == Status::Running && it.is_patient)
+    }
+
     fn ending(&self) -> Ending {
         let held = || {
             let running = self.threads.iter().filter(|it| it.status == Status::Running);
@@ -630,7 +655,7 @@ impl Machine {
         };
         if held().any(Reads::can_leave) {
             Ending::Redundant
-        } else if self.has_exited {
+        } else if self.has_exited || self.is_patient() {
             Ending::Exited
         } else if held().next().is_some() {
             Ending::Spinning
@@ -714,8 +739,16 @@ impl System for Native {
     fn assumptions(&self) -> Vec<String> {
         let mut assumptions = vec!["sequentially consistent memory".to_owned()];
         with(|machine| {
-            if machine.has_timed_waits {
-                assumptions.push("that timed waits do not time out".to_owned());
+            if machine.has_patience {
+                assumptions.push(match machine.retries {
+                    0 => "that timed waits do not time out and locks that are tried for are \
+                          waited for"
+                        .to_owned(),
+                    n => format!(
+                        "that no thread has timed out or tried for a lock in vain more than {n} \
+                         times"
+                    ),
+                });
             }
         });
         assumptions
@@ -745,7 +778,10 @@ impl System for Native {
     }
 
     fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
-        Cow::Owned(with(|machine| machine.threads[thread.index()].name.clone()))
+        Cow::Owned(with(|machine| {
+            let thread = &machine.threads[thread.index()];
+            thread.label.as_ref().unwrap_or(&thread.name).clone()
+        }))
     }
 
     fn object_name(&self, object: ObjectId) -> Cow<'_, str> {

@@ -5,6 +5,7 @@ use crate::signals::Crash;
 use addr2line::Loader;
 use mazurka_core::{Location, Violation, ViolationKind};
 use object::{Object, ObjectSymbol};
+use std::borrow::Cow;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 
@@ -64,12 +65,20 @@ pub(crate) fn symbol(address: usize) -> Option<String> {
         symbol.is_definition()
             && (symbol.address()..symbol.address() + symbol.size()).contains(&wanted)
     })?;
-    let name = addr2line::demangle_auto(found.name().ok()?.into(), None);
+    let name = readable(found.name().ok()?);
     let name = name.strip_prefix("guard variable for ").unwrap_or(&name);
     Some(match wanted - found.address() {
         0 => name.to_owned(),
         offset => format!("{name}+{offset:#x}"),
     })
+}
+
+/// The name of a symbol as it was written in C++ or Rust; a C name stays as it is.
+fn readable(name: &str) -> Cow<'_, str> {
+    match name.starts_with("_Z") || name.starts_with("_R") {
+        true => addr2line::demangle_auto(name.into(), None),
+        false => name.into(),
+    }
 }
 
 /// What a crash is called.
@@ -116,7 +125,8 @@ fn locations(address: usize) -> Vec<Location> {
     let Some(mut frames) = frames else { return Vec::new() };
     let mut locations = Vec::new();
     while let Ok(Some(frame)) = frames.next() {
-        let function = frame.function.and_then(|it| Some(it.demangle().ok()?.into_owned()));
+        let function = frame.function.as_ref().and_then(|it| it.raw_name().ok());
+        let function = function.map(|name| readable(&name).into_owned());
         if let Some(place) = frame.location
             && let (Some(file), Some(line)) = (place.file, place.line)
         {

@@ -232,6 +232,13 @@ impl Objects {
                 self.state(mutex).owner = None;
                 self.state(condvar).sleepers.insert(thread);
             }
+            O::Expire(o) => {
+                let sleepers = &mut self.state(o).sleepers;
+                if !sleepers.contains(thread) {
+                    return Effect::Failed;
+                }
+                sleepers.remove(thread);
+            }
             O::NotifyOne(o) => {
                 let woken = self.sleepers(o).iter().nth(choice as usize);
                 let woken = woken.map_or(ThreadSet::EMPTY, ThreadSet::one);

@@ -165,14 +165,50 @@ fn leave_program(status: c_int) -> ! {
     machine::finish(0)
 }
 
-/// The number of ticks of the running thread so far, which is all the time there is.
+/// Nanoseconds since [`EPOCH`] for the running thread. Time only ever moves when somebody looks or
+/// waits, and for each thread by itself.
 fn tick() -> u64 {
+    pass(1)
+}
+
+fn pass(nanoseconds: u64) -> u64 {
     machine::with(|machine| {
         let thread = &mut machine.threads[machine::current().index()];
         debug_assert!(thread.status == Status::Running, "it is running");
-        thread.ticks += 1;
+        thread.ticks = thread.ticks.saturating_add(nanoseconds);
         thread.ticks
     })
+}
+
+fn nanoseconds(time: *const libc::timespec) -> u64 {
+    if time.is_null() {
+        return 0;
+    }
+    // SAFETY: the program gives a time.
+    let time = unsafe { *time };
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0).saturating_mul(NANO);
+    seconds.saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// The running thread has waited until a point in time.
+pub(crate) fn wait_until(time: *const libc::timespec) {
+    let target = nanoseconds(time).saturating_sub(EPOCH as u64 * NANO);
+    machine::with(|machine| {
+        let ticks = &mut machine.threads[machine::current().index()].ticks;
+        *ticks = target.max(*ticks);
+    });
+}
+
+/// The running thread has waited for so long.
+pub(crate) fn wait_for(time: *const libc::timespec) {
+    pass(nanoseconds(time));
+}
+
+/// The running thread lets others go first, for so long.
+pub(crate) fn sleep_for(nanoseconds: u64) -> c_int {
+    pass(nanoseconds);
+    machine::visible(Operation::Yield);
+    0
 }
 
 /// A random number of 31 bits that depends on the thread and on how many it has had.
@@ -211,11 +247,14 @@ fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// A time of day that only ever moves when somebody looks.
+/// The time of day at which every execution begins, in seconds.
 const EPOCH: i64 = 1_700_000_000;
+const NANO: u64 = 1_000_000_000;
 
 fn now() -> libc::timespec {
-    libc::timespec { tv_sec: EPOCH, tv_nsec: (tick() % 1_000_000_000) as c_long }
+    let ticks = tick();
+    let (seconds, rest) = (ticks / NANO, ticks % NANO);
+    libc::timespec { tv_sec: EPOCH.saturating_add_unsigned(seconds), tv_nsec: rest as c_long }
 }
 
 /// Ends the running thread because an assertion of the program failed.
@@ -310,38 +349,38 @@ replace! {
         0
     }
 
-    fn usleep(_time: c_uint) -> c_int {
-        machine::visible(Operation::Yield);
+    fn usleep(time: c_uint) -> c_int {
+        sleep_for(u64::from(time) * 1000)
+    }
+
+    fn sleep(time: c_uint) -> c_uint {
+        sleep_for(u64::from(time) * NANO);
         0
     }
 
-    fn sleep(_time: c_uint) -> c_uint {
-        machine::visible(Operation::Yield);
-        0
-    }
-
-    fn nanosleep(_time: *const libc::timespec, _rest: *mut libc::timespec) -> c_int {
-        machine::visible(Operation::Yield);
-        0
+    fn nanosleep(time: *const libc::timespec, _rest: *mut libc::timespec) -> c_int {
+        sleep_for(nanoseconds(time))
     }
 
     fn clock_nanosleep(
         _clock: c_int,
-        _flags: c_int,
-        _time: *const libc::timespec,
+        flags: c_int,
+        time: *const libc::timespec,
         _rest: *mut libc::timespec,
     ) -> c_int {
-        machine::visible(Operation::Yield);
-        0
+        if flags & libc::TIMER_ABSTIME == 0 {
+            return sleep_for(nanoseconds(time));
+        }
+        wait_until(time);
+        sleep_for(0)
     }
 
     fn thrd_yield() {
         machine::visible(Operation::Yield);
     }
 
-    fn thrd_sleep(_time: *const libc::timespec, _rest: *mut libc::timespec) -> c_int {
-        machine::visible(Operation::Yield);
-        0
+    fn thrd_sleep(time: *const libc::timespec, _rest: *mut libc::timespec) -> c_int {
+        sleep_for(nanoseconds(time))
     }
 
     fn rand() -> c_int {
@@ -388,16 +427,6 @@ replace! {
         fill_randomly(to, len);
     }
 
-    fn getrandom(to: *mut c_void, len: usize, _flags: c_uint) -> isize {
-        fill_randomly(to, len);
-        len as isize
-    }
-
-    fn getentropy(to: *mut c_void, len: usize) -> c_int {
-        fill_randomly(to, len);
-        0
-    }
-
     fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int {
         // SAFETY: the program wants it there.
         unsafe { *to = now() };
@@ -406,15 +435,16 @@ replace! {
 
     /// The processor time that was used, which is no more than the time that has passed.
     fn clock() -> c_long {
-        tick() as c_long
+        (tick() / 1000) as c_long
     }
 
     fn time(to: *mut libc::time_t) -> libc::time_t {
+        let seconds = now().tv_sec;
         if !to.is_null() {
             // SAFETY: the program wants it there.
-            unsafe { *to = EPOCH };
+            unsafe { *to = seconds };
         }
-        EPOCH
+        seconds
     }
 
     fn clock_gettime(_clock: c_int, to: *mut libc::timespec) -> c_int {
@@ -424,7 +454,8 @@ replace! {
     }
 
     fn gettimeofday(to: *mut libc::timeval, _zone: *mut c_void) -> c_int {
-        let now = libc::timeval { tv_sec: EPOCH, tv_usec: (tick() % 1_000_000) as c_long };
+        let now = now();
+        let now = libc::timeval { tv_sec: now.tv_sec, tv_usec: now.tv_nsec / 1000 };
         // SAFETY: the program wants it there.
         unsafe { *to = now };
         0

@@ -1,7 +1,10 @@
 //! POSIX and C11 threads: what they do to mutexes, condition variables and the rest, as operations.
 //!
 //! The C library's own data structures are initialised but never used: who holds what is in
-//! [`Objects`](crate::objects::Objects). A timed wait waits until it gets what it waits for.
+//! [`Objects`](crate::objects::Objects). Waits with a time limit are in `timed`.
+//!
+//! What POSIX leaves undefined is a violation: unlocking what one does not hold, destroying what is
+//! in use, joining what was joined or detached, ending while holding a lock.
 
 use crate::coroutine;
 use crate::machine::{self, Destructor, Machine};
@@ -9,22 +12,25 @@ use crate::memory;
 use crate::names;
 use crate::process::{C11Function, Function, Start};
 use crate::real::replace;
+use crate::timed;
 use crate::unwind;
-use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId, ViolationKind};
-use std::ffi::{c_int, c_uint, c_void};
+use mazurka_core::{Effect, ObjectId, Operation as O, System as _, ThreadId, ViolationKind};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A key of ours, so that those of the C library can be told from it.
 const FIRST_KEY: c_uint = 1 << 30;
 const KIND_OFFSET: usize = 16;
+/// What the C library leaves in the place of the kind.
+const DESTROYED: c_int = -1;
 const RECURSIVE: c_int = 1;
 const ERROR_CHECKING: c_int = 2;
 const THRD_BUSY: c_int = 1;
-const THRD_ERROR: c_int = 2;
+pub(crate) const THRD_ERROR: c_int = 2;
 
 /// The object at an address that the program gave.
-fn object<T>(pointer: *mut T) -> ObjectId {
+pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
     machine::with(|machine| machine.objects.at(pointer as usize))
 }
 
@@ -43,8 +49,50 @@ fn is_mine(object: ObjectId) -> bool {
 
 /// Whether a mutex is recursive, checks errors, or neither, as the C library keeps it.
 fn kind<T>(mutex: *mut T) -> c_int {
+    raw_kind(mutex) & 3
+}
+
+fn raw_kind<T>(mutex: *mut T) -> c_int {
     // SAFETY: the program gives a mutex of the C library.
-    unsafe { *mutex.byte_add(KIND_OFFSET).cast::<c_int>() & 3 }
+    unsafe { *mutex.byte_add(KIND_OFFSET).cast::<c_int>() }
+}
+
+/// A mutex must not be used once it is destroyed.
+fn check_alive<T>(mutex: *mut T) {
+    if raw_kind(mutex) == DESTROYED {
+        misuse(mutex as usize, "is used after it was destroyed");
+    }
+}
+
+/// Something is destroyed: in no moment of this may it be in use.
+fn destroy<T>(pointer: *mut T) {
+    let it = object(pointer);
+    // An attempt to take it is ordered with all who use it, and teaches nothing when it fails.
+    machine::visible(O::TryAcquire(it));
+    let (holder, sleeper) = machine::with(|machine| {
+        let me = machine::current();
+        let was_free = machine.effect != Effect::Failed;
+        machine.effect = Effect::Failed;
+        let state = machine.objects.state(it);
+        if was_free && state.owner == Some(me) {
+            state.owner = None;
+        }
+        (state.owner.or(state.readers.first().copied()), state.sleepers.iter().next())
+    });
+    let name = |thread| machine::Native.thread_name(thread).into_owned();
+    if let Some(holder) = holder {
+        misuse(pointer as usize, &format!("is destroyed while {} holds it", name(holder)));
+    }
+    if let Some(sleeper) = sleeper {
+        misuse(pointer as usize, &format!("is destroyed while {} sleeps on it", name(sleeper)));
+    }
+    initialise(pointer);
+}
+
+/// Ends the running thread because of what it does to something.
+fn misuse(address: usize, what: &str) -> ! {
+    let name = machine::name_of(address);
+    machine::fail(ViolationKind::Assertion, format!("`{name}` {what}"))
 }
 
 /// Whether something is a variable of the library that unwinds stacks.
@@ -57,6 +105,7 @@ fn lock<T>(mutex: *mut T) -> c_int {
     if is_unwinder_s(mutex) {
         return 0;
     }
+    check_alive(mutex);
     let it = object(mutex);
     if is_mine(it) {
         match kind(mutex) {
@@ -72,13 +121,22 @@ fn lock<T>(mutex: *mut T) -> c_int {
     0
 }
 
-fn try_lock<T>(mutex: *mut T) -> c_int {
+/// Takes a mutex if it is free; `failure` is what is said if it is not.
+pub(crate) fn try_lock<T>(mutex: *mut T, failure: c_int) -> c_int {
+    check_alive(mutex);
     let it = object(mutex);
-    if is_mine(it) && kind(mutex) == RECURSIVE {
-        machine::with(|machine| machine.objects.state(it).depth += 1);
-        return 0;
+    if is_mine(it) {
+        match kind(mutex) {
+            RECURSIVE => {
+                machine::with(|machine| machine.objects.state(it).depth += 1);
+                return 0;
+            }
+            ERROR_CHECKING if failure == libc::ETIMEDOUT => return libc::EDEADLK,
+            _ if machine::visible(O::TryAcquire(it)) => return 0,
+            _ => return failure,
+        }
     }
-    if machine::visible(O::TryAcquire(it)) { 0 } else { libc::EBUSY }
+    if timed::attempt(O::TryAcquire(it), O::Acquire(it)) { 0 } else { failure }
 }
 
 fn unlock<T>(mutex: *mut T) -> c_int {
@@ -105,23 +163,24 @@ fn unlock<T>(mutex: *mut T) -> c_int {
 }
 
 fn not_held(address: usize, what: &str) -> ! {
-    let (name, thread) = (machine::name_of(address), names::current_thread());
-    let message = format!("`{name}` is {what} by {thread}, which does not hold it");
-    machine::fail(ViolationKind::Assertion, message)
+    let thread = names::current_thread();
+    misuse(address, &format!("is {what} by {thread}, which does not hold it"))
 }
 
-fn wait<T, U>(condvar: *mut T, mutex: *mut U) -> c_int {
+/// Gives a mutex back and goes to sleep on a condition variable.
+pub(crate) fn fall_asleep<T, U>(condvar: *mut T, mutex: *mut U) -> (ObjectId, ObjectId) {
     let (address, condvar, mutex) = (mutex as usize, object(condvar), object(mutex));
     if !is_mine(mutex) {
         not_held(address, "given to a wait");
     }
     machine::visible(O::Wait { condvar, mutex });
-    machine::visible(O::Reacquire { condvar, mutex });
-    0
+    (condvar, mutex)
 }
 
-fn note_timed() {
-    machine::with(|machine| machine.has_timed_waits = true);
+fn wait<T, U>(condvar: *mut T, mutex: *mut U) -> c_int {
+    let (condvar, mutex) = fall_asleep(condvar, mutex);
+    machine::visible(O::Reacquire { condvar, mutex });
+    0
 }
 
 fn create(start: Start) -> libc::pthread_t {
@@ -131,14 +190,37 @@ fn create(start: Start) -> libc::pthread_t {
     machine::with(|machine| machine.threads[child.index()].handle())
 }
 
-fn join(handle: libc::pthread_t) -> Option<usize> {
-    let child = machine::with(|machine| machine.thread_of(handle))?;
+/// Waits for a thread and gives its result, or the error that POSIX wants.
+fn join(handle: libc::pthread_t) -> Result<usize, c_int> {
+    let child = machine::with(|machine| machine.thread_of(handle)).ok_or(libc::ESRCH)?;
+    if child == machine::current() {
+        return Err(libc::EDEADLK);
+    }
+    claim(child, "joined");
     machine::visible(O::Join(child));
-    Some(machine::with(|machine| machine.threads[child.index()].result))
+    Ok(machine::with(|machine| machine.threads[child.index()].result))
+}
+
+fn detach(handle: libc::pthread_t) -> c_int {
+    match machine::with(|machine| machine.thread_of(handle)) {
+        Some(thread) => claim(thread, "detached"),
+        None => return libc::ESRCH,
+    }
+    0
+}
+
+/// A thread is joined or detached once.
+fn claim(thread: ThreadId, how: &'static str) {
+    let before = machine::with(|machine| machine.threads[thread.index()].claimed.replace(how));
+    if let Some(before) = before {
+        let name = machine::Native.thread_name(thread).into_owned();
+        let message = format!("thread {name} is {how} after it was {before}");
+        machine::fail(ViolationKind::Assertion, message)
+    }
 }
 
 /// A semaphore, and the permits it was created with.
-fn semaphore(pointer: *mut libc::sem_t) -> (ObjectId, u32) {
+pub(crate) fn semaphore(pointer: *mut libc::sem_t) -> (ObjectId, u32) {
     let it = object(pointer);
     (it, machine::with(|machine| machine.objects.state(it).permits))
 }
@@ -217,10 +299,17 @@ fn new_key(destructor: Option<Destructor>) -> c_uint {
     })
 }
 
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(
+        attributes: *const libc::pthread_attr_t,
+        state: *mut c_int,
+    ) -> c_int;
+}
+
 replace! {
     fn pthread_create(
         to: *mut libc::pthread_t,
-        _attributes: *const libc::pthread_attr_t,
+        attributes: *const libc::pthread_attr_t,
         function: Function,
         argument: *mut c_void,
     ) -> c_int {
@@ -228,13 +317,25 @@ replace! {
             return libc::EAGAIN;
         }
         let handle = create(Start::Function(function, argument));
-        // SAFETY: the program wants it there.
-        unsafe { *to = handle };
+        // SAFETY: the program wants it there, and gives attributes or nothing.
+        unsafe {
+            *to = handle;
+            let mut state = libc::PTHREAD_CREATE_JOINABLE;
+            if !attributes.is_null() {
+                pthread_attr_getdetachstate(attributes, &raw mut state);
+            }
+            if state == libc::PTHREAD_CREATE_DETACHED {
+                detach(handle);
+            }
+        }
         0
     }
 
     fn pthread_join(handle: libc::pthread_t, to: *mut *mut c_void) -> c_int {
-        let Some(result) = join(handle) else { return libc::ESRCH };
+        let result = match join(handle) {
+            Ok(result) => result,
+            Err(error) => return error,
+        };
         if !to.is_null() {
             // SAFETY: the program wants it there.
             unsafe { *to = result as *mut c_void };
@@ -242,7 +343,28 @@ replace! {
         0
     }
 
-    fn pthread_detach(_handle: libc::pthread_t) -> c_int {
+    fn pthread_detach(handle: libc::pthread_t) -> c_int {
+        detach(handle)
+    }
+
+    fn pthread_setname_np(handle: libc::pthread_t, name: *const c_char) -> c_int {
+        // SAFETY: the program gives a string.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+        machine::with(|machine| match machine.thread_of(handle) {
+            Some(thread) => {
+                machine.threads[thread.index()].label = Some(name);
+                0
+            }
+            None => libc::ESRCH,
+        })
+    }
+
+    fn pthread_atfork(
+        _prepare: Option<unsafe extern "C-unwind" fn()>,
+        _parent: Option<unsafe extern "C-unwind" fn()>,
+        _child: Option<unsafe extern "C-unwind" fn()>,
+    ) -> c_int {
+        // There will be no fork.
         0
     }
 
@@ -279,8 +401,13 @@ replace! {
         unsafe { real(mutex, attributes) }
     }
 
-    fn pthread_mutex_destroy(_mutex: *mut libc::pthread_mutex_t) -> c_int {
-        0
+    fn pthread_mutex_destroy(mutex: *mut libc::pthread_mutex_t) -> c_int {
+        destroy(mutex);
+        let real = crate::real::original!(
+            pthread_mutex_destroy(*mut libc::pthread_mutex_t) -> c_int
+        );
+        // SAFETY: the program wanted to call just this; it leaves a mark where we look for it.
+        unsafe { real(mutex) }
     }
 
     fn pthread_mutex_lock(mutex: *mut libc::pthread_mutex_t) -> c_int {
@@ -288,15 +415,7 @@ replace! {
     }
 
     fn pthread_mutex_trylock(mutex: *mut libc::pthread_mutex_t) -> c_int {
-        try_lock(mutex)
-    }
-
-    fn pthread_mutex_timedlock(
-        mutex: *mut libc::pthread_mutex_t,
-        _until: *const libc::timespec,
-    ) -> c_int {
-        note_timed();
-        lock(mutex)
+        try_lock(mutex, libc::EBUSY)
     }
 
     fn pthread_mutex_unlock(mutex: *mut libc::pthread_mutex_t) -> c_int {
@@ -335,7 +454,8 @@ replace! {
         0
     }
 
-    fn pthread_cond_destroy(_condvar: *mut libc::pthread_cond_t) -> c_int {
+    fn pthread_cond_destroy(condvar: *mut libc::pthread_cond_t) -> c_int {
+        destroy(condvar);
         0
     }
 
@@ -343,15 +463,6 @@ replace! {
         condvar: *mut libc::pthread_cond_t,
         mutex: *mut libc::pthread_mutex_t,
     ) -> c_int {
-        wait(condvar, mutex)
-    }
-
-    fn pthread_cond_timedwait(
-        condvar: *mut libc::pthread_cond_t,
-        mutex: *mut libc::pthread_mutex_t,
-        _until: *const libc::timespec,
-    ) -> c_int {
-        note_timed();
         wait(condvar, mutex)
     }
 
@@ -370,7 +481,8 @@ replace! {
         0
     }
 
-    fn pthread_rwlock_destroy(_lock: *mut libc::pthread_rwlock_t) -> c_int {
+    fn pthread_rwlock_destroy(lock: *mut libc::pthread_rwlock_t) -> c_int {
+        destroy(lock);
         0
     }
 
@@ -412,13 +524,6 @@ replace! {
     }
 
     fn sem_wait(pointer: *mut libc::sem_t) -> c_int {
-        let (semaphore, permits) = semaphore(pointer);
-        machine::visible(O::SemaphoreAcquire { semaphore, permits });
-        0
-    }
-
-    fn sem_timedwait(pointer: *mut libc::sem_t, _until: *const libc::timespec) -> c_int {
-        note_timed();
         let (semaphore, permits) = semaphore(pointer);
         machine::visible(O::SemaphoreAcquire { semaphore, permits });
         0
@@ -526,7 +631,7 @@ replace! {
     }
 
     fn thrd_join(handle: libc::pthread_t, to: *mut c_int) -> c_int {
-        let Some(result) = join(handle) else { return THRD_ERROR };
+        let Ok(result) = join(handle) else { return THRD_ERROR };
         if !to.is_null() {
             // SAFETY: the program wants it there.
             unsafe { *to = result as c_int };
@@ -534,8 +639,8 @@ replace! {
         0
     }
 
-    fn thrd_detach(_handle: libc::pthread_t) -> c_int {
-        0
+    fn thrd_detach(handle: libc::pthread_t) -> c_int {
+        detach(handle)
     }
 
     fn thrd_exit(result: c_int) {
@@ -549,19 +654,16 @@ replace! {
         unsafe { real(mutex, kind) }
     }
 
-    fn mtx_destroy(_mutex: *mut c_void) {}
+    fn mtx_destroy(mutex: *mut c_void) {
+        destroy(mutex);
+    }
 
     fn mtx_lock(mutex: *mut c_void) -> c_int {
         if lock(mutex) == 0 { 0 } else { THRD_ERROR }
     }
 
-    fn mtx_timedlock(mutex: *mut c_void, _until: *const libc::timespec) -> c_int {
-        note_timed();
-        if lock(mutex) == 0 { 0 } else { THRD_ERROR }
-    }
-
     fn mtx_trylock(mutex: *mut c_void) -> c_int {
-        if try_lock(mutex) == 0 { 0 } else { THRD_BUSY }
+        if try_lock(mutex, libc::EBUSY) == 0 { 0 } else { THRD_BUSY }
     }
 
     fn mtx_unlock(mutex: *mut c_void) -> c_int {
@@ -573,18 +675,11 @@ replace! {
         0
     }
 
-    fn cnd_destroy(_condvar: *mut c_void) {}
-
-    fn cnd_wait(condvar: *mut c_void, mutex: *mut c_void) -> c_int {
-        wait(condvar, mutex)
+    fn cnd_destroy(condvar: *mut c_void) {
+        destroy(condvar);
     }
 
-    fn cnd_timedwait(
-        condvar: *mut c_void,
-        mutex: *mut c_void,
-        _until: *const libc::timespec,
-    ) -> c_int {
-        note_timed();
+    fn cnd_wait(condvar: *mut c_void, mutex: *mut c_void) -> c_int {
         wait(condvar, mutex)
     }
 

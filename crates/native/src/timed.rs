@@ -1,0 +1,195 @@
+//! Waits that end by themselves, and locks that are only tried for.
+//!
+//! Time has no length here: a wait with a time limit may expire at any moment, and every moment is
+//! explored. For a lock or a semaphore that is the same as trying at that moment: who waits and then
+//! gets it might as well have come later. For a condition variable it is an operation of its own,
+//! `Expire`, which stops sleeping unless the thread was woken before.
+//!
+//! A loop around such a wait could go on for ever without anybody else moving. So a thread fails in
+//! vain only so many times in one execution ([`Machine::retries`]); from then on it waits *patiently*
+//! until it gets what it wants. Where patient threads are all that is left, the execution is over, and
+//! no deadlock. The coverage says so if it came to that.
+
+use crate::machine;
+use crate::process::wait_until;
+use crate::pthread::{self, THRD_ERROR};
+use crate::real::replace;
+use mazurka_core::{ObjectId, Operation as O};
+use std::ffi::{c_int, c_void};
+
+type Time = *const libc::timespec;
+
+const THRD_TIMED_OUT: c_int = 4;
+
+/// Whether the running thread may still fail in vain. If not, it is patient from here on.
+fn may_fail() -> bool {
+    let me = machine::current().index();
+    machine::with(|machine| {
+        let may_fail = machine.threads[me].n_in_vain < machine.retries;
+        machine.threads[me].is_patient = !may_fail;
+        machine.has_patience |= !may_fail;
+        may_fail
+    })
+}
+
+/// It has failed once more, or got what it was patient for.
+fn conclude(has_failed: bool) {
+    let me = machine::current().index();
+    machine::with(|machine| {
+        machine.threads[me].n_in_vain += u32::from(has_failed);
+        machine.threads[me].is_patient = false;
+    });
+}
+
+/// Takes something if it is there, and waits for it after having failed too often. Whether it got it.
+pub(crate) fn attempt(tried: O, waited: O) -> bool {
+    let has_got = match may_fail() {
+        true => machine::visible(tried),
+        false => machine::visible(waited),
+    };
+    conclude(!has_got);
+    has_got
+}
+
+/// The same until a point in time, which has come if it fails.
+fn attempt_until(until: Time, tried: O, waited: O) -> c_int {
+    if attempt(tried, waited) {
+        return 0;
+    }
+    wait_until(until);
+    libc::ETIMEDOUT
+}
+
+/// Sleeps in the queue of a futex until it is woken or time is up. Whether it was woken.
+pub(crate) fn resume(queue: ObjectId) -> bool {
+    let has_expired = match may_fail() {
+        true => machine::visible(O::Expire(queue)),
+        false => !machine::visible(O::FutexResume(queue)),
+    };
+    conclude(has_expired);
+    !has_expired
+}
+
+fn lock<T>(mutex: *mut T, until: Time) -> c_int {
+    let error = pthread::try_lock(mutex, libc::ETIMEDOUT);
+    if error == libc::ETIMEDOUT {
+        wait_until(until);
+    }
+    error
+}
+
+fn take_permit(pointer: *mut libc::sem_t, until: Time) -> c_int {
+    let (semaphore, permits) = pthread::semaphore(pointer);
+    let tried = O::SemaphoreTryAcquire { semaphore, permits };
+    match attempt_until(until, tried, O::SemaphoreAcquire { semaphore, permits }) {
+        0 => 0,
+        error => {
+            // SAFETY: every thread has one.
+            unsafe { *libc::__errno_location() = error };
+            -1
+        }
+    }
+}
+
+/// Sleeps until it is woken or time is up.
+fn sleep<T, U>(condvar: *mut T, mutex: *mut U, until: Time) -> c_int {
+    let (condvar, mutex) = pthread::fall_asleep(condvar, mutex);
+    if may_fail() {
+        let has_expired = machine::visible(O::Expire(condvar));
+        conclude(has_expired);
+        machine::visible(O::Acquire(mutex));
+        if has_expired {
+            wait_until(until);
+            return libc::ETIMEDOUT;
+        }
+        return 0;
+    }
+    machine::visible(O::Reacquire { condvar, mutex });
+    conclude(false);
+    0
+}
+
+fn read_lock(lock: *mut libc::pthread_rwlock_t, until: Time) -> c_int {
+    let it = pthread::object(lock);
+    attempt_until(until, O::TryReadAcquire(it), O::ReadAcquire(it))
+}
+
+fn write_lock(lock: *mut libc::pthread_rwlock_t, until: Time) -> c_int {
+    let it = pthread::object(lock);
+    attempt_until(until, O::TryWriteAcquire(it), O::WriteAcquire(it))
+}
+
+replace! {
+    fn pthread_mutex_timedlock(mutex: *mut libc::pthread_mutex_t, until: Time) -> c_int {
+        lock(mutex, until)
+    }
+
+    fn pthread_mutex_clocklock(
+        mutex: *mut libc::pthread_mutex_t,
+        _clock: c_int,
+        until: Time,
+    ) -> c_int {
+        lock(mutex, until)
+    }
+
+    fn pthread_cond_timedwait(
+        condvar: *mut libc::pthread_cond_t,
+        mutex: *mut libc::pthread_mutex_t,
+        until: Time,
+    ) -> c_int {
+        sleep(condvar, mutex, until)
+    }
+
+    fn pthread_cond_clockwait(
+        condvar: *mut libc::pthread_cond_t,
+        mutex: *mut libc::pthread_mutex_t,
+        _clock: c_int,
+        until: Time,
+    ) -> c_int {
+        sleep(condvar, mutex, until)
+    }
+
+    fn pthread_rwlock_timedrdlock(lock: *mut libc::pthread_rwlock_t, until: Time) -> c_int {
+        read_lock(lock, until)
+    }
+
+    fn pthread_rwlock_clockrdlock(
+        lock: *mut libc::pthread_rwlock_t,
+        _clock: c_int,
+        until: Time,
+    ) -> c_int {
+        read_lock(lock, until)
+    }
+
+    fn pthread_rwlock_timedwrlock(lock: *mut libc::pthread_rwlock_t, until: Time) -> c_int {
+        write_lock(lock, until)
+    }
+
+    fn pthread_rwlock_clockwrlock(
+        lock: *mut libc::pthread_rwlock_t,
+        _clock: c_int,
+        until: Time,
+    ) -> c_int {
+        write_lock(lock, until)
+    }
+
+    fn sem_timedwait(pointer: *mut libc::sem_t, until: Time) -> c_int {
+        take_permit(pointer, until)
+    }
+
+    fn sem_clockwait(pointer: *mut libc::sem_t, _clock: c_int, until: Time) -> c_int {
+        take_permit(pointer, until)
+    }
+
+    fn mtx_timedlock(mutex: *mut c_void, until: Time) -> c_int {
+        match lock(mutex, until) {
+            0 => 0,
+            libc::ETIMEDOUT => THRD_TIMED_OUT,
+            _ => THRD_ERROR,
+        }
+    }
+
+    fn cnd_timedwait(condvar: *mut c_void, mutex: *mut c_void, until: Time) -> c_int {
+        if sleep(condvar, mutex, until) == 0 { 0 } else { THRD_TIMED_OUT }
+    }
+}
