@@ -51,6 +51,8 @@ pub(crate) struct Machine {
     pub(crate) has_exited: bool,
     /// How often a thread may fail in vain: see `timed`.
     pub(crate) retries: u32,
+    /// Whether a thread that ends while it holds a lock is a violation.
+    pub(crate) looks_for_leaks: bool,
     /// Whether a thread of any execution was patient after that.
     pub(crate) has_patience: bool,
     /// Whether the program is the test harness of Rust, told to run one test.
@@ -232,6 +234,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         is_shared: false,
         has_exited: false,
         retries: RETRIES,
+        looks_for_leaks: true,
         has_patience: false,
         is_test: false,
         has_refused: false,

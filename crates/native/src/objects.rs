@@ -176,6 +176,12 @@ impl Objects {
         self.states[object.index()].address
     }
 
+    /// A lock that a thread holds.
+    pub(crate) fn held_by(&self, thread: ThreadId) -> Option<ObjectId> {
+        let holds = |state: &State| state.owner == Some(thread) || state.readers.contains(&thread);
+        self.states.iter().position(holds).map(ObjectId::new)
+    }
+
     /// Who sleeps on a condition variable.
     pub(crate) fn sleepers(&self, condvar: ObjectId) -> ThreadSet {
         self.states[condvar.index()].sleepers

@@ -97,6 +97,7 @@ pub(crate) extern "C-unwind" fn enter() -> ! {
         Start::Main(main, argc, argv, envp) => {
             // SAFETY: the C library wanted to call just this.
             let status = unsafe { main(argc, argv, envp) };
+            check_locks();
             exit_program(status)
         }
         // SAFETY: the program wanted to call just this.
@@ -123,7 +124,22 @@ pub(crate) fn end_thread(result: usize) -> ! {
             break;
         }
     }
+    check_locks();
     machine::finish(result)
+}
+
+/// A thread that ends must not hold a lock: nobody else can give it back.
+fn check_locks() {
+    let me = machine::current();
+    let held = machine::with(|machine| {
+        let held = machine.objects.held_by(me)?;
+        machine.looks_for_leaks.then(|| machine.objects.address(held))
+    });
+    if let Some(address) = held {
+        let (name, thread) = (machine::name_of(address), names::current_thread());
+        let message = format!("{thread} ends while it holds `{name}`");
+        machine::fail(ViolationKind::InvalidEnd, message)
+    }
 }
 
 /// The first key from `from` on of which the running thread has a value to be destroyed. It is

@@ -39,6 +39,8 @@ struct Wishes {
     check_checkpoints: Option<bool>,
     /// The program is the test harness of Rust and will run one test.
     test: Option<bool>,
+    /// Whether threads that end while they hold a lock are looked for.
+    leak: Option<bool>,
     /// How often a thread may fail in vain to get what it tries or waits a while for.
     retries: Option<u32>,
     /// A printed schedule: only this execution is run, and its output is shown.
@@ -133,7 +135,10 @@ fn explore(start: Start) -> Result<Report, String> {
         machine.is_test = wishes.test == Some(true);
         machine.are_races_allowed = !options.race;
     });
-    machine::with(|machine| machine.retries = wishes.retries.unwrap_or(machine.retries));
+    machine::with(|machine| {
+        machine.retries = wishes.retries.unwrap_or(machine.retries);
+        machine.looks_for_leaks = wishes.leak.unwrap_or(true);
+    });
     signals::catch();
     precompiled::redirect(MAIN.load(Ordering::Relaxed) as usize)?;
     if let Some(schedule) = &wishes.replay {

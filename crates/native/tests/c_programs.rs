@@ -3,9 +3,9 @@
 mod program;
 
 use mazurka_core::Verdict;
-use program::{Answer, CLANG, Program, sources};
+use program::{Answer, CLANG, GCC, Program, sources};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn check(name: &str) -> Answer {
     Program::build(name, &[]).explore(&json!({}))
@@ -429,7 +429,7 @@ fn every_bug_of_the_small_programs_is_found() {
         assert!(expectations.iter().any(is_broken), "{name} has no bug");
         for (flags, expected) in expectations {
             let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-            let program = Program::build_in(&folder, &name, &flags);
+            let program = Program::build_in(&folder, GCC, &name, &flags);
             let answer = program.explore(&json!({ "time_limit_ms": LIMIT_MS }));
             let verdict = answer.verdict.as_ref().map_or("error", Verdict::name);
             let found = match &answer.verdict {
@@ -440,6 +440,9 @@ fn every_bug_of_the_small_programs_is_found() {
             assert_eq!(found, expected, "{name} {flags:?}: {message} {error:?}");
         }
     }
+}
+
+#[test]
 fn clang_s_programs_are_explored_alike() {
     let check = |name: &str| Program::build_by(CLANG, name, &[]).explore(&json!({}));
     check("store_buffering").holds(3);

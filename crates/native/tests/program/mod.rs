@@ -138,8 +138,13 @@ impl Program {
     }
 
     pub(crate) fn explore(&self, options: &Value) -> Answer {
+        self.explore_with(&[], options)
+    }
+
+    pub(crate) fn explore_with(&self, arguments: &[&str], options: &Value) -> Answer {
         let path = self.folder.join("report.json");
         let mut command = self.command();
+        command.args(arguments);
         command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
         let output = command.output().expect("the program can be started");
         let text = std::fs::read(&path)

@@ -1,0 +1,65 @@
+//! C++ programs, compiled by gcc and clang and explored: for each facility of the library a correct
+//! program that is proved and one with a planted mistake that is found.
+
+mod program;
+
+use mazurka_core::Verdict;
+use program::{CLANG, Compilers, GCC, Program};
+use serde_json::json;
+
+/// The programs of all facilities, without and with their mistakes.
+fn check_facilities(by: Compilers) {
+    let program = Program::build_by(by, "library.cc", &["-std=c++20"]);
+    for (what, kind, message) in FACILITIES {
+        let correct = program.explore_with(&[what], &json!({}));
+        assert!(
+            matches!(correct.verdict, Some(Verdict::Holds(_))),
+            "{what}: {} {:?}",
+            correct.message,
+            correct.error
+        );
+        let wrong = program.explore_with(&[what, "wrong"], &json!({}));
+        let Some(Verdict::Violated(found)) = &wrong.verdict else {
+            panic!("{what} has a mistake: {} {:?}", wrong.message, wrong.error);
+        };
+        let violation = &found.violation;
+        assert_eq!(violation.kind.name(), kind, "{what}: {}", violation.message);
+        assert!(violation.message.contains(message), "{what}: {}", violation.message);
+    }
+}
+
+/// What each of them gets wrong, and a part of what is said about it.
+const FACILITIES: [(&str, &str, &str); 22] = [
+    ("MUTEX", "race", "data race on `n`"),
+    ("RECURSIVE", "invalid-end", "ends while it holds `m`"),
+    ("SHARED", "race", "data race on `n`"),
+    ("CONDITION", "deadlock", "main.1 sleeps on c and nobody is left to wake it"),
+    ("CONDITION_ANY", "deadlock", "main.1 sleeps on c and nobody is left to wake it"),
+    ("SCOPED", "deadlock", "2 threads wait for each other"),
+    ("ONCE", "race", "data race on `n`"),
+    ("PROMISE", "deadlock", "main sleeps on main.heap"),
+    ("ASYNC", "panic", "an exception `std::runtime_error` that nobody catches: lost"),
+    ("TASK", "race", "data race on `shared`"),
+    ("ATOMICS", "assertion", "assertion `w.load().a == 2` failed"),
+    ("POINTERS", "assertion", "assertion `!BUG` failed"),
+    ("STATICS", "race", "data race on `unguarded`"),
+    ("LOCALS", "assertion", "assertion `alive == (BUG ? 2 : 1)` failed"),
+    ("TIMED", "assertion", "assertion `n == 2` failed"),
+    ("WAIT_FOR", "assertion", "assertion `in_time` failed"),
+    ("SHARED_TIMED", "assertion", "assertion `false` failed"),
+    ("STOP", "assertion", "assertion `seen` failed"),
+    ("LATCH", "assertion", "assertion `data == 1` failed"),
+    ("BARRIER", "deadlock", "nobody is left to wake it"),
+    ("SEMAPHORE", "assertion", "assertion `data == 1` failed"),
+    ("ATOMIC_WAIT", "deadlock", "main.1 sleeps on x and nobody is left to wake it"),
+];
+
+#[test]
+fn the_library_of_gcc() {
+    check_facilities(GCC);
+}
+
+#[test]
+fn the_library_as_clang_compiles_it() {
+    check_facilities(CLANG);
+}
