@@ -6,23 +6,38 @@
 use crate::coroutine;
 use crate::machine::{self, Value};
 use crate::real::replace;
-use mazurka_core::{Effect, ObjectId, Operation};
+use mazurka_core::{ObjectId, Operation};
 use std::arch::x86_64::cmpxchg16b;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 
 type Announce = fn(ObjectId) -> Operation;
 
+/// Announces an access, if there is a second thread. Whether it was.
+fn announce(address: usize, operation: Announce) -> bool {
+    let object = machine::with(|machine| {
+        machine.note_sharing(address, 1);
+        machine.is_shared.then(|| machine.objects.at(address))
+    });
+    object.is_some_and(|object| {
+        machine::visible(operation(object));
+        true
+    })
+}
+
 /// Reads 16 bytes and, if `change` says so, writes others, in one step. What was there before.
 fn update(address: *mut u128, operation: Announce, change: impl Fn(u128) -> Option<u128>) -> u128 {
     if !coroutine::in_program() {
         return update_for_real(address, change);
     }
-    machine::visible_access(address as usize, operation);
+    let is_seen = announce(address as usize, operation);
     // SAFETY: the program has an atomic there, and no other thread runs.
     let old = unsafe { address.read_volatile() };
     let value = match change(old) {
-        None => Value::Read(old),
+        None => {
+            note_failure(is_seen, operation);
+            Value::Read(old)
+        }
         Some(new) => {
             // SAFETY: as above.
             unsafe { address.write_volatile(new) };
@@ -49,24 +64,16 @@ fn update_for_real(address: *mut u128, change: impl Fn(u128) -> Option<u128>) ->
 }
 
 /// A compare-and-swap that failed has only loaded.
-fn note_failure() {
-    if coroutine::in_program() {
-        machine::with(|machine| {
-            if machine.is_shared {
-                machine.effect = Effect::Failed;
-            }
-        });
+fn note_failure(is_seen: bool, operation: Announce) {
+    let is_load = matches!(operation(ObjectId::new(0)), Operation::Load(_));
+    if is_seen && !is_load {
+        machine::fail_try();
     }
 }
 
 /// What was there before: `new` is there now if that was as expected.
 fn compare_exchange(address: *mut u128, expected: u128, new: u128) -> u128 {
-    let change = |old| (old == expected).then_some(new);
-    let old = update(address, Operation::ReadModifyWrite, change);
-    if old != expected {
-        note_failure();
-    }
-    old
+    update(address, Operation::ReadModifyWrite, |old| (old == expected).then_some(new))
 }
 
 macro_rules! wide {
@@ -157,12 +164,12 @@ fn copy(from: *const c_void, to: *mut c_void, len: usize) {
 
 replace! {
     fn __atomic_load(len: usize, address: *mut c_void, to: *mut c_void, _order: c_int) {
-        machine::visible_access(address as usize, Operation::Load);
+        announce(address as usize, Operation::Load);
         copy(address, to, len);
     }
 
     fn __atomic_store(len: usize, address: *mut c_void, from: *mut c_void, _order: c_int) {
-        machine::visible_access(address as usize, Operation::Store);
+        announce(address as usize, Operation::Store);
         copy(from, address, len);
     }
 
@@ -173,7 +180,7 @@ replace! {
         to: *mut c_void,
         _order: c_int,
     ) {
-        machine::visible_access(address as usize, Operation::ReadModifyWrite);
+        announce(address as usize, Operation::ReadModifyWrite);
         // What is written may be in the place of what is read.
         // SAFETY: the program gives so many bytes.
         let new = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }.to_vec();
@@ -189,14 +196,14 @@ replace! {
         _success: c_int,
         _failure: c_int,
     ) -> bool {
-        machine::visible_access(address as usize, Operation::ReadModifyWrite);
+        let is_seen = announce(address as usize, Operation::ReadModifyWrite);
         // SAFETY: the program gives both, of that length.
         let is_equal = unsafe { libc::memcmp(address, expected, len) } == 0;
         if is_equal {
             copy(new, address, len);
         } else {
             copy(address, expected, len);
-            note_failure();
+            note_failure(is_seen, Operation::ReadModifyWrite);
         }
         is_equal
     }

@@ -30,19 +30,19 @@ fn check_facilities(by: Compilers) {
 
 /// What each of them gets wrong, and a part of what is said about it.
 const FACILITIES: [(&str, &str, &str); 22] = [
-    ("MUTEX", "race", "data race on `n`"),
-    ("RECURSIVE", "invalid-end", "ends while it holds `m`"),
-    ("SHARED", "race", "data race on `n`"),
-    ("CONDITION", "deadlock", "main.1 sleeps on c and nobody is left to wake it"),
-    ("CONDITION_ANY", "deadlock", "main.1 sleeps on c and nobody is left to wake it"),
+    ("MUTEX", "race", "::n`: "),
+    ("RECURSIVE", "invalid-end", "ends while it holds `recursive_::m`"),
+    ("SHARED", "race", "::n`: "),
+    ("CONDITION", "deadlock", "main.1 sleeps on condition"),
+    ("CONDITION_ANY", "deadlock", "main.1 sleeps on condition"),
     ("SCOPED", "deadlock", "2 threads wait for each other"),
-    ("ONCE", "race", "data race on `n`"),
+    ("ONCE", "race", "::n`: "),
     ("PROMISE", "deadlock", "main sleeps on main.heap"),
     ("ASYNC", "panic", "an exception `std::runtime_error` that nobody catches: lost"),
-    ("TASK", "race", "data race on `shared`"),
+    ("TASK", "race", "data race on `task_::shared`"),
     ("ATOMICS", "assertion", "assertion `w.load().a == 2` failed"),
     ("POINTERS", "assertion", "assertion `!BUG` failed"),
-    ("STATICS", "race", "data race on `unguarded`"),
+    ("STATICS", "race", "data race on `statics_::unguarded`"),
     ("LOCALS", "assertion", "assertion `alive == (BUG ? 2 : 1)` failed"),
     ("TIMED", "assertion", "assertion `n == 2` failed"),
     ("WAIT_FOR", "assertion", "assertion `in_time` failed"),
@@ -51,7 +51,7 @@ const FACILITIES: [(&str, &str, &str); 22] = [
     ("LATCH", "assertion", "assertion `data == 1` failed"),
     ("BARRIER", "deadlock", "nobody is left to wake it"),
     ("SEMAPHORE", "assertion", "assertion `data == 1` failed"),
-    ("ATOMIC_WAIT", "deadlock", "main.1 sleeps on x and nobody is left to wake it"),
+    ("ATOMIC_WAIT", "deadlock", "main.1 sleeps on atomic_wait_::x and nobody is left to wake it"),
 ];
 
 #[test]
