@@ -1,6 +1,6 @@
 //! What an engine tells while it works. Engines never print; whoever listens decides.
 
-use crate::Statistics;
+use crate::{Coverage, Statistics};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -10,6 +10,9 @@ use std::time::Duration;
 pub enum Event {
     /// How far the search is.
     Progress(Progress),
+    /// A search that raises its bound has come to the end of a round, and this is true now
+    /// whatever happens next.
+    Proved(Coverage),
 }
 
 /// How far a search is.

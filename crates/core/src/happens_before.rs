@@ -375,6 +375,81 @@ impl HappensBefore {
         })
     }
 
+    /// The steps of other threads that `operation`, as the next step of `thread`, would follow
+    /// at once: at each place the last ones that it does not commute with, and what makes it
+    /// possible. Every linearisation of a trace gives the same ones.
+    pub fn predecessors(&self, thread: ThreadId, operation: Operation, found: &mut Vec<Position>) {
+        found.clear();
+        for &(place, touch) in operation.touches().as_slice() {
+            let tails = self.places.get(slot(place)).copied().unwrap_or_default();
+            found.push(if touch == Touch::Read { tails.write } else { tails.chain });
+            if touch == Touch::Write && place.1 == End::Front {
+                let reads = self.reads_of(place).map(|(_, read)| read);
+                found.extend(reads.filter(|&read| read > tails.write));
+            }
+        }
+        let known = self.threads.get(thread.index());
+        if known.is_some_and(|thread| thread.steps.is_empty()) {
+            found.extend(known.map(|thread| thread.born));
+        }
+        found.push(self.what_enables(thread, operation));
+        found.retain(|&at| at != 0 && self.thread(at) != thread);
+    }
+
+    /// The step that lets `operation`, as the next step of `thread`, be taken; 0 if it needs none.
+    fn what_enables(&self, thread: ThreadId, operation: Operation) -> Position {
+        use Operation as O;
+        match operation {
+            O::Join(child) => self
+                .threads
+                .get(child.index())
+                .map_or(0, |child| child.steps.last().copied().unwrap_or(child.born)),
+            O::Reacquire { .. } | O::FutexResume(_) => self.waker(thread, operation).unwrap_or(0),
+            O::Leave { barrier, parties } => {
+                let arrived = self.steps_of(thread).last().copied();
+                let rank = self.event(arrived.expect("arriving comes before leaving")).rank;
+                let full = (rank / parties + 1) * parties - 1;
+                let queue = self.queues.get(barrier.index());
+                queue.and_then(|queue| queue.put.get(full as usize).copied()).unwrap_or(0)
+            }
+            _ => self.enabler(operation, self.len()),
+        }
+    }
+
+    /// The last steps of any thread at the objects of `operation`, whichever end they touched:
+    /// those that close a chain, and the reads after the last write. Reads do not meet reads.
+    pub fn last_at_objects(&self, operation: Operation, found: &mut Vec<Position>) {
+        found.clear();
+        let touches = operation.touches();
+        let objects = touches.as_slice().iter().map(|&((object, _), touch)| (object, Some(touch)));
+        let named = operation.object().map(|object| (object, None));
+        for (object, touch) in objects.chain(named) {
+            for end in [End::Front, End::Back] {
+                let tails = self.places.get(slot((object, end))).copied().unwrap_or_default();
+                match touch {
+                    Some(Touch::Read) => found.push(tails.write),
+                    _ => found.push(tails.chain),
+                }
+                if touch == Some(Touch::Write) && end == End::Front {
+                    let reads = self.reads_of((object, end)).map(|(_, read)| read);
+                    found.extend(reads.filter(|&read| read > tails.write));
+                }
+            }
+        }
+        found.retain(|&at| at != 0);
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.dedup();
+    }
+
+    /// How many steps a past that this clock describes has.
+    pub fn size(&self, clock: &[Position]) -> usize {
+        let of_thread = |(steps, &at): (&Thread, &Position)| match at {
+            0 => 0,
+            at => steps.steps.partition_point(|&step| step <= at),
+        };
+        self.threads.iter().zip(clock).map(of_thread).sum()
+    }
+
     /// The notification that lets a `Reacquire` or a `FutexResume` go on.
     pub fn waker(&self, thread: ThreadId, operation: Operation) -> Option<Position> {
         match operation {

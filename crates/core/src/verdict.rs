@@ -205,8 +205,8 @@ impl fmt::Display for Limit {
 pub struct Statistics {
     /// Maximal runs that ended in a terminal state, a violation or at the depth limit.
     pub executions: u64,
-    /// Runs that were given up because every enabled thread slept, or that ended with a thread held
-    /// in a loop which it could have left by then.
+    /// Runs that were given up because every enabled thread slept or was over the bound, or that
+    /// ended with a thread held in a loop which it could have left by then.
     pub blocked_executions: u64,
     /// Steps taken for the first time; steps of a replay do not count.
     pub transitions: u64,
@@ -220,6 +220,8 @@ pub struct Statistics {
     pub states_matched: u64,
     /// The longest execution.
     pub max_depth: u64,
+    /// Whether a bound kept the search from anything.
+    pub bound_exceeded: bool,
 }
 
 impl Statistics {
@@ -233,6 +235,7 @@ impl Statistics {
         self.states += other.states;
         self.states_matched += other.states_matched;
         self.max_depth = self.max_depth.max(other.max_depth);
+        self.bound_exceeded |= other.bound_exceeded;
     }
 }
 

@@ -119,10 +119,10 @@ fn files_begin_with_what_they_are_about() {
 }
 
 #[test]
-fn reductions_name_their_source_and_their_liberties() {
-    let folder = root().join("crates/explore/src/reduction");
+fn reductions_and_bounds_name_their_source_and_their_liberties() {
+    let folders = ["reduction", "bound"].map(|name| root().join("crates/explore/src").join(name));
     let mut wrong = Vec::new();
-    for (path, text) in texts(&folder, &["rs"]) {
+    for (path, text) in folders.iter().flat_map(|folder| texts(folder, &["rs"])) {
         if path.ends_with("mod.rs") {
             continue;
         }

@@ -1,7 +1,10 @@
-//! Checks random programs for as long as you like: `cargo run --release --example fuzz -- [SHAPE] [FROM] [TO]`.
+//! Checks random programs for as long as you like: `cargo run --release --example fuzz -- [SHAPE] [FROM] [TO] [BOUNDS]`.
 //!
 //! SHAPE is `variables`, `locks` or `everything`; FROM and TO are seeds. A program on which a
 //! search and plain enumeration disagree is shrunk and shown, and the exit status is 101.
+//! BOUNDS are bounds to search within instead, `preemption,delta` or `all`: every limit of each, up
+//! to where it cuts nothing. With `fair` among them, threads wait in loops, and each of the others is
+//! combined with it.
 //! With SHAPE `large`, programs of everything that are too large for enumeration: `optimal` and
 //! `source` must visit the same traces, `optimal` each once.
 
@@ -10,7 +13,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use mazurka_explore::{Options, Reduction};
+use mazurka_explore::{BoundKind, Options, Reduction};
 use mazurka_script::Shape;
 use std::process::ExitCode;
 
@@ -32,16 +35,44 @@ fn main() -> ExitCode {
         eprintln!("FROM and TO are numbers");
         return ExitCode::from(2);
     };
+    let bounds = args.next().map(|names| kinds(&names)).transpose();
+    let bounds = match bounds {
+        Ok(bounds) => bounds,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
     let mut n_programs = 0;
     for start in (from..to).step_by(1_000) {
         let seeds = start..to.min(start + 1_000);
-        n_programs += match name.as_str() {
-            "large" => seeds.map(|seed| usize::from(agree(seed, &shape))).sum(),
-            _ => support::check_random(&shape, seeds, 20_000),
+        n_programs += match (name.as_str(), &bounds) {
+            (_, Some(kinds)) => within(kinds, &shape, seeds),
+            ("large", None) => seeds.map(|seed| usize::from(agree(seed, &shape))).sum(),
+            (_, None) => support::check_random(&shape, seeds, 20_000),
         };
         println!("{name}: seeds {from} to {}, {n_programs} programs agree", to.min(start + 1_000));
     }
     ExitCode::SUCCESS
+}
+
+fn kinds(names: &str) -> Result<Vec<BoundKind>, mazurka_explore::OptionError> {
+    match names {
+        "all" => Ok(BoundKind::ALL.to_vec()),
+        names => names.split(',').map(str::parse).collect(),
+    }
+}
+
+/// How many programs agree within these bounds.
+fn within(kinds: &[BoundKind], shape: &Shape, seeds: std::ops::Range<u64>) -> usize {
+    let max = 400;
+    match kinds.contains(&BoundKind::Fair) {
+        true => {
+            let shape = Shape { yields: true, max_total: shape.max_total.min(8), ..shape.clone() };
+            support::bounded::check_random_fair(kinds, &shape, seeds, max)
+        }
+        false => support::bounded::check_random(kinds, shape, seeds, max),
+    }
 }
 
 fn large() -> Shape {

@@ -1,14 +1,17 @@
 //! One search from its options to its verdict.
 
+use crate::bound::{Bound, Exceeded};
 use crate::confirm::confirm;
 use crate::options::{OptionError, Options, Reduction};
 use crate::pool::{Pool, Reason, Report, StopOnPanic};
 use crate::progress::Estimator;
 use crate::reduction::Reduce;
+use crate::reduction::bpor::Bpor;
 use crate::reduction::dpor::Dpor;
 use crate::reduction::none::None as NoReduction;
 use crate::reduction::optimal::Optimal;
 use crate::reduction::persistent::Persistent;
+use crate::reduction::sleep::Sleeping;
 use crate::reduction::source::Source;
 use crate::reduction::stack::Stack;
 use crate::saved::{Saved, SavedError};
@@ -23,7 +26,7 @@ use mazurka_core::{
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Why a search gave no verdict.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,10 +55,26 @@ pub enum ExploreError {
 pub struct Outcome {
     /// What was found, or exactly what was proved.
     pub verdict: Verdict,
-    /// What was counted.
+    /// What was counted; of a search that raises its bound, in all rounds.
     pub statistics: Statistics,
+    /// Of a search that raises its bound: what the last round that came to its end has proved.
+    pub proved: Option<Coverage>,
+    /// What whoever asked may not have expected.
+    pub warnings: Vec<Warning>,
     /// What is left to do, if a limit stopped the search.
     pub saved: Option<Saved>,
+}
+
+/// Something that was asked for and will not help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A fair bound, and nobody yields.
+    #[error(
+        "`--bound {0}` cuts nothing: no thread was seen to yield after its first step, and a fair \
+         bound counts yields; a loop that waits without one is followed to the depth limit"
+    )]
+    NoYields(Bound),
 }
 
 /// An execution that has just ended, for those who watch.
@@ -66,6 +85,8 @@ pub struct Ended<'a, S> {
     pub order: &'a HappensBefore,
     /// Its decisions.
     pub schedule: &'a Schedule,
+    /// Whether it ends because the threads that can move are over the bound.
+    pub is_cut: bool,
     /// What went wrong in it.
     pub violation: Option<&'a Violation>,
 }
@@ -122,24 +143,93 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     /// Searches. `make` gives each worker its system, and one more to replay what was found.
-    pub fn run(self, make: impl Fn() -> S + Sync) -> Result<Outcome, ExploreError> {
+    pub fn run(mut self, make: impl Fn() -> S + Sync) -> Result<Outcome, ExploreError> {
         let errors = self.options.errors();
         if !errors.is_empty() {
             return Err(ExploreError::Options(errors));
         }
-        let sleep = self.options.sleep;
+        match self.options.iterate {
+            true => self.iterate(&make),
+            false => self.round(&make).map(|(outcome, _)| outcome),
+        }
+    }
+
+    /// Raises the bound until it cuts nothing, and tells after each round what is proved.
+    fn iterate(&mut self, make: &(impl Fn() -> S + Sync)) -> Result<Outcome, ExploreError> {
+        let begun = Instant::now();
+        let Options { time_limit, max_executions, .. } = self.options;
+        if let Some(bound) = self.saved.as_ref().and_then(Saved::main_bound) {
+            self.options.raise_to(bound.limit);
+        }
+        let (mut before, mut proved) = (Statistics::default(), None);
+        loop {
+            let (mut outcome, exceeded) = self.round(make)?;
+            self.saved = None;
+            let bound_exceeded = outcome.statistics.bound_exceeded;
+            outcome.statistics.add(&before);
+            outcome.statistics.bound_exceeded = bound_exceeded;
+            let Verdict::Holds(coverage) = &outcome.verdict else {
+                // The limit that was set, and not what was left of it.
+                outcome.verdict = match (outcome.verdict, time_limit, max_executions) {
+                    (Verdict::Inconclusive(Limit::Time(_)), Some(limit), _) => {
+                        Verdict::Inconclusive(Limit::Time(limit))
+                    }
+                    (Verdict::Inconclusive(Limit::Executions(_)), _, Some(max)) => {
+                        Verdict::Inconclusive(Limit::Executions(max))
+                    }
+                    (verdict, ..) => verdict,
+                };
+                outcome.proved = proved;
+                return Ok(outcome);
+            };
+            proved = Some(coverage.clone());
+            outcome.proved = proved.clone();
+            if let Some(listen) = self.on_event {
+                listen(&Event::Proved(coverage.clone()));
+            }
+            if !exceeded.main {
+                return Ok(outcome);
+            }
+            before = outcome.statistics;
+            let left = time_limit.map(|limit| limit.saturating_sub(begun.elapsed()));
+            let executions = max_executions.map(|max| max.saturating_sub(before.executions));
+            let limit = match (time_limit, left, max_executions, executions) {
+                (Some(limit), Some(Duration::ZERO), ..) => Some(Limit::Time(limit)),
+                (.., Some(max), Some(0)) => Some(Limit::Executions(max)),
+                _ => None,
+            };
+            if let Some(limit) = limit {
+                outcome.verdict = Verdict::Inconclusive(limit);
+                return Ok(outcome);
+            }
+            self.options.time_limit = left;
+            self.options.max_executions = executions;
+            let limit = self.options.main_bound().map_or(0, |bound| bound.limit);
+            self.options.raise_to(limit.saturating_add(1));
+        }
+    }
+
+    /// Searches within the bounds as they are.
+    fn round(&self, make: &(impl Fn() -> S + Sync)) -> Result<(Outcome, Exceeded), ExploreError> {
+        let is_stable = self.options.bounds.iter().all(|bound| bound.kind.is_local());
+        let sleep = match self.options.sleeps() {
+            false => Sleeping::Off,
+            true if is_stable => Sleeping::On,
+            true => Sleeping::WhenComplete,
+        };
         let stateful = self.options.stateful;
         let saved = self.saved.as_ref();
         let visited =
             || stateful.then(|| saved.and_then(|saved| saved.visited.clone()).unwrap_or_default());
         match self.options.reduction {
-            Reduction::None => self.search(&make, || Stack::new(NoReduction, sleep, visited())),
-            Reduction::Persistent => {
-                self.search(&make, || Stack::new(Persistent, sleep, visited()))
+            Reduction::None => self.search(make, || Stack::new(NoReduction, sleep, visited())),
+            Reduction::Persistent => self.search(make, || Stack::new(Persistent, sleep, visited())),
+            Reduction::Dpor if self.options.is_bpor() => {
+                self.search(make, || Stack::new(Bpor::new(&self.options), sleep, None))
             }
-            Reduction::Dpor => self.search(&make, || Stack::new(Dpor, sleep, None)),
-            Reduction::Source => self.search(&make, || Stack::new(Source, sleep, None)),
-            Reduction::Optimal => self.search(&make, || Optimal::with_room(self.options.room)),
+            Reduction::Dpor => self.search(make, || Stack::new(Dpor, sleep, None)),
+            Reduction::Source => self.search(make, || Stack::new(Source, sleep, None)),
+            Reduction::Optimal => self.search(make, || Optimal::with_room(self.options.room)),
         }
     }
 
@@ -147,7 +237,7 @@ impl<'a, S: System> Explorer<'a, S> {
         &self,
         make: &(impl Fn() -> S + Sync),
         reduction: impl Fn() -> R + Sync,
-    ) -> Result<Outcome, ExploreError> {
+    ) -> Result<(Outcome, Exceeded), ExploreError> {
         let options = &self.options;
         let mut first = make();
         first.reset();
@@ -318,10 +408,12 @@ impl<'a, S: System> Explorer<'a, S> {
         visited: Option<Visited>,
         reason: Option<Reason>,
         reports: &[Report],
-    ) -> Result<Outcome, ExploreError> {
+    ) -> Result<(Outcome, Exceeded), ExploreError> {
         let (statistics, _, explored) = self.sum(reports);
         let cut = reports.iter().any(|report| report.cut)
             || self.saved.as_ref().is_some_and(|saved| saved.cut);
+        let mut exceeded = self.saved.as_ref().map_or(Exceeded::default(), |saved| saved.exceeded);
+        reports.iter().for_each(|report| exceeded.add(report.exceeded));
         let limit = match reason {
             Some(Reason::Error(error)) => return Err(error),
             Some(Reason::Limit(limit)) if !units.is_empty() => Some(limit),
@@ -335,6 +427,7 @@ impl<'a, S: System> Explorer<'a, S> {
             saved.statistics = statistics;
             saved.explored = explored;
             saved.cut = cut;
+            saved.exceeded = exceeded;
             saved.found = found.cloned();
             saved.visited = visited;
             saved
@@ -345,13 +438,16 @@ impl<'a, S: System> Explorer<'a, S> {
             }
             (None, Some(limit)) => Verdict::Inconclusive(limit),
             (None, None) if cut => Verdict::Inconclusive(Limit::Depth(options.max_depth)),
-            (None, None) => Verdict::Holds(self.coverage(make().assumptions())),
+            (None, None) => Verdict::Holds(self.coverage(exceeded, make().assumptions())),
         };
-        Ok(Outcome { verdict, statistics, saved })
+        let yields = reports.iter().any(|report| report.yields);
+        let fair = options.fair_bound().filter(|_| !yields).map(Warning::NoYields);
+        let warnings = fair.into_iter().collect();
+        Ok((Outcome { verdict, statistics, proved: None, warnings, saved }, exceeded))
     }
 
     /// What a search that has come to its end has established.
-    fn coverage(&self, assumptions: Vec<String>) -> Coverage {
+    fn coverage(&self, exceeded: Exceeded, assumptions: Vec<String>) -> Coverage {
         let options = &self.options;
         let mut properties = vec!["assertion failure"];
         properties.extend(options.deadlock.then_some("deadlock"));
@@ -361,6 +457,16 @@ impl<'a, S: System> Explorer<'a, S> {
             properties.extend(options.livelock.then_some("livelock"));
         }
         let mut coverage = Coverage::of(properties);
+        // A bound that kept the search from nothing is no condition.
+        let main = options.main_bound().filter(|_| exceeded.main);
+        let fair = options.fair_bound().filter(|_| exceeded.fair);
+        coverage = match (main, fair) {
+            (Some(main), Some(fair)) => {
+                coverage.within(main.claim()).within(format!("and {}", fair.claim()))
+            }
+            (Some(bound), None) | (None, Some(bound)) => coverage.within(bound.claim()),
+            (None, None) => coverage,
+        };
         if options.stateful {
             coverage = coverage.assuming("no two states have the same 128-bit hash");
         }

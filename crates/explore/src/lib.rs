@@ -3,6 +3,7 @@
 //! [`Explorer`] takes [`Options`] to a verdict. Which executions are left out is the business
 //! of a reduction, one file each; `search` is the only loop.
 
+mod bound;
 mod confirm;
 mod data_race;
 mod deadlock;
@@ -18,7 +19,8 @@ mod unit;
 mod view;
 mod visited;
 
-pub use explorer::{Ended, ExploreError, Explorer, Outcome};
-pub use options::{OptionError, Options, Reduction};
+pub use bound::{Bound, BoundKind};
+pub use explorer::{Ended, ExploreError, Explorer, Outcome, Warning};
+pub use options::{BporOpt, OptionError, Options, Reduction};
 pub use replay::{Replay, ReplayError, by_birth, replay};
 pub use saved::{Saved, SavedError};

@@ -1,5 +1,6 @@
 //! What can be asked of a search, with the names it has on the command line.
 
+use crate::bound::{Bound, BoundKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +30,14 @@ impl Reduction {
     pub const ALL: [Self; 5] =
         [Self::None, Self::Persistent, Self::Dpor, Self::Source, Self::Optimal];
 
+    /// The one to take within these bounds if nobody says which.
+    pub fn default_within(bounds: &[Bound]) -> Self {
+        match bounds.iter().all(|bound| Self::default().refuses(bound.kind).is_none()) {
+            true => Self::default(),
+            false => Self::Dpor,
+        }
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -43,6 +52,22 @@ impl Reduction {
     /// Whether states may be stored beside it.
     fn allows_stateful(self) -> bool {
         matches!(self, Self::None | Self::Persistent)
+    }
+
+    /// Why nobody can say what it covers within a bound of this kind; `None` if it is known.
+    fn refuses(self, kind: BoundKind) -> Option<&'static str> {
+        match self {
+            Self::None | Self::Dpor => None,
+            Self::Optimal if kind.is_local() => None,
+            Self::Source if kind.is_local() => {
+                Some("a thread may stand for another one that is cut sooner")
+            }
+            Self::Source | Self::Optimal => Some(
+                "the value depends on the order of independent steps, and only `dpor` explores the \
+                 orders that this takes",
+            ),
+            Self::Persistent => Some("static information does not tell what a bound cuts"),
+        }
     }
 }
 
@@ -86,6 +111,79 @@ pub enum OptionError {
     /// More workers than an operating system gives.
     #[error("`--jobs {0}` is too many; use at most {max}", max = Options::MAX_JOBS)]
     TooManyJobs(usize),
+    /// There is no such bound.
+    #[error(
+        "unknown bound `{0}`: there are depth, context, preemption, delta, fair, local-depth and \
+         local-context; write for example `preemption=2`"
+    )]
+    UnknownBound(String),
+    /// A bound without its limit.
+    #[error("`{0}` needs a limit: write for example `{0}=2`")]
+    NoLimit(BoundKind),
+    /// A limit that is no number.
+    #[error(
+        "`{kind}={limit}` has no limit that can be counted to: write `{kind}=` and a number from 0 \
+         to {max}", max = u32::MAX
+    )]
+    WrongLimit {
+        /// Of which bound.
+        kind: BoundKind,
+        /// What was written.
+        limit: String,
+    },
+    /// Two limits for one thing.
+    #[error("`{0}` is bounded twice; give one limit")]
+    BoundTwice(BoundKind),
+    /// Two bounds that nobody knows how to search within.
+    #[error(
+        "`{0}` and `{1}` cannot be combined (no published algorithm); use one of them, alone or \
+         with `fair`"
+    )]
+    TwoBounds(BoundKind, BoundKind),
+    /// What the reduction covers within this bound is not known.
+    #[error(
+        "`--reduction {reduction}` cannot be combined with `--bound {kind}`: {why}; use `dpor`"
+    )]
+    BoundReduction {
+        /// The reduction.
+        reduction: Reduction,
+        /// The bound.
+        kind: BoundKind,
+        /// Why nobody can say what it covers.
+        why: &'static str,
+    },
+    /// Stored states forget what was spent on the way to them.
+    #[error(
+        "`stateful` cannot be combined with a bound: a stored state may be reached again with more \
+         of the bound left"
+    )]
+    BoundStateful,
+    /// There is no such optimisation of bounded reduction.
+    #[error(
+        "unknown optimisation `{0}`: there are transitive, alternative, release, bound and sleep; \
+         write for example `transitive,bound`, or `none`"
+    )]
+    UnknownBporOpt(String),
+    /// An optimisation that would lose executions, or that nobody has justified.
+    #[error("`--bpor-opt {opt}` cannot be combined with `--bound {kind}`: {why}")]
+    BporOptBound {
+        /// The optimisation.
+        opt: BporOpt,
+        /// The bound.
+        kind: BoundKind,
+        /// What would go wrong.
+        why: &'static str,
+    },
+    /// Optimisations of a reduction that is not used.
+    #[error(
+        "`--bpor-opt` is for `--reduction dpor` within a bound that is not local; leave it out"
+    )]
+    BporOptUnused,
+    /// No bound, or none that can be raised.
+    #[error(
+        "`--iterate` raises a bound: give one beside `fair`, for example `--bound preemption=0`"
+    )]
+    NothingToRaise,
     /// A search without a step.
     #[error("a depth limit of 0 would search nothing; use at least 1")]
     NoDepth,
@@ -101,6 +199,12 @@ pub struct Options {
     pub sleep: bool,
     /// Whether states are stored, and an execution ends where it meets one.
     pub stateful: bool,
+    /// How far executions may stray: at most one bound, and `fair` beside it.
+    pub bounds: Vec<Bound>,
+    /// Which optimisations of bounded reduction are on; `None` for all that go with the bound.
+    pub bpor_opt: Option<Vec<BporOpt>>,
+    /// Whether the bound that is not `fair` is raised, one by one, until it cuts nothing.
+    pub iterate: bool,
     /// How many OS threads share the search.
     pub jobs: usize,
     /// How many steps an execution may take.
@@ -131,6 +235,9 @@ impl Default for Options {
             reduction: Reduction::default(),
             sleep: true,
             stateful: false,
+            bounds: Vec::new(),
+            bpor_opt: None,
+            iterate: false,
             jobs: 1,
             max_depth: 100_000,
             livelock: true,
@@ -172,6 +279,62 @@ impl Options {
         self
     }
 
+    /// Within this bound, beside those it has.
+    pub fn bound(mut self, kind: BoundKind, limit: u32) -> Self {
+        self.bounds.push(Bound::new(kind, limit));
+        self
+    }
+
+    /// With these optimisations of bounded reduction and no others.
+    pub fn bpor_opt(mut self, opt: &[BporOpt]) -> Self {
+        self.bpor_opt = Some(opt.to_vec());
+        self
+    }
+
+    /// Raising the bound until it cuts nothing, or not.
+    pub fn iterate(mut self, iterate: bool) -> Self {
+        self.iterate = iterate;
+        self
+    }
+
+    /// The bound that is not `fair`, if there is one.
+    pub fn main_bound(&self) -> Option<Bound> {
+        self.bounds.iter().copied().find(|bound| bound.kind != BoundKind::Fair)
+    }
+
+    /// The fair bound, if there is one.
+    pub fn fair_bound(&self) -> Option<Bound> {
+        self.bounds.iter().copied().find(|bound| bound.kind == BoundKind::Fair)
+    }
+
+    /// Gives the bound that is not `fair` this limit.
+    pub(crate) fn raise_to(&mut self, limit: u32) {
+        let mut bounds = self.bounds.iter_mut();
+        if let Some(bound) = bounds.find(|bound| bound.kind != BoundKind::Fair) {
+            bound.limit = limit;
+        }
+    }
+
+    /// Whether an optimisation of bounded reduction is on: if nobody says which, all that go with
+    /// the bounds.
+    pub(crate) fn has(&self, opt: BporOpt) -> bool {
+        match &self.bpor_opt {
+            Some(on) => on.contains(&opt),
+            None => self.bounds.iter().all(|bound| opt.refuses(bound.kind).is_none()),
+        }
+    }
+
+    /// Whether sleep sets are on.
+    pub(crate) fn sleeps(&self) -> bool {
+        self.sleep && (!self.is_bpor() || self.has(BporOpt::Sleep))
+    }
+
+    /// Whether the search is one of bounded reduction: `dpor` with points that a bound asks for.
+    pub(crate) fn is_bpor(&self) -> bool {
+        let needs_points = |bound: &Bound| !bound.kind.is_local();
+        self.reduction == Reduction::Dpor && self.bounds.iter().any(needs_points)
+    }
+
     /// With so many OS threads.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs;
@@ -208,6 +371,124 @@ impl Options {
         if self.max_depth == 0 {
             errors.push(OptionError::NoDepth);
         }
+        self.bound_errors(&mut errors);
         errors
+    }
+
+    fn bound_errors(&self, errors: &mut Vec<OptionError>) {
+        let mut seen: Vec<BoundKind> = Vec::new();
+        for &Bound { kind, .. } in &self.bounds {
+            if seen.contains(&kind) {
+                errors.push(OptionError::BoundTwice(kind));
+                continue;
+            }
+            if kind != BoundKind::Fair
+                && let Some(&other) = seen.iter().find(|&&other| other != BoundKind::Fair)
+            {
+                errors.push(OptionError::TwoBounds(other, kind));
+            }
+            seen.push(kind);
+            if let Some(why) = self.reduction.refuses(kind) {
+                let reduction = self.reduction;
+                errors.push(OptionError::BoundReduction { reduction, kind, why });
+            }
+        }
+        if self.stateful && !self.bounds.is_empty() {
+            errors.push(OptionError::BoundStateful);
+        }
+        if self.iterate && self.main_bound().is_none() {
+            errors.push(OptionError::NothingToRaise);
+        }
+        let Some(opts) = &self.bpor_opt else { return };
+        if !self.is_bpor() {
+            errors.push(OptionError::BporOptUnused);
+        }
+        for &opt in opts {
+            let refused = |&kind: &BoundKind| Some((kind, opt.refuses(kind)?));
+            if let Some((kind, why)) = seen.iter().find_map(refused) {
+                errors.push(OptionError::BporOptBound { opt, kind, why });
+            }
+        }
+    }
+}
+
+/// An optimisation of bounded reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum BporOpt {
+    /// Only races that no other race implies.
+    Transitive,
+    /// For a thread that could not have moved, one that it waited for.
+    Alternative,
+    /// For a lock, the place where it was taken and not where it was given back.
+    Release,
+    /// What only the bound asks for is explored once the bound was met.
+    Bound,
+    /// Sleep sets: what was explored sleeps, unless the bound cut something behind it.
+    Sleep,
+}
+
+impl BporOpt {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Transitive, Self::Alternative, Self::Release, Self::Bound, Self::Sleep];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Transitive => "transitive",
+            Self::Alternative => "alternative",
+            Self::Release => "release",
+            Self::Bound => "bound",
+            Self::Sleep => "sleep",
+        }
+    }
+
+    /// Those of a list, `none` or empty for none of them.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>, OptionError> {
+        match text.trim() {
+            "" | "none" => Ok(Vec::new()),
+            names => names.split(',').map(|name| name.trim().parse()).collect(),
+        }
+    }
+
+    /// Why it cannot be used with a bound of this kind; `None` if it can.
+    pub(crate) fn refuses(self, kind: BoundKind) -> Option<&'static str> {
+        use BoundKind as K;
+        match (self, kind) {
+            (Self::Alternative, K::Context) => Some(
+                "where a switch is needed, all threads have to be explored, so there is no \
+                 alternative to choose (thesis, 6.2)",
+            ),
+            (Self::Alternative, K::Delta | K::Fair) => {
+                Some("the thread that is asked for and all that come before it have to be explored")
+            }
+            (Self::Release, K::Preemption) => Some(
+                "a switch before a release can spare a preemption: \
+                 `acq(0); x=0; rel(0); r=x | x=1; acq(0); x=1; rel(0)` loses an execution",
+            ),
+            (Self::Release, K::Delta | K::Fair) => {
+                Some("who can move decides what a step costs, and a release changes that")
+            }
+            (Self::Alternative | Self::Release | Self::Transitive, K::Depth) => {
+                Some("every order has to be explored, since every step counts")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for BporOpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for BporOpt {
+    type Err = OptionError;
+
+    fn from_str(name: &str) -> Result<Self, OptionError> {
+        let found = Self::ALL.into_iter().find(|opt| opt.name() == name);
+        found.ok_or_else(|| OptionError::UnknownBporOpt(name.to_owned()))
     }
 }

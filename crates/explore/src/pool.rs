@@ -1,6 +1,7 @@
 //! Work that several workers share: whoever has nothing to do takes a unit, whoever has too much
 //! gives one when somebody waits.
 
+use crate::bound::Exceeded;
 use crate::explorer::ExploreError;
 use crate::reduction::stack::StackNote;
 use crate::search::Found;
@@ -43,6 +44,9 @@ pub(crate) struct Report {
     pub(crate) statistics: Statistics,
     pub(crate) found: Option<Found>,
     pub(crate) cut: bool,
+    pub(crate) exceeded: Exceeded,
+    /// Some thread has yielded.
+    pub(crate) yields: bool,
     pub(crate) frontier: u64,
     pub(crate) explored: f64,
 }

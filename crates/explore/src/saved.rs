@@ -1,6 +1,7 @@
 //! A search on paper: what is left to do, so that it can go on later or elsewhere.
 
-use crate::options::Reduction;
+use crate::bound::{Bound, BoundKind, Exceeded};
+use crate::options::{BporOpt, Options, Reduction};
 use crate::reduction::stack::{Node, StackUnit};
 use crate::search::Found;
 use crate::unit::{OptimalUnit, Unit};
@@ -16,6 +17,8 @@ pub struct Saved {
     reduction: Reduction,
     sleep: bool,
     stateful: bool,
+    bounds: Vec<Bound>,
+    bpor_opt: Option<Vec<BporOpt>>,
     /// What was looked for: what was not cannot be claimed later.
     properties: Properties,
     /// A hash of one execution of the program: another program is told apart by it.
@@ -23,6 +26,8 @@ pub struct Saved {
     pub(crate) statistics: Statistics,
     /// Some execution was cut at the depth limit.
     pub(crate) cut: bool,
+    /// Which bound was met.
+    pub(crate) exceeded: Exceeded,
     /// How much of the whole was explored, as far as one could guess.
     pub(crate) explored: f64,
     /// The first violation, if there was one already.
@@ -87,7 +92,7 @@ pub enum SavedError {
 
 impl Saved {
     /// The first bytes; the number is the version of the form.
-    const MAGIC: &'static str = "mzk-search-1\n";
+    const MAGIC: &'static str = "mzk-search-2\n";
 
     /// What is left of a search: these units.
     pub(crate) fn new(options: &crate::Options, program: u64, units: &[Unit]) -> Self {
@@ -95,10 +100,13 @@ impl Saved {
             reduction: options.reduction,
             sleep: options.sleep,
             stateful: options.stateful,
+            bounds: options.bounds.clone(),
+            bpor_opt: options.bpor_opt.clone(),
             properties: Properties::of(options),
             program,
             statistics: Statistics::default(),
             cut: false,
+            exceeded: Exceeded::default(),
             explored: 0.0,
             found: None,
             units: Vec::new(),
@@ -125,6 +133,11 @@ impl Saved {
             saved.units.push(unit);
         }
         saved
+    }
+
+    /// The bound it was searched within, beside a fair one.
+    pub(crate) fn main_bound(&self) -> Option<Bound> {
+        self.bounds.iter().copied().find(|bound| bound.kind != BoundKind::Fair)
     }
 
     /// How many units of work are left.
@@ -159,14 +172,16 @@ impl Saved {
 
     /// Whether it can go on with these options.
     pub(crate) fn fits(&self, options: &crate::Options) -> Result<(), SavedError> {
-        let show = |reduction: Reduction, sleep: bool, stateful: bool, properties: Properties| {
-            let sleep = if sleep { "on" } else { "off" };
-            let stateful = if stateful { " --stateful" } else { "" };
-            format!("--reduction {reduction} --sleep {sleep}{stateful}{}", properties.show())
+        let then = Options {
+            reduction: self.reduction,
+            sleep: self.sleep,
+            stateful: self.stateful,
+            bounds: self.bounds.clone(),
+            bpor_opt: self.bpor_opt.clone(),
+            ..Options::default()
         };
-        let saved = show(self.reduction, self.sleep, self.stateful, self.properties);
-        let properties = Properties::of(options);
-        let asked = show(options.reduction, options.sleep, options.stateful, properties);
+        let saved = shown(&then, self.properties);
+        let asked = shown(options, Properties::of(options));
         if saved == asked { Ok(()) } else { Err(SavedError::OtherOptions { saved, asked }) }
     }
 
@@ -192,4 +207,19 @@ impl Saved {
         }
         postcard::from_bytes(body).map_err(|error| SavedError::Damaged(error.to_string()))
     }
+}
+
+/// All that has to be the same when a search goes on.
+fn shown(options: &Options, properties: Properties) -> String {
+    let Options { reduction, stateful, bounds, bpor_opt, .. } = options;
+    let sleep = if options.sleep { "on" } else { "off" };
+    let stateful = if *stateful { " --stateful" } else { "" };
+    let bounds: String = bounds.iter().map(|bound| format!(" --bound {bound}")).collect();
+    let names = |opts: &Vec<BporOpt>| opts.iter().map(|opt| opt.name()).collect::<Vec<_>>();
+    let opts = bpor_opt.as_ref().map(|opts| format!(" --bpor-opt {}", names(opts).join(",")));
+    format!(
+        "--reduction {reduction} --sleep {sleep}{stateful}{bounds}{}{}",
+        opts.unwrap_or_default(),
+        properties.show(),
+    )
 }

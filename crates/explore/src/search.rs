@@ -10,6 +10,7 @@
 //!
 //! Differs from the paper: not recursive, and a state is left by [`System::rewind`].
 
+use crate::bound::{Before, Bounds, Over};
 use crate::data_race::DataRaces;
 use crate::explorer::{Ended, ExploreError};
 use crate::options::Options;
@@ -39,6 +40,9 @@ pub(crate) struct Worker<'a, S, R> {
     /// else after a step of another one.
     states: Vec<(usize, ThreadSet)>,
     data_races: DataRaces,
+    bounds: Option<Bounds>,
+    /// The enabled threads whose next step would exceed a bound.
+    over: Over,
     pub(crate) statistics: Statistics,
     /// Where the first violation is.
     found: Option<Found>,
@@ -87,6 +91,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             history: Vec::new(),
             states: Vec::new(),
             data_races: DataRaces::new(),
+            bounds: Bounds::of(&options.bounds),
+            over: Over::default(),
             statistics: Statistics::default(),
             found: None,
             cut: false,
@@ -97,8 +103,13 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
 
     /// What there is to say of the search so far.
     pub(crate) fn report(&self) -> Report {
+        let exceeded = self.reduction.exceeded();
+        let mut statistics = self.statistics;
+        statistics.bound_exceeded = exceeded.any();
         Report {
-            statistics: self.statistics,
+            statistics,
+            exceeded,
+            yields: self.bounds.as_ref().is_some_and(Bounds::has_yields),
             found: self.found.clone(),
             cut: self.cut,
             frontier: self.reduction.frontier(),
@@ -125,6 +136,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     pub(crate) fn begin(&mut self, unit: Unit) -> Result<Step, ExploreError> {
         self.order.truncate(0);
         self.data_races.truncate(0);
+        self.bounds.iter_mut().for_each(|bounds| bounds.truncate(0));
         self.schedule.truncate(0);
         self.history.clear();
         self.states.clear();
@@ -164,6 +176,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 order: &self.order,
                 next: &self.history[self.states[self.schedule.len()].0..],
                 enabled: self.enabled,
+                over: self.over,
                 system: &self.system,
             };
             match self.reduction.choose(&view) {
@@ -181,6 +194,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 Choice::Diverged(decision) => return Err(self.diverged(decision)),
                 Choice::Taken => return Ok(Step::More),
                 Choice::Refused => self.statistics.refused_reversals += 1,
+                Choice::OverBound => return self.end(End::OverBound),
                 Choice::Asleep => self.statistics.blocked_executions += 1,
                 Choice::Visited => self.statistics.states_matched += 1,
             }
@@ -195,6 +209,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             order: &self.order,
             next: &self.history[self.states[self.schedule.len()].0..],
             enabled: self.enabled,
+            over: self.over,
             system: &self.system,
         };
         self.reduction.finish(&view, end);
@@ -207,8 +222,12 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             self.statistics.blocked_executions += 1;
             return Ok(Step::More);
         }
-        self.statistics.executions += 1;
-        if self.violation.is_none() {
+        let is_cut = end == End::OverBound;
+        match is_cut {
+            true => self.statistics.blocked_executions += 1,
+            false => self.statistics.executions += 1,
+        }
+        if self.violation.is_none() && !is_cut {
             let depth = self.schedule.len();
             self.violation = self.violation_at_end(end).map(|violation| (depth, violation));
         }
@@ -217,6 +236,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 system: &self.system,
                 order: &self.order,
                 schedule: &self.schedule,
+                is_cut,
                 violation: self.violation.as_ref().map(|(_, violation)| violation),
             });
         }
@@ -269,6 +289,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             self.system.rewind(&self.schedule, depth).map_err(ExploreError::Nondeterministic)?;
             self.order.truncate(depth);
             self.data_races.truncate(depth);
+            self.bounds.iter_mut().for_each(|bounds| bounds.truncate(depth));
             self.schedule.truncate(depth);
             self.history
                 .truncate(self.states.get(depth + 1).map_or(usize::MAX, |&(start, _)| start));
@@ -300,6 +321,11 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     fn step(&mut self, decision: Decision) {
         let operation =
             self.next()[decision.thread.index()].operation().expect("an enabled thread has one");
+        if let Some(bounds) = &mut self.bounds {
+            let next = &self.history[self.states[self.schedule.len()]..];
+            let before = Before { order: &self.order, next, enabled: self.enabled };
+            bounds.push(&before, decision.thread);
+        }
         self.schedule.push(decision);
         let number = self.schedule.len();
         let effect = self.system.step(decision).unwrap_or_else(|failure| {
@@ -392,6 +418,10 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             if start + idx >= end {
                 self.history.push(next);
             }
+        }
+        if let Some(bounds) = &mut self.bounds {
+            let next = &self.history[self.states[depth]..];
+            self.over = bounds.over(&Before { order: &self.order, next, enabled: self.enabled });
         }
         Ok(())
     }

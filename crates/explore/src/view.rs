@@ -1,5 +1,6 @@
 //! The state at the end of the execution in progress, as a reduction sees it.
 
+use crate::bound::Over;
 use mazurka_core::{HappensBefore, Next, Operation, Position, System, ThreadId, ThreadSet};
 
 /// The execution so far, and what every thread would do next.
@@ -10,6 +11,8 @@ pub(crate) struct View<'a> {
     pub(crate) next: &'a [Next],
     /// The threads that can move.
     pub(crate) enabled: ThreadSet,
+    /// The enabled threads whose next step would exceed a bound.
+    pub(crate) over: Over,
     /// The program, for those that ask it more.
     pub(crate) system: &'a dyn System,
 }
@@ -39,6 +42,21 @@ impl View<'_> {
             .iter()
             .enumerate()
             .filter_map(|(idx, next)| Some((ThreadId::new(idx), next.operation()?)))
+    }
+
+    /// Who moved last.
+    pub(crate) fn last(&self) -> Option<ThreadId> {
+        let last = self.order.len() as Position;
+        (last > 0).then(|| self.order.thread(last))
+    }
+
+    /// The thread that moved last, or the next one in turn.
+    pub(crate) fn staying(&self, among: ThreadSet) -> Option<ThreadId> {
+        match self.last() {
+            Some(last) if among.contains(last) => Some(last),
+            Some(last) => among.next_after(last),
+            None => among.first(),
+        }
     }
 
     /// The thread to try first: the one that moved last, so that there are few switches; after a

@@ -277,10 +277,10 @@ fn damaged_bytes_are_refused() {
             }
         }
     }
-    check_error(b"", expect!["not a saved search: it does not begin with `mzk-search-1\n`"]);
-    check_error(b"mzk-search-1\n", expect!["the saved search is damaged: it ends too early"]);
+    check_error(b"", expect!["not a saved search: it does not begin with `mzk-search-2\n`"]);
+    check_error(b"mzk-search-2\n", expect!["the saved search is damaged: it ends too early"]);
     check_error(
-        b"mzk-search-1\n12345678",
+        b"mzk-search-2\n12345678",
         expect!["the saved search is damaged: its contents do not match their checksum"],
     );
 }

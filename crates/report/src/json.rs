@@ -9,7 +9,7 @@
 //! | `mazurka` | the version |
 //! | `file`, `engine` | what was checked, and by what |
 //! | `verdict` | `holds`, `violated` or `inconclusive` |
-//! | `coverage` | what is proved if it holds; which limit stopped the search if it is inconclusive; else `null` |
+//! | `coverage` | what is proved if it holds; if it is inconclusive, what was proved before, and which limit stopped the search; else `null` |
 //! | `options` | those in force |
 //! | `stats` | `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes` |
 //! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
@@ -51,7 +51,10 @@ impl<'a> Object<'a> {
     fn new(report: &'a Report<'a>) -> Self {
         let coverage = match report.verdict {
             Verdict::Holds(coverage) => Some(coverage.to_string()),
-            Verdict::Inconclusive(limit) => Some(format!("nothing proved: {limit}")),
+            Verdict::Inconclusive(limit) => Some(match report.proved {
+                Some(proved) => format!("{proved}; nothing more proved: {limit}"),
+                None => format!("nothing proved: {limit}"),
+            }),
             _ => None,
         };
         let violation = match report.verdict {

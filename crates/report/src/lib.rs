@@ -69,6 +69,8 @@ pub struct Report<'a> {
     pub traces: Option<u64>,
     /// How many local states were visited (Coons' thesis, Definition 2.1), if that is known.
     pub unique_local_states: Option<u64>,
+    /// What was proved before a limit stopped the search, as a sentence.
+    pub proved: Option<&'a str>,
     /// Whether a bound cut something, if that is known and the verdict does not tell.
     pub bound_exceeded: Option<bool>,
     /// Of a violation that goes on for ever: the step, from 1, that follows the last one again.
@@ -103,6 +105,7 @@ impl<'a> Report<'a> {
             object_names: Vec::new(),
             traces: None,
             unique_local_states: None,
+            proved: None,
             bound_exceeded: None,
             loop_start: None,
             notes: Vec::new(),

@@ -44,7 +44,13 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
         Verdict::Inconclusive(limit) => {
             let aside = format!("{}{elapsed}", size(report));
             page.headline(Colour::Open, "Stop", &limit_in_words(limit), &aside);
-            let text = "nothing wrong in what was explored, and nothing proved";
+            let text = match report.proved {
+                Some(_) => "the rest: nothing wrong in what was explored of it",
+                None => "nothing wrong in what was explored, and nothing proved",
+            };
+            if let Some(proved) = report.proved {
+                page.headline(Colour::Good, "Proved", proved, "");
+            }
             page.headline(Colour::Open, "Unverified", text, "");
             report.notes.iter().for_each(|note| page.headline(Colour::Open, "", note, ""));
             match report.tips.is_empty() {

@@ -18,7 +18,7 @@
 //! sleep sets, the first thread is chosen among those awake, and where only sleepers are in *E*, all enabled are added:
 //! the subtree that was pruned would have asked for more (`T0: x=1 | T1: y=1; r=x | T2: r=x`).
 
-use super::stack::{Policy, Stack};
+use super::stack::{Node, Policy, Stack};
 use crate::view::View;
 use mazurka_core::{Operation, Position, ThreadId, ThreadSet, dependent};
 
@@ -34,28 +34,39 @@ impl Policy for Dpor {
     fn before_step(_stack: &mut Stack<Self>, _view: &View<'_>, _thread: ThreadId) {}
 
     fn at_state(stack: &mut Stack<Self>, view: &View<'_>) {
-        let last = view.depth() as Position;
-        for (thread, operation) in view.operations() {
-            if last > 0 && !is_news(view, last, thread, operation) {
-                continue;
-            }
-            let race = last_race(view, thread, operation, &mut stack.races);
-            if race != 0 {
-                stack.with_node(race as usize - 1, |node| {
-                    let necessary = necessary(view, race, thread) & node.enabled;
-                    if !(necessary & node.todo).is_empty() {
-                        return;
-                    }
-                    node.todo |= match (necessary - node.sleep).first() {
-                        Some(awake) => ThreadSet::one(awake),
-                        None => node.enabled,
-                    };
-                });
-            }
-        }
+        detect(stack, view, |_, node, threads| node.todo |= threads);
     }
 
     fn at_end(_stack: &mut Stack<Self>, _view: &View<'_>) {}
+}
+
+/// Finds the races of what every thread would do next, and lets `add` put the threads that one asks
+/// for into the node at its depth.
+pub(crate) fn detect<P: Policy>(
+    stack: &mut Stack<P>,
+    view: &View<'_>,
+    add: impl Fn(usize, &mut Node, ThreadSet),
+) {
+    let last = view.depth() as Position;
+    for (thread, operation) in view.operations() {
+        if last > 0 && !is_news(view, last, thread, operation) {
+            continue;
+        }
+        let race = last_race(view, thread, operation, &mut stack.races);
+        if race != 0 {
+            let depth = race as usize - 1;
+            stack.with_node(depth, |node| {
+                let necessary = necessary(view, race, thread) & node.enabled;
+                if !(necessary & node.todo).is_empty() {
+                    return;
+                }
+                match (necessary - node.sleep).first() {
+                    Some(awake) => add(depth, node, ThreadSet::one(awake)),
+                    None => add(depth, node, node.enabled),
+                }
+            });
+        }
+    }
 }
 
 /// Whether the step `last` can have changed what the next one of `thread` races with.
@@ -85,7 +96,7 @@ fn last_race(
 }
 
 /// The threads that have to move after `race` before `thread` can do what it would do next.
-fn necessary(view: &View<'_>, race: Position, thread: ThreadId) -> ThreadSet {
+pub(crate) fn necessary(view: &View<'_>, race: Position, thread: ThreadId) -> ThreadSet {
     let known = view.order.clock(thread).iter().enumerate().take(view.next.len());
     let mut threads: ThreadSet =
         known.filter(|&(_, &at)| at > race).map(|(idx, _)| ThreadId::new(idx)).collect();

@@ -1,5 +1,6 @@
 //! Reductions: which steps are worth taking. One file each.
 
+pub(crate) mod bpor;
 pub(crate) mod dpor;
 pub(crate) mod none;
 pub(crate) mod optimal;
@@ -8,6 +9,7 @@ pub(crate) mod sleep;
 pub(crate) mod source;
 pub(crate) mod stack;
 
+use crate::bound::Exceeded;
 use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
@@ -24,6 +26,8 @@ pub(crate) enum Choice {
     Visited,
     /// Nothing: the race that led here cannot be reversed, its second step waits.
     Refused,
+    /// Nothing: every enabled thread that does not sleep is over the bound.
+    OverBound,
     /// Nothing: another worker has taken what was left here.
     Taken,
     /// This step was possible here before, and now it is not.
@@ -37,6 +41,8 @@ pub(crate) enum End {
     Terminal,
     /// It was cut at the depth limit.
     Cut,
+    /// Nobody can move within the bound.
+    OverBound,
     /// The reduction did not want to go on.
     GivenUp,
 }
@@ -71,6 +77,9 @@ pub(crate) trait Reduce: Sized + Send {
 
     /// Gives away all the work.
     fn dissolve(&mut self, schedule: &Schedule) -> Vec<Unit>;
+
+    /// Which bound was met so far, behind states that were left.
+    fn exceeded(&self) -> Exceeded;
 
     /// Gives away the states that it stored, if it stores any.
     fn take_visited(&mut self) -> Option<Visited> {

@@ -32,6 +32,21 @@
 //!   what makes each of these executions a trace of its own.
 //! - A step with alternatives: any but the first is a head of its own.
 //!
+//! **Within a local bound** ([`BoundKind::is_local`](crate::BoundKind::is_local)) the same tree has
+//! the maximal traces within the bound for leaves. A step over the bound stays over it, whatever
+//! else happens, and is never free. If *e* is free and *T* is such a trace, then *e* is in *T* or some
+//! step of *T* depends on *e*, or *T* would not be maximal: so every trace has its one
+//! representative. What changes:
+//! - A step that is over the bound because of what it follows may be within it where it comes
+//!   earlier. Its races are reversed from the end of the execution, as those of a step that waits; and a
+//!   head that is still over the bound is looked at for its own races, and then refused.
+//! - The head may put *e* over the bound. Then *e* does not follow at once, and of several
+//!   unordered steps before *e* those of smaller threads belong to another representative
+//!   ([`Optimal::sleeps`]).
+//!
+//! No execution leaves the bound, and none is taken twice. The price are refused reversals, and
+//! executions that end where only such sleepers are left.
+//!
 //! **Memory.** The reversals that were found wait at the state where they begin; they are taken
 //! deepest first, which shares prefixes. If too many wait, the search turns eager: it puts what waits
 //! aside and explores the reversals of the execution at hand first ([`Aside`]). Each time that
@@ -49,10 +64,12 @@
 //! sequences; reversals wait as long as there is room.
 
 use super::{Choice, End, Reduce};
+use crate::bound::Exceeded;
 use crate::unit::{OptimalUnit, Unit};
 use crate::view::View;
 use mazurka_core::{
-    Decision, HappensBefore, Operation, Position, Schedule, ThreadId, dependent, may_be_coenabled,
+    Decision, HappensBefore, Operation, Position, Schedule, ThreadId, ThreadSet, dependent,
+    may_be_coenabled,
 };
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +120,10 @@ pub(crate) struct Optimal {
     races: Vec<Position>,
     block: Vec<Forced>,
     past: Vec<Position>,
+    /// Which bound was met so far.
+    exceeded: Exceeded,
+    /// The execution ends here because what is left belongs to another one.
+    is_asleep: bool,
 }
 
 /// What waits while the reversals of one execution are explored eagerly.
@@ -161,6 +182,8 @@ impl Optimal {
             races: Vec::new(),
             block: Vec::new(),
             past: Vec::new(),
+            exceeded: Exceeded::default(),
+            is_asleep: false,
         }
     }
 
@@ -318,6 +341,36 @@ impl Optimal {
         }
     }
 
+    /// Whether the next step of `thread` belongs to another execution.
+    ///
+    /// Of several unordered steps that come before the free step *e*, the one of the smallest
+    /// thread is the head. Where *e* follows at once, that is so by [`Self::in_turn`]. Where the
+    /// head has put *e* beyond the bound, the others may follow only if their threads are larger.
+    fn sleeps(&mut self, view: &View<'_>, thread: ThreadId) -> bool {
+        let order = view.order;
+        let Some(operation) = view.operation(thread) else { return false };
+        let mut follows = std::mem::take(&mut self.races);
+        order.predecessors(thread, operation, &mut follows);
+        let own = order.clock(thread);
+        let is_after =
+            |at| order.knows(own, at) || follows.iter().any(|&before| order.ordered(at, before));
+        let sleeps = self.heads.iter().any(|&head| {
+            let Mark::Head { displaced: Some(owner), start } = self.marks[head as usize - 1] else {
+                return false;
+            };
+            let waits = order.steps_of(owner).last().is_none_or(|&at| at <= start)
+                && view.over.any().contains(owner);
+            waits && thread < order.thread(head) && {
+                let displaced = view.operation(owner).expect("it is enabled");
+                dependent(displaced, operation)
+                    && !(start + 1..=order.len() as Position)
+                        .any(|at| dependent(order.operation(at), displaced) && is_after(at))
+            }
+        });
+        self.races = follows;
+        sleeps
+    }
+
     /// Takes the step.
     fn take(&mut self, view: &View<'_>, step: Forced) -> Choice {
         let Forced { decision, mark } = step;
@@ -351,6 +404,15 @@ impl Reduce for Optimal {
             let Decision { thread, choice } = step.decision;
             // Only the last step of a block is new here; all others were taken before.
             let is_new = self.forced.is_empty();
+            if is_new && view.over.any().contains(thread) {
+                // Beyond the bound here, and perhaps not where it would come yet earlier.
+                self.look_around(view, step);
+                self.exceeded.add(Exceeded::by(ThreadSet::one(thread), view.over));
+                return Choice::Refused;
+            }
+            if is_new && !view.over.any().is_empty() && self.sleeps(view, thread) {
+                return Choice::Refused;
+            }
             if view.enabled.contains(thread) && choice < view.choices(thread) {
                 if is_new {
                     self.look_around(view, step);
@@ -366,19 +428,30 @@ impl Reduce for Optimal {
             Some(&Mark::Head { displaced, .. }) => displaced,
             _ => None,
         };
-        let thread = displaced
-            .filter(|&thread| view.enabled.contains(thread))
-            .or_else(|| view.preferred(view.enabled))
-            .expect("some thread is enabled");
+        let within = view.enabled - view.over.any();
+        let awake = match within == view.enabled {
+            true => within,
+            false => within.iter().filter(|&thread| !self.sleeps(view, thread)).collect(),
+        };
+        let thread =
+            displaced.filter(|&thread| awake.contains(thread)).or_else(|| view.preferred(awake));
+        let Some(thread) = thread else {
+            self.exceeded.add(Exceeded::by(view.enabled, view.over));
+            self.is_asleep = !within.is_empty();
+            return if self.is_asleep { Choice::Asleep } else { Choice::OverBound };
+        };
         let step = Forced { decision: Decision::of(thread), mark: Mark::Free };
         self.look_around(view, step);
         self.take(view, step)
     }
 
     fn finish(&mut self, view: &View<'_>, end: End) {
-        if end != End::GivenUp {
+        if end != End::GivenUp || self.is_asleep {
+            self.is_asleep = false;
             for (thread, operation) in view.operations() {
-                if operation.may_block() && !view.enabled.contains(thread) {
+                if view.over.any().contains(thread) {
+                    self.reverse(view, thread, operation, false);
+                } else if operation.may_block() && !view.enabled.contains(thread) {
                     self.reverse_rivals(view.order, thread, operation);
                 }
             }
@@ -467,6 +540,10 @@ impl Reduce for Optimal {
             Unit::Optimal(unit) => self.restart = Some(unit),
             Unit::Stack(_) => panic!("a unit of another reduction"),
         }
+    }
+
+    fn exceeded(&self) -> Exceeded {
+        self.exceeded
     }
 
     fn dissolve(&mut self, schedule: &Schedule) -> Vec<Unit> {

@@ -17,6 +17,18 @@
 use crate::view::View;
 use mazurka_core::{Operation, ThreadSet, dependent};
 
+/// When a thread sleeps that was explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sleeping {
+    /// Never.
+    Off,
+    /// Always.
+    On,
+    /// If no bound cut anything behind it. What was cut may be within the bound by another way:
+    /// `r=x; x=1 | r=x; x=1`, one preemption.
+    WhenComplete,
+}
+
 /// What sleeps while the step of a thread is explored: what slept before, and what is done.
 pub(crate) fn asleep_after(sleep: ThreadSet, done: ThreadSet) -> ThreadSet {
     sleep | done

@@ -10,11 +10,16 @@
 //! | *done*                | [`Node::done`]    |
 //! | *pre(S, i)*           | the node at *i-1* |
 //!
+//! Within a bound ([`Bounds`](crate::bound::Bounds)), a step that would exceed it is not taken, and
+//! a state remembers whether anything behind it was cut ([`Node::exceeded`]).
+//!
 //! Differs from the paper: a state can be shared by several workers. They take threads from it
 //! in turn, and a race that one of them finds adds to the one set they all see. So a search by many finds
 //! what a search by one finds.
 
-use super::{Choice, End, Reduce, sleep};
+use super::sleep::{self, Sleeping};
+use super::{Choice, End, Reduce};
+use crate::bound::{Exceeded, Over};
 use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
@@ -26,6 +31,21 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 pub(crate) trait Policy: Copy + Send + Sized {
     /// The threads to explore from a new state, given those that do not sleep.
     fn initial(&self, view: &View<'_>, awake: ThreadSet) -> ThreadSet;
+
+    /// The threads to explore as well, once something was cut by the bound.
+    fn pending(&self, _view: &View<'_>, _awake: ThreadSet) -> ThreadSet {
+        ThreadSet::EMPTY
+    }
+
+    /// The threads whose next step may let others move, where that matters.
+    fn releases(&self, _view: &View<'_>) -> ThreadSet {
+        ThreadSet::EMPTY
+    }
+
+    /// The one to take first.
+    fn prefer(&self, view: &View<'_>, among: ThreadSet) -> Option<ThreadId> {
+        view.preferred(among)
+    }
 
     /// A step of `thread` is about to be taken.
     fn before_step(stack: &mut Stack<Self>, view: &View<'_>, thread: ThreadId);
@@ -45,8 +65,18 @@ pub(crate) struct Node {
     pub(crate) sleep: ThreadSet,
     /// The threads to explore, explored or not.
     pub(crate) todo: ThreadSet,
+    /// The threads to explore as well, if the bound was met behind this state.
+    pub(crate) pending: ThreadSet,
+    /// The threads whose next step may let others move.
+    pub(crate) releases: ThreadSet,
+    /// The enabled threads whose next step would exceed a bound.
+    over: Over,
+    /// Which bound was met in some execution through this state.
+    exceeded: Exceeded,
     /// The threads that were taken from it.
     done: ThreadSet,
+    /// Those of them behind which something was cut, or that others may still explore.
+    incomplete: ThreadSet,
     /// Alternatives of a step that are left: thread, the next one, how many there are.
     choices: Option<(ThreadId, u32, u32)>,
     /// A step from here led back to a state on the stack.
@@ -66,8 +96,26 @@ impl Node {
         (self.sleep & self.done).is_empty()
     }
 
+    /// All that is to be explored, now or before.
+    pub(crate) fn wanted(&self) -> ThreadSet {
+        match self.exceeded().any() {
+            true => (self.todo | self.pending) & self.enabled,
+            false => self.todo & self.enabled,
+        }
+    }
+
+    /// Which bound was met, here or behind this state.
+    fn exceeded(&self) -> Exceeded {
+        let mut exceeded = self.exceeded;
+        exceeded.add(Exceeded::by(self.todo - self.sleep, self.over));
+        if exceeded.any() {
+            exceeded.add(Exceeded::by(self.pending - self.sleep, self.over));
+        }
+        exceeded
+    }
+
     fn open(&self) -> ThreadSet {
-        (self.todo & self.enabled) - self.done - self.sleep
+        self.wanted() - self.over.any() - self.done - self.sleep
     }
 
     fn has_work(&self) -> bool {
@@ -75,26 +123,33 @@ impl Node {
     }
 
     /// What sleeps while a step is explored after those of `done`.
-    fn asleep_beside(&self, done: ThreadSet) -> ThreadSet {
-        match self.is_on_cycle {
-            true => ThreadSet::EMPTY,
-            false => sleep::asleep_after(self.sleep, done),
+    fn asleep_beside(&self, done: ThreadSet, sleeping: Sleeping) -> ThreadSet {
+        match sleeping {
+            Sleeping::Off => ThreadSet::EMPTY,
+            _ if self.is_on_cycle => ThreadSet::EMPTY,
+            Sleeping::On => sleep::asleep_after(self.sleep, done),
+            Sleeping::WhenComplete => sleep::asleep_after(self.sleep, done - self.incomplete),
         }
     }
 
     /// Takes the next step that is worth exploring.
-    fn claim(&mut self, view: &View<'_>) -> Option<Claim> {
+    fn claim(
+        &mut self,
+        view: &View<'_>,
+        policy: &impl Policy,
+        sleeping: Sleeping,
+    ) -> Option<Claim> {
         if let Some((thread, choice, choices)) = self.choices.take() {
             if choice + 1 < choices {
                 self.choices = Some((thread, choice + 1, choices));
             }
             let mut others = self.done;
             others.remove(thread);
-            let asleep = self.asleep_beside(others);
+            let asleep = self.asleep_beside(others, sleeping);
             return Some(Claim { decision: Decision { thread, choice }, asleep });
         }
-        let thread = view.preferred(self.open())?;
-        let asleep = self.asleep_beside(self.done);
+        let thread = policy.prefer(view, self.open())?;
+        let asleep = self.asleep_beside(self.done, sleeping);
         self.done.insert(thread);
         debug_assert!(self.is_consistent(), "{self:?}");
         let choices = view.choices(thread);
@@ -141,6 +196,8 @@ struct Entry {
     place: Place,
     /// What sleeps while the step that this worker took from it is explored.
     asleep: ThreadSet,
+    /// Whose step that was.
+    taken: Option<ThreadId>,
     /// Under which number the state is stored, if it is.
     stored: Option<u128>,
 }
@@ -150,8 +207,10 @@ struct Entry {
 pub(crate) struct Stack<P> {
     policy: P,
     entries: Vec<Entry>,
-    sleeping: bool,
+    sleeping: Sleeping,
     visited: Option<Visited>,
+    /// Which bound was met so far.
+    exceeded: Exceeded,
     /// Kept to be used again.
     pub(crate) races: Vec<Position>,
 }
@@ -219,8 +278,14 @@ fn lock(node: &SharedNode) -> std::sync::MutexGuard<'_, Node> {
 }
 
 impl<P: Policy> Stack<P> {
-    pub(crate) fn new(policy: P, sleeping: bool, visited: Option<Visited>) -> Self {
-        Self { policy, entries: Vec::new(), sleeping, visited, races: Vec::new() }
+    pub(crate) fn new(policy: P, sleeping: Sleeping, visited: Option<Visited>) -> Self {
+        let (entries, races) = (Vec::new(), Vec::new());
+        Self { policy, entries, sleeping, visited, exceeded: Exceeded::default(), races }
+    }
+
+    /// What says which threads to explore.
+    pub(crate) fn policy(&self) -> P {
+        self.policy
     }
 
     /// Lets `change` see and change the node at `depth`.
@@ -232,18 +297,26 @@ impl<P: Policy> Stack<P> {
     fn enter(&mut self, view: &View<'_>) -> Result<(), Choice> {
         P::at_state(self, view);
         let asleep = match self.entries.last() {
-            Some(parent) if self.sleeping => {
+            Some(parent) if self.sleeping != Sleeping::Off => {
                 let taken = view.order.operation(view.depth() as Position);
                 sleep::inherit(parent.asleep, taken, view)
             }
             _ => ThreadSet::EMPTY,
         };
         let asleep = asleep & view.enabled;
+        let awake = view.enabled - asleep;
+        let within = awake - view.over.any();
+        let first = if within.is_empty() { awake } else { within };
         let mut node = Node {
             enabled: view.enabled,
             sleep: asleep,
-            todo: self.policy.initial(view, view.enabled - asleep),
+            todo: self.policy.initial(view, first),
+            pending: self.policy.pending(view, first),
+            releases: self.policy.releases(view),
+            over: view.over,
+            exceeded: Exceeded::default(),
             done: ThreadSet::EMPTY,
+            incomplete: ThreadSet::EMPTY,
             choices: None,
             is_on_cycle: false,
         };
@@ -273,15 +346,26 @@ impl<P: Policy> Stack<P> {
                 None => stored = Some(state),
             }
         }
-        self.entries.push(Entry { place: Place::Own(node), asleep, stored });
+        self.entries.push(Entry { place: Place::Own(node), asleep, taken: None, stored });
         Ok(())
     }
 
     fn leave(&mut self) {
-        let entry = self.entries.pop();
-        if let (Some(visited), Some(state)) =
-            (&mut self.visited, entry.and_then(|entry| entry.stored))
+        let Some(mut entry) = self.entries.pop() else { return };
+        let exceeded = entry.place.with(|node| node.exceeded());
+        self.exceeded.add(exceeded);
+        // What was never shared was explored by this worker alone, to its end.
+        let is_complete = matches!(entry.place, Place::Own(_)) && !exceeded.any();
+        if let Some(parent) = self.entries.last_mut()
+            && !is_complete
         {
+            let taken = parent.taken.map_or(ThreadSet::EMPTY, ThreadSet::one);
+            parent.place.with(|parent| {
+                parent.exceeded.add(exceeded);
+                parent.incomplete |= taken;
+            });
+        }
+        if let (Some(visited), Some(state)) = (&mut self.visited, entry.stored) {
             visited.leave(state);
         }
     }
@@ -294,15 +378,29 @@ impl<P: Policy> Reduce for Stack<P> {
         if is_new && let Err(choice) = self.enter(view) {
             return choice;
         }
-        let claim = self.entries[depth].place.with(|node| node.claim(view));
+        let Self { policy, sleeping, .. } = *self;
+        let entry = &mut self.entries[depth];
+        let is_shared = matches!(entry.place, Place::Shared(_));
+        let (claim, is_over) = entry.place.with(|node| {
+            let claim = node.claim(view, &policy, sleeping);
+            if let Some(claim) = claim
+                && is_shared
+            {
+                // Others do not know when it is complete.
+                node.incomplete.insert(claim.decision.thread);
+            }
+            (claim, node.exceeded().any())
+        });
         match claim {
             Some(Claim { decision, asleep }) => {
-                self.entries[depth].asleep = if self.sleeping { asleep } else { ThreadSet::EMPTY };
+                entry.asleep = asleep;
+                entry.taken = Some(decision.thread);
                 if decision.choice == 0 {
                     P::before_step(self, view, decision.thread);
                 }
                 Choice::Step(decision)
             }
+            None if is_new && is_over => Choice::OverBound,
             None if is_new => Choice::Asleep,
             None => Choice::Taken,
         }
@@ -344,7 +442,7 @@ impl<P: Policy> Reduce for Stack<P> {
                 let left = node
                     .choices
                     .map_or(0.0, |(_, next, all)| f64::from(all - next) / f64::from(all));
-                let all = (node.todo & node.enabled) - node.sleep;
+                let all = node.wanted() - node.sleep;
                 (node.open().len() as f64 + left, all.len().max(1) as f64)
             });
             explored += mass * (all - open - 1.0).max(0.0) / all;
@@ -373,12 +471,16 @@ impl<P: Policy> Reduce for Stack<P> {
         match unit {
             Unit::Root => {}
             Unit::Stack(unit) => {
-                let entry = |(node, stored)| Entry {
+                let taken = unit.prefix.iter().map(|decision| Some(decision.thread));
+                let taken = taken.chain(std::iter::once(None));
+                let entry = |((node, stored), taken)| Entry {
                     place: Place::Shared(node),
                     asleep: ThreadSet::EMPTY,
+                    taken,
                     stored,
                 };
-                self.entries.extend(unit.nodes.into_iter().zip(unit.stored).map(entry));
+                let nodes = unit.nodes.into_iter().zip(unit.stored);
+                self.entries.extend(nodes.zip(taken).map(entry));
             }
             Unit::Optimal(_) => panic!("a unit of another reduction"),
         }
@@ -398,5 +500,9 @@ impl<P: Policy> Reduce for Stack<P> {
 
     fn take_visited(&mut self) -> Option<Visited> {
         self.visited.take()
+    }
+
+    fn exceeded(&self) -> Exceeded {
+        self.exceeded
     }
 }

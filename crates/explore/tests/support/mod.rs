@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "every test uses a part of it")]
 
+pub(crate) mod bounded;
 pub(crate) mod programs;
 
 use mazurka_core::{
@@ -188,6 +189,9 @@ pub(crate) struct Watcher(Mutex<Visits>);
 impl Watcher {
     /// An execution has ended.
     pub(crate) fn see(&self, ended: &Ended<'_, Script>) {
+        if ended.is_cut {
+            return;
+        }
         let order = ended.order;
         let mut local_states: Vec<_> =
             (1..=order.len() as Position).map(|at| order.hash_at(at)).collect();
