@@ -1,8 +1,9 @@
 //! What can be said on the command line.
 
+use crate::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mazurka_core::Schedule;
-use mazurka_explore::{Options, Reduction};
+use mazurka_explore::{Bound, BporOpt, OptionError, Options, Reduction};
 use mazurka_report::ExitStatus;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
@@ -243,8 +244,23 @@ impl Selection {
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// What is left out: none, persistent, dpor, source or optimal
-    #[arg(long, value_name = "NAME", default_value_t = Reduction::default())]
-    reduction: Reduction,
+    ///
+    /// By default `optimal`, and `dpor` within a bound that `optimal` has no use for.
+    #[arg(long, value_name = "NAME")]
+    reduction: Option<Reduction>,
+    /// How far executions may stray: depth, context, preemption, delta, fair, local-depth or
+    /// local-context, each with a limit
+    ///
+    /// `fair` may stand beside one of the others.
+    #[arg(long, value_name = "KIND=N")]
+    bound: Vec<Bound>,
+    /// Raise the bound one by one until it cuts nothing, and tell what is proved on the way
+    #[arg(long)]
+    iterate: bool,
+    /// Which optimisations of bounded reduction are on: transitive, alternative, release, bound,
+    /// sleep, or none [default: all that go with the bound]
+    #[arg(long, value_name = "NAME,…", value_parser = bpor_opt)]
+    bpor_opt: Option<BporOpts>,
     /// Sleep sets beside the reduction
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
     sleep: Switch,
@@ -280,10 +296,15 @@ enum Property {
 }
 
 impl Search {
-    pub(crate) fn options(&self) -> Options {
+    /// The options, if they go together.
+    pub(crate) fn options(&self) -> Result<Options, Vec<Failure>> {
         let has = |property| self.property.is_empty() || self.property.contains(&property);
         let mut options = Options::new();
-        options.reduction = self.reduction;
+        options.bounds.clone_from(&self.bound);
+        let default = || Reduction::default_within(&self.bound);
+        options.reduction = self.reduction.unwrap_or_else(default);
+        options.iterate = self.iterate;
+        options.bpor_opt = self.bpor_opt.as_ref().map(|opts| opts.0.clone());
         options.sleep = self.sleep == Switch::On;
         options.max_executions = self.max_executions;
         options.time_limit = self.time_limit;
@@ -294,7 +315,10 @@ impl Search {
             options.max_depth = usize::try_from(depth).unwrap_or(usize::MAX);
             options.livelock = self.property.contains(&Property::Livelock);
         }
-        options
+        match options.errors() {
+            errors if errors.is_empty() => Ok(options),
+            errors => Err(errors.into_iter().map(Failure::from).collect()),
+        }
     }
 }
 
@@ -307,7 +331,13 @@ pub(crate) fn wishes(options: &Options) -> Value {
         "deadlock": options.deadlock,
         "race": options.race,
         "livelock": options.livelock,
+        "bounds": options.bounds.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "iterate": options.iterate,
     });
+    if let Some(opts) = &options.bpor_opt {
+        let names: Vec<_> = opts.iter().map(|opt| opt.name()).collect();
+        wishes["bpor_opt"] = names.join(",").into();
+    }
     if let Some(most) = options.max_executions {
         wishes["max_executions"] = most.into();
     }
@@ -327,10 +357,13 @@ pub(crate) fn in_force(options: &Options) -> Vec<(String, Value)> {
     ];
     let properties: Vec<_> =
         looked_for.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name).collect();
-    let all: [(&str, Value); 7] = [
+    let bounds: Map<_, _> =
+        options.bounds.iter().map(|it| (it.kind.name().to_owned(), it.limit.into())).collect();
+    let all: [(&str, Value); 8] = [
         ("reduction", options.reduction.name().into()),
         ("sleep", options.sleep.into()),
-        ("bounds", Value::Object(Map::new())),
+        ("bounds", bounds.into()),
+        ("iterate", options.iterate.into()),
         ("property", properties.into()),
         ("max_depth", options.max_depth.into()),
         ("max_executions", options.max_executions.into()),
@@ -355,6 +388,14 @@ pub(crate) fn schedule(text: &str) -> Result<Schedule, String> {
     text.parse().map_err(|error: mazurka_core::ScheduleError| {
         format!("expected {}, found {}, in column {}", error.expected, error.found, error.column)
     })
+}
+
+/// Optimisations of bounded reduction.
+#[derive(Clone, Debug)]
+struct BporOpts(Vec<BporOpt>);
+
+fn bpor_opt(text: &str) -> Result<BporOpts, OptionError> {
+    BporOpt::parse_list(text).map(BporOpts)
 }
 
 fn flags(text: &str) -> Result<Flags, String> {

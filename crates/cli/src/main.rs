@@ -18,7 +18,7 @@ use arguments::{Arguments, Build, Command, Output};
 use clap::Parser as _;
 use compiler::Language;
 use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
-use mazurka_explore::{Options, Reduction};
+use mazurka_explore::{Bound, OptionError, Options, Reduction};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
 use program::{Answer, Surroundings};
 use serde_json::json as object;
@@ -53,6 +53,12 @@ impl Failure {
     }
 }
 
+impl From<OptionError> for Failure {
+    fn from(error: OptionError) -> Self {
+        Self::input(error.to_string())
+    }
+}
+
 impl From<Failure> for Vec<Failure> {
     fn from(failure: Failure) -> Self {
         vec![failure]
@@ -69,16 +75,18 @@ fn main() -> ExitCode {
         interrupt::catch();
         match Arguments::parse().command {
             Command::Check { files, build, search, output } => {
-                check(&files, &build, &search.options(), &output)
+                search.options().and_then(|it| check(&files, &build, &it, &output))
             }
             Command::Cc { arguments } => compile(Language::C, &arguments),
             Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
-            Command::Run { search, output, program } => run(&program, &search.options(), &output),
+            Command::Run { search, output, program } => {
+                search.options().and_then(|it| run(&program, &it, &output))
+            }
             Command::Test { selection, replay: Some(schedule), .. } => {
                 tests::replay(&selection, &schedule)
             }
             Command::Test { selection, search, output, .. } => {
-                tests::run(&selection, &search.options(), &output)
+                search.options().and_then(|it| tests::run(&selection, &it, &output))
             }
             Command::Replay { files, build, schedule, program } => {
                 replay(files, &build, schedule, program)
@@ -138,7 +146,7 @@ fn explore(
     if is_told {
         show(&text::checking(name, 0, &style));
     }
-    let watch = (!output.quiet).then_some(style);
+    let watch = (!output.quiet).then_some((style, is_told));
     let mut answer = program::run(program, name, &arguments::wishes(options), watch)?;
     if let Some(Verdict::Violated(found)) = &mut answer.verdict {
         shorten(found);
@@ -146,6 +154,9 @@ fn explore(
     let Some(report) = report_of(&answer, name, options, replay) else {
         return Err(Failure::defect(format!("the report of `{name}` has no verdict")).into());
     };
+    for warning in &answer.warnings {
+        eprintln!("warning: {warning}");
+    }
     if is_told {
         show(&text::verdict(&report, &style));
     } else if !is_json_alone {
@@ -181,7 +192,20 @@ fn report_of<'a>(
     report.replay_with = Some(replay);
     // `optimal` takes one execution of each trace.
     let has_all = matches!(verdict, Verdict::Holds(_)) && options.reduction == Reduction::Optimal;
-    report.traces = has_all.then_some(statistics.executions);
+    let is_cut = statistics.bound_exceeded;
+    report.traces = (has_all && !is_cut && !options.iterate).then_some(statistics.executions);
+    report.bound_exceeded = (!options.bounds.is_empty()).then_some(is_cut);
+    report.proved = answer.proved.as_deref();
+    if let Some(bound) = options.main_bound()
+        && matches!(verdict, Verdict::Holds(_))
+        && is_cut
+        && !options.iterate
+    {
+        let more = Bound::new(bound.kind, bound.limit.saturating_add(1));
+        report.tips.push(format!(
+            "`--bound {more}` sees more; `--iterate` goes on until the bound cuts nothing"
+        ));
+    }
     if let Verdict::Inconclusive(limit) = verdict {
         report.tips.extend(tip(limit).map(str::to_owned));
     }

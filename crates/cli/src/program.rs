@@ -22,6 +22,9 @@ pub(crate) struct Answer {
     pub(crate) verdict: Option<Verdict>,
     pub(crate) statistics: Statistics,
     pub(crate) message: Option<String>,
+    /// What a search that raises its bound has proved before it was stopped.
+    pub(crate) proved: Option<String>,
+    pub(crate) warnings: Vec<String>,
     error: Option<String>,
     pub(crate) time_s: f64,
     pub(crate) used: Used,
@@ -37,12 +40,13 @@ pub(crate) struct Used {
 /// Runs a program and its arguments with options for the library; `name` is what its user calls it.
 ///
 /// It has no standard input: the second execution would not read what the first one has read. How
-/// far the search is, is shown in the style of `watch`, if there is one.
+/// far the search is, is shown in the style of `watch`, if there is one; what is proved on the way
+/// is printed if it says so.
 pub(crate) fn run(
     program: &[OsString],
     name: &str,
     options: &Value,
-    watch: Option<Style>,
+    watch: Option<(Style, bool)>,
 ) -> Result<Answer, Failure> {
     run_in(program, name, options, watch, &Surroundings::default())
 }
@@ -83,7 +87,7 @@ pub(crate) fn run_in(
     command.process_group(0);
     let cannot = |error| Failure::input(format!("`{name}` cannot be started: {error}"));
     let child = Interruptible::start(&mut command).map_err(cannot)?;
-    let watch = watch.map(|style| Watch::start(&path, style));
+    let watch = watch.map(|(style, tells)| Watch::start(&path, style, tells));
     let status = child.wait().map_err(cannot)?;
     drop(watch);
     let Ok(text) = std::fs::read(&path) else {

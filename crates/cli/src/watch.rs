@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mazurka_core::Progress;
-use mazurka_report::{Style, progress};
+use mazurka_report::{Colour, Page, Style, progress};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -20,14 +20,28 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Begins to look; `report` is where the report of the program will be.
-    pub(crate) fn start(report: &Path, style: Style) -> Self {
-        let mut path = report.as_os_str().to_owned();
-        path.push(".progress");
+    ///
+    /// What is proved on the way is printed if it `tells`.
+    pub(crate) fn start(report: &Path, style: Style, tells: bool) -> Self {
+        let beside = |ending: &str| {
+            let mut path = report.as_os_str().to_owned();
+            path.push(ending);
+            PathBuf::from(path)
+        };
+        let (progress, proved) = (beside(".progress"), beside(".proved"));
         let (end, is_over) = channel();
         let thread = std::thread::spawn(move || {
-            let mut display = Display::new(PathBuf::from(path), style);
-            while is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                display.look();
+            let mut display = Display::new(progress, style);
+            let mut n_told = 0;
+            loop {
+                let is_on = is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout);
+                if tells {
+                    display.tell_proved(&proved, &mut n_told);
+                }
+                match is_on {
+                    true => display.look(),
+                    false => break,
+                }
             }
         });
         Self { end: Some(end), thread: Some(thread) }
@@ -58,6 +72,21 @@ impl Display {
             bar.with_style(ProgressStyle::with_template("{msg}").expect("it is a template"))
         });
         Self { path, style, bar, last_line: Instant::now() }
+    }
+
+    /// Prints what was proved since.
+    fn tell_proved(&self, path: &Path, n_told: &mut usize) {
+        let Ok(text) = std::fs::read(path) else { return };
+        let Ok(proved) = serde_json::from_slice::<Vec<String>>(&text) else { return };
+        for sentence in proved.iter().skip(*n_told) {
+            let mut page = Page::new(self.style);
+            page.headline(Colour::Good, "Proved", sentence, "");
+            match &self.bar {
+                Some(bar) => bar.suspend(|| crate::show(&page.into_text())),
+                None => crate::show(&page.into_text()),
+            }
+        }
+        *n_told = proved.len();
     }
 
     fn look(&mut self) {

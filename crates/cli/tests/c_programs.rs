@@ -124,6 +124,52 @@ fn it_holds_and_how_far() {
 }
 
 #[test]
+fn a_bound_is_part_of_the_verdict() {
+    let folder = folder();
+    let check = |more: &[&str]| mazurka(&folder, &[&["check", "counter.c"], more].concat());
+    let lost = ["-D", "LOST=1"];
+    let bounded = [&lost[..], &["--bound", "preemption=0"]].concat();
+    check(&bounded).ends_with(0).prints(&[
+        "Holds within the bound",
+        "with at most 0 preemptions",
+        "Tip: `--bound preemption=1` sees more",
+    ]);
+    let raised = [&bounded[..], &["--iterate"]].concat();
+    let proved = "Proved no assertion failure, deadlock, data race or livelock in any";
+    check(&raised).ends_with(1).prints(&[proved, "Violated counter.c:22: assertion"]);
+    let stopped = ["--bound", "preemption=0", "--iterate", "--max-executions", "5"];
+    check(&stopped).ends_with(3).prints(&[
+        "Stop execution limit, 5",
+        proved,
+        "Unverified the rest",
+    ]);
+    let local = ["--bound", "local-context=0", "--iterate"];
+    check(&local).ends_with(0).prints(&["Holds in every interleaving"]);
+    let said = check(&["--bound", "fair=1"]).ends_with(0);
+    assert!(said.stderr.contains("warning: `--bound fair=1` cuts nothing"), "{}", said.stderr);
+    let said = check(&["--bound", "context=1", "--bound", "fair=2", "--json", "-"]).ends_with(0);
+    let object: serde_json::Value = serde_json::from_str(&said.stdout).expect("one object");
+    assert_eq!(object["options"]["bounds"], serde_json::json!({"context": 1, "fair": 2}));
+    assert_eq!(object["stats"]["bound_exceeded"], true);
+}
+
+#[test]
+fn wrong_bounds_are_refused_before_anything_is_compiled() {
+    let folder = folder();
+    let check = |more: &[&str]| mazurka(&folder, &[&["check", "no-such.c"], more].concat());
+    check(&["--bound", "preemption=-1"]).refuses("write `preemption=` and a number");
+    check(&["--bound", "delay=1"]).refuses("unknown bound `delay`: there are depth, context");
+    check(&["--bound", "depth"]).refuses("`depth` needs a limit: write for example `depth=2`");
+    check(&["--bound", "delta=1", "--bound", "delta=2"]).refuses("`delta` is bounded twice");
+    check(&["--bound", "delta=1", "--bound", "depth=2"]).refuses("cannot be combined");
+    check(&["--bound", "delta=1", "--reduction", "optimal"]).refuses("use `dpor`");
+    check(&["--bound", "preemption=1", "--bpor-opt", "release"]).refuses("loses an execution");
+    check(&["--bound", "preemption=1", "--bpor-opt", "magic"]).refuses("unknown optimisation");
+    check(&["--bpor-opt", "bound"]).refuses("leave it out");
+    check(&["--iterate"]).refuses("raises a bound");
+}
+
+#[test]
 fn a_violation_is_told_and_replayed() {
     let folder = folder();
     let said = mazurka(&folder, &["check", "counter.c", "-D", "LOST=1"]).ends_with(1).prints(&[

@@ -6,8 +6,8 @@ use serde::Serialize;
 use std::ffi::CString;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The exit status of a defect of Mazurka.
 const DEFECT: i32 = 101;
@@ -20,6 +20,10 @@ pub(crate) struct Report {
     pub(crate) statistics: Statistics,
     /// The coverage, the violation or the limit as a sentence.
     pub(crate) message: Option<String>,
+    /// What a search that raises its bound has proved before it was stopped.
+    pub(crate) proved: Option<String>,
+    /// What whoever asked may not have expected.
+    pub(crate) warnings: Vec<String>,
     /// Why there is no verdict.
     pub(crate) error: Option<String>,
     /// How long the search took.
@@ -70,6 +74,7 @@ fn peak_memory() -> Option<u64> {
 }
 
 static PATH: OnceLock<String> = OnceLock::new();
+static PROVED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
 
 /// Says where the report goes.
@@ -89,6 +94,17 @@ pub(crate) fn write(report: &Report) -> std::io::Result<()> {
 pub(crate) fn write_progress(progress: &Progress) {
     if let Some(path) = PATH.get() {
         let _ = write_whole(Path::new(&format!("{path}.progress")), progress);
+    }
+}
+
+/// Writes what is proved so far, beside where the report will be, one sentence after the other. A
+/// search that begins again proves it again, and that is no news.
+pub(crate) fn write_proved(sentence: String) {
+    let Some(path) = PATH.get() else { return };
+    let mut proved = PROVED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !proved.contains(&sentence) {
+        proved.push(sentence);
+        let _ = write_whole(Path::new(&format!("{path}.proved")), &*proved);
     }
 }
 

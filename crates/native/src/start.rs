@@ -10,7 +10,7 @@ use crate::report::{self, Report, Used};
 use crate::signals;
 use crate::watch::CUT;
 use mazurka_core::{Event, Schedule, Verdict};
-use mazurka_explore::{Explorer, Options, Outcome, replay};
+use mazurka_explore::{BporOpt, Explorer, OptionError, Options, Outcome, Reduction, replay};
 use serde::Deserialize;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -27,6 +27,12 @@ const HWCAP2_FSGSBASE: u64 = 2;
 struct Wishes {
     reduction: Option<String>,
     sleep: Option<bool>,
+    /// Each as on the command line: `preemption=2`.
+    bounds: Vec<String>,
+    /// As on the command line: `transitive,bound`.
+    bpor_opt: Option<String>,
+    /// Whether to raise the bound until it cuts nothing.
+    iterate: Option<bool>,
     max_depth: Option<usize>,
     max_executions: Option<u64>,
     time_limit_ms: Option<u64>,
@@ -50,9 +56,17 @@ struct Wishes {
 impl Wishes {
     fn options(&self) -> Result<Options, String> {
         let mut options = Options::new();
-        if let Some(name) = &self.reduction {
-            options.reduction = name.parse().map_err(|error| format!("{error}"))?;
+        let shown = |error: OptionError| error.to_string();
+        for bound in &self.bounds {
+            options.bounds.push(bound.parse().map_err(shown)?);
         }
+        options.reduction = match &self.reduction {
+            Some(name) => name.parse().map_err(shown)?,
+            None => Reduction::default_within(&options.bounds),
+        };
+        let opts = self.bpor_opt.as_deref().map(BporOpt::parse_list);
+        options.bpor_opt = opts.transpose().map_err(shown)?;
+        options.iterate = self.iterate.unwrap_or(options.iterate);
         options.sleep = self.sleep.unwrap_or(options.sleep);
         options.max_depth = self.max_depth.unwrap_or(options.max_depth);
         options.max_executions = self.max_executions;
@@ -163,6 +177,8 @@ fn explore(start: Start) -> Result<Report, String> {
     };
     Ok(Report {
         verdict: Some(outcome.verdict),
+        proved: outcome.proved.map(|coverage| coverage.to_string()),
+        warnings: outcome.warnings.iter().map(ToString::to_string).collect(),
         statistics: outcome.statistics,
         message: Some(message),
         error: None,
@@ -186,8 +202,12 @@ fn search(options: &Options) -> Result<(Outcome, u32), String> {
 }
 
 fn tell(event: &Event) {
-    if let Event::Progress(progress) = event {
-        report::write_progress(progress);
+    match event {
+        Event::Progress(progress) => report::write_progress(progress),
+        Event::Proved(coverage) if !coverage.is_unbounded() => {
+            report::write_proved(coverage.to_string());
+        }
+        _ => {}
     }
 }
 
