@@ -233,7 +233,7 @@ fn a_bound_that_cuts_nothing_costs_what_dpor_costs() {
 
 #[test]
 fn many_workers_reach_what_one_reaches() {
-    for seed in 0..60 {
+    for seed in 0..200 {
         let program = generate(seed, &threads());
         let Some(reach) = reach(&program, None, 300) else { continue };
         for kind in BoundKind::ALL.into_iter().filter(|&kind| kind != BoundKind::Fair) {

@@ -202,6 +202,16 @@ struct Entry {
     stored: Option<u128>,
 }
 
+impl Entry {
+    /// Lets others take from it. They cannot know how far this worker is with what it has taken.
+    fn share(&mut self) -> SharedNode {
+        if let (Place::Own(node), Some(thread)) = (&mut self.place, self.taken) {
+            node.incomplete.insert(thread);
+        }
+        self.place.share()
+    }
+}
+
 /// A depth-first search with a set of threads at every state.
 #[derive(Debug)]
 pub(crate) struct Stack<P> {
@@ -459,7 +469,7 @@ impl<P: Policy> Reduce for Stack<P> {
         let given = self.entries[own..]
             .iter_mut()
             .position(|entry| entry.place.with(|node| node.has_work()))?;
-        let nodes = self.entries[..=own + given].iter_mut().map(|entry| entry.place.share());
+        let nodes = self.entries[..=own + given].iter_mut().map(Entry::share);
         let nodes: Vec<_> = nodes.collect();
         let prefix = schedule.decisions()[..nodes.len() - 1].to_vec();
         let stored = vec![None; nodes.len()];
@@ -487,7 +497,7 @@ impl<P: Policy> Reduce for Stack<P> {
     }
 
     fn dissolve(&mut self, schedule: &Schedule) -> Vec<Unit> {
-        let nodes: Vec<_> = self.entries.iter_mut().map(|entry| entry.place.share()).collect();
+        let nodes: Vec<_> = self.entries.iter_mut().map(Entry::share).collect();
         let stored = self.entries.drain(..).map(|entry| entry.stored).collect();
         match nodes.len() {
             0 => Vec::new(),
