@@ -127,6 +127,7 @@ impl Case {
 /// The folder of the library, which cargo builds beside what it builds of this crate.
 fn library() -> Option<PathBuf> {
     let here = std::env::current_exe().ok()?;
-    let mut folders = here.ancestors().skip(1);
-    folders.find(|folder| folder.join("libmazurka_native.so").exists()).map(Path::to_owned)
+    // As a dependency it is in `deps` alone; what is elsewhere may be an older one.
+    let mut folders = here.ancestors().skip(1).flat_map(|it| [it.join("deps"), it.to_owned()]);
+    folders.find(|folder| folder.join("libmazurka_native.so").exists())
 }
