@@ -63,7 +63,7 @@ pub(crate) fn run_in(
     program: &[OsString],
     name: &str,
     options: &Value,
-    watch: Option<Style>,
+    watch: Option<(Style, bool)>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Answer, Failure> {
     if interrupt::is_interrupted() {

@@ -322,7 +322,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         let operation =
             self.next()[decision.thread.index()].operation().expect("an enabled thread has one");
         if let Some(bounds) = &mut self.bounds {
-            let next = &self.history[self.states[self.schedule.len()]..];
+            let next = &self.history[self.states[self.schedule.len()].0..];
             let before = Before { order: &self.order, next, enabled: self.enabled };
             bounds.push(&before, decision.thread);
         }
@@ -345,8 +345,18 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         }
     }
 
-    /// Finds out what every thread would do next in this state, and whether it said so here before.
+    /// Finds out what every thread would do next in this state, and what is over the bounds.
     fn observe_state(&mut self) -> Result<(), ExploreError> {
+        self.observe_threads()?;
+        if let Some(bounds) = &mut self.bounds {
+            let next = &self.history[self.states[self.schedule.len()].0..];
+            self.over = bounds.over(&Before { order: &self.order, next, enabled: self.enabled });
+        }
+        Ok(())
+    }
+
+    /// Finds out what every thread would do next in this state, and whether it said so here before.
+    fn observe_threads(&mut self) -> Result<(), ExploreError> {
         let n_threads = self.system.n_threads();
         if n_threads > ThreadId::MAX {
             return Err(ExploreError::TooManyThreads(n_threads));
@@ -418,10 +428,6 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             if start + idx >= end {
                 self.history.push(next);
             }
-        }
-        if let Some(bounds) = &mut self.bounds {
-            let next = &self.history[self.states[depth]..];
-            self.over = bounds.over(&Before { order: &self.order, next, enabled: self.enabled });
         }
         Ok(())
     }

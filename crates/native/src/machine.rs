@@ -70,7 +70,7 @@ pub(crate) struct Machine {
     /// The same for `quick_exit`.
     pub(crate) quick_handlers: Vec<Handler>,
     /// Those of [`Machine::exit_handlers`] that were there before `main`.
-    early_handlers: Vec<Handler>,
+    pub(crate) early_handlers: Vec<Handler>,
     /// The stack of a thread, once the host has asked for it.
     pub(crate) backtrace: Option<Vec<usize>>,
     pub(crate) is_backtrace_wanted: bool,

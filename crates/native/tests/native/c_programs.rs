@@ -1,10 +1,8 @@
 //! C programs, compiled with the system's compiler and explored: what is found, and what is proved.
 
-mod program;
-
+use crate::program::{Answer, CLANG, GCC, Program, sources};
 use mazurka_core::Verdict;
-use program::{Answer, CLANG, GCC, Program, sources};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 fn check(name: &str) -> Answer {

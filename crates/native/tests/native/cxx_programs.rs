@@ -1,10 +1,8 @@
 //! C++ programs, compiled by gcc and clang and explored: for each facility of the library a correct
 //! program that is proved and one with a planted mistake that is found.
 
-mod program;
-
+use crate::program::{CLANG, Compilers, GCC, Program};
 use mazurka_core::Verdict;
-use program::{CLANG, Compilers, GCC, Program};
 use serde_json::json;
 
 /// The programs of all facilities, without and with their mistakes.

@@ -1,0 +1,5 @@
+//! Unmodified programs under the library: what is proved, and what is found.
+
+mod c_programs;
+mod cxx_programs;
+mod program;
