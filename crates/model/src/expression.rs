@@ -42,9 +42,9 @@ pub enum Expr {
     Routine(RoutineId),
     /// The number of the thread that asks: a [`Type::U32`].
     Thread,
-    /// What memory holds. For guards and for actions that read several variables in one step. The
-    /// `Vm` takes it in [`Action::Await`](crate::Action::Await) and within atomic blocks; programs
-    /// with threads use [`Action::Load`](crate::Action::Load).
+    /// What memory holds. For guards and for actions that read several variables in one step: models
+    /// for engines that know all of a state. The `Vm` refuses it; programs with threads use
+    /// [`Action::Load`](crate::Action::Load) and [`Action::Await`](crate::Action::Await).
     Read {
         /// Where.
         from: Box<Place>,

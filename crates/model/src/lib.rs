@@ -35,6 +35,7 @@ mod print;
 mod program;
 mod span;
 mod types;
+mod vm;
 
 pub use action::{Access, Action, Callee, Message, MessageField, Update};
 pub use build::RoutineBuilder;
@@ -48,3 +49,4 @@ pub use program::{
 };
 pub use span::{FileId, Span};
 pub use types::{Field, Layout, LayoutId, Pointer, Sync, Type};
+pub use vm::{Races, Vm, VmError};

@@ -171,7 +171,7 @@ fn layout(program: &Program, id: LayoutId) -> String {
     }
 }
 
-fn constant(ty: Type, bits: u64) -> String {
+pub(crate) fn constant(ty: Type, bits: u64) -> String {
     match ty {
         Type::BOOL => (bits != 0).to_string(),
         Type::Int { signed: true, .. } => (bits as i64).to_string(),

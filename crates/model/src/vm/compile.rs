@@ -1,0 +1,673 @@
+//! Turns the graphs of a program into instructions.
+
+use super::code::{
+    Address, AddressBase, Arguments, Code, HALT, Instruction, Kind, NOWHERE, Node, ObjectInfo, Op,
+    Operand, Pc, Queue, QueueField, RoutineCode, Source, Target,
+};
+use super::finest::Finest;
+use super::units::Units;
+use super::{Races, VmError};
+use crate::{
+    Access, Action, Base, Binary, Branching, Callee, Compare, Edge, Expr, InitValue, Layout,
+    LayoutId, LocationId, Message, MessageField, Place, Pointer, Program, RegisterId, Routine,
+    Span, Storage, Type, evaluate,
+};
+use Instruction as I;
+
+/// The code of a program, or everything in it that the `Vm` does not run.
+pub(super) fn compile(program: &Program, races: Races) -> Result<Code, Vec<VmError>> {
+    let mut compiler = Compiler {
+        program,
+        races,
+        finest: Finest::of(program),
+        code: Code { instructions: vec![I::Unborn, I::Halt, I::Stuck], ..Code::default() },
+        errors: Vec::new(),
+        origin: (Span::NONE, 0),
+        seen: None,
+    };
+    compiler.code.origins = vec![(Span::NONE, 0); 3];
+    compiler.lay_out();
+    for idx in 0..program.routines.len() {
+        compiler.routine(idx);
+    }
+    match compiler.errors.is_empty() {
+        true => Ok(compiler.code),
+        false => Err(compiler.errors),
+    }
+}
+
+struct Compiler<'a> {
+    program: &'a Program,
+    races: Races,
+    finest: Finest,
+    code: Code,
+    errors: Vec<VmError>,
+    /// Where the instructions that are being written stand in the source.
+    origin: (Span, u32),
+    /// The register that stands for what an await would read.
+    seen: Option<RegisterId>,
+}
+
+/// Code that is still to be written, and the jump that leads to it.
+enum Todo {
+    Edges { from: LocationId, first: usize, jump: Pc },
+    Choice { edge: usize, to: LocationId },
+}
+
+impl<'a> Compiler<'a> {
+    /// Gives every object its place in memory and the numbers of its parts.
+    fn lay_out(&mut self) {
+        // Word 0 is where free memory begins, word 1 whether waiting is excused.
+        let mut address = 16;
+        for (idx, object) in self.program.objects.iter().enumerate() {
+            let size = self.program.size_of(object.layout);
+            let units = self.units(object.layout, self.finest.of_object(idx));
+            let kind = match object.storage {
+                Storage::Shared => Kind::Static,
+                Storage::Constant => Kind::Constant,
+                Storage::PerThread => {
+                    self.code.per_thread.push(idx as u32);
+                    Kind::PerThread
+                }
+            };
+            let (first_unit, first_piece) = (self.code.n_units, self.code.n_pieces);
+            self.code.objects.push(ObjectInfo {
+                address,
+                size,
+                units,
+                first_unit,
+                first_piece,
+                kind,
+            });
+            let map = &self.code.units[units as usize];
+            self.code.n_units += map.units.count(size);
+            self.code.n_pieces += map.pieces.count(size);
+            address += size.next_multiple_of(8);
+        }
+        self.code.memory = vec![0; address as usize / 8];
+        self.code.memory[0] = u64::from(address);
+        if self
+            .program
+            .routines
+            .iter()
+            .flat_map(Routine::edges)
+            .any(|(_, edge)| matches!(edge.action, Action::AtomicBegin))
+        {
+            self.code.atomic_unit = Some(self.code.n_units);
+            self.code.n_units += 1;
+        }
+        for (idx, object) in self.program.objects.iter().enumerate() {
+            let start = self.code.objects[idx].address;
+            for init in &object.init {
+                let bits = |bits: u64, n: u32| bits.to_le_bytes()[..n as usize].to_vec();
+                let bytes = match &init.value {
+                    InitValue::Bytes(bytes) => bytes.clone(),
+                    InitValue::Bits(ty, value) => bits(*value, ty.bytes()),
+                    InitValue::Object(object, offset) => {
+                        bits(Pointer::to_object(*object).plus(*offset).bits(), 8)
+                    }
+                    InitValue::Routine(routine) => bits(Pointer::to_routine(*routine).bits(), 8),
+                };
+                for (idx, byte) in bytes.into_iter().enumerate() {
+                    let at = (start + init.offset) as usize + idx;
+                    let word = &mut self.code.memory[at / 8];
+                    *word &= !(0xff << (at % 8 * 8));
+                    *word |= u64::from(byte) << (at % 8 * 8);
+                }
+            }
+        }
+    }
+
+    /// The number of the numbering of a layout.
+    fn units(&mut self, layout: LayoutId, finest: u32) -> u32 {
+        let units = Units::of(self.program, layout, finest);
+        let known = self.code.units.iter().position(|other| *other == units);
+        known.unwrap_or_else(|| {
+            self.code.units.push(units);
+            self.code.units.len() - 1
+        }) as u32
+    }
+
+    fn routine(&mut self, idx: usize) {
+        let routine = &self.program.routines[idx];
+        self.origin = (routine.span, idx as u32);
+        let begin = self.emit(I::Yield);
+        let finest = self.finest.of_pointers();
+        let objects = routine
+            .objects
+            .iter()
+            .map(|object| {
+                let finest = finest.min(self.finest.of_frames());
+                (self.program.size_of(object.layout), self.units(object.layout, finest))
+            })
+            .collect();
+        let parameters = routine.registers[..routine.n_parameters as usize].iter();
+        self.code.routines.push(RoutineCode {
+            begin,
+            n_registers: routine.registers.len() as u32,
+            parameters: parameters.map(|register| register.ty).collect(),
+            objects,
+        });
+        let mut labels = vec![None; routine.locations.len()];
+        let mut todo = Vec::new();
+        self.location(routine, routine.start, &mut labels, &mut todo);
+        while let Some(next) = todo.pop() {
+            let here = self.here();
+            match next {
+                Todo::Edges { from, first, jump } => {
+                    let I::JumpUnless { otherwise, .. } =
+                        &mut self.code.instructions[jump as usize]
+                    else {
+                        unreachable!("only branches leave something to do")
+                    };
+                    *otherwise = here;
+                    self.edges(routine, from, first, &mut labels, &mut todo);
+                }
+                Todo::Choice { edge, to } => {
+                    self.code.edges[edge].1 = here;
+                    self.location(routine, to, &mut labels, &mut todo);
+                }
+            }
+        }
+    }
+
+    /// Writes what begins at a location, up to where it is known already.
+    fn location(
+        &mut self,
+        routine: &'a Routine,
+        location: LocationId,
+        labels: &mut [Option<Pc>],
+        todo: &mut Vec<Todo>,
+    ) {
+        let mut at = Some(location);
+        while let Some(location) = at {
+            if let Some(known) = labels[location.0 as usize] {
+                self.emit(I::Jump(known));
+                return;
+            }
+            labels[location.0 as usize] = Some(self.here());
+            at = self.edges_from(routine, location, 0, todo);
+        }
+    }
+
+    fn edges(
+        &mut self,
+        routine: &'a Routine,
+        from: LocationId,
+        first: usize,
+        labels: &mut [Option<Pc>],
+        todo: &mut Vec<Todo>,
+    ) {
+        if let Some(next) = self.edges_from(routine, from, first, todo) {
+            self.location(routine, next, labels, todo);
+        }
+    }
+
+    /// Writes one way out of a location, the others later; says where it leads.
+    fn edges_from(
+        &mut self,
+        routine: &'a Routine,
+        from: LocationId,
+        first: usize,
+        todo: &mut Vec<Todo>,
+    ) -> Option<LocationId> {
+        let location = routine.location(from);
+        if let Some(edge) = location.edges.first() {
+            self.origin.0 = edge.span;
+        }
+        if location.atomic {
+            self.refuse("a location that keeps others from running");
+        }
+        if from == routine.end {
+            self.emit(I::Return { value: None });
+            return None;
+        }
+        if location.branching == Branching::Choice {
+            return self.choice(&location.edges, todo);
+        }
+        let Some(edge) = location.edges.get(first) else {
+            self.emit(I::NoWay);
+            return None;
+        };
+        self.origin.0 = edge.span;
+        if let Some(guard) = &edge.guard {
+            let condition = self.expr(guard);
+            let jump = self.emit(I::JumpUnless { condition, otherwise: HALT });
+            todo.push(Todo::Edges { from, first: first + 1, jump });
+        }
+        self.action(&edge.action).then_some(edge.to)
+    }
+
+    /// A choice between edges. Those that do something become choices of locations first.
+    fn choice(&mut self, edges: &'a [Edge], todo: &mut Vec<Todo>) -> Option<LocationId> {
+        let start = self.code.edges.len() as u32;
+        for edge in edges.iter().filter(|edge| !edge.otherwise) {
+            let always = Expr::bool(true);
+            let guard = self.expr(edge.guard.as_ref().unwrap_or(&always));
+            self.code.edges.push((guard, HALT));
+            if edge.action != Action::Skip {
+                self.refuse("a choice between edges that do something");
+            }
+            todo.push(Todo::Choice { edge: self.code.edges.len() - 1, to: edge.to });
+        }
+        let len = self.code.edges.len() as u32 - start;
+        let choose = self.emit(I::ChooseEdge { edges: Arguments { start, len }, otherwise: 0 });
+        let otherwise = self.here();
+        let I::ChooseEdge { otherwise: target, .. } = &mut self.code.instructions[choose as usize]
+        else {
+            unreachable!("it was written two lines ago")
+        };
+        *target = otherwise;
+        match edges.iter().find(|edge| edge.otherwise) {
+            Some(edge) => self.action(&edge.action).then_some(edge.to),
+            None => {
+                self.emit(I::NoWay);
+                None
+            }
+        }
+    }
+
+    fn emit(&mut self, instruction: Instruction) -> Pc {
+        self.code.instructions.push(instruction);
+        self.code.origins.push(self.origin);
+        self.here() - 1
+    }
+
+    fn here(&self) -> Pc {
+        self.code.instructions.len() as Pc
+    }
+
+    fn refuse(&mut self, what: &str) {
+        self.errors.push(VmError { what: what.to_owned(), span: self.origin.0 });
+    }
+
+    /// Writes an action; says whether anything comes after it.
+    fn action(&mut self, action: &'a Action) -> bool {
+        use Action as A;
+        let instruction = match action {
+            A::Skip => return true,
+            A::Assign { to, value } => I::Assign { to: to.0, value: self.expr(value) },
+            A::Load { to, from, ty, access } => {
+                let (visible, watched) = self.access(*access);
+                I::Load { visible, watched, to: to.0, from: self.place(from), ty: *ty }
+            }
+            A::Store { to, value, access } => {
+                let (visible, watched) = self.access(*access);
+                let (to, ty) = (self.place(to), value.ty());
+                I::Store { visible, watched, to, value: self.expr(value), ty }
+            }
+            A::Modify { old, on, update, value } => I::Modify {
+                old: result(*old),
+                on: self.place(on),
+                update: *update,
+                value: self.expr(value),
+                ty: value.ty(),
+            },
+            A::CompareExchange { success, old, on, expected, new } => I::CompareExchange {
+                success: result(*success),
+                old: result(*old),
+                on: self.place(on),
+                expected: self.expr(expected),
+                new: self.expr(new),
+                ty: expected.ty(),
+            },
+            A::Await { to, from, ty, until } => {
+                let from = self.place(from);
+                self.seen = Some(*to);
+                let until = self.expr(until);
+                self.seen = None;
+                I::Await { to: to.0, from, until, ty: *ty }
+            }
+            A::Copy { to, from, size } => I::Copy {
+                visible: self.races == Races::Allow,
+                to: self.place(to),
+                from: self.place(from),
+                size: self.expr(size),
+            },
+            A::Fill { to, byte, size } => I::Fill {
+                visible: self.races == Races::Allow,
+                to: self.place(to),
+                byte: self.expr(byte),
+                size: self.expr(size),
+            },
+            A::Allocate { to, size, element } => {
+                let finest = self.finest.of_pointers();
+                I::Allocate { to: to.0, size: self.expr(size), units: self.units(*element, finest) }
+            }
+            A::Free { pointer } => I::Free { pointer: self.expr(pointer) },
+            A::SizeOf { to, pointer } => I::SizeOf { to: to.0, pointer: self.expr(pointer) },
+            A::Call { callee, arguments, to } => {
+                let target = self.target(callee);
+                I::Call { target, arguments: self.arguments(arguments), to: result(*to) }
+            }
+            A::Return { value } => {
+                let value = value.as_ref().map(|value| self.expr(value));
+                self.emit(I::Return { value });
+                return false;
+            }
+            A::Check { condition, kind, message } => {
+                self.code.texts.push(message.clone());
+                let text = self.code.texts.len() as u32 - 1;
+                I::Check { condition: self.expr(condition), kind: *kind, text }
+            }
+            A::Assume { condition } => I::Assume { condition: self.expr(condition) },
+            A::AtomicBegin => I::AtomicBegin,
+            A::AtomicEnd => I::AtomicEnd,
+            A::Choose { to, low, high } => match high.checked_sub(*low) {
+                Some(more) if (0..i64::from(u32::MAX)).contains(&more) => {
+                    I::Choose { to: to.0, low: *low, count: more as u32 + 1 }
+                }
+                _ => {
+                    self.refuse("a choice between more numbers than can be tried");
+                    return true;
+                }
+            },
+            A::Yield => I::Yield,
+            A::Spawn { routine, arguments, to } => {
+                let target = self.target(routine);
+                I::Spawn { target, arguments: self.arguments(arguments), to: result(*to) }
+            }
+            A::Join { process, to } => I::Join { process: self.expr(process), to: result(*to) },
+            A::Detach { process } => I::Detach { process: self.expr(process) },
+            A::ExitProcess { value } => {
+                let value = value.as_ref().map(|value| self.expr(value));
+                self.emit(I::ExitProcess { value });
+                return false;
+            }
+            A::ExitProgram => {
+                self.emit(I::ExitProgram);
+                return false;
+            }
+            A::MutexInit { mutex, kind } => {
+                self.code.has_lifecycle = true;
+                I::MutexInit { mutex: self.place(mutex), kind: self.expr(kind) }
+            }
+            A::Lock { mutex, to } => I::Lock { mutex: self.place(mutex), to: result(*to) },
+            A::TryLock { mutex, to } => I::TryLock { mutex: self.place(mutex), to: result(*to) },
+            A::Unlock { mutex, to } => I::Unlock { mutex: self.place(mutex), to: result(*to) },
+            A::MutexDestroy { mutex } => {
+                self.code.has_lifecycle = true;
+                I::MutexDestroy(self.place(mutex))
+            }
+            A::ReadLock(lock) => I::ReadLock(self.place(lock)),
+            A::WriteLock(lock) => I::WriteLock(self.place(lock)),
+            A::TryReadLock(lock, to) => I::TryReadLock(self.place(lock), result(*to)),
+            A::TryWriteLock(lock, to) => I::TryWriteLock(self.place(lock), result(*to)),
+            A::ReadWriteUnlock(lock) => I::ReadWriteUnlock(self.place(lock)),
+            A::RwLockDestroy(lock) => {
+                self.code.has_lifecycle = true;
+                I::RwLockDestroy(self.place(lock))
+            }
+            A::Wait { condvar, mutex } => {
+                let (condvar, mutex) = (self.place(condvar), self.place(mutex));
+                self.emit(I::Wait { condvar, mutex });
+                I::Reacquire { condvar, mutex }
+            }
+            A::NotifyOne(condvar) => I::NotifyOne(self.place(condvar)),
+            A::NotifyAll(condvar) => I::NotifyAll(self.place(condvar)),
+            A::CondvarDestroy(condvar) => {
+                self.code.has_lifecycle = true;
+                I::CondvarDestroy(self.place(condvar))
+            }
+            A::SemaphoreInit { semaphore, permits } => {
+                self.code.has_lifecycle = true;
+                let semaphore = self.place(semaphore);
+                I::SemaphoreInit { semaphore, permits: self.expr(permits) }
+            }
+            A::SemaphoreAcquire(semaphore) => I::SemaphoreAcquire(self.place(semaphore)),
+            A::SemaphoreTryAcquire(semaphore, to) => {
+                I::SemaphoreTryAcquire(self.place(semaphore), result(*to))
+            }
+            A::SemaphoreRelease(semaphore) => I::SemaphoreRelease(self.place(semaphore)),
+            A::SemaphoreValue(semaphore, to) => I::SemaphoreValue(self.place(semaphore), to.0),
+            A::BarrierInit { barrier, parties } => {
+                self.code.has_lifecycle = true;
+                I::BarrierInit { barrier: self.place(barrier), parties: self.expr(parties) }
+            }
+            A::BarrierWait(barrier, to) => {
+                let barrier = self.place(barrier);
+                self.emit(I::Arrive(barrier, result(*to)));
+                I::Leave(barrier)
+            }
+            A::Send(message) => I::Send(self.queue(message)),
+            A::TrySend(message, to) => I::TrySend(self.queue(message), result(*to)),
+            A::Receive(message) => I::Receive(self.queue(message)),
+            A::TryReceive(message, to) => I::TryReceive(self.queue(message), result(*to)),
+        };
+        self.emit(instruction);
+        true
+    }
+
+    /// Whether an access is an operation, and whether it is watched.
+    fn access(&self, access: Access) -> (bool, bool) {
+        match (access, self.races) {
+            (Access::Atomic, _) | (Access::Plain, Races::Allow) => (true, false),
+            (Access::Plain, Races::Error) => (false, true),
+            (Access::Private, _) => (false, false),
+        }
+    }
+
+    fn target(&mut self, callee: &Callee) -> Target {
+        match callee {
+            Callee::Routine(routine) => Target::Routine(routine.0),
+            Callee::Pointer(pointer) => Target::Pointer(self.expr(pointer)),
+        }
+    }
+
+    fn arguments(&mut self, arguments: &[Expr]) -> Arguments {
+        let arguments: Vec<Operand> = arguments.iter().map(|value| self.expr(value)).collect();
+        let start = self.code.arguments.len() as u32;
+        let len = arguments.len() as u32;
+        self.code.arguments.extend(arguments);
+        Arguments { start, len }
+    }
+
+    fn queue(&mut self, message: &Message) -> u32 {
+        let Layout::Channel { capacity, fields } = &self.program.layouts[message.layout.0 as usize]
+        else {
+            panic!("a message is for a channel")
+        };
+        if *capacity == 0 {
+            self.refuse("a rendezvous");
+        }
+        if message.anywhere || message.keep {
+            self.refuse("a channel that is not used as a queue");
+        }
+        let mut parts = Vec::new();
+        for (field, &ty) in message.fields.iter().zip(fields) {
+            let part = match field {
+                MessageField::Value(value) => QueueField::Send(self.expr(value)),
+                MessageField::Ignore => QueueField::Receive(NOWHERE),
+                MessageField::Register(register) => QueueField::Receive(register.0),
+                MessageField::Place(..) => {
+                    self.refuse("a message that is received into memory");
+                    QueueField::Receive(NOWHERE)
+                }
+            };
+            parts.push((part, ty));
+        }
+        let at = self.place(&message.channel);
+        let size = fields.iter().map(|ty| ty.bytes()).sum();
+        self.code.queues.push(Queue { at, capacity: *capacity, fields: parts, size });
+        self.code.queues.len() as u32 - 1
+    }
+
+    fn place(&mut self, place: &Place) -> Address {
+        let offset = self.expr(&place.offset);
+        let base = match &place.base {
+            Base::Object(object) => match self.per_thread(object.0) {
+                Some(number) => AddressBase::PerThread(number),
+                None => AddressBase::Static(object.0),
+            },
+            Base::Frame(number) => AddressBase::Frame(*number),
+            Base::Pointer(pointer) => AddressBase::Pointer(self.expr(pointer)),
+        };
+        Address { base, offset }
+    }
+
+    /// Which of the objects that every thread has its own of this is.
+    fn per_thread(&self, object: u32) -> Option<u32> {
+        let number = self.code.per_thread.iter().position(|&other| other == object)?;
+        Some(number as u32)
+    }
+
+    fn constant(&mut self, bits: u64) -> Operand {
+        let known = self.code.constants.iter().position(|&other| other == bits);
+        let number = known.unwrap_or_else(|| {
+            self.code.constants.push(bits);
+            self.code.constants.len() - 1
+        });
+        Operand::new(Source::Constant(number as u32))
+    }
+
+    fn value_of(&self, operand: Operand) -> Option<u64> {
+        match operand.source() {
+            Source::Constant(number) => Some(self.code.constants[number as usize]),
+            _ => None,
+        }
+    }
+
+    fn node(&mut self, op: Op, left: Operand, right: Operand) -> Operand {
+        self.code.nodes.push(Node { op, left, right });
+        Operand::new(Source::Node(self.code.nodes.len() as u32 - 1))
+    }
+
+    fn expr(&mut self, value: &Expr) -> Operand {
+        match value {
+            Expr::Const { bits, .. } => self.constant(*bits),
+            Expr::Register { register, .. } if self.seen == Some(*register) => {
+                Operand::new(Source::Seen)
+            }
+            Expr::Register { register, .. } => Operand::new(Source::Register(register.0)),
+            Expr::Unary(op, operand) => {
+                let ty = operand.ty();
+                let operand = self.expr(operand);
+                match self.value_of(operand) {
+                    Some(value) => self.constant(evaluate::unary(*op, ty, value)),
+                    None => self.node(Op::Unary(*op, ty), operand, operand),
+                }
+            }
+            Expr::Binary(op, left, right) => {
+                let (ty, shift) = (left.ty(), right.ty());
+                let (left, right) = (self.expr(left), self.expr(right));
+                if let (Some(l), Some(r)) = (self.value_of(left), self.value_of(right)) {
+                    return self.constant(evaluate::binary(*op, ty, l, r, shift));
+                }
+                let op = match (op, ty) {
+                    (Binary::Add, Type::I32) => Op::AddI32,
+                    (Binary::Add, Type::I64) => Op::AddI64,
+                    (Binary::Multiply, Type::I64) => Op::MultiplyI64,
+                    _ => Op::Binary(*op, ty, shift),
+                };
+                self.node(op, left, right)
+            }
+            Expr::Compare(op, left, right) => {
+                let ty = left.ty();
+                let (left, right) = (self.expr(left), self.expr(right));
+                if let (Some(l), Some(r)) = (self.value_of(left), self.value_of(right)) {
+                    return self.constant(u64::from(evaluate::compare(*op, ty, l, r)));
+                }
+                let op = match (op, ty) {
+                    // Whether bits are the same does not depend on the sign.
+                    (Compare::Equal | Compare::NotEqual, Type::Int { .. } | Type::Pointer)
+                    | (_, Type::Int { signed: true, .. }) => Op::CompareSigned(*op),
+                    _ => Op::Compare(*op, ty),
+                };
+                self.node(op, left, right)
+            }
+            Expr::Overflows(op, left, right) => {
+                let ty = left.ty();
+                let (left, right) = (self.expr(left), self.expr(right));
+                if let (Some(l), Some(r)) = (self.value_of(left), self.value_of(right)) {
+                    return self.constant(u64::from(evaluate::overflows(*op, ty, l, r)));
+                }
+                self.node(Op::Overflows(*op, ty), left, right)
+            }
+            Expr::Convert(to, operand) => {
+                let (from, to) = (operand.ty(), *to);
+                let operand = self.expr(operand);
+                match self.value_of(operand) {
+                    Some(value) => self.constant(evaluate::convert(to, from, value)),
+                    None if keeps_bits(from, to) => operand,
+                    None => self.node(Op::Convert { from, to }, operand, operand),
+                }
+            }
+            Expr::Reinterpret(to, operand) => {
+                // The same bits, in the canonical form of the other type.
+                let (to, bits) = (*to, Type::unsigned(operand.ty().bits() as u8));
+                let operand = self.expr(operand);
+                self.node(Op::Convert { from: bits, to: as_int(to) }, operand, operand)
+            }
+            Expr::If(parts) => {
+                let [condition, then, otherwise] = parts.each_ref().map(|part| self.expr(part));
+                let choice = self.node(Op::If, condition, condition);
+                self.node(Op::Parts, then, otherwise);
+                choice
+            }
+            Expr::Offset(pointer, bytes) => {
+                let (pointer, bytes) = (self.expr(pointer), self.expr(bytes));
+                self.offset(pointer, bytes)
+            }
+            Expr::Address(place) => {
+                let bytes = self.expr(&place.offset);
+                match &place.base {
+                    Base::Object(object) => match self.per_thread(object.0) {
+                        Some(number) => self.node(Op::PerThread(number), bytes, bytes),
+                        None => {
+                            let pointer = self.constant(Pointer::to_object(*object).bits());
+                            self.offset(pointer, bytes)
+                        }
+                    },
+                    Base::Frame(number) => self.node(Op::Frame(*number), bytes, bytes),
+                    Base::Pointer(pointer) => {
+                        let pointer = self.expr(pointer);
+                        self.offset(pointer, bytes)
+                    }
+                }
+            }
+            Expr::Routine(routine) => self.constant(Pointer::to_routine(*routine).bits()),
+            Expr::Thread => {
+                let nothing = self.constant(0);
+                self.node(Op::Thread, nothing, nothing)
+            }
+            Expr::Read { .. } => {
+                self.refuse("an expression that reads memory");
+                self.constant(0)
+            }
+        }
+    }
+
+    fn offset(&mut self, pointer: Operand, bytes: Operand) -> Operand {
+        match (self.value_of(pointer), self.value_of(bytes)) {
+            (_, Some(0)) => pointer,
+            (Some(pointer), Some(bytes)) => {
+                self.constant(Pointer::from_bits(pointer).plus(bytes as i64).bits())
+            }
+            _ => self.node(Op::Offset, pointer, bytes),
+        }
+    }
+}
+
+fn result(register: Option<RegisterId>) -> u32 {
+    register.map_or(NOWHERE, |register| register.0)
+}
+
+/// Whether every value of `from` has the same bits as a `to`.
+fn keeps_bits(from: Type, to: Type) -> bool {
+    match (from, to) {
+        (Type::Int { bits: a, signed }, Type::Int { bits: b, signed: to_signed }) => {
+            b == 64 || (a < b && !signed) || (a <= b && signed == to_signed)
+        }
+        (Type::Int { .. }, Type::Pointer) => true,
+        (Type::Pointer, Type::Int { bits, .. }) => bits == 64,
+        _ => false,
+    }
+}
+
+/// The integer that has the bits of a type.
+fn as_int(ty: Type) -> Type {
+    match ty {
+        Type::Int { .. } => ty,
+        other => Type::unsigned(other.bits() as u8),
+    }
+}

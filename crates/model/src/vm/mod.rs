@@ -1,0 +1,250 @@
+//! Runs a [`Program`] one operation at a time: a [`System`] for the stateless search.
+//!
+//! The graphs are compiled to instructions (`compile.rs`, `code.rs`). A state is words, and every
+//! change of one is logged, so that [`System::rewind`] undoes instead of repeating (`machine.rs`).
+//! `next.rs` says what a thread would do next, `step.rs` does it, `run.rs` does what is invisible.
+
+mod code;
+mod compile;
+mod copy;
+mod finest;
+mod machine;
+mod names;
+mod next;
+mod run;
+mod step;
+mod units;
+
+use crate::{Program, Span, Type};
+use code::{Code, HALT, STUCK, UNBORN};
+use machine::{EXCUSED, Last, Machine, control};
+use mazurka_core::{
+    Decision, Divergence, Effect, Failure, Location, Next, ObjectId, PlainAccess, Schedule, System,
+    ThreadId, fold, replay_to,
+};
+use names::Names;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// What is done with plain accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Races {
+    /// They are invisible and watched: two that nothing orders are a data race.
+    #[default]
+    Error,
+    /// They are operations like any other, sequentially consistent.
+    Allow,
+}
+
+/// Something in a program that the [`Vm`] does not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} needs an engine that stores states")]
+pub struct VmError {
+    /// What it is.
+    pub what: String,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// A running program.
+///
+/// A clone shares the program and goes on from the same state.
+#[derive(Clone)]
+pub struct Vm {
+    program: Arc<Program>,
+    code: Arc<Code>,
+    /// The state in the beginning.
+    initial: Arc<Machine>,
+    machine: Machine,
+}
+
+impl Vm {
+    /// A machine that runs `program`, or everything in it that it does not run.
+    pub fn new(program: Program, races: Races) -> Result<Self, Vec<VmError>> {
+        let code = Arc::new(compile::compile(&program, races)?);
+        let program = Arc::new(program);
+        let names = Arc::new(Mutex::new(Names::new(program.clone(), &code)));
+        let mut machine = Machine::new(&code, names);
+        machine.grow(program.processes.len());
+        for (thread, process) in program.processes.iter().enumerate() {
+            let routine = process.routine.0 as usize;
+            machine
+                .start(&code, thread, routine, &process.arguments)
+                .expect("the first frame is within all limits");
+        }
+        machine.log.clear();
+        machine.accesses.clear();
+        Ok(Self { program, code, initial: Arc::new(machine.clone()), machine })
+    }
+
+    /// The program that it runs.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Whether whoever waits now is excused: an assumption of the program failed in this execution,
+    /// or the program has exited.
+    pub fn is_waiting_excused(&self) -> bool {
+        self.machine.memory[EXCUSED] != 0
+    }
+
+    /// The number that a part of an object holds now, for tests and tools.
+    pub fn peek(&self, object: crate::ObjectIdx, offset: u32, ty: Type) -> u64 {
+        let object = self.code.objects[object.0 as usize];
+        self.machine.get(machine::Spot { object, offset }, ty)
+    }
+
+    /// What a register of the first frame of a thread holds now, for tests and tools.
+    pub fn peek_register(&self, thread: ThreadId, register: crate::RegisterId) -> u64 {
+        let first = code::CONTROL + run::SAVED;
+        self.machine.control(thread.index(), first + register.0 as usize)
+    }
+
+    /// Whether a thread has ended.
+    pub fn has_ended(&self, thread: ThreadId) -> bool {
+        self.machine.has_ended(thread.index())
+    }
+
+    fn names(&self) -> std::sync::MutexGuard<'_, Names> {
+        self.machine.names.lock().expect("nobody panics while naming")
+    }
+}
+
+impl System for Vm {
+    fn reset(&mut self) {
+        // What is known of threads and objects outlives the execution.
+        let machine = &mut self.machine;
+        machine.memory[..self.initial.memory.len()].copy_from_slice(&self.initial.memory);
+        for (idx, thread) in machine.threads.iter_mut().enumerate() {
+            match self.initial.threads.get(idx) {
+                Some(initial) => {
+                    thread.stack[..initial.stack.len()].copy_from_slice(&initial.stack);
+                    thread.made.clone_from(&initial.made);
+                    machine.pending[idx] = self.initial.pending[idx];
+                }
+                None => {
+                    thread.stack[control::PC] = u64::from(UNBORN);
+                    machine.pending[idx] = next::Pending::UNBORN;
+                }
+            }
+        }
+        machine.log.clear();
+        machine.marks.clear();
+        machine.accesses.clear();
+        machine.last = Last::Nothing;
+    }
+
+    fn n_threads(&self) -> usize {
+        self.machine.threads.len()
+    }
+
+    #[inline]
+    fn next(&self, thread: ThreadId) -> Next {
+        self.machine.next(&self.code, thread.index())
+    }
+
+    fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
+        debug_assert!(
+            matches!(self.next(decision.thread),
+                Next::Enabled { choices, .. } if decision.choice < choices),
+            "{decision:?} is not possible: {:?}",
+            self.next(decision.thread),
+        );
+        self.machine.step(&self.code, decision)
+    }
+
+    fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+        if depth <= self.machine.marks.len() {
+            self.machine.undo(&self.code, depth);
+            return Ok(());
+        }
+        replay_to(self, schedule, depth)
+    }
+
+    fn accesses(&self) -> &[PlainAccess] {
+        &self.machine.accesses
+    }
+
+    fn fingerprint(&self) -> Option<u128> {
+        let mut hash = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344];
+        self.machine.visit_state(&self.code, &mut |word| {
+            hash[0] = fold::mix(hash[0], word);
+            hash[1] = fold::mix(hash[1], !word.rotate_left(32));
+        });
+        Some(u128::from(hash[0]) << 64 | u128::from(hash[1]))
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.program.assumptions.clone()
+    }
+
+    fn location(&self, thread: ThreadId) -> Option<Location> {
+        let pc = self.machine.pc(thread.index());
+        if matches!(pc, UNBORN | HALT | STUCK) {
+            return None;
+        }
+        let (span, routine) = self.code.origins[pc as usize];
+        let file = self.program.files.get(span.file.0 as usize).filter(|_| span.is_known())?;
+        Some(Location {
+            file: file.clone(),
+            line: span.line,
+            column: span.column,
+            function: Some(self.program.routines[routine as usize].name.clone()),
+        })
+    }
+
+    fn value(&self) -> Option<String> {
+        let show = |ty, bits| crate::print::constant(ty, bits);
+        match self.machine.last {
+            Last::Nothing => None,
+            Last::Read(ty, value) => Some(format!("= {}", show(ty, value))),
+            Last::Wrote(ty, old, new) => Some(format!("{}→{}", show(ty, old), show(ty, new))),
+            Last::Chose(value) => Some(format!("= {value}")),
+        }
+    }
+
+    fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
+        let name = self.names().thread_text(thread.index());
+        Cow::Owned(name.unwrap_or_else(|| thread.to_string()))
+    }
+
+    fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Owned(self.names().unit(&self.code, object.index() as u32))
+    }
+
+    fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Owned(self.names().piece(&self.code, object.index() as u32))
+    }
+}
+
+impl Machine {
+    /// Calls `visit` with every number of the state, in an order that does not depend on how it was
+    /// reached.
+    fn visit_state(&self, code: &Code, visit: &mut dyn FnMut(u64)) {
+        let n_static = code.memory.len();
+        self.memory[1..n_static].iter().for_each(|&word| visit(word));
+        for (idx, thread) in self.threads.iter().enumerate() {
+            visit(u64::from(self.pc(idx)));
+            if self.pc(idx) == UNBORN {
+                continue;
+            }
+            let top = self.control(idx, control::TOP) as usize;
+            thread.stack[..top].iter().for_each(|&word| visit(word));
+            for object in &thread.made[..self.control(idx, control::MADE) as usize] {
+                let start = object.address as usize / 8;
+                visit(self.memory[start - 1]);
+                if self.is_live(object) {
+                    let words = (object.size as usize).div_ceil(8);
+                    self.memory[start..start + words].iter().for_each(|&word| visit(word));
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Vm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Vm({:?} after {} steps)", self.program.name, self.machine.marks.len())
+    }
+}

@@ -1,0 +1,203 @@
+//! Numbers and names of what is made on the way: threads, and objects of the heap and of frames.
+//!
+//! Numbers are given out once and kept for all executions and all clones of a machine, since an
+//! engine compares operations of different executions by them.
+
+use super::code::{Code, Kind, ObjectInfo};
+use crate::{Layout, LayoutId, Program};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Who made an object, after how many others, how large it is and what it is made of.
+pub(super) type Made = (u32, u32, u32, u32);
+
+/// All numbers given out so far.
+#[derive(Debug)]
+pub(super) struct Names {
+    program: Arc<Program>,
+    objects: FxHashMap<Made, (u32, u32)>,
+    /// What was made, in the order of the first units, and in that of the first pieces.
+    made: Vec<Named>,
+    n_units: u32,
+    n_pieces: u32,
+    /// For each thread, who spawned it after how many others; `None` for the first ones.
+    threads: Vec<Option<(u32, u32)>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    first_unit: u32,
+    first_piece: u32,
+    units: u32,
+    size: u32,
+    kind: Kind,
+    thread: u32,
+    number: u32,
+}
+
+impl Names {
+    pub(super) fn new(program: Arc<Program>, code: &Code) -> Self {
+        let threads = vec![None; program.processes.len()];
+        Self {
+            program,
+            objects: FxHashMap::default(),
+            made: Vec::new(),
+            n_units: code.n_units,
+            n_pieces: code.n_pieces,
+            threads,
+        }
+    }
+
+    pub(super) fn n_threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// The number of the thread that `parent` spawns after `n_before` others.
+    pub(super) fn thread(&mut self, parent: u32, n_before: u32) -> u32 {
+        let key = Some((parent, n_before));
+        let known = self.threads.iter().position(|&other| other == key);
+        known.unwrap_or_else(|| {
+            self.threads.push(key);
+            self.threads.len() - 1
+        }) as u32
+    }
+
+    /// The first numbers of the units and the pieces of an object.
+    pub(super) fn made(&mut self, code: &Code, key: Made, kind: Kind) -> (u32, u32) {
+        if let Some(&known) = self.objects.get(&key) {
+            return known;
+        }
+        let (thread, number, size, units) = key;
+        let (first_unit, first_piece) = (self.n_units, self.n_pieces);
+        let map = &code.units[units as usize];
+        self.n_units += map.units.count(size);
+        self.n_pieces += map.pieces.count(size);
+        self.made.push(Named { first_unit, first_piece, units, size, kind, thread, number });
+        self.objects.insert(key, (first_unit, first_piece));
+        (first_unit, first_piece)
+    }
+
+    /// What people call an object.
+    pub(super) fn object(&self, code: &Code, object: &ObjectInfo) -> String {
+        if matches!(object.kind, Kind::Static | Kind::Constant) {
+            let idx = code.objects.iter().position(|other| other.address == object.address);
+            return idx.map_or_else(String::new, |idx| self.program.objects[idx].name.clone());
+        }
+        let at = self.made.partition_point(|made| made.first_unit <= object.first_unit);
+        // Objects without a byte have no unit, so several may begin with the same.
+        let mut candidates = self.made[..at].iter().rev();
+        candidates
+            .find(|made| made.first_unit == object.first_unit && made.size == object.size)
+            .map_or_else(String::new, Named::text)
+    }
+
+    /// What people call the unit of an operation.
+    pub(super) fn unit(&self, code: &Code, unit: u32) -> String {
+        if code.atomic_unit == Some(unit) {
+            return "memory".to_owned();
+        }
+        let of_static = code.objects.iter().enumerate().rev().find(|(_, object)| {
+            object.first_unit <= unit && object.size > 0 && unit < code.n_units
+        });
+        if let Some((idx, object)) = of_static {
+            let units = &code.units[object.units as usize];
+            let number = unit - object.first_unit;
+            let offset = first_byte(object.size, |offset| units.units.number(offset) >= number);
+            return self.program.objects[idx].name.clone() + &self.path(units.layout, offset);
+        }
+        self.made_part(
+            code,
+            unit,
+            |named| named.first_unit,
+            |units, offset| units.units.number(offset),
+        )
+    }
+
+    /// What people call a piece of plain memory.
+    pub(super) fn piece(&self, code: &Code, piece: u32) -> String {
+        let of_static = code.objects.iter().enumerate().rev().find(|(_, object)| {
+            object.first_piece <= piece && object.size > 0 && piece < code.n_pieces
+        });
+        if let Some((idx, object)) = of_static {
+            let units = &code.units[object.units as usize];
+            let number = piece - object.first_piece;
+            let offset = first_byte(object.size, |offset| units.pieces.number(offset) >= number);
+            return self.program.objects[idx].name.clone() + &self.path(units.layout, offset);
+        }
+        self.made_part(
+            code,
+            piece,
+            |named| named.first_piece,
+            |units, offset| units.pieces.number(offset),
+        )
+    }
+
+    fn made_part(
+        &self,
+        code: &Code,
+        number: u32,
+        first: impl Fn(&Named) -> u32,
+        number_of: impl Fn(&super::units::Units, u32) -> u32,
+    ) -> String {
+        let at = self.made.partition_point(|made| first(made) <= number);
+        let Some(named) = self.made[..at].iter().rev().find(|made| made.size > 0) else {
+            return format!("object {number}");
+        };
+        let units = &code.units[named.units as usize];
+        let number = number - first(named);
+        let offset = first_byte(named.size, |offset| number_of(units, offset) >= number);
+        let element = self.program.size_of(units.layout).max(1);
+        let path = match named.size > element {
+            true => format!("[{}]{}", offset / element, self.path(units.layout, offset % element)),
+            false => self.path(units.layout, offset),
+        };
+        named.text() + &path
+    }
+
+    /// The way from the beginning of a layout to the scalar at `offset`: `[3].next`.
+    fn path(&self, layout: LayoutId, offset: u32) -> String {
+        match &self.program.layouts[layout.0 as usize] {
+            Layout::Array { element, .. } => {
+                let size = self.program.size_of(*element).max(1);
+                format!("[{}]{}", offset / size, self.path(*element, offset % size))
+            }
+            Layout::Struct { fields, .. } => {
+                let field = fields.iter().rev().find(|field| field.offset <= offset);
+                field.map_or_else(String::new, |field| {
+                    format!(".{}{}", field.name, self.path(field.layout, offset - field.offset))
+                })
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What people call a thread that was spawned.
+    pub(super) fn thread_text(&self, thread: usize) -> Option<String> {
+        let process = self.program.processes.get(thread)?;
+        (!process.name.is_empty()).then(|| process.name.clone())
+    }
+}
+
+impl Named {
+    fn text(&self) -> String {
+        let what = match self.kind {
+            Kind::Heap => "block",
+            Kind::PerThread => "own",
+            _ => "local",
+        };
+        format!("{what} {} of T{}", self.number, self.thread)
+    }
+}
+
+/// The first offset below `size` that is far enough.
+fn first_byte(size: u32, is_far_enough: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (0, size.saturating_sub(1));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match is_far_enough(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    low
+}

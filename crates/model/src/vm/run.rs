@@ -1,0 +1,494 @@
+//! Runs the invisible instructions between two operations of a thread.
+
+use super::code::{
+    Address, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK,
+};
+use super::machine::{Frame, Machine, Spot, control, memory};
+use super::next::Pending;
+use super::step::assertion;
+use crate::{Pointer, Sync, evaluate};
+use Instruction as I;
+use mazurka_core::{Next, Operation, ThreadId, Violation, ViolationKind};
+
+/// How many invisible instructions a step may take before the thread counts as stuck in a loop.
+const MAX_INVISIBLE: u32 = 10_000_000;
+
+/// What every frame has before its registers: where to go on afterwards, the caller's registers and
+/// first object, where the result goes, and how many objects the frame has.
+pub(super) const SAVED: usize = 5;
+
+impl Machine {
+    /// Runs the invisible instructions from `pc` on, and leaves the thread behind them.
+    pub(super) fn run(&mut self, code: &Code, thread: usize, mut pc: Pc) -> Result<(), Violation> {
+        let mut frame = self.frame(thread);
+        for _ in 0..MAX_INVISIBLE {
+            match code.instructions[pc as usize] {
+                I::Assign { to, value } => {
+                    let value = self.value(code, frame, value);
+                    self.set(frame, to, value);
+                    pc += 1;
+                }
+                I::Jump(target) => pc = target,
+                I::JumpUnless { condition, otherwise } => {
+                    pc = if self.holds(code, frame, condition) { pc + 1 } else { otherwise };
+                }
+                I::Load { visible: false, watched, to, from, ty } => {
+                    let spot = self.spot(code, frame, from, ty.bytes())?;
+                    if watched {
+                        self.watch(code, spot, ty.bytes(), false);
+                    }
+                    let value = self.get(spot, ty);
+                    self.set(frame, to, value);
+                    pc += 1;
+                }
+                I::Store { visible: false, watched, to, value, ty } => {
+                    let spot = self.spot_to_write(code, frame, to, ty.bytes())?;
+                    if watched {
+                        self.watch(code, spot, ty.bytes(), true);
+                    }
+                    let value = self.value(code, frame, value);
+                    self.set_bytes(spot.address(), ty.bytes(), value);
+                    pc += 1;
+                }
+                I::Check { condition, kind, text } => {
+                    if !self.holds(code, frame, condition) {
+                        let message = code.texts[text as usize].clone();
+                        return Err(Violation { kind, message });
+                    }
+                    pc += 1;
+                }
+                I::Call { target, arguments, to } => {
+                    let routine = self.target(code, frame, target)?;
+                    self.call(code, frame, routine, arguments, pc + 1, to)?;
+                    frame = self.frame(thread);
+                    pc = code.routines[routine].begin + 1;
+                }
+                I::Return { value } => {
+                    let value = value.map_or(0, |value| self.value(code, frame, value));
+                    pc = self.pop_frame(code, thread, value);
+                    if pc == HALT {
+                        return self.end(thread, value);
+                    }
+                    frame = self.frame(thread);
+                }
+                I::ExitProcess { value } => {
+                    let value = value.map_or(0, |value| self.value(code, frame, value));
+                    while self.pop_frame(code, thread, value) != HALT {}
+                    return self.end(thread, value);
+                }
+                I::ExitProgram => {
+                    self.excuse_waiting();
+                    return self.end(thread, 0);
+                }
+                I::Assume { condition } => {
+                    if !self.holds(code, frame, condition) {
+                        self.excuse_waiting();
+                        self.set_stack(thread, control::PC, u64::from(STUCK));
+                        self.pending[thread] = Pending::FINISHED;
+                        return Ok(());
+                    }
+                    pc += 1;
+                }
+                _ => match self.arrive(code, thread, pc)? {
+                    Arrival::At(pending) => {
+                        self.set_stack(thread, control::PC, u64::from(pc));
+                        self.pending[thread] = pending;
+                        return Ok(());
+                    }
+                    Arrival::Past(next) => pc = next,
+                },
+            }
+        }
+        Err(Violation {
+            kind: ViolationKind::Livelock,
+            message: format!("{MAX_INVISIBLE} instructions without an operation in between"),
+        })
+    }
+
+    /// Comes to an instruction that may be visible; carries it out if it is not, or if the thread
+    /// is in an atomic block.
+    fn arrive(&mut self, code: &Code, thread: usize, pc: Pc) -> Result<Arrival, Violation> {
+        let is_atomic = self.control(thread, control::ATOMIC) > 0;
+        if let I::Spawn { .. } = code.instructions[pc as usize] {
+            self.name_child(thread)?;
+        }
+        match self.pending_at(code, thread, pc)? {
+            None => Ok(Arrival::Past(self.pass(code, thread, pc)?)),
+            Some(pending) if !is_atomic => Ok(Arrival::At(pending)),
+            Some(pending) => self.pass_atomically(code, thread, pc, pending),
+        }
+    }
+
+    /// Carries out an operation within an atomic block: an access, or nothing.
+    fn pass_atomically(
+        &mut self,
+        code: &Code,
+        thread: usize,
+        pc: Pc,
+        pending: Pending,
+    ) -> Result<Arrival, Violation> {
+        let instruction = code.instructions[pc as usize];
+        if let I::AtomicBegin = instruction {
+            let depth = self.control(thread, control::ATOMIC);
+            self.set_stack(thread, control::ATOMIC, depth + 1);
+            return Ok(Arrival::Past(pc + 1));
+        }
+        let is_access = matches!(
+            pending.next,
+            Next::Enabled {
+                operation: Operation::Load(_)
+                    | Operation::Store(_)
+                    | Operation::ReadModifyWrite(_)
+                    | Operation::Yield,
+                ..
+            }
+        );
+        if !is_access {
+            let name = pending.next.operation().map_or("nothing", Operation::name);
+            return Err(Violation {
+                kind: ViolationKind::Panic,
+                message: format!("`{name}` cannot be run within an atomic block"),
+            });
+        }
+        let (_, next) = self.operate(code, thread, pc, 0)?;
+        Ok(Arrival::Past(next))
+    }
+
+    /// Carries out an instruction that is invisible, at least for now; says where to go on.
+    fn pass(&mut self, code: &Code, thread: usize, pc: Pc) -> Result<Pc, Violation> {
+        let frame = self.frame(thread);
+        match code.instructions[pc as usize] {
+            I::AtomicEnd => {
+                let depth = self.control(thread, control::ATOMIC);
+                if depth == 0 {
+                    return Err(assertion("an atomic block ends that never began".to_owned()));
+                }
+                self.set_stack(thread, control::ATOMIC, depth - 1);
+            }
+            I::Lock { mutex, to } => {
+                // The owner of one that may be taken again, or that tells.
+                let address = self.spot(code, frame, mutex, Sync::Mutex.bytes())?.address();
+                match self.get_bytes(address + 1, 1) {
+                    1 => self.take_again(frame, address, to, 0),
+                    _ => self.set(frame, to, 1),
+                }
+            }
+            I::TryLock { mutex, to } => {
+                let address = self.spot(code, frame, mutex, Sync::Mutex.bytes())?.address();
+                match self.get_bytes(address + 1, 1) {
+                    1 => self.take_again(frame, address, to, 1),
+                    _ => self.set(frame, to, 0),
+                }
+            }
+            I::Unlock { mutex, to } => {
+                let spot = self.spot(code, frame, mutex, Sync::Mutex.bytes())?;
+                let address = spot.address();
+                if self.get_bytes(address, 1) == thread as u64 + 1 {
+                    let count = self.get_bytes(address + 2, 2);
+                    self.set_bytes(address + 2, 2, count - 1);
+                    self.set(frame, to, 0);
+                } else if self.get_bytes(address + 1, 1) == 2 {
+                    self.set(frame, to, 1);
+                } else {
+                    return Err(self.not_held(code, spot, thread, "released"));
+                }
+            }
+            I::ReadWriteUnlock(lock) => {
+                let spot = self.spot(code, frame, lock, Sync::RwLock.bytes())?;
+                return Err(self.not_held(code, spot, thread, "released"));
+            }
+            I::Wait { mutex, .. } => {
+                let spot = self.spot(code, frame, mutex, Sync::Mutex.bytes())?;
+                return Err(self.not_held(code, spot, thread, "given to a wait"));
+            }
+            I::ChooseEdge { otherwise, .. } => return Ok(otherwise),
+            I::NoWay => {
+                return Err(Violation {
+                    kind: ViolationKind::InvalidEnd,
+                    message: format!("{} has no way to go on", ThreadId::new(thread)),
+                });
+            }
+            I::Copy { to, from, size, .. } => {
+                let size = self.value(code, frame, size);
+                self.copy(code, frame, to, from, size)?;
+            }
+            I::Fill { to, byte, size, .. } => {
+                let (byte, size) = (self.value(code, frame, byte), self.value(code, frame, size));
+                let size = size_of_range(size)?;
+                let spot = self.spot_to_write(code, frame, to, size)?;
+                self.watch(code, spot, size, true);
+                for offset in 0..size {
+                    self.set_bytes(spot.address() + offset, 1, byte);
+                }
+            }
+            I::Allocate { to, size, units } => {
+                let size = self.value(code, frame, size);
+                let size = size_of_range(size)?;
+                let pointer = self.make(code, thread, size, units, Kind::Heap)?;
+                self.set(frame, to, pointer.bits());
+            }
+            I::Free { pointer } => {
+                let pointer = Pointer::from_bits(self.value(code, frame, pointer));
+                if pointer != Pointer::NULL {
+                    let object = self.block(code, pointer, "freed")?;
+                    self.unmake(code, &object);
+                }
+            }
+            I::SizeOf { to, pointer } => {
+                let pointer = Pointer::from_bits(self.value(code, frame, pointer));
+                let size = match pointer {
+                    Pointer::NULL => 0,
+                    pointer => self.block(code, pointer, "measured")?.size,
+                };
+                self.set(frame, to, u64::from(size));
+            }
+            I::Detach { process } => {
+                let target = self.joinable(self.value(code, frame, process))?;
+                self.set_stack(target, control::STATUS, 2);
+            }
+            I::MutexInit { mutex, kind } => {
+                let kind = self.value(code, frame, kind) & 0xff;
+                self.reset_sync(code, frame, mutex, Sync::Mutex, kind << 8)?;
+            }
+            I::SemaphoreInit { semaphore, permits } => {
+                let permits = self.value(code, frame, permits) & 0xffff_ffff;
+                let bits = permits << 32 | permits;
+                self.reset_sync(code, frame, semaphore, Sync::Semaphore, bits)?;
+            }
+            I::BarrierInit { barrier, parties } => {
+                let parties = self.value(code, frame, parties) & 0xffff_ffff;
+                if parties == 0 {
+                    return Err(assertion("a barrier is made for nobody".to_owned()));
+                }
+                self.reset_sync(code, frame, barrier, Sync::Barrier, parties)?;
+            }
+            I::MutexDestroy(mutex) => self.destroy(code, frame, mutex, Sync::Mutex)?,
+            I::RwLockDestroy(lock) => self.destroy(code, frame, lock, Sync::RwLock)?,
+            I::CondvarDestroy(condvar) => self.destroy(code, frame, condvar, Sync::Condvar)?,
+            other => unreachable!("{other:?} is visible"),
+        }
+        Ok(pc + 1)
+    }
+
+    fn take_again(&mut self, frame: Frame, address: u32, to: u32, result: u64) {
+        let count = self.get_bytes(address + 2, 2);
+        self.set_bytes(address + 2, 2, count + 1);
+        self.set(frame, to, result);
+    }
+
+    /// The allocated object whose beginning a pointer points to.
+    fn block(&self, code: &Code, pointer: Pointer, what: &str) -> Result<ObjectInfo, Violation> {
+        let object = self.object(code, pointer)?;
+        match object.kind == Kind::Heap && pointer.offset == 0 {
+            true => Ok(object),
+            false => Err(memory(format!("something is {what} that was not allocated"))),
+        }
+    }
+
+    fn copy(
+        &mut self,
+        code: &Code,
+        frame: Frame,
+        to: Address,
+        from: Address,
+        size: u64,
+    ) -> Result<(), Violation> {
+        let size = size_of_range(size)?;
+        let from = self.spot(code, frame, from, size)?;
+        let to = self.spot_to_write(code, frame, to, size)?;
+        self.watch(code, from, size, false);
+        self.watch(code, to, size, true);
+        let bytes: Vec<u64> =
+            (0..size).map(|offset| self.get_bytes(from.address() + offset, 1)).collect();
+        for (offset, byte) in bytes.into_iter().enumerate() {
+            self.set_bytes(to.address() + offset as u32, 1, byte);
+        }
+        Ok(())
+    }
+
+    /// Puts something to synchronise on into its first state.
+    fn reset_sync(
+        &mut self,
+        code: &Code,
+        frame: Frame,
+        address: Address,
+        kind: Sync,
+        bits: u64,
+    ) -> Result<(), Violation> {
+        let spot = self.spot_to_write(code, frame, address, kind.bytes())?;
+        self.watch(code, spot, 1, true);
+        for offset in 0..kind.bytes() {
+            let byte = if offset < 8 { bits >> (8 * offset) } else { 0 };
+            self.set_bytes(spot.address() + offset, 1, byte);
+        }
+        Ok(())
+    }
+
+    /// Ends something to synchronise on, which must not be in use.
+    fn destroy(
+        &mut self,
+        code: &Code,
+        frame: Frame,
+        address: Address,
+        kind: Sync,
+    ) -> Result<(), Violation> {
+        let spot = self.spot_to_write(code, frame, address, kind.bytes())?;
+        self.watch(code, spot, 1, true);
+        let address = spot.address();
+        let is_used = match kind {
+            Sync::Mutex => self.get_bytes(address, 1) != 0,
+            Sync::RwLock => self.get_bytes(address, 1) != 0 || self.get_bytes(address + 4, 4) != 0,
+            Sync::Condvar => self.sleepers(address) != 0,
+            Sync::Semaphore | Sync::Barrier => false,
+        };
+        match is_used {
+            true => {
+                let name = self.unit_text(code, spot);
+                Err(assertion(format!("{name} is destroyed while it is in use")))
+            }
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn not_held(&self, code: &Code, spot: Spot, thread: usize, how: &str) -> Violation {
+        let (name, thread) = (self.unit_text(code, spot), ThreadId::new(thread));
+        assertion(format!("{name} is {how} by {thread}, which has not got it"))
+    }
+
+    fn unit_text(&self, code: &Code, spot: Spot) -> String {
+        let names = self.names.lock().expect("nobody panics while naming");
+        names.unit(code, super::next::unit(code, spot).index() as u32)
+    }
+
+    /// Gives the next child of a thread its number.
+    fn name_child(&mut self, thread: usize) -> Result<(), Violation> {
+        let n_before = self.control(thread, control::CHILDREN) as usize;
+        if n_before == self.threads[thread].children.len() {
+            let mut names = self.names.lock().expect("nobody panics while naming");
+            let child = names.thread(thread as u32, n_before as u32);
+            let n_threads = names.n_threads();
+            drop(names);
+            if child as usize >= ThreadId::MAX {
+                return Err(Violation {
+                    kind: ViolationKind::Panic,
+                    message: format!("more than {} threads are spawned", ThreadId::MAX),
+                });
+            }
+            self.threads[thread].children.push(child);
+            self.grow(n_threads.min(ThreadId::MAX));
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        code: &Code,
+        frame: Frame,
+        routine: usize,
+        arguments: Arguments,
+        back: Pc,
+        to: u32,
+    ) -> Result<(), Violation> {
+        let range = arguments.start as usize..(arguments.start + arguments.len) as usize;
+        let value = |machine: &Self, argument: &Operand| machine.value(code, frame, *argument);
+        let mut few = [0; 8];
+        let arguments = &code.arguments[range];
+        match arguments.len() <= few.len() {
+            true => {
+                for (slot, argument) in few.iter_mut().zip(arguments) {
+                    *slot = value(self, argument);
+                }
+                self.push_frame(code, frame.thread, routine, &few[..arguments.len()], back, to)
+            }
+            false => {
+                let many: Vec<u64> = arguments.iter().map(|it| value(self, it)).collect();
+                self.push_frame(code, frame.thread, routine, &many, back, to)
+            }
+        }
+    }
+
+    /// Begins a frame; `back` is where to go on afterwards, `to` the register that gets the result.
+    pub(super) fn push_frame(
+        &mut self,
+        code: &Code,
+        thread: usize,
+        routine: usize,
+        arguments: &[u64],
+        back: Pc,
+        to: u32,
+    ) -> Result<(), Violation> {
+        let routine = &code.routines[routine];
+        let top = self.control(thread, control::TOP) as usize;
+        let base = top + SAVED;
+        let end = base + routine.n_registers as usize;
+        self.reserve(thread, end)?;
+        let saved: [u64; SAVED] = [
+            u64::from(back),
+            self.control(thread, control::BASE),
+            self.control(thread, control::LOCALS),
+            u64::from(to),
+            routine.objects.len() as u64,
+        ];
+        for (idx, value) in saved.into_iter().enumerate() {
+            self.set_stack(thread, top + idx, value);
+        }
+        for idx in 0..routine.n_registers as usize {
+            let value = match (routine.parameters.get(idx), arguments.get(idx)) {
+                (Some(&ty), Some(&value)) => evaluate::canonical(ty, value),
+                _ => 0,
+            };
+            self.set_stack(thread, base + idx, value);
+        }
+        self.set_stack(thread, control::BASE, base as u64);
+        self.set_stack(thread, control::TOP, end as u64);
+        let first = self.control(thread, control::MADE);
+        self.set_stack(thread, control::LOCALS, first);
+        for &(size, units) in &routine.objects {
+            self.make(code, thread, size, units, Kind::Frame)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a frame: its objects are gone, and the caller has its result. Says where to go on.
+    fn pop_frame(&mut self, code: &Code, thread: usize, value: u64) -> Pc {
+        let base = self.control(thread, control::BASE) as usize;
+        let [back, caller, locals, to, n_objects]: [u64; SAVED] =
+            std::array::from_fn(|idx| self.control(thread, base - SAVED + idx));
+        let first = self.control(thread, control::LOCALS) as usize;
+        for number in first..first + n_objects as usize {
+            let object = self.threads[thread].made[number];
+            self.unmake(code, &object);
+        }
+        self.set_stack(thread, control::TOP, (base - SAVED) as u64);
+        self.set_stack(thread, control::BASE, caller);
+        self.set_stack(thread, control::LOCALS, locals);
+        if back as Pc != HALT {
+            self.set(Frame { thread, base: caller as usize, seen: 0 }, to as u32, value);
+        }
+        back as Pc
+    }
+
+    fn end(&mut self, thread: usize, value: u64) -> Result<(), Violation> {
+        self.set_stack(thread, control::RESULT, value);
+        self.set_stack(thread, control::PC, u64::from(HALT));
+        self.pending[thread] = Pending::FINISHED;
+        Ok(())
+    }
+}
+
+/// Where a thread is that came to an instruction.
+enum Arrival {
+    /// Before it.
+    At(Pending),
+    /// Behind it; it goes on there.
+    Past(Pc),
+}
+
+/// A number of bytes that an object may have.
+pub(super) fn size_of_range(size: u64) -> Result<u32, Violation> {
+    match u32::try_from(size) {
+        Ok(size) if size < 1 << 30 => Ok(size),
+        _ => Err(memory(format!("{size} bytes are more than an object may have"))),
+    }
+}

@@ -1,0 +1,455 @@
+//! Takes one step: a visible instruction, and the invisible ones behind it.
+
+use super::code::{Address, Code, HALT, Instruction, Kind, NOWHERE, Pc, Queue, QueueField, Target};
+use super::machine::{EXCUSED, Frame, Last, Machine, Spot, control, memory};
+use super::next::Pending;
+use crate::{Binary, Compare, Pointer, Sync, Type, Update, evaluate};
+use Instruction as I;
+use mazurka_core::{Decision, Effect, Failure, ThreadId, ThreadSet, Violation, ViolationKind};
+
+/// Where a thread goes on after an operation, and what that did beyond its name.
+type Done = (Effect, Pc);
+
+impl Machine {
+    /// Takes the next step of an enabled thread.
+    pub(super) fn step(&mut self, code: &Code, decision: Decision) -> Result<Effect, Failure> {
+        self.mark();
+        let thread = decision.thread.index();
+        let result = match self.operate(code, thread, self.pc(thread), decision.choice) {
+            Ok((effect, pc)) => match self.run(code, thread, pc) {
+                Ok(()) => Ok(effect),
+                Err(violation) => Err(Failure { effect, violation }),
+            },
+            Err(violation) => Err(Failure { effect: Effect::Done, violation }),
+        };
+        if result.is_err() {
+            self.set_stack(thread, control::PC, u64::from(HALT));
+            self.pending[thread] = Pending::FINISHED;
+        }
+        result
+    }
+
+    /// Carries out the visible instruction at `pc`, which is possible.
+    pub(super) fn operate(
+        &mut self,
+        code: &Code,
+        thread: usize,
+        pc: Pc,
+        choice: u32,
+    ) -> Result<Done, Violation> {
+        let frame = self.frame(thread);
+        let me = thread as u64 + 1;
+        let mut effect = Effect::Done;
+        let mut next = pc + 1;
+        match code.instructions[pc as usize] {
+            I::Load { to, from, ty, .. } => {
+                let spot = self.spot(code, frame, from, ty.bytes())?;
+                self.watch_life(code, spot);
+                let value = self.get(spot, ty);
+                self.set(frame, to, value);
+                self.last = Last::Read(ty, value);
+            }
+            I::Store { to, value, ty, .. } => {
+                let spot = self.spot_to_write(code, frame, to, ty.bytes())?;
+                self.watch_life(code, spot);
+                let (old, new) = (self.get(spot, ty), self.value(code, frame, value));
+                self.set_bytes(spot.address(), ty.bytes(), new);
+                self.last = Last::Wrote(ty, old, new);
+            }
+            I::Modify { old: to, on, update, value, ty } => {
+                let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
+                self.watch_life(code, spot);
+                let old = self.get(spot, ty);
+                let new = updated(update, ty, old, self.value(code, frame, value));
+                self.set_bytes(spot.address(), ty.bytes(), new);
+                self.set(frame, to, old);
+                self.last = Last::Wrote(ty, old, new);
+            }
+            I::CompareExchange { success, old: to, on, expected, new, ty } => {
+                let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
+                self.watch_life(code, spot);
+                let old = self.get(spot, ty);
+                let is_expected = old == self.value(code, frame, expected);
+                self.last = Last::Read(ty, old);
+                if is_expected {
+                    let new = self.value(code, frame, new);
+                    self.set_bytes(spot.address(), ty.bytes(), new);
+                    self.last = Last::Wrote(ty, old, new);
+                }
+                self.set(frame, success, u64::from(is_expected));
+                self.set(frame, to, old);
+            }
+            I::Await { to, from, ty, .. } => {
+                let spot = self.spot(code, frame, from, ty.bytes())?;
+                self.watch_life(code, spot);
+                let value = self.get(spot, ty);
+                self.set(frame, to, value);
+                self.last = Last::Read(ty, value);
+            }
+            I::Lock { mutex, to } => {
+                let address = self.sync(code, frame, mutex, Sync::Mutex)?;
+                self.take(address, me);
+                self.set(frame, to, 0);
+            }
+            I::TryLock { mutex, to } => {
+                let address = self.sync(code, frame, mutex, Sync::Mutex)?;
+                let is_free = self.get_bytes(address, 1) == 0;
+                self.set(frame, to, u64::from(is_free));
+                match is_free {
+                    true => self.take(address, me),
+                    false => effect = Effect::Failed,
+                }
+            }
+            I::Unlock { mutex, to } => {
+                let address = self.sync(code, frame, mutex, Sync::Mutex)?;
+                self.give(address);
+                self.set(frame, to, 0);
+            }
+            I::ReadLock(lock) => {
+                let address = self.sync(code, frame, lock, Sync::RwLock)?;
+                self.change_reads(address, thread, 1)?;
+            }
+            I::WriteLock(lock) => {
+                let address = self.sync(code, frame, lock, Sync::RwLock)?;
+                self.set_bytes(address, 1, me);
+            }
+            I::TryReadLock(lock, to) => {
+                let address = self.sync(code, frame, lock, Sync::RwLock)?;
+                let is_free = self.get_bytes(address, 1) == 0;
+                self.set(frame, to, u64::from(is_free));
+                match is_free {
+                    true => self.change_reads(address, thread, 1)?,
+                    false => effect = Effect::Failed,
+                }
+            }
+            I::TryWriteLock(lock, to) => {
+                let address = self.sync(code, frame, lock, Sync::RwLock)?;
+                let is_free =
+                    self.get_bytes(address, 1) == 0 && self.get_bytes(address + 4, 4) == 0;
+                self.set(frame, to, u64::from(is_free));
+                match is_free {
+                    true => self.set_bytes(address, 1, me),
+                    false => effect = Effect::Failed,
+                }
+            }
+            I::ReadWriteUnlock(lock) => {
+                let address = self.sync(code, frame, lock, Sync::RwLock)?;
+                match self.get_bytes(address, 1) == me {
+                    true => self.set_bytes(address, 1, 0),
+                    false => self.change_reads(address, thread, -1)?,
+                }
+            }
+            I::Wait { condvar, mutex } => {
+                let mutex = self.sync(code, frame, mutex, Sync::Mutex)?;
+                let condvar = self.sync(code, frame, condvar, Sync::Condvar)?;
+                self.give(mutex);
+                let sleepers = self.sleepers(condvar) | 1 << thread;
+                self.set_sleepers(condvar, sleepers);
+            }
+            I::Reacquire { mutex, .. } => {
+                let address = self.sync(code, frame, mutex, Sync::Mutex)?;
+                self.take(address, me);
+            }
+            I::NotifyOne(condvar) => {
+                let condvar = self.sync(code, frame, condvar, Sync::Condvar)?;
+                let mut rest = self.sleepers(condvar);
+                for _ in 0..choice {
+                    rest &= rest.wrapping_sub(1);
+                }
+                effect = self.wake(condvar, rest & rest.wrapping_neg());
+            }
+            I::NotifyAll(condvar) => {
+                let condvar = self.sync(code, frame, condvar, Sync::Condvar)?;
+                effect = self.wake(condvar, self.sleepers(condvar));
+            }
+            I::SemaphoreAcquire(semaphore) => {
+                let address = self.sync(code, frame, semaphore, Sync::Semaphore)?;
+                self.set_bytes(address, 4, self.get_bytes(address, 4) - 1);
+            }
+            I::SemaphoreTryAcquire(semaphore, to) => {
+                let address = self.sync(code, frame, semaphore, Sync::Semaphore)?;
+                let permits = self.get_bytes(address, 4);
+                self.set(frame, to, u64::from(permits > 0));
+                match permits > 0 {
+                    true => self.set_bytes(address, 4, permits - 1),
+                    false => effect = Effect::Failed,
+                }
+            }
+            I::SemaphoreRelease(semaphore) => {
+                let address = self.sync(code, frame, semaphore, Sync::Semaphore)?;
+                self.set_bytes(address, 4, self.get_bytes(address, 4) + 1);
+            }
+            I::SemaphoreValue(semaphore, to) => {
+                // As an operation it is an attempt that takes nothing.
+                let address = self.sync(code, frame, semaphore, Sync::Semaphore)?;
+                self.set(frame, to, self.get_bytes(address, 4));
+                effect = Effect::Failed;
+            }
+            I::Arrive(barrier, to) => {
+                let address = self.sync(code, frame, barrier, Sync::Barrier)?;
+                let (parties, arrived) =
+                    (self.get_bytes(address, 4), self.get_bytes(address + 4, 4));
+                let round_end = (arrived / parties + 1) * parties;
+                self.set_stack(thread, control::ROUND_END, round_end);
+                self.set_bytes(address + 4, 4, arrived + 1);
+                self.set(frame, to, u64::from(arrived + 1 == round_end));
+            }
+            I::Leave(_) => self.set_stack(thread, control::ROUND_END, 0),
+            I::Send(queue) => {
+                let queue = &code.queues[queue as usize];
+                let spot = self.spot(code, frame, queue.at, 4 + queue.capacity * queue.size)?;
+                self.send(code, frame, queue, spot);
+            }
+            I::TrySend(queue, to) => {
+                let queue = &code.queues[queue as usize];
+                let spot = self.spot(code, frame, queue.at, 4 + queue.capacity * queue.size)?;
+                let has_room = self.get_bytes(spot.address(), 4) < u64::from(queue.capacity);
+                self.set(frame, to, u64::from(has_room));
+                match has_room {
+                    true => self.send(code, frame, queue, spot),
+                    false => effect = Effect::Failed,
+                }
+            }
+            I::Receive(queue) => {
+                let queue = &code.queues[queue as usize];
+                let spot = self.spot(code, frame, queue.at, 4 + queue.capacity * queue.size)?;
+                self.receive(frame, queue, spot);
+            }
+            I::TryReceive(queue, to) => {
+                let queue = &code.queues[queue as usize];
+                let spot = self.spot(code, frame, queue.at, 4 + queue.capacity * queue.size)?;
+                let has_message = self.get_bytes(spot.address(), 4) > 0;
+                self.set(frame, to, u64::from(has_message));
+                match has_message {
+                    true => self.receive(frame, queue, spot),
+                    false => effect = Effect::Failed,
+                }
+            }
+            I::Copy { .. } | I::Fill { .. } => next = self.copy_piece(code, thread, pc)?,
+            I::Spawn { target, arguments, to } => {
+                let n_before = self.control(thread, control::CHILDREN);
+                let child = self.threads[thread].children[n_before as usize] as usize;
+                self.set_stack(thread, control::CHILDREN, n_before + 1);
+                let routine = self.target(code, frame, target)?;
+                let range = arguments.start as usize..(arguments.start + arguments.len) as usize;
+                let values: Vec<u64> = code.arguments[range]
+                    .iter()
+                    .map(|&argument| self.value(code, frame, argument))
+                    .collect();
+                self.set(frame, to, child as u64);
+                self.start(code, child, routine, &values)?;
+            }
+            I::Join { process, to } => {
+                let target = self.joinable(self.value(code, frame, process))?;
+                self.set_stack(target, control::STATUS, 1);
+                self.set(frame, to, self.control(target, control::RESULT));
+            }
+            I::Yield => {}
+            I::Choose { to, low, .. } => {
+                let value = low + i64::from(choice);
+                self.set(frame, to, value as u64);
+                self.last = Last::Chose(value);
+            }
+            I::ChooseEdge { edges, .. } => {
+                let (start, end) = (edges.start as usize, (edges.start + edges.len) as usize);
+                let mut possible = code.edges[start..end]
+                    .iter()
+                    .filter(|(guard, _)| self.holds(code, frame, *guard));
+                let edge = possible.nth(choice as usize).expect("the choice was said to be there");
+                next = edge.1;
+            }
+            I::AtomicBegin => self.set_stack(thread, control::ATOMIC, 1),
+            other => panic!("{} cannot take a step at {other:?}", ThreadId::new(thread)),
+        }
+        Ok((effect, next))
+    }
+
+    /// Where `size` bytes are that are to be changed.
+    #[inline]
+    pub(super) fn spot_to_write(
+        &self,
+        code: &Code,
+        frame: Frame,
+        address: Address,
+        size: u32,
+    ) -> Result<Spot, Violation> {
+        let spot = self.spot(code, frame, address, size)?;
+        match spot.object.kind {
+            Kind::Constant => Err(memory("a constant is written to".to_owned())),
+            _ => Ok(spot),
+        }
+    }
+
+    /// Where something to synchronise on is; notes that it is in use.
+    fn sync(
+        &mut self,
+        code: &Code,
+        frame: Frame,
+        address: Address,
+        kind: Sync,
+    ) -> Result<u32, Violation> {
+        let spot = self.spot(code, frame, address, kind.bytes())?;
+        if code.has_lifecycle || matches!(spot.object.kind, Kind::Heap | Kind::Frame) {
+            self.watch(code, spot, 1, false);
+        }
+        Ok(spot.address())
+    }
+
+    /// Which routine is called.
+    pub(super) fn target(
+        &self,
+        code: &Code,
+        frame: Frame,
+        target: Target,
+    ) -> Result<usize, Violation> {
+        let pointer = match target {
+            Target::Routine(routine) => return Ok(routine as usize),
+            Target::Pointer(pointer) => Pointer::from_bits(self.value(code, frame, pointer)),
+        };
+        match pointer.routine() {
+            Some(routine) if pointer.offset == 0 && (routine.0 as usize) < code.routines.len() => {
+                Ok(routine.0 as usize)
+            }
+            _ => Err(memory("something is called that is no function".to_owned())),
+        }
+    }
+
+    /// Takes the free mutex at `address`.
+    fn take(&mut self, address: u32, me: u64) {
+        let kind = self.get_bytes(address + 1, 1);
+        self.set_bytes(address, 4, me | kind << 8 | 1 << 16);
+    }
+
+    /// Gives back the mutex at `address`, which was taken once.
+    fn give(&mut self, address: u32) {
+        let kind = self.get_bytes(address + 1, 1);
+        self.set_bytes(address, 4, kind << 8);
+    }
+
+    fn change_reads(&mut self, address: u32, thread: usize, by: i64) -> Result<(), Violation> {
+        let own = self.n_reads(address, thread).wrapping_add_signed(by);
+        if own > 7 {
+            return Err(assertion(
+                "a reader-writer lock is taken for reading more often than a thread may".to_owned(),
+            ));
+        }
+        self.set_n_reads(address, thread, own);
+        let all = self.get_bytes(address + 4, 4).wrapping_add_signed(by);
+        self.set_bytes(address + 4, 4, all);
+        Ok(())
+    }
+
+    fn set_sleepers(&mut self, address: u32, sleepers: u128) {
+        self.set_bytes(address, 8, sleepers as u64);
+        self.set_bytes(address + 8, 8, (sleepers >> 64) as u64);
+    }
+
+    fn wake(&mut self, condvar: u32, woken: u128) -> Effect {
+        self.set_sleepers(condvar, self.sleepers(condvar) & !woken);
+        let mut set = ThreadSet::EMPTY;
+        let mut rest = woken;
+        while rest != 0 {
+            set.insert(ThreadId::new(rest.trailing_zeros() as usize));
+            rest &= rest - 1;
+        }
+        Effect::Woke(set)
+    }
+
+    fn send(&mut self, code: &Code, frame: Frame, queue: &Queue, spot: Spot) {
+        let len = self.get_bytes(spot.address(), 4) as u32;
+        let mut at = spot.address() + 4 + len * queue.size;
+        for (field, ty) in &queue.fields {
+            if let QueueField::Send(value) = *field {
+                let value = self.value(code, frame, value);
+                self.set_bytes(at, ty.bytes(), value);
+            }
+            at += ty.bytes();
+        }
+        self.set_bytes(spot.address(), 4, u64::from(len) + 1);
+    }
+
+    /// Takes out the oldest message; the others move up, so that equal queues are equal bytes.
+    fn receive(&mut self, frame: Frame, queue: &Queue, spot: Spot) {
+        let first = spot.address() + 4;
+        let mut at = first;
+        for (field, ty) in &queue.fields {
+            if let QueueField::Receive(to) = *field {
+                let value = evaluate::canonical(*ty, self.get_bytes(at, ty.bytes()));
+                self.set(frame, to, value);
+            }
+            at += ty.bytes();
+        }
+        let len = self.get_bytes(spot.address(), 4) as u32;
+        for byte in first..first + (len - 1) * queue.size {
+            self.set_bytes(byte, 1, self.get_bytes(byte + queue.size, 1));
+        }
+        for byte in first + (len - 1) * queue.size..first + len * queue.size {
+            self.set_bytes(byte, 1, 0);
+        }
+        self.set_bytes(spot.address(), 4, u64::from(len) - 1);
+    }
+
+    /// Lets a thread begin. It runs up to its first operation, unless something could go wrong
+    /// on the way, or memory is touched: then there must be a step to blame for it, a yield.
+    pub(super) fn start(
+        &mut self,
+        code: &Code,
+        thread: usize,
+        routine: usize,
+        arguments: &[u64],
+    ) -> Result<(), Violation> {
+        for word in 0..super::code::CONTROL {
+            self.set_stack(thread, word, 0);
+        }
+        self.set_stack(thread, control::TOP, super::code::CONTROL as u64);
+        for &object in &code.per_thread {
+            let template = code.objects[object as usize];
+            let pointer =
+                self.make(code, thread, template.size, template.units, Kind::PerThread)?;
+            let own = self.object(code, pointer)?;
+            for byte in 0..template.size {
+                let value = self.get_bytes(template.address + byte, 1);
+                self.set_bytes(own.address + byte, 1, value);
+            }
+        }
+        self.push_frame(code, thread, routine, arguments, HALT, NOWHERE)?;
+        let begin = code.routines[routine].begin;
+        self.set_stack(thread, control::PC, u64::from(begin));
+        let (mark, n_accesses, last) = (self.log.len(), self.accesses.len(), self.last);
+        let result = self.run(code, thread, begin + 1);
+        if result.is_err() || self.accesses.len() > n_accesses || self.has_touched_memory(mark) {
+            self.undo_changes(mark);
+            self.accesses.truncate(n_accesses);
+            self.last = last;
+            self.pending[thread] = self.pending_again(code, thread);
+        }
+        Ok(())
+    }
+
+    /// Whether waiting for ever is excused from here on.
+    pub(super) fn excuse_waiting(&mut self) {
+        self.set_word(EXCUSED, 1);
+    }
+}
+
+fn updated(update: Update, ty: Type, old: u64, value: u64) -> u64 {
+    let binary = |op| evaluate::binary(op, ty, old, value, ty);
+    match update {
+        Update::Exchange => value,
+        Update::Add => binary(Binary::Add),
+        Update::Subtract => binary(Binary::Subtract),
+        Update::And => binary(Binary::And),
+        Update::Or => binary(Binary::Or),
+        Update::Xor => binary(Binary::Xor),
+        Update::Nand => evaluate::canonical(ty, !binary(Binary::And)),
+        Update::Minimum if evaluate::compare(Compare::Less, ty, value, old) => value,
+        Update::Maximum if evaluate::compare(Compare::Greater, ty, value, old) => value,
+        Update::Minimum | Update::Maximum => old,
+    }
+}
+
+/// A violation of the kind `assertion`.
+#[cold]
+pub(super) fn assertion(message: String) -> Violation {
+    Violation { kind: ViolationKind::Assertion, message }
+}
