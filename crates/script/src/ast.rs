@@ -1,18 +1,21 @@
-//! A script as a tree: what the parser reads, the generator writes and the shrinker cuts.
+//! A script as a tree: what the parser reads, the generator writes and the shrinker cuts, and what
+//! tests translate into other languages.
+
+#![expect(missing_docs, reason = "the names are those of the language, which the crate explains")]
 
 /// A whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Program {
-    pub(crate) declarations: Vec<Declaration>,
-    pub(crate) threads: Vec<Block>,
+pub struct Program {
+    pub declarations: Vec<Declaration>,
+    pub threads: Vec<Block>,
 }
 
 /// Statements, one after the other.
-pub(crate) type Block = Vec<Statement>;
+pub type Block = Vec<Statement>;
 
 /// What the header says about one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Declaration {
+pub enum Declaration {
     Variable { name: String, value: i64 },
     Array { name: String, len: u32, value: i64 },
     Plain { name: String, value: i64 },
@@ -23,18 +26,18 @@ pub(crate) enum Declaration {
 
 /// A variable of one thread's own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Local(pub(crate) String);
+pub struct Local(pub String);
 
 /// A shared variable, or one element of a shared array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shared {
-    pub(crate) name: String,
-    pub(crate) index: Option<Expr>,
+pub struct Shared {
+    pub name: String,
+    pub index: Option<Expr>,
 }
 
 /// A value computed from what a thread knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Expr {
+pub enum Expr {
     Number(i64),
     Local(Local),
     Tid,
@@ -42,7 +45,7 @@ pub(crate) enum Expr {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BinaryOp {
+pub enum BinaryOp {
     Add,
     Subtract,
     Multiply,
@@ -51,7 +54,7 @@ pub(crate) enum BinaryOp {
 
 impl BinaryOp {
     /// Its value. Wraps around; the remainder by zero is zero.
-    pub(crate) fn apply(self, left: i64, right: i64) -> i64 {
+    pub fn apply(self, left: i64, right: i64) -> i64 {
         match self {
             Self::Add => left.wrapping_add(right),
             Self::Subtract => left.wrapping_sub(right),
@@ -61,7 +64,7 @@ impl BinaryOp {
         }
     }
 
-    pub(crate) fn symbol(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
             Self::Add => "+",
             Self::Subtract => "-",
@@ -71,13 +74,13 @@ impl BinaryOp {
     }
 
     /// Whether it binds as tightly as a product.
-    pub(crate) fn is_product(self) -> bool {
+    pub fn is_product(self) -> bool {
         matches!(self, Self::Multiply | Self::Remainder)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Relation {
+pub enum Relation {
     Equal,
     NotEqual,
     Less,
@@ -87,7 +90,7 @@ pub(crate) enum Relation {
 }
 
 impl Relation {
-    pub(crate) const ALL: [Self; 6] = [
+    pub const ALL: [Self; 6] = [
         Self::Equal,
         Self::NotEqual,
         Self::Less,
@@ -96,7 +99,7 @@ impl Relation {
         Self::GreaterOrEqual,
     ];
 
-    pub(crate) fn holds(self, left: i64, right: i64) -> bool {
+    pub fn holds(self, left: i64, right: i64) -> bool {
         match self {
             Self::Equal => left == right,
             Self::NotEqual => left != right,
@@ -107,7 +110,7 @@ impl Relation {
         }
     }
 
-    pub(crate) fn symbol(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
             Self::Equal => "==",
             Self::NotEqual => "!=",
@@ -121,22 +124,22 @@ impl Relation {
 
 /// The condition of a branch or a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Test {
-    pub(crate) left: Side,
-    pub(crate) relation: Relation,
-    pub(crate) right: Expr,
+pub struct Test {
+    pub left: Side,
+    pub relation: Relation,
+    pub right: Expr,
 }
 
 /// The left side of a test: a shared one costs a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     Own(Expr),
     Shared(Shared),
 }
 
 /// How a read-modify-write changes its variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Update {
+pub enum Update {
     CompareAndSwap { expected: Expr, new: Expr },
     Add(Expr),
     Swap(Expr),
@@ -144,7 +147,7 @@ pub(crate) enum Update {
 
 /// An operation on one numbered object that needs nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub enum Verb {
     Acquire,
     Release,
     TryAcquire,
@@ -165,7 +168,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    pub(crate) const ALL: [Self; 17] = [
+    pub const ALL: [Self; 17] = [
         Self::Acquire,
         Self::Release,
         Self::TryAcquire,
@@ -185,7 +188,7 @@ impl Verb {
         Self::TryReceive,
     ];
 
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Acquire => "acq",
             Self::Release => "rel",
@@ -208,7 +211,7 @@ impl Verb {
     }
 
     /// Whether `r=` may stand before it.
-    pub(crate) fn has_result(self) -> bool {
+    pub fn has_result(self) -> bool {
         matches!(
             self,
             Self::TryAcquire
@@ -222,7 +225,7 @@ impl Verb {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Statement {
+pub enum Statement {
     Load { local: Local, from: Shared },
     Assign { local: Local, value: Expr },
     Store { to: Shared, value: Expr },
@@ -246,7 +249,7 @@ pub(crate) enum Statement {
 
 impl Statement {
     /// Its blocks, in the order of the text.
-    pub(crate) fn blocks(&self) -> [&[Statement]; 2] {
+    pub fn blocks(&self) -> [&[Statement]; 2] {
         match self {
             Self::If { then, otherwise, .. } => [then, otherwise],
             Self::While { body, .. } => [body, &[]],
@@ -256,7 +259,7 @@ impl Statement {
 }
 
 /// Calls `visit` with every statement of `block`, outer ones first.
-pub(crate) fn visit<'a>(block: &'a [Statement], visit: &mut impl FnMut(&'a Statement)) {
+pub fn visit<'a>(block: &'a [Statement], visit: &mut impl FnMut(&'a Statement)) {
     for statement in block {
         visit(statement);
         for inner in statement.blocks() {
@@ -266,7 +269,7 @@ pub(crate) fn visit<'a>(block: &'a [Statement], visit: &mut impl FnMut(&'a State
 }
 
 /// Calls `change` with every statement of `block`, outer ones first.
-pub(crate) fn visit_mut(block: &mut Block, change: &mut impl FnMut(&mut Statement)) {
+pub fn visit_mut(block: &mut Block, change: &mut impl FnMut(&mut Statement)) {
     for statement in block {
         change(statement);
         match statement {
@@ -282,14 +285,14 @@ pub(crate) fn visit_mut(block: &mut Block, change: &mut impl FnMut(&mut Statemen
 
 impl Program {
     /// Calls `visit` with every statement, in the order of the text.
-    pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Statement)) {
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Statement)) {
         for thread in &self.threads {
             self::visit(thread, visit);
         }
     }
 
     /// The same program with thread `i` at place `permutation[i]`; spawns and joins follow.
-    pub(crate) fn rename_threads(&self, permutation: &[usize]) -> Self {
+    pub fn rename_threads(&self, permutation: &[usize]) -> Self {
         let mut threads = vec![Block::new(); self.threads.len()];
         for (thread_idx, thread) in self.threads.iter().enumerate() {
             let mut thread = thread.clone();

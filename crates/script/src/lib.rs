@@ -33,7 +33,7 @@
 //! Expressions are over numbers, locals and `tid`, with `+ - * %`; they wrap around, and the
 //! remainder by zero is zero.
 
-mod ast;
+pub mod ast;
 mod display;
 pub mod generate;
 mod parse;

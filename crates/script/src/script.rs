@@ -38,7 +38,8 @@ impl Script {
         Self { program: Arc::new(program), code: Arc::new(code), machine }
     }
 
-    pub(crate) fn program(&self) -> &Program {
+    /// The program as a tree.
+    pub fn program(&self) -> &Program {
         &self.program
     }
 

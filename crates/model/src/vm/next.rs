@@ -166,7 +166,7 @@ impl Machine {
             }
             I::TryLock { mutex, .. } => {
                 let (object, address) = sync(mutex, Sync::Mutex)?;
-                if self.get_bytes(address, 1) == me {
+                if self.get_bytes(address, 1) == me && self.get_bytes(address + 1, 1) == 1 {
                     return Ok(None);
                 }
                 Pending::open(O::TryAcquire(object))

@@ -175,10 +175,7 @@ impl Machine {
             }
             I::TryLock { mutex, to } => {
                 let address = self.spot(code, frame, mutex, Sync::Mutex.bytes())?.address();
-                match self.get_bytes(address + 1, 1) {
-                    1 => self.take_again(frame, address, to, 1),
-                    _ => self.set(frame, to, 0),
-                }
+                self.take_again(frame, address, to, 1);
             }
             I::Unlock { mutex, to } => {
                 let spot = self.spot(code, frame, mutex, Sync::Mutex.bytes())?;
