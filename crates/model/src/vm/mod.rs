@@ -19,7 +19,7 @@ use crate::{Program, Span, Type};
 use code::{Code, HALT, STUCK, UNBORN};
 use machine::{EXCUSED, Last, Machine, control};
 use mazurka_core::{
-    Decision, Divergence, Effect, Failure, Location, Next, ObjectId, PlainAccess, Schedule, System,
+    Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, PlainAccess, Schedule, System,
     ThreadId, fold, replay_to,
 };
 use names::Names;
@@ -81,12 +81,6 @@ impl Vm {
     /// The program that it runs.
     pub fn program(&self) -> &Program {
         &self.program
-    }
-
-    /// Whether whoever waits now is excused: an assumption of the program failed in this execution,
-    /// or the program has exited.
-    pub fn is_waiting_excused(&self) -> bool {
-        self.machine.memory[EXCUSED] != 0
     }
 
     /// The number that a part of an object holds now, for tests and tools.
@@ -173,6 +167,13 @@ impl System for Vm {
             hash[1] = fold::mix(hash[1], !word.rotate_left(32));
         });
         Some(u128::from(hash[0]) << 64 | u128::from(hash[1]))
+    }
+
+    fn ending(&self) -> Ending {
+        match self.machine.memory[EXCUSED] {
+            0 => Ending::Final,
+            _ => Ending::Exited,
+        }
     }
 
     fn assumptions(&self) -> Vec<String> {
