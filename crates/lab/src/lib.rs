@@ -2,4 +2,5 @@
 
 pub mod machine;
 pub mod native;
+pub mod models;
 pub mod programs;

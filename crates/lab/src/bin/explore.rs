@@ -2,13 +2,15 @@
 //!
 //! Prints a table of searches with executions, transitions, CPU time, rates and memory: the
 //! resident set after the first tenth of a second, and its peak.
-//! With arguments `REDUCTION PROGRAM [JOBS]`, only that search: `optimal long4x50/10 2`.
+//! With arguments `REDUCTION PROGRAM [JOBS]`, only that search: `optimal long4x50/10 2`. A program
+//! whose name begins with `vm:` is run by the machine of `mazurka-model`: `optimal vm:indexer15`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
-use mazurka_core::{Event, Verdict};
+use mazurka_core::{Event, System, Verdict};
 use mazurka_explore::{Explorer, Options, Reduction};
-use mazurka_lab::{machine, programs};
+use mazurka_lab::{machine, models, programs};
+use mazurka_model::{Program, Races, Vm};
 use mazurka_script::Script;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -42,9 +44,40 @@ fn program(name: &str) -> Option<String> {
     })
 }
 
+/// The model of a name such as `indexer15`.
+fn model(name: &str) -> Option<Program> {
+    let (kind, n) = name.split_at(name.find(|c: char| c.is_ascii_digit())?);
+    let n = n.parse().ok()?;
+    Some(match kind {
+        "readers" => models::readers(n),
+        "writers" => models::writers(n),
+        "fib" => models::fib(n),
+        "lastzero" => models::lastzero(n),
+        "indexer" => models::indexer(n),
+        "filesystem" => models::filesystem(n),
+        "increments" => models::increments(n),
+        _ => return None,
+    })
+}
+
 fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> {
-    let text = program(name).ok_or_else(|| format!("unknown program `{name}`"))?;
+    let unknown = || format!("unknown program `{name}`");
+    if let Some(kind) = name.strip_prefix("vm:") {
+        let program = model(kind).ok_or_else(unknown)?;
+        let vm = Vm::new(program, Races::Allow).map_err(|errors| errors[0].to_string())?;
+        return measure_system(reduction, name, jobs, &vm);
+    }
+    let text = program(name).ok_or_else(unknown)?;
     let script: Script = Script::parse(&text).map_err(|errors| format!("{name}: {}", errors[0]))?;
+    measure_system(reduction, name, jobs, &script)
+}
+
+fn measure_system<S: System + Clone + Send + Sync>(
+    reduction: Reduction,
+    name: &str,
+    jobs: usize,
+    system: &S,
+) -> Result<(), String> {
     let mut options = Options::new().reduction(reduction).jobs(jobs);
     options.progress_every = Duration::from_millis(100);
     let (begun, cpu) = (Instant::now(), machine::cpu_time());
@@ -54,7 +87,7 @@ fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> 
     };
     let outcome = Explorer::new(options)
         .on_event(&watch)
-        .run(|| script.clone())
+        .run(|| system.clone())
         .map_err(|error| error.to_string())?;
     let wall = begun.elapsed().as_secs_f64();
     let cpu = machine::cpu_time().zip(cpu).map_or(wall, |(now, then)| (now - then).as_secs_f64());
@@ -70,8 +103,8 @@ fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> 
         s.transitions,
         cpu,
         wall,
-        s.transitions as f64 / wall / 1e6,
-        s.executions as f64 / wall / 1e6,
+        s.transitions as f64 / cpu / 1e6,
+        s.executions as f64 / cpu / 1e6,
         megabytes(early.into_inner().flatten()),
         megabytes(machine::peak_memory()),
     );
