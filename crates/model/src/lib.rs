@@ -27,6 +27,7 @@
 //! engine was asked to have it.
 
 mod action;
+pub mod analysis;
 mod build;
 mod evaluate;
 mod expression;

@@ -1,5 +1,6 @@
 //! What a program is compiled to: a flat vector of instructions over registers and memory.
 
+use super::foresight::Futures;
 use super::units::Units;
 use crate::{Binary, Compare, Overflow, Span, Type, Unary, Update};
 use mazurka_core::ViolationKind;
@@ -42,6 +43,11 @@ pub(super) struct Code {
     /// How many numbers the units of static objects take, and their pieces.
     pub(super) n_units: u32,
     pub(super) n_pieces: u32,
+    /// Of each object, the bytes of an element (of what is no array, all), and how many units that has.
+    pub(super) element_sizes: Vec<u32>,
+    pub(super) element_units: Vec<u32>,
+    /// What may come from each instruction on.
+    pub(super) futures: Futures,
     /// Whether some action makes or ends things to synchronise on.
     pub(super) has_lifecycle: bool,
     /// The unit that stands for all that atomic blocks touch, if there are any.

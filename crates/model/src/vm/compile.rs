@@ -5,12 +5,14 @@ use super::code::{
     Operand, Pc, Queue, QueueField, RoutineCode, Source, Target,
 };
 use super::finest::Finest;
+use super::foresight::Futures;
 use super::units::Units;
 use super::{Races, VmError};
+use crate::analysis::{Abstract, Guards, PointsTo};
 use crate::{
     Access, Action, Base, Binary, Branching, Callee, Compare, Edge, Expr, InitValue, Layout,
-    LayoutId, LocationId, Message, MessageField, Place, Pointer, Program, RegisterId, Routine,
-    Span, Storage, Type, evaluate,
+    LayoutId, LocationId, Message, MessageField, ObjectIdx, Place, Pointer, Program, RegisterId,
+    Routine, RoutineId, Span, Storage, Type, evaluate,
 };
 use Instruction as I;
 
@@ -24,16 +26,23 @@ pub(super) fn compile(program: &Program, races: Races) -> Result<Code, Vec<VmErr
         errors: Vec::new(),
         origin: (Span::NONE, 0),
         seen: None,
+        points_to: PointsTo::of(program),
+        reach: vec![Vec::new(); 3],
     };
     compiler.code.origins = vec![(Span::NONE, 0); 3];
     compiler.lay_out();
     for idx in 0..program.routines.len() {
         compiler.routine(idx);
     }
-    match compiler.errors.is_empty() {
-        true => Ok(compiler.code),
-        false => Err(compiler.errors),
+    if !compiler.errors.is_empty() {
+        return Err(compiler.errors);
     }
+    let Compiler { mut code, points_to, reach, .. } = compiler;
+    let guards = Guards::of(program, &points_to);
+    let guards: Vec<_> =
+        (0..code.objects.len()).map(|idx| guards.guard(ObjectIdx(idx as u32))).collect();
+    code.futures = Futures::of(&code, &reach, &guards);
+    Ok(code)
 }
 
 struct Compiler<'a> {
@@ -46,6 +55,9 @@ struct Compiler<'a> {
     origin: (Span, u32),
     /// The register that stands for what an await would read.
     seen: Option<RegisterId>,
+    points_to: PointsTo,
+    /// For each instruction, what the pointers in it may point to.
+    reach: Vec<Vec<Abstract>>,
 }
 
 /// Code that is still to be written, and the jump that leads to it.
@@ -80,6 +92,12 @@ impl<'a> Compiler<'a> {
                 kind,
             });
             let map = &self.code.units[units as usize];
+            let element = match self.program.layouts[object.layout.0 as usize] {
+                Layout::Array { element, .. } => self.program.size_of(element),
+                _ => size,
+            };
+            self.code.element_sizes.push(element);
+            self.code.element_units.push(map.units.count(element));
             self.code.n_units += map.units.count(size);
             self.code.n_pieces += map.pieces.count(size);
             address += size.next_multiple_of(8);
@@ -235,7 +253,22 @@ impl<'a> Compiler<'a> {
             let jump = self.emit(I::JumpUnless { condition, otherwise: HALT });
             todo.push(Todo::Edges { from, first: first + 1, jump });
         }
-        self.action(&edge.action).then_some(edge.to)
+        self.edge_action(edge)
+    }
+
+    /// Writes what an edge does, and notes what it may reach; says where it leads.
+    fn edge_action(&mut self, edge: &'a Edge) -> Option<LocationId> {
+        let start = self.reach.len();
+        let goes_on = self.action(&edge.action);
+        let routine = RoutineId(self.origin.1);
+        let mut reach = Vec::new();
+        edge.action.visit_places(&mut |place| {
+            if let Base::Pointer(_) = place.base {
+                reach.extend(self.points_to.targets(routine, place));
+            }
+        });
+        self.reach[start..].fill(reach);
+        goes_on.then_some(edge.to)
     }
 
     /// A choice between edges. Those that do something become choices of locations first.
@@ -259,7 +292,7 @@ impl<'a> Compiler<'a> {
         };
         *target = otherwise;
         match edges.iter().find(|edge| edge.otherwise) {
-            Some(edge) => self.action(&edge.action).then_some(edge.to),
+            Some(edge) => self.edge_action(edge),
             None => {
                 self.emit(I::NoWay);
                 None
@@ -270,6 +303,7 @@ impl<'a> Compiler<'a> {
     fn emit(&mut self, instruction: Instruction) -> Pc {
         self.code.instructions.push(instruction);
         self.code.origins.push(self.origin);
+        self.reach.push(Vec::new());
         self.here() - 1
     }
 
@@ -288,11 +322,11 @@ impl<'a> Compiler<'a> {
             A::Skip => return true,
             A::Assign { to, value } => I::Assign { to: to.0, value: self.expr(value) },
             A::Load { to, from, ty, access } => {
-                let (visible, watched) = self.access(*access);
+                let (visible, watched) = self.access(*access, from);
                 I::Load { visible, watched, to: to.0, from: self.place(from), ty: *ty }
             }
             A::Store { to, value, access } => {
-                let (visible, watched) = self.access(*access);
+                let (visible, watched) = self.access(*access, to);
                 let (to, ty) = (self.place(to), value.ty());
                 I::Store { visible, watched, to, value: self.expr(value), ty }
             }
@@ -319,13 +353,14 @@ impl<'a> Compiler<'a> {
                 I::Await { to: to.0, from, until, ty: *ty }
             }
             A::Copy { to, from, size } => I::Copy {
-                visible: self.races == Races::Allow,
+                visible: self.races == Races::Allow
+                    && !(self.is_private(to) && self.is_private(from)),
                 to: self.place(to),
                 from: self.place(from),
                 size: self.expr(size),
             },
             A::Fill { to, byte, size } => I::Fill {
-                visible: self.races == Races::Allow,
+                visible: self.races == Races::Allow && !self.is_private(to),
                 to: self.place(to),
                 byte: self.expr(byte),
                 size: self.expr(size),
@@ -439,12 +474,20 @@ impl<'a> Compiler<'a> {
     }
 
     /// Whether an access is an operation, and whether it is watched.
-    fn access(&self, access: Access) -> (bool, bool) {
+    fn access(&self, access: Access, place: &Place) -> (bool, bool) {
+        if access == Access::Plain && self.is_private(place) {
+            return (false, false);
+        }
         match (access, self.races) {
             (Access::Atomic, _) | (Access::Plain, Races::Allow) => (true, false),
             (Access::Plain, Races::Error) => (false, true),
             (Access::Private, _) => (false, false),
         }
+    }
+
+    /// Whether no second thread can come to a place.
+    fn is_private(&self, place: &Place) -> bool {
+        self.points_to.is_private(RoutineId(self.origin.1), place)
     }
 
     fn target(&mut self, callee: &Callee) -> Target {

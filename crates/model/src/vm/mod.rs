@@ -8,6 +8,7 @@ mod code;
 mod compile;
 mod copy;
 mod finest;
+mod foresight;
 mod machine;
 mod names;
 mod next;
@@ -19,8 +20,8 @@ use crate::{Program, Span, Type};
 use code::{Code, HALT, STUCK, UNBORN};
 use machine::{EXCUSED, Last, Machine, control};
 use mazurka_core::{
-    Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, PlainAccess, Schedule, System,
-    ThreadId, fold, replay_to,
+    Decision, Divergence, Effect, Ending, Failure, Foresight, Location, Next, ObjectId, Operation,
+    PlainAccess, Schedule, System, ThreadId, fold, replay_to,
 };
 use names::Names;
 use std::borrow::Cow;
@@ -169,6 +170,10 @@ impl System for Vm {
         Some(u128::from(hash[0]) << 64 | u128::from(hash[1]))
     }
 
+    fn foresight(&self) -> Option<&dyn Foresight> {
+        Some(self)
+    }
+
     fn ending(&self) -> Ending {
         match self.machine.memory[EXCUSED] {
             0 => Ending::Final,
@@ -216,6 +221,12 @@ impl System for Vm {
 
     fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
         Cow::Owned(self.names().piece(&self.code, object.index() as u32))
+    }
+}
+
+impl Foresight for Vm {
+    fn future(&self, thread: ThreadId, visit: &mut dyn FnMut(Operation)) {
+        self.machine.future(&self.code, thread.index(), visit);
     }
 }
 
