@@ -3,4 +3,5 @@
 pub mod machine;
 pub mod native;
 pub mod models;
+pub mod plot;
 pub mod programs;

@@ -154,7 +154,8 @@ pub fn fib(k: usize) -> Program {
     let mut program = Program::new("fib");
     let pair = numbers(&mut program, "pair", 2);
     processes(&mut program, 0..2, |thread, tid| {
-        let [round, mine, other] = ["round", "mine", "other"].map(|name| thread.register(name, INT));
+        let [round, mine, other] =
+            ["round", "mine", "other"].map(|name| thread.register(name, INT));
         let start = thread.here();
         let less = Expr::compare(Compare::Less, thread.get(round), int(k as i64));
         let end = thread.branch(less);

@@ -177,6 +177,64 @@ fn blocks_are_checked() {
 }
 
 #[test]
+fn a_block_that_nothing_leads_to_is_leaked() {
+    let search = |program: Program| {
+        let vm = Vm::new(program, Races::Error).expect("it can be run").finding_leaks();
+        let outcome = Explorer::new(Options::new()).run(|| vm.clone()).expect("it runs");
+        match outcome.verdict {
+            Verdict::Violated(found) => found.violation.message,
+            _ => "holds".to_owned(),
+        }
+    };
+    expect!["`block 0 of T0` is never freed, and nothing leads to it"]
+        .assert_eq(&search(with_block(|_, _| {})));
+    let free = |main: &mut RoutineBuilder, pointer: RegisterId| {
+        let pointer = main.get(pointer);
+        main.then(Action::Free { pointer });
+    };
+    expect!["holds"].assert_eq(&search(with_block(free)));
+    let mut program = Program::new("kept");
+    let layout = program.scalar(Type::Pointer);
+    let global = Place::object(program.object("global", layout));
+    let mut main = RoutineBuilder::new("main");
+    let block = allocate(&mut main, 8, layout);
+    let value = main.get(block);
+    main.store(global, value, Access::Plain);
+    expect!["holds"].assert_eq(&search(main_program(main, program)));
+}
+
+/// Another thread frees a block while one is about to use it, in every order.
+#[test]
+fn a_thread_may_stand_before_a_block_that_is_gone() {
+    let mut program = Program::new("gone");
+    let ints = program.scalar(INT);
+    let flag = Place::object(program.object("flag", ints));
+    let mut user = RoutineBuilder::new("user");
+    let pointer = user.parameter("pointer", Type::Pointer);
+    let (on, value) = (Place::pointer(user.get(pointer)), int(1));
+    user.then(Action::Modify { old: None, on, update: Update::Add, value });
+    user.store(flag.clone(), int(1), Access::Atomic);
+    let user = program.add_routine(user.finish());
+    let mut main = RoutineBuilder::new("main");
+    let block = allocate(&mut main, 4, ints);
+    let arguments = vec![main.get(block)];
+    for _ in 0..2 {
+        let routine = Callee::Routine(user);
+        main.then(Action::Spawn { routine, arguments: arguments.clone(), to: None });
+    }
+    main.store(flag, int(2), Access::Atomic);
+    let pointer = main.get(block);
+    main.then(Action::Free { pointer });
+    let vm = Vm::new(main_program(main, program), Races::Error).expect("it can be run");
+    let mut options = Options::new();
+    options.stop_at_first = false;
+    let outcome = Explorer::new(options).run(|| vm.clone()).expect("it goes back and forth");
+    assert!(matches!(outcome.verdict, Verdict::Violated(_)));
+    // The two uses in both orders, after the block has gone.
+    assert!(outcome.statistics.executions >= 2);
+}
+
+#[test]
 fn a_local_is_gone_when_its_function_has_returned() {
     let mut program = Program::new("dangling");
     let layout = program.scalar(INT);

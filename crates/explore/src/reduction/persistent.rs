@@ -6,7 +6,7 @@
 //! | book                                             | here                          |
 //! |--------------------------------------------------|-------------------------------|
 //! | operations a process may still execute           | [`Foresight`]                 |
-//! | add every process that may conflict              | [`interferes`]                |
+//! | add every process that may conflict              | [`matters`]                   |
 //! | add what may enable a process that is disabled   | [`may_enable`]                |
 //! | the smallest of several persistent sets          | [`Policy::initial`]           |
 //!
@@ -26,7 +26,8 @@ pub(crate) struct Persistent;
 impl Policy for Persistent {
     fn initial(&self, view: &View<'_>, _awake: ThreadSet) -> ThreadSet {
         let Some(foresight) = view.system.foresight() else { return view.enabled };
-        let sets = view.enabled.iter().map(|seed| persistent_set(view, foresight, seed));
+        let rivals = rivals(view, foresight);
+        let sets = view.enabled.iter().map(|seed| persistent_set(view, &rivals, seed));
         sets.min_by_key(|set| set.len()).unwrap_or(ThreadSet::EMPTY)
     }
 
@@ -36,30 +37,40 @@ impl Policy for Persistent {
 }
 
 /// The enabled threads of the smallest set around `seed` that is closed under interference.
-fn persistent_set(view: &View<'_>, foresight: &dyn Foresight, seed: ThreadId) -> ThreadSet {
+fn persistent_set(view: &View<'_>, rivals: &[ThreadSet], seed: ThreadId) -> ThreadSet {
     let mut closed = ThreadSet::one(seed);
     let mut todo = vec![seed];
     while let Some(member) = todo.pop() {
-        for idx in 0..view.next.len() {
-            let other = ThreadId::new(idx);
-            if !closed.contains(other) && interferes(view, foresight, other, member) {
-                closed.insert(other);
-                todo.push(other);
-            }
-        }
+        let more = rivals[member.index()] - closed;
+        closed |= more;
+        todo.extend(more.iter());
     }
     closed & view.enabled
 }
 
-/// Whether `other` may ever do something that matters to the next step of `member`: conflict
-/// with it, or make it possible if it is not.
-fn interferes(
-    view: &View<'_>,
-    foresight: &dyn Foresight,
-    other: ThreadId,
-    member: ThreadId,
-) -> bool {
-    let matters = |operation: Operation| match view.next[member.index()] {
+/// For each thread, those that may ever do something that matters to its next step.
+fn rivals(view: &View<'_>, foresight: &dyn Foresight) -> Vec<ThreadSet> {
+    let mut rivals = vec![ThreadSet::EMPTY; view.next.len()];
+    for idx in 0..view.next.len() {
+        let other = ThreadId::new(idx);
+        let mut future = Vec::new();
+        foresight.future(other, &mut |operation| future.push(operation));
+        for (member, next) in view.next.iter().enumerate() {
+            let is_rival = future.iter().any(|&operation| {
+                member != idx && matters(operation, other, ThreadId::new(member), *next)
+            });
+            if is_rival {
+                rivals[member].insert(other);
+            }
+        }
+    }
+    rivals
+}
+
+/// Whether an operation of `other` matters to the next step of `member`: conflicts with it, or makes
+/// it possible if it is not.
+fn matters(operation: Operation, other: ThreadId, member: ThreadId, next: Next) -> bool {
+    match next {
         Next::Finished => false,
         Next::Unborn => operation == Operation::Spawn(member),
         Next::Blocked(next) => match next {
@@ -68,10 +79,7 @@ fn interferes(
             next => may_enable(operation, next) || conflict(operation, next),
         },
         Next::Enabled { operation: next, .. } => conflict(operation, next),
-    };
-    let mut found = false;
-    foresight.future(other, &mut |operation| found |= matters(operation));
-    found
+    }
 }
 
 fn conflict(a: Operation, b: Operation) -> bool {

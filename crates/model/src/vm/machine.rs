@@ -2,6 +2,7 @@
 
 use super::code::{
     Address, AddressBase, CONTROL, Code, HALT, Kind, Node, ObjectInfo, Op, Operand, Pc, Source,
+    UNBORN,
 };
 use super::names::Names;
 use super::next::Pending;
@@ -55,12 +56,16 @@ pub(super) struct Machine {
     pub(super) threads: Vec<Thread>,
     /// What each changed word held before, oldest change first.
     pub(super) log: Vec<Change>,
-    /// How long the log was before each step.
-    pub(super) marks: Vec<usize>,
     /// What each thread would do next, as far as that does not depend on the others.
     pub(super) pending: Vec<Pending>,
+    /// What threads would have done next before that changed, oldest change first.
+    pub(super) pending_log: Vec<(u32, Pending)>,
+    /// How long the two logs were before each step.
+    pub(super) marks: Vec<(usize, usize)>,
     pub(super) accesses: Vec<PlainAccess>,
     pub(super) last: Last,
+    /// Whether a block that nothing leads to any more when the program ends is a violation.
+    pub(super) finds_leaks: bool,
     /// The numbers of what is made on the way: the same for all clones.
     pub(super) names: Arc<Mutex<Names>>,
     /// Those that this machine has asked for before.
@@ -126,53 +131,53 @@ impl Machine {
             memory: code.memory.clone(),
             threads: Vec::new(),
             log: Vec::new(),
-            marks: Vec::new(),
             pending: Vec::new(),
+            pending_log: Vec::new(),
+            marks: Vec::new(),
             accesses: Vec::new(),
             last: Last::Nothing,
+            finds_leaks: false,
             names,
             known: FxHashMap::default(),
         }
     }
 
     /// Undoes all steps from `depth` on; there are as many.
-    pub(super) fn undo(&mut self, code: &Code, depth: usize) {
+    pub(super) fn undo(&mut self, depth: usize) {
         self.accesses.clear();
-        let Some(&mark) = self.marks.get(depth) else { return };
+        let Some(&(changes, pending)) = self.marks.get(depth) else { return };
         self.marks.truncate(depth);
-        let mut moved = self.undo_changes(mark);
-        while moved != 0 {
-            let thread = moved.trailing_zeros() as usize;
-            self.pending[thread] = self.pending_again(code, thread);
-            moved &= moved - 1;
+        self.undo_changes(changes);
+        for (thread, before) in self.pending_log.drain(pending..).rev() {
+            self.pending[thread as usize] = before;
         }
     }
 
-    /// Takes back all changes from `mark` on; says which stacks they were in.
-    pub(super) fn undo_changes(&mut self, mark: usize) -> u128 {
-        let mut moved = 0;
+    /// Takes back all changes from `mark` on.
+    pub(super) fn undo_changes(&mut self, mark: usize) {
         for change in self.log[mark..].iter().rev() {
             match change.area {
                 0 => self.memory[change.index as usize] = change.old,
-                area => {
-                    let thread = area as usize - 1;
-                    self.threads[thread].stack[change.index as usize] = change.old;
-                    moved |= 1 << thread;
-                }
+                area => self.threads[area as usize - 1].stack[change.index as usize] = change.old,
             }
         }
         self.log.truncate(mark);
-        moved
     }
 
-    /// The number of changes in memory since `mark`.
+    /// Says what a thread would do next from now on.
+    pub(super) fn set_pending(&mut self, thread: usize, pending: Pending) {
+        let before = std::mem::replace(&mut self.pending[thread], pending);
+        self.pending_log.push((thread as u32, before));
+    }
+
+    /// Whether memory was changed since `mark`.
     pub(super) fn has_touched_memory(&self, mark: usize) -> bool {
         self.log[mark..].iter().any(|change| change.area == 0)
     }
 
     /// Begins a step that can be undone.
     pub(super) fn mark(&mut self) {
-        self.marks.push(self.log.len());
+        self.marks.push((self.log.len(), self.pending_log.len()));
         self.accesses.clear();
         self.last = Last::Nothing;
     }
@@ -381,7 +386,7 @@ impl Machine {
         ))
     }
 
-    fn object_text(&self, code: &Code, object: &ObjectInfo) -> String {
+    pub(super) fn object_text(&self, code: &Code, object: &ObjectInfo) -> String {
         let names = self.names.lock().expect("nobody panics while naming");
         format!("`{}`", names.object(code, object))
     }
@@ -467,6 +472,37 @@ impl Machine {
         if matches!(spot.object.kind, Kind::Heap | Kind::Frame) {
             self.watch(code, spot, 1, false);
         }
+    }
+
+    /// A block that is there still, though nothing leads to it from the objects of the program or from
+    /// a thread that has not ended.
+    pub(super) fn leaked(&self, code: &Code) -> Option<ObjectInfo> {
+        let mut to_visit: Vec<u64> = self.memory[2..code.memory.len()].to_vec();
+        for (idx, thread) in self.threads.iter().enumerate() {
+            if !matches!(self.pc(idx), UNBORN | HALT) {
+                to_visit.extend(&thread.stack[..self.control(idx, control::TOP) as usize]);
+            }
+        }
+        let mut reached = Vec::new();
+        while let Some(word) = to_visit.pop() {
+            let pointer = Pointer { offset: 0, ..Pointer::from_bits(word) };
+            let Ok(object) = self.object(code, pointer) else { continue };
+            if pointer.made().is_some() && !reached.contains(&object.address) {
+                reached.push(object.address);
+                let start = object.address as usize / 8;
+                let words = (object.size as usize).div_ceil(8);
+                to_visit.extend(&self.memory[start..start + words]);
+            }
+        }
+        let made = self.threads.iter().enumerate().flat_map(|(idx, thread)| {
+            let n_made = match self.pc(idx) {
+                UNBORN => 0,
+                _ => self.control(idx, control::MADE) as usize,
+            };
+            thread.made[..n_made].iter().copied()
+        });
+        let mut blocks = made.filter(|object| object.kind == Kind::Heap && self.is_live(object));
+        blocks.find(|object| !reached.contains(&object.address))
     }
 
     /// Grows a stack so that it has room for `len` words.

@@ -75,8 +75,16 @@ impl Vm {
                 .expect("the first frame is within all limits");
         }
         machine.log.clear();
+        machine.pending_log.clear();
         machine.accesses.clear();
         Ok(Self { program, code, initial: Arc::new(machine.clone()), machine })
+    }
+
+    /// Makes it a violation if the program ends while there are blocks that nothing leads to: neither
+    /// its objects nor a thread that has not ended.
+    pub fn finding_leaks(mut self) -> Self {
+        self.machine.finds_leaks = true;
+        self
     }
 
     /// The program that it runs.
@@ -125,6 +133,7 @@ impl System for Vm {
             }
         }
         machine.log.clear();
+        machine.pending_log.clear();
         machine.marks.clear();
         machine.accesses.clear();
         machine.last = Last::Nothing;
@@ -151,7 +160,7 @@ impl System for Vm {
 
     fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
         if depth <= self.machine.marks.len() {
-            self.machine.undo(&self.code, depth);
+            self.machine.undo(depth);
             return Ok(());
         }
         replay_to(self, schedule, depth)

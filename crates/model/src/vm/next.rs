@@ -3,7 +3,7 @@
 //! Engines ask this of every thread at every step. What does not depend on the others, the
 //! operation and where its object is, is worked out once, when the thread gets there.
 
-use super::code::{Code, HALT, Instruction, Operand, Pc, STUCK, UNBORN};
+use super::code::{Code, Instruction, Operand, Pc, UNBORN};
 use super::machine::{Frame, Machine, Spot, control, memory};
 use super::step::assertion;
 use crate::{Sync, Type};
@@ -63,6 +63,9 @@ impl Pending {
     pub(super) const UNBORN: Self = Self { next: Next::Unborn, gate: Gate::Open };
     pub(super) const FINISHED: Self = Self { next: Next::Finished, gate: Gate::Open };
 
+    pub(super) const YIELD: Self =
+        Self { next: Next::Enabled { operation: Operation::Yield, choices: 1 }, gate: Gate::Open };
+
     fn open(operation: Operation) -> Self {
         Self { next: Next::enabled(operation), gate: Gate::Open }
     }
@@ -75,8 +78,9 @@ impl Pending {
 impl Machine {
     #[inline]
     pub(super) fn next(&self, code: &Code, thread: usize) -> Next {
-        let Pending { next, gate } = self.pending[thread];
-        let is_possible = match gate {
+        let pending = &self.pending[thread];
+        let next = pending.next;
+        let is_possible = match pending.gate {
             Gate::Open => return next,
             Gate::Free(mutex) => self.get_bytes(mutex, 1) == 0,
             Gate::NoWriter(lock) => self.get_bytes(lock, 1) == 0,
@@ -109,18 +113,6 @@ impl Machine {
         match next.operation() {
             Some(operation) if !is_possible => Next::Blocked(operation),
             _ => next,
-        }
-    }
-
-    /// What a thread would do next, where it has been before: nothing can be wrong with it.
-    pub(super) fn pending_again(&self, code: &Code, thread: usize) -> Pending {
-        match self.pc(thread) {
-            UNBORN => Pending::UNBORN,
-            HALT | STUCK => Pending::FINISHED,
-            pc => match self.pending_at(code, thread, pc) {
-                Ok(Some(pending)) => pending,
-                other => unreachable!("a thread does not stop at {other:?}"),
-            },
         }
     }
 

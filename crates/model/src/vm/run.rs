@@ -1,9 +1,9 @@
 //! Runs the invisible instructions between two operations of a thread.
 
 use super::code::{
-    Address, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK,
+    Address, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK, UNBORN,
 };
-use super::machine::{Frame, Machine, Spot, control, memory};
+use super::machine::{EXCUSED, Frame, Machine, Spot, control, memory};
 use super::next::Pending;
 use super::step::assertion;
 use crate::{Pointer, Sync, evaluate};
@@ -67,24 +67,24 @@ impl Machine {
                     let value = value.map_or(0, |value| self.value(code, frame, value));
                     pc = self.pop_frame(code, thread, value);
                     if pc == HALT {
-                        return self.end(thread, value);
+                        return self.end(code, thread, value);
                     }
                     frame = self.frame(thread);
                 }
                 I::ExitProcess { value } => {
                     let value = value.map_or(0, |value| self.value(code, frame, value));
                     while self.pop_frame(code, thread, value) != HALT {}
-                    return self.end(thread, value);
+                    return self.end(code, thread, value);
                 }
                 I::ExitProgram => {
                     self.excuse_waiting();
-                    return self.end(thread, 0);
+                    return self.end(code, thread, 0);
                 }
                 I::Assume { condition } => {
                     if !self.holds(code, frame, condition) {
                         self.excuse_waiting();
                         self.set_stack(thread, control::PC, u64::from(STUCK));
-                        self.pending[thread] = Pending::FINISHED;
+                        self.set_pending(thread, Pending::FINISHED);
                         return Ok(());
                     }
                     pc += 1;
@@ -92,7 +92,7 @@ impl Machine {
                 _ => match self.arrive(code, thread, pc)? {
                     Arrival::At(pending) => {
                         self.set_stack(thread, control::PC, u64::from(pc));
-                        self.pending[thread] = pending;
+                        self.set_pending(thread, pending);
                         return Ok(());
                     }
                     Arrival::Past(next) => pc = next,
@@ -466,10 +466,22 @@ impl Machine {
         back as Pc
     }
 
-    fn end(&mut self, thread: usize, value: u64) -> Result<(), Violation> {
+    fn end(&mut self, code: &Code, thread: usize, value: u64) -> Result<(), Violation> {
         self.set_stack(thread, control::RESULT, value);
         self.set_stack(thread, control::PC, u64::from(HALT));
-        self.pending[thread] = Pending::FINISHED;
+        self.set_pending(thread, Pending::FINISHED);
+        let is_over = |machine: &Self| {
+            let mut threads = 0..machine.threads.len();
+            machine.memory[EXCUSED] != 0
+                || threads.all(|thread| matches!(machine.pc(thread), HALT | UNBORN))
+        };
+        if self.finds_leaks
+            && is_over(self)
+            && let Some(block) = self.leaked(code)
+        {
+            let name = self.object_text(code, &block);
+            return Err(memory(format!("{name} is never freed, and nothing leads to it")));
+        }
         Ok(())
     }
 }

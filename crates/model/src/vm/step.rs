@@ -24,7 +24,7 @@ impl Machine {
         };
         if result.is_err() {
             self.set_stack(thread, control::PC, u64::from(HALT));
-            self.pending[thread] = Pending::FINISHED;
+            self.set_pending(thread, Pending::FINISHED);
         }
         result
     }
@@ -421,7 +421,7 @@ impl Machine {
             self.undo_changes(mark);
             self.accesses.truncate(n_accesses);
             self.last = last;
-            self.pending[thread] = self.pending_again(code, thread);
+            self.set_pending(thread, Pending::YIELD);
         }
         Ok(())
     }
