@@ -261,6 +261,7 @@ impl<'a> Writer<'a> {
                 let mutex = self.place(&Key::Sync(Sync::Mutex, *mutex));
                 self.routine.then(Action::Wait { condvar, mutex });
             }
+            Statement::Sleep { .. } => panic!("programs have no futexes"),
             Statement::Spawn(target) => {
                 let to = self.routine.register("", Type::U32);
                 self.children.insert(*target, to);
