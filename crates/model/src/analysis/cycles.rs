@@ -10,22 +10,21 @@ pub fn on_cycles(routine: &Routine) -> Vec<bool> {
         let edges = routine.location(LocationId(idx as u32)).edges.iter();
         edges.map(|edge| edge.to.0 as usize)
     };
-    let mut on_cycle = vec![false; n];
     // Graphs are small, so a search from each location is simple enough.
-    for start in 0..n {
+    let is_on_cycle = |start: usize| {
         let mut seen = vec![false; n];
         let mut to_visit: Vec<usize> = successors(start).collect();
         while let Some(idx) = to_visit.pop() {
             if idx == start {
-                on_cycle[start] = true;
-                break;
+                return true;
             }
             if !std::mem::replace(&mut seen[idx], true) {
                 to_visit.extend(successors(idx));
             }
         }
-    }
-    on_cycle
+        false
+    };
+    (0..n).map(is_on_cycle).collect()
 }
 
 #[cfg(test)]

@@ -225,11 +225,11 @@ impl PointsTo {
         set
     }
 
-    fn into_register(&mut self, routine: usize, register: RegisterId, set: &Set) {
+    fn add_to_register(&mut self, routine: usize, register: RegisterId, set: &Set) {
         self.changed |= self.registers[routine][register.0 as usize].add(set);
     }
 
-    fn into_place(&mut self, routine: usize, place: &Place, set: &Set) {
+    fn add_to_place(&mut self, routine: usize, place: &Place, set: &Set) {
         for number in self.place(routine, place).iter() {
             self.changed |= self.contents[number].add(set);
         }
@@ -247,42 +247,42 @@ impl PointsTo {
         match &edge.action {
             Action::Assign { to, value } => {
                 let set = self.expr(routine, value);
-                self.into_register(routine, *to, &set);
+                self.add_to_register(routine, *to, &set);
             }
             Action::Load { to, from, .. } | Action::Await { to, from, .. } => {
                 let set = self.contents_of(routine, from);
-                self.into_register(routine, *to, &set);
+                self.add_to_register(routine, *to, &set);
             }
             Action::Store { to, value, .. } => {
                 let set = self.expr(routine, value);
-                self.into_place(routine, to, &set);
+                self.add_to_place(routine, to, &set);
             }
             Action::Modify { old, on, value, .. } => {
                 let set = self.contents_of(routine, on);
-                old.iter().for_each(|old| self.into_register(routine, *old, &set));
+                old.iter().for_each(|old| self.add_to_register(routine, *old, &set));
                 let set = self.expr(routine, value);
-                self.into_place(routine, on, &set);
+                self.add_to_place(routine, on, &set);
             }
             Action::CompareExchange { old, on, new, .. } => {
                 let set = self.contents_of(routine, on);
-                old.iter().for_each(|old| self.into_register(routine, *old, &set));
+                old.iter().for_each(|old| self.add_to_register(routine, *old, &set));
                 let set = self.expr(routine, new);
-                self.into_place(routine, on, &set);
+                self.add_to_place(routine, on, &set);
             }
             Action::Copy { to, from, .. } => {
                 let set = self.contents_of(routine, from);
-                self.into_place(routine, to, &set);
+                self.add_to_place(routine, to, &set);
             }
             Action::Allocate { to, .. } => {
                 let set = self.one(Abstract::Block(*n_blocks));
                 *n_blocks += 1;
-                self.into_register(routine, *to, &set);
+                self.add_to_register(routine, *to, &set);
             }
             Action::Call { callee, arguments, to } => {
                 for callee in self.callees(RoutineId(routine as u32), callee) {
                     self.pass(program, routine, callee, arguments);
                     let set = self.returns[callee.0 as usize].clone();
-                    to.iter().for_each(|to| self.into_register(routine, *to, &set));
+                    to.iter().for_each(|to| self.add_to_register(routine, *to, &set));
                 }
             }
             Action::Spawn { routine: callee, arguments, .. } => {
@@ -306,7 +306,7 @@ impl PointsTo {
             }
             Action::Join { to: Some(to), .. } => {
                 let set = self.results.clone();
-                self.into_register(routine, *to, &set);
+                self.add_to_register(routine, *to, &set);
             }
             Action::Send(message) | Action::TrySend(message, _) => self.sent(routine, message),
             Action::Receive(message) | Action::TryReceive(message, _) => {
@@ -320,7 +320,7 @@ impl PointsTo {
         let n_parameters = program.routine(callee).n_parameters as usize;
         for (idx, argument) in arguments.iter().take(n_parameters).enumerate() {
             let set = self.expr(routine, argument);
-            self.into_register(callee.0 as usize, RegisterId(idx as u32), &set);
+            self.add_to_register(callee.0 as usize, RegisterId(idx as u32), &set);
         }
     }
 
@@ -328,7 +328,7 @@ impl PointsTo {
         for field in &message.fields {
             if let MessageField::Value(value) = field {
                 let set = self.expr(routine, value);
-                self.into_place(routine, &message.channel, &set);
+                self.add_to_place(routine, &message.channel, &set);
             }
         }
     }
@@ -337,8 +337,8 @@ impl PointsTo {
         let set = self.contents_of(routine, &message.channel);
         for field in &message.fields {
             match field {
-                MessageField::Register(to) => self.into_register(routine, *to, &set),
-                MessageField::Place(to, _) => self.into_place(routine, to, &set),
+                MessageField::Register(to) => self.add_to_register(routine, *to, &set),
+                MessageField::Place(to, _) => self.add_to_place(routine, to, &set),
                 MessageField::Value(_) | MessageField::Ignore => {}
             }
         }
