@@ -137,9 +137,9 @@ fn a_bound_is_part_of_the_verdict() {
     let raised = [&bounded[..], &["--iterate"]].concat();
     let proved = "Proved no assertion failure, deadlock, data race or livelock in any";
     check(&raised).ends_with(1).prints(&[proved, "Violated counter.c:22: assertion"]);
-    let stopped = ["--bound", "preemption=0", "--iterate", "--max-executions", "5"];
+    let stopped = ["--bound", "preemption=0", "--iterate", "--max-executions", "3"];
     check(&stopped).ends_with(3).prints(&[
-        "Stop execution limit, 5",
+        "Stop execution limit, 3",
         proved,
         "Unverified the rest",
     ]);
