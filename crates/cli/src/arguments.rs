@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use mazurka_c::Extern;
 use mazurka_core::Schedule;
 use mazurka_explore::{Bound, BporOpt, OptionError, Options, Reduction};
 use mazurka_report::ExitStatus;
@@ -34,12 +35,30 @@ pub(crate) enum Command {
         /// The C and C++ files of one program
         #[arg(value_name = "FILE.c", required = true)]
         files: Vec<PathBuf>,
+        /// Run the program itself (native), or a model of it (vm) [default: auto, which is native]
+        #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
+        engine: Engine,
         #[command(flatten)]
         build: Build,
+        #[command(flatten)]
+        modelling: Modelling,
         #[command(flatten)]
         search: Search,
         #[command(flatten)]
         output: Output,
+    },
+    /// Show C files as the control-flow graphs that `--engine vm` runs
+    Model {
+        /// The C files of one program
+        #[arg(value_name = "FILE.c", required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        build: Build,
+        #[command(flatten)]
+        modelling: Modelling,
+        /// As text, or as a picture for `dot`
+        #[arg(long, value_name = "text|dot", default_value = "text", hide_possible_values = true)]
+        format: Format,
     },
     /// Compile and link as the C compiler does, for `mazurka run`: `make CC="mazurka cc"`
     ///
@@ -95,8 +114,13 @@ pub(crate) enum Command {
         /// The C and C++ files of one program
         #[arg(value_name = "FILE.c")]
         files: Vec<PathBuf>,
+        /// The engine that found it [default: auto, which is native]
+        #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
+        engine: Engine,
         #[command(flatten)]
         build: Build,
+        #[command(flatten)]
+        modelling: Modelling,
         /// The schedule
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         schedule: Option<Schedule>,
@@ -240,6 +264,67 @@ impl Selection {
     }
 }
 
+/// What runs the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    Auto,
+    Native,
+    Vm,
+}
+
+/// How a model is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Dot,
+}
+
+/// How a model is made of C files.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of --engine vm")]
+pub(crate) struct Modelling {
+    /// What a function without a body does: return any value, or return 0
+    #[arg(long = "extern", value_name = "NAME=nondet|skip", value_parser = external)]
+    pub(crate) externs: Vec<(String, Extern)>,
+    /// Whether a data race is an error, or every access to shared memory a step of its own
+    #[arg(long, value_name = "error|allow", default_value = "error", hide_possible_values = true)]
+    pub(crate) races: RacesAre,
+    /// Let waits on condition variables end for no reason
+    #[arg(long)]
+    pub(crate) spurious_wakeups: bool,
+    /// What `__VERIFIER_nondet_int` and its like may return [default: all values of the type]
+    #[arg(long, value_name = "LOW..HIGH", value_parser = range, allow_hyphen_values = true)]
+    pub(crate) nondet: Option<(i64, i64)>,
+    /// Store states, and end an execution where it meets one
+    #[arg(long)]
+    pub(crate) stateful: bool,
+    /// How many threads share the search
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) jobs: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RacesAre {
+    Error,
+    Allow,
+}
+
+fn external(text: &str) -> Result<(String, Extern), String> {
+    match text.split_once('=') {
+        Some((name, "nondet")) => Ok((name.to_owned(), Extern::Nondet)),
+        Some((name, "skip")) => Ok((name.to_owned(), Extern::Skip)),
+        _ => Err("a function and what it does: `next_ticket=nondet` or `log=skip`".to_owned()),
+    }
+}
+
+fn range(text: &str) -> Result<(i64, i64), String> {
+    let wrong = || "a range is two numbers, the smaller one first: -1..3".to_owned();
+    let (low, high) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<i64>().map_err(|_| wrong());
+    let (low, high) = (number(low)?, number(high)?);
+    if low <= high { Ok((low, high)) } else { Err(wrong()) }
+}
+
 /// How to search, and for what.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
@@ -293,9 +378,16 @@ enum Property {
     Deadlock,
     Race,
     Livelock,
+    /// Signed overflow and shifts too far; `--engine vm` alone knows.
+    Overflow,
 }
 
 impl Search {
+    /// Whether signed overflow is looked for.
+    pub(crate) fn has_overflow(&self) -> bool {
+        self.property.is_empty() || self.property.contains(&Property::Overflow)
+    }
+
     /// The options, if they go together.
     pub(crate) fn options(&self) -> Result<Options, Vec<Failure>> {
         let has = |property| self.property.is_empty() || self.property.contains(&property);

@@ -277,6 +277,11 @@ fn look(file: &Path) -> Option<Failure> {
     Some(Failure::input(text))
 }
 
+/// The compiler of C, as a command to be given arguments.
+pub(crate) fn compiler() -> Result<Command, Failure> {
+    words_of(Language::C).map(|words| command(&words))
+}
+
 /// The compiler of a language and its arguments.
 fn words_of(language: Language) -> Result<Vec<String>, Failure> {
     let variable = language.variable();

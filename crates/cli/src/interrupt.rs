@@ -20,8 +20,15 @@ pub(crate) fn catch() {
         if let Ok(Some(program)) = RUNNING.lock().as_deref().copied() {
             // It may have ended just now.
             let _ = kill_process(program, signal);
+        } else if is_second {
+            std::process::exit(130);
         }
     });
+}
+
+/// What is set once the user wants an end of it.
+pub(crate) fn flag() -> &'static AtomicBool {
+    &IS_INTERRUPTED
 }
 
 /// Whether the user wants an end of it.

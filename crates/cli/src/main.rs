@@ -1,7 +1,7 @@
 //! The command `mazurka`: arguments in, a verdict and an exit status out.
 //!
 //! `compiler` makes programs that the library of `mazurka-native` can run, `program` runs them, and
-//! what came of it is told by `mazurka-report`.
+//! what came of it is told by `mazurka-report`. `vm` explores models of C files instead.
 
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 
@@ -12,9 +12,10 @@ mod compiler;
 mod interrupt;
 mod program;
 mod tests;
+mod vm;
 mod watch;
 
-use arguments::{Arguments, Build, Command, Output};
+use arguments::{Arguments, Build, Command, Engine, Modelling, Output};
 use clap::Parser as _;
 use compiler::Language;
 use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
@@ -34,17 +35,21 @@ struct Failure {
     status: ExitStatus,
     message: String,
     help: Option<&'static str>,
+    /// Whether the message is a whole diagnosis already, with its place.
+    is_rendered: bool,
 }
 
 impl Failure {
     /// The user is wrong.
     fn input(message: impl Into<String>) -> Self {
-        Self { status: ExitStatus::WrongInput, message: message.into(), help: None }
+        let status = ExitStatus::WrongInput;
+        Self { status, message: message.into(), help: None, is_rendered: false }
     }
 
     /// We are wrong.
     fn defect(message: impl Into<String>) -> Self {
-        Self { status: ExitStatus::Defect, message: message.into(), help: None }
+        let status = ExitStatus::Defect;
+        Self { status, message: message.into(), help: None, is_rendered: false }
     }
 
     fn help(mut self, help: &'static str) -> Self {
@@ -74,8 +79,14 @@ fn main() -> ExitCode {
     } else {
         interrupt::catch();
         match Arguments::parse().command {
-            Command::Check { files, build, search, output } => {
+            Command::Check { files, engine: Engine::Vm, build, modelling, search, output } => {
+                vm::check(&files, &build, &modelling, &search, &output)
+            }
+            Command::Check { files, build, search, output, .. } => {
                 search.options().and_then(|it| check(&files, &build, &it, &output))
+            }
+            Command::Model { files, build, modelling, format } => {
+                vm::model(&files, &build, &modelling, format)
             }
             Command::Cc { arguments } => compile(Language::C, &arguments),
             Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
@@ -88,14 +99,16 @@ fn main() -> ExitCode {
             Command::Test { selection, search, output, .. } => {
                 search.options().and_then(|it| tests::run(&selection, &it, &output))
             }
-            Command::Replay { files, build, schedule, program } => {
-                replay(files, &build, schedule, program)
+            Command::Replay { files, engine, build, modelling, schedule, program } => {
+                let model = (engine == Engine::Vm).then_some(&modelling);
+                replay(files, &build, model, schedule, program)
             }
         }
     };
     let status = done.unwrap_or_else(|failures| {
-        for Failure { message, help, .. } in &failures {
-            eprintln!("error: {message}");
+        for Failure { message, help, is_rendered, .. } in &failures {
+            let prefix = if *is_rendered { "" } else { "error: " };
+            eprintln!("{prefix}{message}");
             help.iter().for_each(|help| eprintln!("help: {help}"));
         }
         failures.iter().map(|failure| failure.status).max().unwrap_or(ExitStatus::Defect)
@@ -157,13 +170,20 @@ fn explore(
     for warning in &answer.warnings {
         eprintln!("warning: {warning}");
     }
-    if is_told {
-        show(&text::verdict(&report, &style));
+    tell(&report, output)
+}
+
+/// Tells what came of a search.
+fn tell(report: &Report<'_>, output: &Output) -> Done {
+    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
+    let style = style();
+    if !is_json_alone && !output.quiet {
+        show(&text::verdict(report, &style));
     } else if !is_json_alone {
-        show(&format!("{}\n", text::one_line(&report, &style)));
+        show(&format!("{}\n", text::one_line(report, &style)));
     }
     if let Some(path) = &output.json {
-        let object = format!("{}\n", json::render(&report));
+        let object = format!("{}\n", json::render(report));
         if is_json_alone {
             show(&object);
         } else if let Err(error) = std::fs::write(path, object) {
@@ -188,14 +208,21 @@ fn report_of<'a>(
     let mut report = Report::new(name, "native", verdict, statistics, elapsed);
     report.peak_memory = used.peak_memory_bytes;
     report.n_threads = used.threads;
-    report.options = arguments::in_force(options);
     report.replay_with = Some(replay);
+    report.proved = answer.proved.as_deref();
+    add_search(&mut report, options);
+    Some(report)
+}
+
+/// What is to be told of how a search was done.
+fn add_search(report: &mut Report<'_>, options: &Options) {
+    let (verdict, statistics) = (report.verdict, report.statistics);
+    report.options.extend(arguments::in_force(options));
     // `optimal` takes one execution of each trace.
     let has_all = matches!(verdict, Verdict::Holds(_)) && options.reduction == Reduction::Optimal;
     let is_cut = statistics.bound_exceeded;
     report.traces = (has_all && !is_cut && !options.iterate).then_some(statistics.executions);
     report.bound_exceeded = (!options.bounds.is_empty()).then_some(is_cut);
-    report.proved = answer.proved.as_deref();
     if let Some(bound) = options.main_bound()
         && matches!(verdict, Verdict::Holds(_))
         && is_cut
@@ -209,7 +236,6 @@ fn report_of<'a>(
     if let Verdict::Inconclusive(limit) = verdict {
         report.tips.extend(tip(limit).map(str::to_owned));
     }
-    Some(report)
 }
 
 /// Files below the current folder are called as seen from there.
@@ -239,6 +265,7 @@ fn tip(limit: &Limit) -> Option<&'static str> {
 fn replay(
     mut files: Vec<PathBuf>,
     build: &Build,
+    model: Option<&Modelling>,
     schedule: Option<Schedule>,
     mut program: Vec<OsString>,
 ) -> Done {
@@ -271,6 +298,9 @@ fn replay(
         (false, false) => {
             Err(Failure::input("name either C files or, behind `--`, a program; not both").into())
         }
+        (false, true) if model.is_some() => {
+            vm::replay(&files, build, model.expect("it is there"), &schedule)
+        }
         (false, true) => {
             let folder = program::folder()?;
             let program = compiler::build(&files, &build.flags(), folder.path())?;
@@ -284,18 +314,19 @@ fn replay(
     }
 }
 
+/// Shows one line that begins with a word in colour.
+fn say(colour: Colour, word: &str, text: &str) {
+    let mut page = Page::new(style());
+    page.headline(colour, word, text, "");
+    show(&page.into_text());
+}
+
 fn follow(
     program: &[OsString],
     name: &str,
     schedule: &Schedule,
     surroundings: &Surroundings<'_>,
 ) -> Done {
-    let style = style();
-    let say = |colour, word, text: &str| {
-        let mut page = Page::new(style);
-        page.headline(colour, word, text, "");
-        show(&page.into_text());
-    };
     say(Colour::Doing, "Replaying", name);
     // A folder is only given to tests.
     let is_test = surroundings.folder.is_some();

@@ -113,6 +113,7 @@ fn interrupted(name: &str) -> Failure {
         status: mazurka_report::ExitStatus::Inconclusive,
         message: format!("interrupted before `{name}` could tell what it has explored"),
         help: None,
+        is_rendered: false,
     }
 }
 

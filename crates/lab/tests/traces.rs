@@ -25,7 +25,7 @@ fn as_published() {
     }
     for n in 1..8 {
         assert_eq!(optimal(models::readers(n)), 1 << n, "readers({n})");
-        assert_eq!(optimal(models::writers(n)), (1..=n as u64).product(), "writers({n})");
+        assert_eq!(optimal(models::writers(n)), (1..=n as u64).product::<u64>(), "writers({n})");
     }
     for (n, traces) in [(6, 144), (8, 704)] {
         assert_eq!(optimal(models::lastzero(n)), traces, "lastzero({n})");

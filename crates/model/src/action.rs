@@ -160,6 +160,12 @@ pub enum Action {
         /// The greatest.
         high: i64,
     },
+    /// Begins or ends a wait that is excused: one with a timeout, which other executions end. While
+    /// there is one, nobody who waits is in a deadlock.
+    Excuse {
+        /// Whether it begins.
+        begins: bool,
+    },
     /// Lets others go first.
     Yield,
 
@@ -386,6 +392,7 @@ impl Action {
             | Self::Detach { .. }
             | Self::ExitProcess { .. }
             | Self::ExitProgram
+            | Self::Excuse { .. }
             | Self::MutexInit { .. }
             | Self::MutexDestroy { .. }
             | Self::RwLockDestroy(_)
@@ -459,6 +466,7 @@ impl Action {
             | Self::AtomicEnd
             | Self::Choose { .. }
             | Self::Yield
+            | Self::Excuse { .. }
             | Self::ExitProgram => {}
             Self::Assign { value, .. } => visit(Value(value)),
             Self::Load { from, .. } => visit(Place(from)),

@@ -38,6 +38,8 @@ mod span;
 mod types;
 mod vm;
 
+pub use mazurka_core::ViolationKind;
+
 pub use action::{Access, Action, Callee, Message, MessageField, Update};
 pub use build::RoutineBuilder;
 pub use evaluate::{binary, canonical, compare, convert, overflows, unary};

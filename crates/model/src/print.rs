@@ -282,6 +282,8 @@ impl Show<'_> {
             A::Detach { process } => format!("detach {}", expr(process)),
             A::ExitProcess { value } => self.with_value("exit process", value.as_ref()),
             A::ExitProgram => "exit program".to_owned(),
+            A::Excuse { begins: true } => "excuse waiting".to_owned(),
+            A::Excuse { begins: false } => "waiting counts".to_owned(),
             A::MutexInit { mutex, kind } => format!("mutex {} = {}", place(mutex), expr(kind)),
             A::Lock { mutex, to } => format!("{}lock {}", self.result(*to), place(mutex)),
             A::TryLock { mutex, to } => format!("{}try-lock {}", self.result(*to), place(mutex)),

@@ -382,6 +382,9 @@ pub(super) enum Instruction {
         value: Option<Operand>,
     },
     ExitProgram,
+    Excuse {
+        begins: bool,
+    },
     Detach {
         process: Operand,
     },

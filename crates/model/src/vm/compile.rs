@@ -409,6 +409,7 @@ impl<'a> Compiler<'a> {
                 self.emit(I::ExitProcess { value });
                 return false;
             }
+            A::Excuse { begins } => I::Excuse { begins: *begins },
             A::ExitProgram => {
                 self.emit(I::ExitProgram);
                 return false;

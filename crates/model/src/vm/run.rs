@@ -76,6 +76,10 @@ impl Machine {
                     while self.pop_frame(code, thread, value) != HALT {}
                     return self.end(code, thread, value);
                 }
+                I::Excuse { begins } => {
+                    self.excuse_wait(begins);
+                    pc += 1;
+                }
                 I::ExitProgram => {
                     self.excuse_waiting();
                     return self.end(code, thread, 0);

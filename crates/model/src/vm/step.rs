@@ -428,9 +428,18 @@ impl Machine {
 
     /// Whether waiting for ever is excused from here on.
     pub(super) fn excuse_waiting(&mut self) {
-        self.set_word(EXCUSED, 1);
+        self.set_word(EXCUSED, self.memory[EXCUSED] | FOR_EVER);
+    }
+
+    /// Begins or ends a wait that is excused.
+    pub(super) fn excuse_wait(&mut self, begins: bool) {
+        let before = self.memory[EXCUSED];
+        self.set_word(EXCUSED, if begins { before + 1 } else { before - 1 });
     }
 }
+
+/// What is not taken back by the end of an excused wait.
+const FOR_EVER: u64 = 1 << 32;
 
 fn updated(update: Update, ty: Type, old: u64, value: u64) -> u64 {
     let binary = |op| evaluate::binary(op, ty, old, value, ty);

@@ -1,0 +1,31 @@
+// Peterson's algorithm where each claims the turn for itself.
+// expect: violated assertion
+#include "threads.h"
+
+static atomic_int inside;
+static void critical(void) {
+    assert(atomic_fetch_add(&inside, 1) == 0);
+    atomic_fetch_sub(&inside, 1);
+}
+static atomic_int flag[2], turn;
+static void visit(int me) {
+    int other = 1 - me;
+    atomic_store(&flag[me], 1);
+    atomic_store(&turn, me);
+    if (atomic_load(&flag[other]) && atomic_load(&turn) == other)
+        return (void)atomic_store(&flag[me], 0);
+    critical();
+    atomic_store(&flag[me], 0);
+}
+static void *first(void *unused) {
+    visit(0);
+    return unused;
+}
+static void *second(void *unused) {
+    visit(1);
+    return unused;
+}
+int main(void) {
+    together(first, second);
+    return 0;
+}

@@ -1,0 +1,317 @@
+//! Functions that the compiler has, and those that the library is written with.
+
+use super::expression::number;
+use super::{Checked, Checker, Name, fold};
+use crate::source::Span;
+use crate::tree::{Change, Expression, Intrinsic, Kind, Primitive, Wrong};
+use crate::types::{Int, Type};
+use lang_c::ast;
+use lang_c::span::Node;
+
+type Arguments<'a> = &'a [Node<ast::Expression>];
+
+impl<'a> Checker<'a> {
+    /// The call of a function that has no body and needs none.
+    pub(super) fn builtin(
+        &mut self,
+        name: &str,
+        arguments: Arguments<'a>,
+        span: Span,
+    ) -> Option<Checked<Expression>> {
+        if self.has_body(name) {
+            return None;
+        }
+        if let Some(primitive) = Primitive::named(name) {
+            return Some(self.primitive(name, primitive, arguments, span));
+        }
+        if let Some(kind) = name.strip_prefix("__VERIFIER_nondet_") {
+            return Some(self.nondet(name, kind, span));
+        }
+        let atomic = name.strip_prefix("__atomic_").or_else(|| name.strip_prefix("__sync_"));
+        if let Some(operation) = atomic {
+            return Some(self.atomic(name, operation, arguments, span));
+        }
+        let failed = |what: &str| Intrinsic::Check(Wrong::Assertion, what.to_owned());
+        Some(match name {
+            "__assert_fail" => {
+                let text = arguments.first().and_then(text_of).unwrap_or_default();
+                Ok(never(failed(&format!("assertion `{text}` failed")), span))
+            }
+            "reach_error" | "__VERIFIER_error" => {
+                Ok(never(failed(&format!("`{name}` was called")), span))
+            }
+            "__mazurka_fail" => {
+                let text = arguments.get(1).and_then(text_of).unwrap_or_default();
+                let wrong = match arguments.first().map(|it| self.constant_int(it)) {
+                    Some(Ok(0)) => Wrong::Assertion,
+                    Some(Ok(1)) => Wrong::Panic,
+                    _ => Wrong::Memory,
+                };
+                Ok(never(Intrinsic::Check(wrong, text), span))
+            }
+            "__builtin_trap" | "__builtin_abort" => {
+                let text = format!("`{name}` was called");
+                Ok(never(Intrinsic::Check(Wrong::Panic, text), span))
+            }
+            "__builtin_unreachable" => {
+                let text = "what should be unreachable was reached".to_owned();
+                Ok(never(Intrinsic::Check(Wrong::Panic, text), span))
+            }
+            "__builtin_expect" => match arguments.first() {
+                Some(it) => self.expression(it),
+                None => Err(self.invalid(span, "too few arguments")),
+            },
+            "__builtin_constant_p" => match arguments.first().map(|it| self.expression(it)) {
+                Some(Ok(it)) => Ok(number(i64::from(fold(&it).is_some()), Type::INT, span)),
+                _ => Err(self.invalid(span, "too few arguments")),
+            },
+            // Where the grammar takes it for a call.
+            "asm" | "__asm__" | "__asm" => Err(self.unsupported(span, "inline assembly")),
+            "__builtin_object_size" => Ok(number(-1, Type::SIZE, span)),
+            "__mazurka_assumption" => {
+                if let Some(text) = arguments.first().and_then(text_of) {
+                    self.assume(&text);
+                }
+                Ok(nothing(span))
+            }
+            "__builtin_va_start" | "__builtin_va_end" | "__builtin_va_copy" => {
+                Err(self.unsupported(span, "a function that looks at its `...`"))
+            }
+            _ => {
+                // `__builtin_memcpy` is `memcpy`.
+                let plain = name.strip_prefix("__builtin_")?;
+                let Some(Name::Function(id)) = self.external.get(plain).cloned() else {
+                    return Some(Err(self.unsupported(span, format_args!("`{name}`"))));
+                };
+                self.need(id, Some(span));
+                let signature = std::rc::Rc::clone(&self.tree.functions[id.0].signature);
+                let callee = crate::tree::Callee::Function(id);
+                return Some(self.call_of(callee, &signature, arguments, span));
+            }
+        })
+    }
+
+    /// Whether a file of the user, or the library, says what a function does.
+    fn has_body(&self, name: &str) -> bool {
+        match self.lookup(name).or_else(|| self.external.get(name).cloned()) {
+            Some(Name::Function(id)) => self.definitions[id.0].is_some(),
+            Some(_) => true,
+            None => false,
+        }
+    }
+
+    fn primitive(
+        &mut self,
+        name: &str,
+        primitive: Primitive,
+        arguments: Arguments<'a>,
+        span: Span,
+    ) -> Checked<Expression> {
+        let Some(Name::Function(id)) = self.lookup(name) else {
+            return Err(self.invalid(span, format!("`{name}` belongs to the library")));
+        };
+        let signature = std::rc::Rc::clone(&self.tree.functions[id.0].signature);
+        let mut values = Vec::new();
+        for (argument, ty) in arguments.iter().zip(&signature.parameters) {
+            let value = self.expression(argument)?;
+            values.push(self.convert(value, ty, span)?);
+        }
+        let kind = Kind::Intrinsic(Intrinsic::Primitive(primitive), values);
+        Ok(Expression { kind, ty: signature.result.clone(), span })
+    }
+
+    fn nondet(&mut self, name: &str, kind: &str, span: Span) -> Checked<Expression> {
+        let int = match kind {
+            "bool" | "_Bool" => Int::Bool,
+            "char" => Int::Char,
+            "uchar" | "unsigned_char" => Int::UnsignedChar,
+            "short" => Int::Short,
+            "ushort" | "unsigned_short" => Int::UnsignedShort,
+            "int" => Int::Int,
+            "uint" | "unsigned_int" | "unsigned" | "u32" => Int::UnsignedInt,
+            "long" => Int::Long,
+            "ulong" | "unsigned_long" | "size_t" => Int::UnsignedLong,
+            "longlong" => Int::LongLong,
+            "ulonglong" => Int::UnsignedLongLong,
+            _ => return Err(self.unsupported(span, format_args!("`{name}`"))),
+        };
+        let kind = Kind::Intrinsic(Intrinsic::Nondet, Vec::new());
+        Ok(Expression { kind, ty: Type::Int(int), span })
+    }
+
+    /// `__atomic_…` and `__sync_…`.
+    fn atomic(
+        &mut self,
+        name: &str,
+        operation: &str,
+        arguments: Arguments<'a>,
+        span: Span,
+    ) -> Checked<Expression> {
+        if matches!(operation, "thread_fence" | "signal_fence" | "synchronize") {
+            return Ok(nothing(span));
+        }
+        if matches!(operation, "is_lock_free" | "always_lock_free") {
+            return Ok(number(1, Type::Int(Int::Bool), span));
+        }
+        let Some(first) = arguments.first() else {
+            return Err(self.invalid(span, "too few arguments"));
+        };
+        let pointer = self.expression(first)?;
+        let ty = match pointer.ty.target() {
+            Some(target) if target.ty.is_scalar() => target.ty.clone(),
+            Some(target) if target.ty == Type::Void => Type::Int(Int::UnsignedChar),
+            _ => return Err(self.unsupported(span, format_args!("`{name}` of this type"))),
+        };
+        let mut all = vec![pointer];
+        // The value, or for the forms without `_n` what a pointer points to.
+        let by_pointer = matches!(operation, "store" | "exchange" | "compare_exchange");
+        let value = |this: &mut Self, idx: usize, is_pointer: bool| {
+            let Some(it) = arguments.get(idx) else {
+                return Err(this.invalid(span, "too few arguments"));
+            };
+            let value = this.expression(it)?;
+            let value = match is_pointer {
+                true => {
+                    let place = this.target(value, span)?;
+                    this.value(super::expression::Operand::Place(place))?
+                }
+                false => value,
+            };
+            this.convert(value, &ty, span)
+        };
+        let bool = Type::Int(Int::Bool);
+        let (intrinsic, result) = match operation {
+            "load_n" => (Intrinsic::AtomicLoad, ty.clone()),
+            "store_n" | "store" => {
+                all.push(value(self, 1, by_pointer)?);
+                (Intrinsic::AtomicStore, Type::Void)
+            }
+            "exchange_n" | "lock_test_and_set" => {
+                all.push(value(self, 1, false)?);
+                (Intrinsic::AtomicExchange, ty.clone())
+            }
+            "load" | "exchange" => return self.atomic_to(operation, arguments, all, &ty, span),
+            "compare_exchange_n" | "compare_exchange" => {
+                let Some(expected) = arguments.get(1) else {
+                    return Err(self.invalid(span, "too few arguments"));
+                };
+                all.push(self.expression(expected)?);
+                all.push(value(self, 2, by_pointer)?);
+                let is_weak = arguments.get(3).map(|it| self.constant_int(it));
+                if matches!(is_weak, Some(Ok(1))) {
+                    self.assume("a weak compare-and-swap fails only for a reason");
+                }
+                (Intrinsic::CompareExchange, bool)
+            }
+            "val_compare_and_swap" | "bool_compare_and_swap" => {
+                all.push(value(self, 1, false)?);
+                all.push(value(self, 2, false)?);
+                match operation {
+                    "val_compare_and_swap" => (Intrinsic::CompareAndSwap, ty.clone()),
+                    _ => (Intrinsic::CompareAndSwapped, bool),
+                }
+            }
+            "test_and_set" => {
+                all.push(number(1, ty.clone(), span));
+                let kind = Kind::Intrinsic(Intrinsic::AtomicExchange, all);
+                return self.convert(Expression { kind, ty, span }, &bool, span);
+            }
+            "clear" | "lock_release" => {
+                all.push(number(0, ty.clone(), span));
+                (Intrinsic::AtomicStore, Type::Void)
+            }
+            other => {
+                let Some((change, is_new)) = change(other) else {
+                    return Err(self.unsupported(span, format_args!("`{name}`")));
+                };
+                let by = match &ty {
+                    Type::Pointer(_) => {
+                        let long = Type::Int(Int::Long);
+                        let value = arguments.get(1).map(|it| self.expression(it));
+                        match value {
+                            Some(value) => self.convert(value?, &long, span)?,
+                            None => return Err(self.invalid(span, "too few arguments")),
+                        }
+                    }
+                    _ => value(self, 1, false)?,
+                };
+                all.push(by);
+                (Intrinsic::AtomicUpdate(change, is_new), ty.clone())
+            }
+        };
+        Ok(Expression { kind: Kind::Intrinsic(intrinsic, all), ty: result, span })
+    }
+
+    /// `__atomic_load(p, &result, order)` and its like: the result goes where a pointer points to.
+    fn atomic_to(
+        &mut self,
+        operation: &str,
+        arguments: Arguments<'a>,
+        mut all: Vec<Expression>,
+        ty: &Type,
+        span: Span,
+    ) -> Checked<Expression> {
+        let (intrinsic, result_idx) = match operation {
+            "load" => (Intrinsic::AtomicLoad, 1),
+            _ => {
+                let it = arguments.get(1).map(|it| self.expression(it));
+                let Some(value) = it else { return Err(self.invalid(span, "too few arguments")) };
+                let place = self.target(value?, span)?;
+                let value = self.value(super::expression::Operand::Place(place))?;
+                all.push(self.convert(value, ty, span)?);
+                (Intrinsic::AtomicExchange, 2)
+            }
+        };
+        let Some(result) = arguments.get(result_idx).map(|it| self.expression(it)) else {
+            return Err(self.invalid(span, "too few arguments"));
+        };
+        let place = self.target(result?, span)?;
+        let value = Expression { kind: Kind::Intrinsic(intrinsic, all), ty: ty.clone(), span };
+        let assign = self.assign(place, value, span)?;
+        self.convert(assign, &Type::Void, span)
+    }
+}
+
+/// How `fetch_add`, `fetch_and_add`, `add_fetch` and `add_and_fetch` change memory, and whether they
+/// return what is there afterwards.
+fn change(operation: &str) -> Option<(Change, bool)> {
+    let (word, is_new) = match operation.strip_prefix("fetch_") {
+        Some(rest) => (rest.strip_prefix("and_").unwrap_or(rest), false),
+        None => {
+            let rest = operation.strip_suffix("_fetch")?;
+            (rest.strip_suffix("_and").unwrap_or(rest), true)
+        }
+    };
+    let change = match word {
+        "add" => Change::Add,
+        "sub" => Change::Subtract,
+        "and" => Change::And,
+        "or" => Change::Or,
+        "xor" => Change::Xor,
+        "nand" => Change::Nand,
+        _ => return None,
+    };
+    Some((change, is_new))
+}
+
+/// The text of a string that is written where a function is called.
+fn text_of(it: &Node<ast::Expression>) -> Option<String> {
+    match &it.node {
+        ast::Expression::StringLiteral(parts) => {
+            let inner = parts.node.iter().map(|part| part.trim_matches('"'));
+            Some(inner.collect::<String>().replace("\\\"", "\"").replace("\\\\", "\\"))
+        }
+        ast::Expression::Cast(it) => text_of(&it.node.expression),
+        _ => None,
+    }
+}
+
+/// Something that always goes wrong.
+fn never(intrinsic: Intrinsic, span: Span) -> Expression {
+    let no = number(0, Type::INT, span);
+    Expression { kind: Kind::Intrinsic(intrinsic, vec![no]), ty: Type::Void, span }
+}
+
+fn nothing(span: Span) -> Expression {
+    Expression { kind: Kind::Intrinsic(Intrinsic::Nothing, Vec::new()), ty: Type::Void, span }
+}

@@ -1,0 +1,151 @@
+//! C with threads, as [`Program`]s: control-flow graphs of guarded actions.
+//!
+//! [`translate`] takes files to a program, or to everything that is wrong with them. The way there:
+//! the compiler looks at the files and expands their macros (`preprocess`), what the grammar does not
+//! have is rewritten (`tokens`), it is parsed (by the crate `lang-c`), names and types are resolved
+//! (`check`, into the `tree`), and graphs are written (`lower`). The library that programs call is
+//! written in C (`library/library.c`), in terms of what the machine has.
+//!
+//! # What is fixed here that C leaves open
+//!
+//! - Sizes and representations are those of x86-64 Linux.
+//! - Operands, arguments and the two sides of an assignment are evaluated from left to right.
+//! - Memory that was not initialised is 0.
+//!
+//! # What is shared
+//!
+//! A local variable whose address is never taken is a register of its function. All other variables,
+//! and what `malloc` returns, are memory, and each access to them is an action of its own: atomic for
+//! `_Atomic` and `volatile` ones, plain for the rest.
+
+mod check;
+mod fault;
+mod lower;
+mod preprocess;
+mod source;
+mod tokens;
+mod tree;
+mod types;
+
+pub use check::Extern;
+pub use fault::{Fault, Faults};
+
+use check::{Externs, Unit};
+use fault::code;
+use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
+use mazurka_model::Program;
+use preprocess::Compiler;
+use source::{Sources, Span, Text};
+use std::path::PathBuf;
+
+/// The functions that programs call.
+const LIBRARY: &str = include_str!("library/library.c");
+
+/// The parser and the checks go as deep as the program is nested.
+const STACK_BYTES: usize = 512 << 20;
+
+/// How to read C.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The compiler: a command and its first arguments.
+    pub compiler: Vec<String>,
+    /// More for the compiler: `-DN=3`, `-Iinclude`.
+    pub flags: Vec<String>,
+    /// What functions without a body do.
+    pub externs: Vec<(String, Extern)>,
+    /// Whether a wait on a condition variable may end for no reason.
+    pub spurious_wakeups: bool,
+    /// Whether signed overflow is wrong.
+    pub overflow: bool,
+    /// What `__VERIFIER_nondet_int` and its like may return; all values of the type if nothing is said.
+    pub nondet: Option<(i64, i64)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            compiler: vec!["gcc".to_owned()],
+            flags: Vec::new(),
+            externs: Vec::new(),
+            spurious_wakeups: false,
+            overflow: true,
+            nondet: None,
+        }
+    }
+}
+
+/// The program that some files make.
+pub fn translate(files: &[PathBuf], options: &Options) -> Result<Program, Faults> {
+    let work = || translate_here(files, options);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, work).map(|it| it.join()) {
+            Ok(Ok(done)) => done.map_err(Faults),
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Faults(vec![Fault::new(
+                code::FILE,
+                format!("no thread can be started: {error}"),
+            )])),
+        }
+    })
+}
+
+fn translate_here(files: &[PathBuf], options: &Options) -> Result<Program, Vec<Fault>> {
+    let compiler = Compiler::new(&options.compiler, &options.flags)?;
+    let mut sources = Sources::default();
+    let mut units = Vec::new();
+    let mut faults = Vec::new();
+    for file in files {
+        let name = file.to_string_lossy();
+        match compiler.preprocess(file) {
+            Err(more) => faults.extend(more),
+            Ok(text) => match parse(&mut sources, &name, &text, false) {
+                Ok(unit) => units.push(unit),
+                Err(fault) => faults.push(*fault),
+            },
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let library = parse(&mut sources, "<library>", LIBRARY, true);
+    units.push(library.unwrap_or_else(|fault| panic!("our own library is no C:\n{fault}")));
+    let externs: Externs = options.externs.iter().cloned().collect();
+    let checked = check::check(&sources, &units, &["main", "__mazurka_start"], &externs)?;
+    let name = files.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(lower::lower(&name, &sources, checked, options, &externs))
+}
+
+fn parse(
+    sources: &mut Sources,
+    name: &str,
+    text: &str,
+    is_library: bool,
+) -> Result<Unit, Box<Fault>> {
+    let config =
+        Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
+    let text = tokens::rewrite(text);
+    let text_idx = sources.texts.len() as u32;
+    match parse_preprocessed(&config, text) {
+        Ok(parsed) => {
+            sources.texts.push(Text::new(name, parsed.source));
+            Ok(Unit { ast: parsed.unit, text_idx, is_library })
+        }
+        Err(error) => Err(Box::new(syntax_fault(sources, name, error))),
+    }
+}
+
+/// C that the compiler accepts and the grammar does not have.
+fn syntax_fault(sources: &mut Sources, name: &str, error: SyntaxError) -> Fault {
+    let text_idx = sources.texts.len() as u32;
+    let rest = error.source.get(error.offset..).unwrap_or_default();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let len = rest.chars().take_while(|c| is_word(*c)).count().max(1);
+    let start = error.offset as u32;
+    sources.texts.push(Text::new(name, error.source));
+    let spot = sources.spot(Span { text_idx, start, end: start + len as u32 });
+    let line = sources.line(&spot.file, spot.line);
+    let fault =
+        Fault::new(code::SYNTAX, "this syntax is not supported").label("not understood here");
+    Fault { spot: Some(spot), line, ..fault }
+}

@@ -1,0 +1,773 @@
+/* The functions of C and POSIX that programs may call, in terms of what the machine has.
+ *
+ * It is not preprocessed. Each function becomes a part of whoever calls it, so that a step in it is
+ * shown where the call stands. `__mazurka_…` without a body is a primitive of the machine. */
+
+typedef unsigned long size_t;
+
+/* Primitives. */
+void *__mazurka_allocate(size_t size);
+void __mazurka_free(void *pointer);
+size_t __mazurka_size_of(void *pointer);
+void __mazurka_copy(void *to, const void *from, size_t size);
+void __mazurka_fill(void *to, int byte, size_t size);
+void __mazurka_assume(int condition);
+void __mazurka_atomic_begin(void);
+void __mazurka_atomic_end(void);
+int __mazurka_choose(int low, int high);
+int __mazurka_spurious(void);
+void __mazurka_yield(void);
+unsigned __mazurka_spawn(void *routine, void *argument);
+void *__mazurka_join(unsigned thread);
+int __mazurka_join_int(unsigned thread);
+void __mazurka_detach(unsigned thread);
+unsigned __mazurka_thread(void);
+void __mazurka_exit_thread(void *value);
+void __mazurka_exit_program(void);
+void __mazurka_mutex_init(void *mutex, int kind);
+int __mazurka_lock(void *mutex);
+_Bool __mazurka_try_lock(void *mutex);
+int __mazurka_unlock(void *mutex);
+void __mazurka_mutex_destroy(void *mutex);
+void __mazurka_read_lock(void *lock);
+void __mazurka_write_lock(void *lock);
+_Bool __mazurka_try_read_lock(void *lock);
+_Bool __mazurka_try_write_lock(void *lock);
+void __mazurka_read_write_unlock(void *lock);
+void __mazurka_rwlock_destroy(void *lock);
+void __mazurka_wait(void *condition, void *mutex);
+void __mazurka_notify_one(void *condition);
+void __mazurka_notify_all(void *condition);
+void __mazurka_condvar_destroy(void *condition);
+void __mazurka_semaphore_init(void *semaphore, unsigned permits);
+void __mazurka_semaphore_acquire(void *semaphore);
+_Bool __mazurka_semaphore_try_acquire(void *semaphore);
+void __mazurka_semaphore_release(void *semaphore);
+int __mazurka_semaphore_value(void *semaphore);
+void __mazurka_barrier_init(void *barrier, unsigned parties);
+_Bool __mazurka_barrier_wait(void *barrier);
+/* From here to there, nobody has to wait for ever: time passes, in another execution. */
+void __mazurka_excuse(int begins);
+void __mazurka_await(int *word, int value);
+/* Whether the program has thread-specific data. */
+int __mazurka_has_keys(void);
+/* A word that no other thread looks at. */
+int __mazurka_get(const void *word);
+void __mazurka_set(void *word, int value);
+void __mazurka_fail(int kind, const char *message);
+void __mazurka_assumption(const char *what);
+
+/* The start of a program. */
+
+int main(int argc, char **argv);
+static char __mazurka_name[] = "program";
+static char *__mazurka_arguments[2] = { __mazurka_name, 0 };
+
+void __mazurka_start(void) {
+    main(1, __mazurka_arguments);
+    __mazurka_exit_program();
+}
+
+void exit(int status) {
+    __mazurka_exit_program();
+}
+void _exit(int status) {
+    __mazurka_exit_program();
+}
+void _Exit(int status) {
+    __mazurka_exit_program();
+}
+void quick_exit(int status) {
+    __mazurka_exit_program();
+}
+void abort(void) {
+    __mazurka_fail(1, "the program aborted");
+}
+int atexit(void (*handler)(void)) {
+    __mazurka_assumption("what `atexit` was given does nothing");
+    return 0;
+}
+
+static _Thread_local int __mazurka_errno;
+int *__errno_location(void) {
+    return &__mazurka_errno;
+}
+
+/* Verification. */
+
+void __VERIFIER_assume(int condition) {
+    __mazurka_assume(condition != 0);
+}
+void __VERIFIER_assert(int condition) {
+    if (!condition)
+        __mazurka_fail(0, "`__VERIFIER_assert` failed");
+}
+void __VERIFIER_atomic_begin(void) {
+    __mazurka_atomic_begin();
+}
+void __VERIFIER_atomic_end(void) {
+    __mazurka_atomic_end();
+}
+
+/* Memory. */
+
+void *malloc(size_t size) {
+    __mazurka_assumption("`malloc` succeeds, and its memory is 0");
+    return __mazurka_allocate(size);
+}
+void *calloc(size_t count, size_t size) {
+    __mazurka_assumption("`calloc` succeeds");
+    return __mazurka_allocate(count * size);
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+    __mazurka_assumption("`aligned_alloc` succeeds, and its memory is 0");
+    return __mazurka_allocate(size);
+}
+int posix_memalign(void **to, size_t alignment, size_t size) {
+    __mazurka_assumption("`posix_memalign` succeeds, and its memory is 0");
+    *to = __mazurka_allocate(size);
+    return 0;
+}
+void free(void *pointer) {
+    __mazurka_free(pointer);
+}
+void *realloc(void *old, size_t size) {
+    __mazurka_assumption("`realloc` succeeds and moves, and new memory is 0");
+    void *new = __mazurka_allocate(size);
+    if (old) {
+        size_t before = __mazurka_size_of(old);
+        __mazurka_copy(new, old, before < size ? before : size);
+        __mazurka_free(old);
+    }
+    return new;
+}
+void *memcpy(void *to, const void *from, size_t size) {
+    __mazurka_copy(to, from, size);
+    return to;
+}
+void *memmove(void *to, const void *from, size_t size) {
+    __mazurka_copy(to, from, size);
+    return to;
+}
+void *memset(void *to, int byte, size_t size) {
+    __mazurka_fill(to, byte, size);
+    return to;
+}
+int memcmp(const void *left, const void *right, size_t size) {
+    const unsigned char *l = left, *r = right;
+    for (size_t i = 0; i < size; i++)
+        if (l[i] != r[i])
+            return l[i] - r[i];
+    return 0;
+}
+void *memchr(const void *in, int byte, size_t size) {
+    const unsigned char *bytes = in;
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] == (unsigned char)byte)
+            return (void *)(bytes + i);
+    return 0;
+}
+
+/* Strings. */
+
+size_t strlen(const char *text) {
+    size_t length = 0;
+    while (text[length])
+        length++;
+    return length;
+}
+size_t strnlen(const char *text, size_t most) {
+    size_t length = 0;
+    while (length < most && text[length])
+        length++;
+    return length;
+}
+char *strcpy(char *to, const char *from) {
+    size_t i = 0;
+    do
+        to[i] = from[i];
+    while (from[i++]);
+    return to;
+}
+char *strncpy(char *to, const char *from, size_t size) {
+    size_t i = 0;
+    for (; i < size && from[i]; i++)
+        to[i] = from[i];
+    for (; i < size; i++)
+        to[i] = 0;
+    return to;
+}
+char *strcat(char *to, const char *from) {
+    size_t end = 0, i = 0;
+    while (to[end])
+        end++;
+    do
+        to[end + i] = from[i];
+    while (from[i++]);
+    return to;
+}
+char *strncat(char *to, const char *from, size_t size) {
+    size_t end = 0, i = 0;
+    while (to[end])
+        end++;
+    for (; i < size && from[i]; i++)
+        to[end + i] = from[i];
+    to[end + i] = 0;
+    return to;
+}
+int strcmp(const char *left, const char *right) {
+    size_t i = 0;
+    while (left[i] && left[i] == right[i])
+        i++;
+    return (unsigned char)left[i] - (unsigned char)right[i];
+}
+int strncmp(const char *left, const char *right, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (left[i] != right[i] || !left[i])
+            return (unsigned char)left[i] - (unsigned char)right[i];
+    return 0;
+}
+char *strchr(const char *text, int c) {
+    for (;; text++) {
+        if (*text == (char)c)
+            return (char *)text;
+        if (!*text)
+            return 0;
+    }
+}
+char *strrchr(const char *text, int c) {
+    char *last = 0;
+    for (;; text++) {
+        if (*text == (char)c)
+            last = (char *)text;
+        if (!*text)
+            return last;
+    }
+}
+char *strdup(const char *text) {
+    size_t length = 0;
+    while (text[length])
+        length++;
+    char *copy = __mazurka_allocate(length + 1);
+    __mazurka_copy(copy, text, length + 1);
+    return copy;
+}
+int abs(int value) {
+    return value < 0 ? -value : value;
+}
+long labs(long value) {
+    return value < 0 ? -value : value;
+}
+int atoi(const char *text) {
+    int value = 0, sign = 1;
+    while (*text == ' ' || *text == '\t')
+        text++;
+    if (*text == '-' || *text == '+')
+        sign = *text++ == '-' ? -1 : 1;
+    while (*text >= '0' && *text <= '9')
+        value = value * 10 + (*text++ - '0');
+    return sign * value;
+}
+int isdigit(int c) {
+    return c >= '0' && c <= '9';
+}
+unsigned short __builtin_bswap16(unsigned short value) {
+    return value << 8 | value >> 8;
+}
+unsigned __builtin_bswap32(unsigned value) {
+    return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
+}
+
+/* Output: it is evaluated and goes nowhere. */
+
+struct _IO_FILE;
+struct _IO_FILE *stdout, *stderr, *stdin;
+
+int printf(const char *format, ...) {
+    return 0;
+}
+int fprintf(struct _IO_FILE *file, const char *format, ...) {
+    return 0;
+}
+int dprintf(int file, const char *format, ...) {
+    return 0;
+}
+int puts(const char *text) {
+    return 0;
+}
+int fputs(const char *text, struct _IO_FILE *file) {
+    return 0;
+}
+int putchar(int c) {
+    return c;
+}
+int fputc(int c, struct _IO_FILE *file) {
+    return c;
+}
+int putc(int c, struct _IO_FILE *file) {
+    return c;
+}
+int fflush(struct _IO_FILE *file) {
+    return 0;
+}
+int setvbuf(struct _IO_FILE *file, char *buffer, int mode, size_t size) {
+    return 0;
+}
+void perror(const char *text) {}
+
+/* Time: it passes whenever it likes. */
+
+int sched_yield(void) {
+    __mazurka_yield();
+    return 0;
+}
+int pthread_yield(void) {
+    __mazurka_yield();
+    return 0;
+}
+int usleep(unsigned microseconds) {
+    __mazurka_yield();
+    return 0;
+}
+unsigned sleep(unsigned seconds) {
+    __mazurka_yield();
+    return 0;
+}
+int nanosleep(const void *time, void *rest) {
+    __mazurka_yield();
+    return 0;
+}
+
+/* Threads. A thread is called by its number plus one: 0 is nobody. */
+
+static int __mazurka_n_keys;
+static void *__mazurka_destructors[16];
+static _Thread_local void *__mazurka_values[16];
+_Thread_local struct __mazurka_cleanup {
+    void (*handler)(void *);
+    void *argument;
+    struct __mazurka_cleanup *next;
+} *__mazurka_cleanups;
+
+static void __mazurka_clean_up(void) {
+    while (__mazurka_cleanups) {
+        struct __mazurka_cleanup *first = __mazurka_cleanups;
+        __mazurka_cleanups = first->next;
+        first->handler(first->argument);
+    }
+    if (__mazurka_has_keys()) {
+        int n_keys = __mazurka_get(&__mazurka_n_keys);
+        for (int key = 0; key < n_keys; key++) {
+            void (*destructor)(void *) = __mazurka_destructors[key];
+            void *value = __mazurka_values[key];
+            if (value && destructor) {
+                __mazurka_values[key] = 0;
+                destructor(value);
+            }
+        }
+    }
+}
+static void *__mazurka_run(void **start) {
+    void *(*routine)(void *) = start[0];
+    void *argument = start[1];
+    __mazurka_free(start);
+    void *value = routine(argument);
+    __mazurka_clean_up();
+    return value;
+}
+
+int pthread_create(unsigned long *thread, const void *attributes, void *(*routine)(void *),
+                   void *argument) {
+    unsigned number;
+    if (__mazurka_has_keys()) {
+        void **start = __mazurka_allocate(16);
+        start[0] = routine;
+        start[1] = argument;
+        number = __mazurka_spawn(__mazurka_run, start);
+    } else {
+        number = __mazurka_spawn(routine, argument);
+    }
+    if (attributes && __mazurka_get(attributes))
+        __mazurka_detach(number);
+    *thread = number + 1ul;
+    return 0;
+}
+int pthread_join(unsigned long thread, void **value) {
+    void *result = __mazurka_join(thread - 1);
+    if (value)
+        *value = result;
+    return 0;
+}
+int pthread_detach(unsigned long thread) {
+    __mazurka_detach(thread - 1);
+    return 0;
+}
+unsigned long pthread_self(void) {
+    return __mazurka_thread() + 1ul;
+}
+int pthread_equal(unsigned long left, unsigned long right) {
+    return left == right;
+}
+void pthread_exit(void *value) {
+    __mazurka_clean_up();
+    __mazurka_exit_thread(value);
+}
+int pthread_attr_init(void *attributes) {
+    __mazurka_set(attributes, 0);
+    return 0;
+}
+int pthread_attr_destroy(void *attributes) {
+    return 0;
+}
+int pthread_attr_setdetachstate(void *attributes, int state) {
+    __mazurka_set(attributes, state);
+    return 0;
+}
+int pthread_attr_getdetachstate(const void *attributes, int *state) {
+    *state = __mazurka_get(attributes);
+    return 0;
+}
+int pthread_attr_setstacksize(void *attributes, size_t size) {
+    return 0;
+}
+int pthread_setname_np(unsigned long thread, const char *name) {
+    return 0;
+}
+int pthread_setconcurrency(int level) {
+    return 0;
+}
+
+/* Mutexes. Who waits for some time takes the mutex when it comes to run, or finds it taken: the
+ * schedule says when that is. The same goes for the other locks and for semaphores. */
+
+int pthread_mutexattr_init(void *attributes) {
+    __mazurka_set(attributes, 0);
+    return 0;
+}
+int pthread_mutexattr_destroy(void *attributes) {
+    return 0;
+}
+int pthread_mutexattr_settype(void *attributes, int kind) {
+    __mazurka_set(attributes, kind);
+    return 0;
+}
+int pthread_mutexattr_gettype(const void *attributes, int *kind) {
+    *kind = __mazurka_get(attributes);
+    return 0;
+}
+int pthread_mutexattr_setpshared(void *attributes, int shared) {
+    return 0;
+}
+int pthread_mutex_init(void *mutex, const void *attributes) {
+    __mazurka_mutex_init(mutex, attributes ? __mazurka_get(attributes) & 3 : 0);
+    return 0;
+}
+int pthread_mutex_destroy(void *mutex) {
+    __mazurka_mutex_destroy(mutex);
+    return 0;
+}
+int pthread_mutex_lock(void *mutex) {
+    return __mazurka_lock(mutex) ? 35 : 0;
+}
+int pthread_mutex_trylock(void *mutex) {
+    return __mazurka_try_lock(mutex) ? 0 : 16;
+}
+int pthread_mutex_timedlock(void *mutex, const void *time) {
+    return __mazurka_try_lock(mutex) ? 0 : 110;
+}
+int pthread_mutex_unlock(void *mutex) {
+    return __mazurka_unlock(mutex) ? 1 : 0;
+}
+
+/* A spin lock is a mutex. */
+
+int pthread_spin_init(void *lock, int shared) {
+    __mazurka_mutex_init(lock, 0);
+    return 0;
+}
+int pthread_spin_destroy(void *lock) {
+    __mazurka_mutex_destroy(lock);
+    return 0;
+}
+int pthread_spin_lock(void *lock) {
+    __mazurka_lock(lock);
+    return 0;
+}
+int pthread_spin_trylock(void *lock) {
+    return __mazurka_try_lock(lock) ? 0 : 16;
+}
+int pthread_spin_unlock(void *lock) {
+    __mazurka_unlock(lock);
+    return 0;
+}
+
+/* Reader-writer locks. */
+
+int pthread_rwlockattr_init(void *attributes) {
+    return 0;
+}
+int pthread_rwlockattr_destroy(void *attributes) {
+    return 0;
+}
+int pthread_rwlock_init(void *lock, const void *attributes) {
+    __mazurka_fill(lock, 0, 56);
+    return 0;
+}
+int pthread_rwlock_destroy(void *lock) {
+    __mazurka_rwlock_destroy(lock);
+    return 0;
+}
+int pthread_rwlock_rdlock(void *lock) {
+    __mazurka_read_lock(lock);
+    return 0;
+}
+int pthread_rwlock_wrlock(void *lock) {
+    __mazurka_write_lock(lock);
+    return 0;
+}
+int pthread_rwlock_tryrdlock(void *lock) {
+    return __mazurka_try_read_lock(lock) ? 0 : 16;
+}
+int pthread_rwlock_trywrlock(void *lock) {
+    return __mazurka_try_write_lock(lock) ? 0 : 16;
+}
+int pthread_rwlock_timedrdlock(void *lock, const void *time) {
+    return __mazurka_try_read_lock(lock) ? 0 : 110;
+}
+int pthread_rwlock_timedwrlock(void *lock, const void *time) {
+    return __mazurka_try_write_lock(lock) ? 0 : 110;
+}
+int pthread_rwlock_unlock(void *lock) {
+    __mazurka_read_write_unlock(lock);
+    return 0;
+}
+
+/* Condition variables. */
+
+int pthread_condattr_init(void *attributes) {
+    return 0;
+}
+int pthread_condattr_destroy(void *attributes) {
+    return 0;
+}
+int pthread_condattr_setclock(void *attributes, int clock) {
+    return 0;
+}
+int pthread_cond_init(void *condition, const void *attributes) {
+    __mazurka_fill(condition, 0, 48);
+    return 0;
+}
+int pthread_cond_destroy(void *condition) {
+    __mazurka_condvar_destroy(condition);
+    return 0;
+}
+int pthread_cond_wait(void *condition, void *mutex) {
+    if (__mazurka_spurious()) {
+        __mazurka_unlock(mutex);
+        __mazurka_lock(mutex);
+        return 0;
+    }
+    __mazurka_wait(condition, mutex);
+    return 0;
+}
+int pthread_cond_timedwait(void *condition, void *mutex, const void *time) {
+    if (__mazurka_choose(0, 1)) {
+        __mazurka_unlock(mutex);
+        __mazurka_lock(mutex);
+        return 110;
+    }
+    __mazurka_excuse(1);
+    __mazurka_wait(condition, mutex);
+    __mazurka_excuse(0);
+    return 0;
+}
+int pthread_cond_signal(void *condition) {
+    __mazurka_notify_one(condition);
+    return 0;
+}
+int pthread_cond_broadcast(void *condition) {
+    __mazurka_notify_all(condition);
+    return 0;
+}
+
+/* Barriers. */
+
+int pthread_barrier_init(void *barrier, const void *attributes, unsigned parties) {
+    if (!parties)
+        return 22;
+    __mazurka_barrier_init(barrier, parties);
+    return 0;
+}
+int pthread_barrier_destroy(void *barrier) {
+    return 0;
+}
+int pthread_barrier_wait(void *barrier) {
+    return __mazurka_barrier_wait(barrier) ? -1 : 0;
+}
+
+/* Once: the word is 0 before, 1 meanwhile and 2 afterwards. */
+
+int pthread_once(int *once, void (*routine)(void)) {
+    if (__sync_bool_compare_and_swap(once, 0, 1)) {
+        routine();
+        __atomic_store_n(once, 2, 5);
+    } else {
+        __mazurka_await(once, 2);
+    }
+    return 0;
+}
+void call_once(int *once, void (*routine)(void)) {
+    if (__sync_bool_compare_and_swap(once, 0, 1)) {
+        routine();
+        __atomic_store_n(once, 2, 5);
+    } else {
+        __mazurka_await(once, 2);
+    }
+}
+
+/* Thread-specific data. */
+
+int pthread_key_create(unsigned *key, void (*destructor)(void *)) {
+    int number = __mazurka_get(&__mazurka_n_keys);
+    if (number == 16)
+        return 11;
+    __mazurka_set(&__mazurka_n_keys, number + 1);
+    __mazurka_destructors[number] = destructor;
+    *key = number;
+    return 0;
+}
+int pthread_key_delete(unsigned key) {
+    __mazurka_destructors[key] = 0;
+    return 0;
+}
+int pthread_setspecific(unsigned key, const void *value) {
+    __mazurka_values[key] = (void *)value;
+    return 0;
+}
+void *pthread_getspecific(unsigned key) {
+    return __mazurka_values[key];
+}
+
+/* Semaphores. */
+
+int sem_init(void *semaphore, int shared, unsigned permits) {
+    __mazurka_semaphore_init(semaphore, permits);
+    return 0;
+}
+int sem_destroy(void *semaphore) {
+    return 0;
+}
+int sem_wait(void *semaphore) {
+    __mazurka_semaphore_acquire(semaphore);
+    return 0;
+}
+int sem_trywait(void *semaphore) {
+    if (__mazurka_semaphore_try_acquire(semaphore))
+        return 0;
+    __mazurka_errno = 11;
+    return -1;
+}
+int sem_timedwait(void *semaphore, const void *time) {
+    if (__mazurka_semaphore_try_acquire(semaphore))
+        return 0;
+    __mazurka_errno = 110;
+    return -1;
+}
+int sem_post(void *semaphore) {
+    __mazurka_semaphore_release(semaphore);
+    return 0;
+}
+int sem_getvalue(void *semaphore, int *value) {
+    *value = __mazurka_semaphore_value(semaphore);
+    return 0;
+}
+
+/* The same under the names of C11. */
+
+int thrd_create(unsigned long *thread, int (*routine)(void *), void *argument) {
+    unsigned number = __mazurka_spawn(routine, argument);
+    *thread = number + 1ul;
+    return 0;
+}
+int thrd_join(unsigned long thread, int *value) {
+    int result = __mazurka_join_int(thread - 1);
+    if (value)
+        *value = result;
+    return 0;
+}
+int thrd_detach(unsigned long thread) {
+    __mazurka_detach(thread - 1);
+    return 0;
+}
+unsigned long thrd_current(void) {
+    return __mazurka_thread() + 1ul;
+}
+int thrd_equal(unsigned long left, unsigned long right) {
+    return left == right;
+}
+void thrd_yield(void) {
+    __mazurka_yield();
+}
+int thrd_sleep(const void *time, void *rest) {
+    __mazurka_yield();
+    return 0;
+}
+void thrd_exit(int value) {
+    __mazurka_exit_thread((void *)(long)value);
+}
+int mtx_init(void *mutex, int kind) {
+    __mazurka_mutex_init(mutex, kind & 1);
+    return 0;
+}
+void mtx_destroy(void *mutex) {
+    __mazurka_mutex_destroy(mutex);
+}
+int mtx_lock(void *mutex) {
+    __mazurka_lock(mutex);
+    return 0;
+}
+int mtx_trylock(void *mutex) {
+    return __mazurka_try_lock(mutex) ? 0 : 1;
+}
+int mtx_timedlock(void *mutex, const void *time) {
+    return __mazurka_try_lock(mutex) ? 0 : 4;
+}
+int mtx_unlock(void *mutex) {
+    __mazurka_unlock(mutex);
+    return 0;
+}
+int cnd_init(void *condition) {
+    __mazurka_fill(condition, 0, 48);
+    return 0;
+}
+void cnd_destroy(void *condition) {
+    __mazurka_condvar_destroy(condition);
+}
+int cnd_wait(void *condition, void *mutex) {
+    if (__mazurka_spurious()) {
+        __mazurka_unlock(mutex);
+        __mazurka_lock(mutex);
+        return 0;
+    }
+    __mazurka_wait(condition, mutex);
+    return 0;
+}
+int cnd_timedwait(void *condition, void *mutex, const void *time) {
+    if (__mazurka_choose(0, 1)) {
+        __mazurka_unlock(mutex);
+        __mazurka_lock(mutex);
+        return 4;
+    }
+    __mazurka_excuse(1);
+    __mazurka_wait(condition, mutex);
+    __mazurka_excuse(0);
+    return 0;
+}
+int cnd_signal(void *condition) {
+    __mazurka_notify_one(condition);
+    return 0;
+}
+int cnd_broadcast(void *condition) {
+    __mazurka_notify_all(condition);
+    return 0;
+}

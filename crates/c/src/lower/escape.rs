@@ -1,0 +1,230 @@
+//! Which locals others may get to see, and which functions are called through pointers.
+
+use crate::tree::{
+    Base, Body, Call, Callee, Constant, Expression, Kind, Local, Place, Statement, Step, Tree,
+};
+
+/// Whether a function of the library uses an argument only while it runs.
+fn is_borrowed(name: &str, argument_idx: usize) -> bool {
+    match name {
+        "pthread_create" | "thrd_create" => argument_idx <= 1,
+        "pthread_join" | "thrd_join" => argument_idx == 1,
+        "pthread_key_create" | "sem_getvalue" | "nanosleep" => true,
+        _ => name.starts_with("pthread_attr_") || name.starts_with("pthread_mutexattr_"),
+    }
+}
+
+/// For each local of a function, whether its address gets out of the function's sight.
+pub(super) fn escaping(tree: &Tree, body: &Body) -> Vec<bool> {
+    let mut walk = Walk { tree, escapes: vec![false; body.locals.len()], functions: None };
+    walk.statements(&body.statements);
+    walk.escapes
+}
+
+/// For each function, whether its address is taken.
+pub(super) fn functions_with_address(tree: &Tree) -> Vec<bool> {
+    let mut has_address = vec![false; tree.functions.len()];
+    for function in &tree.functions {
+        let Some(body) = &function.body else { continue };
+        let escapes = vec![false; body.locals.len()];
+        let mut walk = Walk { tree, escapes, functions: Some(std::mem::take(&mut has_address)) };
+        walk.statements(&body.statements);
+        has_address = walk.functions.expect("it was given");
+    }
+    for initial in tree.globals.iter().flat_map(|global| &global.initial) {
+        if let Constant::Function(id) = initial.value {
+            has_address[id.0] = true;
+        }
+    }
+    has_address
+}
+
+/// Whether a local of a library function keeps the value that it is called with.
+pub(super) fn is_constant(body: &Body, local_idx: usize) -> bool {
+    let mut is_written = false;
+    let mut look = |place: &Place| {
+        is_written |= matches!(place.base, Base::Local(id) if id.0 == local_idx);
+    };
+    written(&body.statements, &mut look);
+    let Local { has_address, .. } = body.locals[local_idx];
+    !is_written && !has_address
+}
+
+struct Walk<'t> {
+    tree: &'t Tree,
+    escapes: Vec<bool>,
+    functions: Option<Vec<bool>>,
+}
+
+impl Walk<'_> {
+    fn statements(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            match statement {
+                Statement::Expression(it) | Statement::Switch(it, ..) => self.expression(it),
+                Statement::If(condition, then, otherwise) => {
+                    self.expression(condition);
+                    self.statements(then);
+                    self.statements(otherwise);
+                }
+                Statement::Return(Some(it), _) => self.expression(it),
+                Statement::Return(None, _)
+                | Statement::Label(_)
+                | Statement::Goto(_)
+                | Statement::Declare(..) => {}
+            }
+        }
+    }
+
+    fn expression(&mut self, it: &Expression) {
+        match &it.kind {
+            Kind::Address(place) => {
+                if let Base::Local(id) = place.base {
+                    self.escapes[id.0] = true;
+                }
+                self.place(place);
+            }
+            Kind::Function(id) => {
+                if let Some(functions) = &mut self.functions {
+                    functions[id.0] = true;
+                }
+            }
+            Kind::Call(call) => self.call(call),
+            _ => children(it, &mut |part| match part {
+                Part::Expression(it) => self.expression(it),
+                Part::Place(place) => self.place(place),
+                Part::Statements(statements) => self.statements(statements),
+            }),
+        }
+    }
+
+    fn call(&mut self, call: &Call) {
+        let name = match &call.callee {
+            Callee::Function(id) if self.tree.functions[id.0].is_library => {
+                self.tree.functions[id.0].name.as_str()
+            }
+            Callee::Function(_) => "",
+            Callee::Pointer(pointer) => {
+                self.expression(pointer);
+                ""
+            }
+        };
+        for (idx, argument) in call.arguments.iter().enumerate() {
+            match is_borrowed(name, idx) {
+                true => self.used_here(argument),
+                false => self.expression(argument),
+            }
+        }
+    }
+
+    fn place(&mut self, place: &Place) {
+        match &place.base {
+            Base::Pointer(pointer) => self.used_here(pointer),
+            Base::Value(value) => self.expression(value),
+            Base::Local(_) | Base::Global(_) => {}
+        }
+    }
+
+    /// A pointer that is followed at once: the address of a local does not get away by it.
+    fn used_here(&mut self, pointer: &Expression) {
+        match &pointer.kind {
+            Kind::Address(place) => self.place(place),
+            Kind::Convert(inner) => self.used_here(inner),
+            Kind::Advance(base, index, _) => {
+                self.used_here(base);
+                self.expression(index);
+            }
+            Kind::Statements(statements, Some(last)) => {
+                self.statements(statements);
+                self.used_here(last);
+            }
+            _ => self.expression(pointer),
+        }
+    }
+}
+
+/// What an expression is made of.
+enum Part<'t> {
+    Expression(&'t Expression),
+    Place(&'t Place),
+    Statements(&'t [Statement]),
+}
+
+fn children<'t>(it: &'t Expression, visit: &mut dyn FnMut(Part<'t>)) {
+    use Part::{Expression as E, Place as P, Statements as S};
+    match &it.kind {
+        Kind::Int(_) | Kind::Float(_) | Kind::Function(_) => {}
+        Kind::Address(place) | Kind::Read(place) => visit(P(place)),
+        Kind::Convert(a) | Kind::Unary(_, a) => visit(E(a)),
+        Kind::Binary(_, a, b)
+        | Kind::Advance(a, b, _)
+        | Kind::Distance(a, b, _)
+        | Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Elvis(a, b) => {
+            visit(E(a));
+            visit(E(b));
+        }
+        Kind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|it| visit(E(it))),
+        Kind::Comma(parts) | Kind::Intrinsic(_, parts) => {
+            parts.iter().for_each(|it| visit(E(it)));
+        }
+        Kind::Assign(place, value) => {
+            visit(P(place));
+            visit(E(value));
+        }
+        Kind::Update(update) => {
+            visit(P(&update.place));
+            match &update.step {
+                Step::Binary(_, _, by) | Step::Advance(by, _) => visit(E(by)),
+            }
+        }
+        Kind::Call(call) => {
+            if let Callee::Pointer(pointer) = &call.callee {
+                visit(E(pointer));
+            }
+            call.arguments.iter().for_each(|it| visit(E(it)));
+        }
+        Kind::Statements(statements, last) => {
+            visit(S(statements));
+            last.iter().for_each(|it| visit(E(it)));
+        }
+    }
+}
+
+/// Calls `look` with every place that is written to.
+fn written(statements: &[Statement], look: &mut dyn FnMut(&Place)) {
+    for statement in statements {
+        match statement {
+            Statement::Expression(it)
+            | Statement::Switch(it, ..)
+            | Statement::Return(Some(it), _) => {
+                written_by(it, look);
+            }
+            Statement::If(condition, then, otherwise) => {
+                written_by(condition, look);
+                written(then, look);
+                written(otherwise, look);
+            }
+            Statement::Return(None, _)
+            | Statement::Label(_)
+            | Statement::Goto(_)
+            | Statement::Declare(..) => {}
+        }
+    }
+}
+
+fn written_by(it: &Expression, look: &mut dyn FnMut(&Place)) {
+    match &it.kind {
+        Kind::Assign(place, _) => look(place),
+        Kind::Update(update) => look(&update.place),
+        _ => {}
+    }
+    children(it, &mut |part| match part {
+        Part::Expression(it) => written_by(it, look),
+        Part::Place(place) => match &place.base {
+            Base::Pointer(it) | Base::Value(it) => written_by(it, look),
+            Base::Local(_) | Base::Global(_) => {}
+        },
+        Part::Statements(statements) => written(statements, look),
+    });
+}

@@ -1,0 +1,191 @@
+//! What the grammar does not have, written in a way that it has.
+//!
+//! | in the text               | what is parsed               |
+//! |---------------------------|------------------------------|
+//! | `__thread int x;`         | `_Thread_local int x;`       |
+//! | `main() { … }`            | `int main() { … }`           |
+//! | `__auto_type x = e;`      | `__typeof__(e) x = e;`       |
+//! | `#pragma …`, comments     | nothing                      |
+//!
+//! Lines stay where they are.
+
+/// A piece of the text that is no space.
+#[derive(Clone, Copy, Debug)]
+struct Token<'t> {
+    text: &'t str,
+    start: usize,
+}
+
+/// The text that is parsed.
+pub(crate) fn rewrite(text: &str) -> String {
+    let text = &without_comments(text);
+    let tokens = tokens(text);
+    let mut edits: Vec<(usize, usize, String)> = Vec::new();
+    let mut depth = 0u32;
+    let mut is_start = true;
+    for (idx, token) in tokens.iter().enumerate() {
+        let next = tokens.get(idx + 1).map_or("", |it| it.text);
+        let end = token.start + token.text.len();
+        match token.text {
+            "__thread" => edits.push((token.start, end, "_Thread_local".to_owned())),
+            "__auto_type" => {
+                if let Some(value) = automatic(text, &tokens[idx + 1..]) {
+                    edits.push((token.start, end, format!("__typeof__({value})")));
+                }
+            }
+            word if depth == 0 && is_start && next == "(" && is_name(word) => {
+                edits.push((token.start, token.start, "int ".to_owned()));
+            }
+            directive if directive.starts_with("#pragma") => {
+                edits.push((token.start, end, String::new()));
+            }
+            _ => {}
+        }
+        match token.text {
+            "{" | "(" | "[" => depth += 1,
+            "}" | ")" | "]" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_start = depth == 0 && matches!(token.text, ";" | "}")
+            || token.text.starts_with('#') && is_start;
+    }
+    let mut result = String::with_capacity(text.len());
+    let mut done = 0;
+    for (start, end, new) in edits {
+        result.push_str(&text[done..start]);
+        result.push_str(&new);
+        done = end;
+    }
+    result.push_str(&text[done..]);
+    result
+}
+
+/// The value that a variable of automatic type gets: `x = value ;`.
+fn automatic<'t>(text: &'t str, tokens: &[Token<'t>]) -> Option<&'t str> {
+    let [name, equals, first, ..] = tokens else { return None };
+    if !is_name(name.text) || equals.text != "=" {
+        return None;
+    }
+    let mut depth = 0;
+    for token in &tokens[2..] {
+        match token.text {
+            "{" | "(" | "[" => depth += 1,
+            "}" | ")" | "]" => depth -= 1,
+            ";" | "," if depth == 0 => return Some(text[first.start..token.start].trim_end()),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a word may be the name of a function.
+fn is_name(word: &str) -> bool {
+    let is_word = word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_reserved = matches!(
+        word,
+        "_Static_assert"
+            | "__attribute__"
+            | "__attribute"
+            | "__asm__"
+            | "__asm"
+            | "asm"
+            | "__extension__"
+            | "_Alignas"
+            | "__typeof__"
+            | "__typeof"
+            | "typeof"
+            | "_Atomic"
+            | "__declspec"
+    );
+    is_word && !is_reserved && !word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Blanks in the place of comments, which only files that nobody preprocessed have.
+fn without_comments(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            quote @ (b'"' | b'\'') => at = end_of_quote(&bytes, at, quote),
+            b'/' if matches!(bytes.get(at + 1), Some(b'*' | b'/')) => {
+                let is_line = bytes[at + 1] == b'/';
+                let end = match is_line {
+                    true => bytes[at..].iter().position(|&it| it == b'\n'),
+                    false => bytes[at + 2..].windows(2).position(|it| it == b"*/").map(|it| it + 4),
+                };
+                let end = end.map_or(bytes.len(), |len| at + len);
+                bytes[at..end].iter_mut().filter(|it| **it != b'\n').for_each(|it| *it = b' ');
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    String::from_utf8(bytes).expect("whole characters became blanks")
+}
+
+/// Behind the string or character that begins at `start`.
+fn end_of_quote(bytes: &[u8], start: usize, quote: u8) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != quote && bytes[at] != b'\n' {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    (at + 1).min(bytes.len())
+}
+
+/// Words, strings, lines that begin with `#`, and single characters for the rest.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let bytes = text.as_bytes();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    let mut is_line_start = true;
+    while at < bytes.len() {
+        let start = at;
+        match bytes[at] {
+            b'\n' => {
+                is_line_start = true;
+                at += 1;
+                continue;
+            }
+            byte if byte.is_ascii_whitespace() => {
+                at += 1;
+                continue;
+            }
+            b'#' if is_line_start => {
+                at += bytes[at..].iter().position(|&it| it == b'\n').unwrap_or(bytes.len() - at);
+            }
+            quote @ (b'"' | b'\'') => at = end_of_quote(bytes, at, quote),
+            byte if is_word_byte(byte) => {
+                at += bytes[at..].iter().take_while(|&&it| is_word_byte(it)).count();
+            }
+            _ => at += 1,
+        }
+        is_line_start = false;
+        if let Some(text) = text.get(start..at) {
+            tokens.push(Token { text, start });
+        }
+    }
+    tokens
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rewrite;
+
+    #[test]
+    fn old_and_foreign_words_are_translated() {
+        let check = |from: &str, to: &str| assert_eq!(rewrite(from), to);
+        check("static __thread int x;", "static _Thread_local int x;");
+        check("main() { f(); }", "int main() { f(); }");
+        check("int x;\nold(a, b) int a; { }", "int x;\nint old(a, b) int a; { }");
+        check("_Static_assert(1, \"(\");", "_Static_assert(1, \"(\");");
+        check("{ __auto_type p = (&x); f(p); }", "{ __typeof__((&x)) p = (&x); f(p); }");
+        check("# 1 \"a.c\"\nmain() {}", "# 1 \"a.c\"\nint main() {}");
+        check("#pragma once\nint x;", "\nint x;");
+        check("int x; // y\n/* main() */ int z;", "int x;     \n             int z;");
+        check("char *s = \"__thread\";", "char *s = \"__thread\";");
+    }
+}

@@ -1,0 +1,154 @@
+//! The programs of `corpus/c`: every reduction, and the program itself, say what their first lines
+//! expect.
+//!
+//! A line `// expect -DFLAG: violated race` is a verdict for the program compiled with that flag. A
+//! line `// vm: …` says why the program is not run natively, and `// native: holds, which is wrong: …`
+//! what is known to be wrong there.
+
+use mazurka_c::translate;
+use mazurka_core::Verdict;
+use mazurka_explore::{Explorer, Options, Reduction};
+use mazurka_model::{Races, Vm};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What one program, compiled in one way, is expected to do.
+struct Case {
+    file: PathBuf,
+    flags: Vec<String>,
+    verdict: String,
+    /// What the program itself is expected to say, if it is run.
+    native: Option<String>,
+}
+
+impl Case {
+    fn name(&self) -> String {
+        let file = self.file.file_name().expect("it is a file").to_string_lossy().into_owned();
+        format!("{file} {}", self.flags.join(" "))
+    }
+
+    fn machine(&self, races: Races) -> Vm {
+        let options = mazurka_c::Options { flags: self.flags.clone(), ..Default::default() };
+        let program = translate(std::slice::from_ref(&self.file), &options)
+            .unwrap_or_else(|faults| panic!("{}:\n{faults}", self.name()));
+        Vm::new(program, races).unwrap_or_else(|errors| panic!("{}: {errors:?}", self.name()))
+    }
+}
+
+fn corpus() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/c");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the corpus is there")
+        .map(|entry| entry.expect("the corpus can be read").path())
+        .filter(|path| path.extension().is_some_and(|it| it == "c"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 60, "where is the corpus?");
+    files.into_iter().flat_map(cases_of).collect()
+}
+
+fn cases_of(file: PathBuf) -> Vec<Case> {
+    let text = std::fs::read_to_string(&file).expect("a program can be read");
+    let is_native = !text.lines().any(|line| line.starts_with("// vm:"));
+    let native = text.lines().find_map(|line| line.strip_prefix("// native:"));
+    let native = native.and_then(|line| line.split(',').next()).map(str::trim);
+    let expectations = text.lines().filter_map(|line| line.strip_prefix("// expect"));
+    let cases = expectations.map(|line| {
+        let (flags, verdict) = line.split_once(':').expect("flags and a verdict");
+        Case {
+            file: file.clone(),
+            flags: flags.split_whitespace().map(str::to_owned).collect(),
+            verdict: verdict.trim().to_owned(),
+            native: is_native.then(|| native.unwrap_or(verdict.trim()).to_owned()),
+        }
+    });
+    let cases: Vec<Case> = cases.collect();
+    assert!(!cases.is_empty(), "{} expects nothing", file.display());
+    cases
+}
+
+/// The verdict in the words of an expectation; `None` if a limit came first.
+fn explore(vm: &Vm, options: Options) -> Option<String> {
+    let outcome = Explorer::new(options).run(|| vm.clone()).expect("the options are fine");
+    match outcome.verdict {
+        Verdict::Holds(_) => Some("holds".to_owned()),
+        Verdict::Violated(found) => Some(format!("violated {}", found.violation.kind.name())),
+        _ => None,
+    }
+}
+
+fn complain(wrong: &[String]) {
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_reduction_says_what_is_expected() {
+    let mut wrong = Vec::new();
+    let mut n_exhaustive = 0;
+    for case in corpus() {
+        let vm = case.machine(Races::Error);
+        for reduction in Reduction::ALL {
+            for sleep in [true, false] {
+                let mut options = Options::new();
+                options.reduction = reduction;
+                options.sleep = sleep;
+                // Where all interleavings are too many, those that fit are looked at.
+                options.max_executions = (reduction == Reduction::None).then_some(20_000);
+                match explore(&vm, options) {
+                    Some(verdict) if verdict != case.verdict => wrong.push(format!(
+                        "{}: {reduction}, sleep {sleep}: {verdict}, not {}",
+                        case.name(),
+                        case.verdict
+                    )),
+                    Some(_) if reduction == Reduction::None && !sleep => n_exhaustive += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+    complain(&wrong);
+    assert!(n_exhaustive >= 80, "only {n_exhaustive} were small enough");
+}
+
+#[test]
+fn without_data_races_it_does_not_matter_whether_accesses_are_steps() {
+    let mut wrong = Vec::new();
+    for case in corpus() {
+        if case.verdict == "violated race" {
+            continue;
+        }
+        let vm = case.machine(Races::Allow);
+        let mut options = Options::new();
+        options.race = false;
+        options.max_executions = Some(20_000);
+        match explore(&vm, options) {
+            Some(verdict) if verdict != case.verdict => {
+                wrong.push(format!("{}: {verdict}, not {}", case.name(), case.verdict));
+            }
+            _ => {}
+        }
+    }
+    complain(&wrong);
+}
+
+#[test]
+fn the_programs_themselves_agree() {
+    let mut wrong = Vec::new();
+    for case in corpus() {
+        let Some(expected) = &case.native else { continue };
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command.arg("check").arg(&case.file).args(&case.flags);
+        command.args(["--engine", "native", "--json", "-"]);
+        let output = command.output().expect("the command runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let kind = report["violation"]["kind"].as_str().map(|kind| format!(" {kind}"));
+        let verdict = report["verdict"].as_str().unwrap_or("none");
+        let verdict = format!("{verdict}{}", kind.unwrap_or_default());
+        if verdict != *expected {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            wrong.push(format!("{}: {verdict}, not {expected}; {stderr}", case.name()));
+        }
+    }
+    complain(&wrong);
+}

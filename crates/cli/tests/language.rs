@@ -1,0 +1,287 @@
+//! C itself: random sequential programs compute the same with gcc and as a model.
+//!
+//! A program is made from a seed: variables of all integer types, a struct with a bit-field, a union,
+//! arrays, functions, loops, `switch`, `goto`. Undefined behaviour is kept out by construction:
+//! arithmetic is unsigned or wide enough, divisors are not 0, shifts and indices are masked. It ends
+//! with a number that depends on everything. gcc makes a program of it that prints the number; the
+//! model has it in a global variable.
+
+use mazurka_core::{Decision, Next, System as _, ThreadId};
+use mazurka_model::{ObjectIdx, Races, Type, Vm};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+/// How many programs are made; more by `MAZURKA_PROGRAMS=5000`.
+const N_PROGRAMS: u64 = 300;
+/// How many go into one file, so that gcc starts less often.
+const BATCH: u64 = 25;
+
+const TYPES: [&str; 11] = [
+    "_Bool",
+    "char",
+    "signed char",
+    "unsigned char",
+    "short",
+    "unsigned short",
+    "int",
+    "unsigned int",
+    "long",
+    "unsigned long",
+    "long long",
+];
+
+/// The text of one program: a function that returns a number.
+struct Program {
+    /// The state of the generator of random numbers.
+    state: u64,
+    number: u64,
+}
+
+impl Program {
+    fn below(&mut self, n: u64) -> u64 {
+        let next = self.state.wrapping_mul(6_364_136_223_846_793_005);
+        self.state = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % n
+    }
+
+    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+
+    fn text(mut self) -> String {
+        let n = self.number;
+        let types: Vec<&str> = (0..6).map(|_| self.pick(&TYPES)).collect();
+        let bits = self.pick(&["int", "unsigned int", "signed int"]);
+        let function = [
+            self.operation("p", "q"),
+            self.operation("q", "p"),
+            self.operation("p", "p"),
+            self.operation("p", "r"),
+        ];
+        let constants: Vec<String> = (0..5).map(|_| self.constant()).collect();
+        let statements: Vec<String> = (0..8).map(|_| self.statement(2)).collect();
+        format!(
+            "struct S{n} {{ {t0} a; {t1} b[3]; {bits} c : 5; {t2} d; }};
+union U{n} {{ unsigned long whole; unsigned char bytes[8]; unsigned short halves[4]; }};
+static struct S{n} g{n} = {{ .b = {{ [1] = 5 }}, .d = 3 }};
+static {t3} h{n}[4] = {{ 1, 2, [3] = 9 }};
+static {t4} f{n}({t5} p, {t0} q) {{
+    {t1} r = {f0};
+    if ({f1})
+        return {f2};
+    return {f3};
+}}
+static struct S{n} k{n}(struct S{n} s) {{
+    s.a = s.d, s.b[2] = s.a;
+    s.c = (s.c + 1) & 7;
+    return s;
+}}
+static unsigned long run{n}(void) {{
+    {t2} x = {c0};
+    {t3} y = {c1};
+    {t5} z = {c2};
+    {t4} v[3] = {{ {c3}, {c4} }}, *p = &v[1];
+    struct S{n} s = {{ 1, {{ 2, 3 }} }};
+    union U{n} u = {{ 0 }};
+    unsigned long sum = 0;
+    int i = 0;
+    double w = 1.5;
+    {statements}
+    for (i = 0; i < 3; i++)
+        sum = sum * 31 + (unsigned long)v[i] + (unsigned long)s.b[i];
+    for (i = 0; i < 8; i++)
+        sum = sum * 17 + u.bytes[i];
+    sum = sum * 31 + (unsigned long)x;
+    sum = sum * 31 + (unsigned long)y + (unsigned long)g{n}.d + (unsigned long)h{n}[3];
+    sum = sum * 31 + (unsigned long)z + (unsigned long)s.a + (unsigned long)s.c;
+    sum = sum * 31 + (unsigned long)s.d + (unsigned long)(long)w;
+    return sum + sizeof s * 3 + sizeof(union U{n}) + _Alignof(struct S{n});
+}}
+",
+            t0 = types[0],
+            t1 = types[1],
+            t2 = types[2],
+            t3 = types[3],
+            t4 = types[4],
+            t5 = types[5],
+            f0 = function[0],
+            f1 = function[1],
+            f2 = function[2],
+            f3 = function[3],
+            c0 = constants[0],
+            c1 = constants[1],
+            c2 = constants[2],
+            c3 = constants[3],
+            c4 = constants[4],
+            statements = statements.join("\n    "),
+        )
+    }
+
+    fn constant(&mut self) -> String {
+        let small = self.below(300);
+        match self.below(5) {
+            0 => format!("{small}"),
+            1 => format!("-{small}"),
+            2 => format!("{small}u"),
+            3 => format!("0x{:x}L", self.below(1 << 30) * 7),
+            _ => format!("'{}'", self.pick(&["a", "\\n", "\\x7f", "\\0", "Z"])),
+        }
+    }
+
+    fn variable(&mut self) -> String {
+        let n = self.number;
+        match self.below(9) {
+            0 => "x".to_owned(),
+            1 => "y".to_owned(),
+            2 => "z".to_owned(),
+            3 => format!("v[{} & 1]", self.pick(&["x", "y", "z", "sum"])),
+            4 => self.pick(&["s.a", "s.d", "s.c", "s.b[1]"]).to_owned(),
+            5 => format!("h{n}[{}]", self.below(4)),
+            6 => format!("g{n}.b[{}]", self.below(3)),
+            7 => "*p".to_owned(),
+            _ => self.pick(&["u.whole", "u.bytes[3]", "u.halves[1]"]).to_owned(),
+        }
+    }
+
+    fn expression(&mut self, depth: u32) -> String {
+        if depth == 0 {
+            return if self.below(3) == 0 { self.constant() } else { self.variable() };
+        }
+        let left = self.expression(depth - 1);
+        let right = self.expression(depth - 1);
+        match self.below(12) {
+            0 => format!("({left} ? {right} : {})", self.variable()),
+            1 => format!("f{}({left}, {right})", self.number),
+            2 => format!("({left} && {right})"),
+            3 => format!("({left} || !{right})"),
+            4 => format!("(({}){left})", self.pick(&TYPES)),
+            5 => format!("({left}, {right})"),
+            6 => format!("(long)(w * 2 + (double)(({left}) % 1000))"),
+            _ => self.operation(&left, &right),
+        }
+    }
+
+    /// An operator that is defined for all values.
+    fn operation(&mut self, left: &str, right: &str) -> String {
+        let sum = self.pick(&["+", "-", "*"]);
+        let quotient = self.pick(&["/", "%"]);
+        match self.below(9) {
+            0 => format!("((unsigned long){left} {sum} {right})"),
+            1 => format!("((unsigned){left} {sum} (unsigned){right})"),
+            2 => format!("({left} {} {right})", self.pick(&["&", "|", "^"])),
+            3 => format!("({left} {} {right})", self.pick(&["<", "<=", ">", ">=", "==", "!="])),
+            4 => format!("((unsigned long)({left}) {quotient} (({right} & 15) + 1))"),
+            5 => format!("((unsigned char){left} {quotient} ((signed char){right} | 1))"),
+            6 => format!("((unsigned long){left} {} ({right} & 31))", self.pick(&["<<", ">>"])),
+            7 => format!("((int)(short){left} {sum} (int)(signed char){right})"),
+            _ => format!("(~{left} >> ({right} & 7))"),
+        }
+    }
+
+    fn statement(&mut self, depth: u32) -> String {
+        let n = self.number;
+        let value = self.expression(2);
+        let place = self.variable();
+        if depth == 0 {
+            return format!("{place} = {value};");
+        }
+        let inner = self.statement(depth - 1);
+        let other = self.statement(depth - 1);
+        let few = self.below(5);
+        let mark = self.state >> 33;
+        match self.below(13) {
+            0 => format!("if ({value}) {{ {inner} }} else {{ {other} }}"),
+            1 => format!(
+                "for (int j = 0; j < {few}; j++) {{ {inner} if (j == 2) continue; {other} }}"
+            ),
+            2 => format!("{{ int j = 0; while (j++ < 3) {{ {inner} if ({value}) break; }} }}"),
+            3 => format!(
+                "switch ((int)({value}) & 3) {{ case 0: {inner} case 1: {other} break; \
+                 case 2 ... 3: {place} = 1; default: sum++; }}"
+            ),
+            4 => format!("{place} {} {value};", self.pick(&["|=", "&=", "^="])),
+            5 => format!(
+                "sum {} (unsigned long)({value});",
+                self.pick(&["+=", "-=", "*=", "^=", "/= 1 |"])
+            ),
+            6 => format!("s = k{n}(s); {inner}"),
+            7 => format!("p = &v[({value}) & 1]; (*p) = {few}; p += 1; p--; {inner}"),
+            8 => format!(
+                "{{ struct S{n} t = s, *q = &t; q->a = {value}; s = (({value}) & 1) ? t : *&s; \
+                 {inner} }}"
+            ),
+            9 => format!("w = w / 3 + ({value}) % 7; {inner}"),
+            10 => format!(
+                "{{ static int count; sum += ++count; goto skip{mark}; {inner} skip{mark}:; }}"
+            ),
+            11 => format!("i = {few}; do {{ {inner} }} while (i-- > 1);"),
+            _ => format!("{place} = {value}; {inner}"),
+        }
+    }
+}
+
+/// A file with several programs; each puts its number into a table.
+fn file(first: u64) -> String {
+    let numbers = first..first + BATCH;
+    let mut text = "extern int printf(const char *, ...);\nunsigned long result[64];\n".to_owned();
+    for number in numbers.clone() {
+        let state = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        text.push_str(&Program { state, number }.text());
+    }
+    text.push_str("int main(void) {\n");
+    for number in numbers {
+        let _ = writeln!(text, "    result[{}] = run{number}();", number - first);
+    }
+    let _ = writeln!(text, "    for (int i = 0; i < {BATCH}; i++)");
+    text.push_str("        printf(\"%lu\\n\", result[i]);\n    return 0;\n}\n");
+    text
+}
+
+/// What the model computes.
+fn model(path: &Path) -> Result<Vec<u64>, String> {
+    let options = mazurka_c::Options { overflow: false, ..Default::default() };
+    let program =
+        mazurka_c::translate(&[path.to_owned()], &options).map_err(|it| it.to_string())?;
+    let result = program.objects.iter().position(|object| object.name == "result");
+    let result = ObjectIdx(result.expect("it is in use") as u32);
+    let mut vm = Vm::new(program, Races::Error).map_err(|errors| format!("{errors:?}"))?;
+    let main = ThreadId::new(0);
+    while matches!(vm.next(main), Next::Enabled { .. }) {
+        vm.step(Decision::of(main)).map_err(|failure| failure.violation.message)?;
+    }
+    Ok((0..BATCH).map(|idx| vm.peek(result, idx as u32 * 8, Type::U64)).collect())
+}
+
+/// What gcc's program prints.
+fn reference(path: &Path) -> Vec<u64> {
+    let program = path.with_extension("out");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-w", "-O0", "-fwrapv", "-o"]).arg(&program).arg(path);
+    assert!(gcc.status().expect("gcc runs").success(), "gcc refuses {}", path.display());
+    let output = Command::new(&program).output().expect("what gcc made runs");
+    assert!(output.status.success(), "{} fails: {:?}", path.display(), output.status);
+    let text = String::from_utf8(output.stdout).expect("it prints numbers");
+    text.lines().map(|line| line.parse().expect("it prints numbers")).collect()
+}
+
+#[test]
+fn random_programs_compute_the_same_with_gcc() {
+    let wanted = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
+    let folder = tempfile::tempdir().expect("there is room");
+    let mut wrong = Vec::new();
+    for first in (0..wanted.unwrap_or(N_PROGRAMS)).step_by(BATCH as usize) {
+        let path = folder.path().join(format!("{first}.c"));
+        std::fs::write(&path, file(first)).expect("there is room");
+        let expected = reference(&path);
+        let found = model(&path).unwrap_or_else(|error| panic!("seeds from {first}: {error}"));
+        assert_eq!(expected.len(), found.len());
+        for (idx, (expected, found)) in expected.iter().zip(&found).enumerate() {
+            if expected != found {
+                let seed = first + idx as u64;
+                wrong.push(format!("seed {seed}: {found}, and gcc says {expected}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

@@ -1,0 +1,183 @@
+//! `--engine vm` and `mazurka model`: what is refused and how, schedules, options.
+
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+struct Said {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// What the command says in a folder with one file `x.c`.
+fn mazurka(text: &[u8], arguments: &[&str]) -> Said {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.c"), text).expect("there is room");
+    run(folder.path(), arguments)
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    let output = command.args(arguments).current_dir(folder).output().expect("the command runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Said {
+        status: output.status.code(),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    }
+}
+
+const CHECK: [&str; 4] = ["check", "x.c", "--engine", "vm"];
+
+/// The command refuses the text, and says all of this.
+fn refuses(text: &[u8], parts: &[&str]) {
+    let said = mazurka(text, &CHECK);
+    assert_eq!(said.status, Some(2), "{}", said.stderr);
+    for part in parts {
+        assert!(said.stderr.contains(part), "`{part}` is not in:\n{}", said.stderr);
+    }
+}
+
+#[test]
+fn everything_that_is_not_supported_is_told_at_once() {
+    let text = b"#include <stdarg.h>
+int next_ticket(void);
+int main(int argc, char **argv) {
+    int a[argc];
+    long double x = 1;
+    __asm__ volatile(\"mfence\" : : : \"memory\");
+    return a[0] + next_ticket();
+}
+";
+    refuses(
+        text,
+        &[
+            "error[C010]: an array of variable length is not supported",
+            "x.c:4:10",
+            "error[C010]: `long double` is not supported",
+            "x.c:5:17",
+            "error[C010]: inline assembly is not supported",
+            "x.c:6:5",
+            "error[C014]: `next_ticket` has no definition and no model",
+            "x.c:7:19",
+            "--extern next_ticket=nondet|skip",
+        ],
+    );
+}
+
+#[test]
+fn what_is_no_c_is_refused() {
+    refuses(b"", &["`x.c` is empty"]);
+    refuses(b" \n\t\n", &["`x.c` is empty"]);
+    refuses(b"\x7fELF\0\0\0", &["`x.c` is a binary file"]);
+    refuses(b"int x;", &["there is no function `main`"]);
+    refuses(b"#include \"nowhere.h\"\n", &["error[C002]: nowhere.h: No such file", "x.c:1:10"]);
+    refuses(
+        b"int main(void) { return a + ; }\nint f(void) { return b; }\n",
+        &["x.c:1:29", "expected expression before", "x.c:2:22", "`b` undeclared"],
+    );
+    let missing = run(Path::new("."), &["check", "nowhere.c", "--engine", "vm"]);
+    assert_eq!(missing.status, Some(2));
+    assert!(missing.stderr.contains("`nowhere.c` does not exist"), "{}", missing.stderr);
+}
+
+#[test]
+fn the_coverage_repeats_what_was_assumed() {
+    let text = b"int ticket(void);
+int main(void) {
+    int *p = __builtin_malloc(4);
+    *p = ticket();
+    __builtin_free(p);
+    return 0;
+}
+";
+    let said = mazurka(text, &[&CHECK[..], &["--extern", "ticket=skip"]].concat());
+    assert_eq!(said.status, Some(0), "{}{}", said.stdout, said.stderr);
+    let words: Vec<&str> = said.stdout.split_whitespace().collect();
+    let told = words.join(" ");
+    assert!(told.contains("`ticket` returns 0 and does nothing else"), "{told}");
+    assert!(told.contains("assuming `malloc` succeeds"), "{told}");
+}
+
+#[test]
+fn choices_are_tried_and_their_range_is_told() {
+    let text = b"#include <assert.h>
+extern int __VERIFIER_nondet_int(void);
+int main(void) {
+    assert(__VERIFIER_nondet_int() != 3);
+    return 0;
+}
+";
+    let all = mazurka(text, &CHECK);
+    assert_eq!(all.status, Some(2), "{}", all.stdout);
+    assert!(all.stderr.contains("--nondet LOW..HIGH"), "{}", all.stderr);
+    let few = mazurka(text, &[&CHECK[..], &["--nondet", "-2..2"]].concat());
+    assert_eq!(few.status, Some(0), "{}", few.stderr);
+    assert!(few.stdout.contains("from -2 to 2"), "{}", few.stdout);
+    let more = mazurka(text, &[&CHECK[..], &["--nondet", "-2..3"]].concat());
+    assert_eq!(more.status, Some(1), "{}", more.stderr);
+}
+
+#[test]
+fn a_schedule_is_found_and_followed() {
+    let folder = TempDir::new().expect("there is room");
+    let text = "#include <assert.h>
+#include <pthread.h>
+static volatile int counter;
+static void *add(void *unused) {
+    counter++;
+    return unused;
+}
+int main(void) {
+    pthread_t one;
+    pthread_create(&one, 0, add, 0);
+    add(0);
+    pthread_join(one, 0);
+    assert(counter == 2);
+    return 0;
+}
+";
+    std::fs::write(folder.path().join("x.c"), text).expect("there is room");
+    let found = run(folder.path(), &CHECK);
+    assert_eq!(found.status, Some(1), "{}{}", found.stdout, found.stderr);
+    assert!(found.stdout.contains("assertion `counter == 2` failed"), "{}", found.stdout);
+    assert!(found.stdout.contains("x.c:5:5"), "{}", found.stdout);
+    let command = found.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
+    let words: Vec<&str> = command.expect("there is a command").split(' ').collect();
+    let again = run(folder.path(), &words);
+    assert_eq!(again.status, Some(1), "{}{}", again.stdout, again.stderr);
+    assert!(again.stdout.contains("assertion `counter == 2` failed"), "{}", again.stdout);
+}
+
+#[test]
+fn a_model_is_shown_as_text_and_as_a_picture() {
+    let text = b"static int x;\nint main(void) { x = 1; return 0; }\n";
+    let shown = mazurka(text, &["model", "x.c"]);
+    assert_eq!(shown.status, Some(0), "{}", shown.stderr);
+    assert!(shown.stdout.contains("store i32 x = 1"), "{}", shown.stdout);
+    let dot = mazurka(text, &["model", "x.c", "--format", "dot"]);
+    assert!(dot.stdout.starts_with("digraph"), "{}", dot.stdout);
+}
+
+#[test]
+fn preprocessed_files_and_several_files_are_read() {
+    let folder = TempDir::new().expect("there is room");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("there is room");
+    };
+    write(
+        "one.i",
+        "# 1 \"one.c\"\nextern int shared;\nint twice(int);\nmain() { shared = twice(2); return 0; }\n",
+    );
+    write("two.c", "int shared;\nint twice(int n) { return 2 * n; }\n");
+    let said = run(folder.path(), &["check", "one.i", "two.c", "--engine", "vm"]);
+    assert_eq!(said.status, Some(0), "{}{}", said.stdout, said.stderr);
+    let alone = run(folder.path(), &["check", "one.i", "--engine", "vm"]);
+    assert_eq!(alone.status, Some(2));
+    assert!(
+        alone.stderr.contains("`shared` is declared, and no file defines it"),
+        "{}",
+        alone.stderr
+    );
+}
