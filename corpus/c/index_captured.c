@@ -1,6 +1,5 @@
 // Threads are given the address of a variable that goes on changing.
 // expect: violated race
-// native: holds, which is wrong: a thread's accesses to its own stack are not watched
 #include "threads.h"
 
 static atomic_int sum;

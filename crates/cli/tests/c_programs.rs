@@ -274,7 +274,7 @@ fn wrong_input_is_named() {
     let check = |file: &str| mazurka(&folder, &["check", file]);
     check("none.c").refuses("error: `none.c` does not exist");
     check(".").refuses("error: `.` is a directory");
-    check("text.txt").refuses("error: `text.txt` is not a C file");
+    check("text.txt").refuses("error: `text.txt` is not a C or C++ file");
     check("wrong.c").refuses("wrong.c:1:25: error: ");
     check("wrong.c").refuses("\nerror: `wrong.c` does not compile");
     check("half.c").refuses("error: the program cannot be linked");

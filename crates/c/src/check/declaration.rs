@@ -112,6 +112,9 @@ impl<'a> Checker<'a> {
             Some(initialiser) => self.initialise_local(id, initialiser, statements),
             None => {
                 self.size_of(&self.frame.body.locals[id.0].ty.ty.clone(), span)?;
+                if !self.units[self.unit_idx].is_library {
+                    self.assume("a variable that is not initialised is 0 at first");
+                }
                 statements.push(Statement::Declare(id, false));
                 Ok(())
             }

@@ -49,6 +49,7 @@ int main(void) {
     pthread_create(&two, 0, work, (void *)1);
     assert(pthread_mutex_lock(&checking) == 0);
     assert(pthread_mutex_lock(&checking) == EDEADLK);
+    assert(pthread_mutex_unlock(&checking) == 0);
     pthread_join(one, &result);
     assert(result == (void *)1);
     pthread_join(two, &result);
