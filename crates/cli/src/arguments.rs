@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 use crate::Failure;
+use crate::automaton::Format as AutomatonFormat;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mazurka_c::Extern;
 use mazurka_core::Schedule;
@@ -103,6 +104,21 @@ pub(crate) enum Command {
         /// Instead of exploring: follow this schedule of one test, with what it prints
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         replay: Option<Schedule>,
+    },
+    /// Print a formula of linear temporal logic as a Büchi automaton
+    ///
+    /// The syntax is SPIN's: `[]`, `<>`, `U`, `V`, `W`, `X`, `!`, `&&`, `||`, `->`, `<->`, or the words
+    /// `always`, `eventually`, `until`, `release`, `weakuntil`, `next`, `implies`, `equivalent`.
+    Automaton {
+        /// The formula
+        #[arg(allow_hyphen_values = true)]
+        formula: String,
+        /// Take the negation: what accepts the executions that violate the formula
+        #[arg(long)]
+        negate: bool,
+        /// How to write it
+        #[arg(long, value_enum, default_value_t = AutomatonFormat::Dot)]
+        format: AutomatonFormat,
     },
     /// Follow one schedule, with what the program prints
     ///

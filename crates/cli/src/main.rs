@@ -6,6 +6,7 @@
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 
 mod arguments;
+mod automaton;
 mod cargo;
 mod command_line;
 mod compiler;
@@ -87,6 +88,9 @@ fn main() -> ExitCode {
             }
             Command::Model { files, build, modelling, format } => {
                 vm::model(&files, &build, &modelling, format)
+            }
+            Command::Automaton { formula, negate, format } => {
+                automaton::automaton(&formula, negate, format)
             }
             Command::Cc { arguments } => compile(Language::C, &arguments),
             Command::Cxx { arguments } => compile(Language::Cxx, &arguments),

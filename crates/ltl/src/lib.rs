@@ -1,0 +1,61 @@
+//! Formulae of linear temporal logic, and Büchi automata for them.
+//!
+//! From text to automaton: [`Formula::parse`] reads SPIN's syntax, [`Pool`] has formulae in negation
+//! normal form and rewrites them, [`translate`] goes by way of very weak alternating automata to a
+//! small Büchi automaton, [`Automaton`]. Automata are also read and written in the HOA format
+//! ([`hoa`]) and written as never claims and graphs ([`print`]).
+//!
+//! What a proposition means is not known here: it is a text, and whoever has a program reads it.
+
+mod alternating;
+mod automaton;
+mod complement;
+mod empty;
+mod formula;
+mod generalised;
+pub mod hoa;
+mod normal;
+mod parse;
+pub mod print;
+mod rewrite;
+mod simplify;
+mod stutter;
+
+pub use automaton::{Automaton, Cube, Edge, State};
+pub use complement::complement;
+pub use empty::{Lasso, accepts, common_word};
+pub use formula::{Binary, Formula, Unary};
+pub use normal::{Node, NodeId, Pool};
+pub use parse::ParseError;
+pub use stutter::{Stuttering, is_stutter_invariant, stuttering};
+
+/// The atoms of a formula or automaton, by number.
+pub type Atoms = Vec<String>;
+
+/// The most atoms an automaton can have.
+pub const MAX_ATOMS: usize = 64;
+
+/// A Büchi automaton that accepts exactly the words that satisfy the formula.
+///
+/// Implements Gastin and Oddoux, *Fast LTL to Büchi Automata Translation* (CAV 2001): formula, very
+/// weak alternating automaton, generalised automaton, automaton; simplified on the way.
+///
+/// The atoms of the automaton are `atoms`, whether or not they occur in it.
+pub fn translate(
+    pool: &mut Pool,
+    formula: NodeId,
+    atoms: &[String],
+) -> Result<Automaton, TooLarge> {
+    let generalised = generalised::Generalised::of(pool, formula)?;
+    Ok(simplify::simplify(generalised.degeneralise(atoms.to_vec())))
+}
+
+/// There is no automaton of a reasonable size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the automaton of this formula has more than {limit} {what}")]
+pub struct TooLarge {
+    /// So many are allowed.
+    pub limit: usize,
+    /// Of these.
+    pub what: &'static str,
+}

@@ -1,0 +1,55 @@
+//! On the formulae that the literature measures with, automata are no larger than SPIN's.
+
+use mazurka_ltl::{Automaton, Formula, Pool, common_word, translate};
+use std::fmt::Write as _;
+use std::process::Command;
+
+const FORMULAE: &str = include_str!("formulae.txt");
+
+fn formulae() -> impl Iterator<Item = (&'static str, Formula, Vec<String>)> {
+    FORMULAE.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
+        let mut atoms = Vec::new();
+        let formula =
+            Formula::parse(line, &mut atoms).unwrap_or_else(|error| panic!("{line}: {error}"));
+        (line, formula, atoms)
+    })
+}
+
+fn automata(formula: &Formula, atoms: &[String]) -> [Automaton; 2] {
+    let mut pool = Pool::new();
+    let normal = pool.add(formula);
+    let negation = pool.not(normal);
+    [normal, negation].map(|it| translate(&mut pool, it, atoms).expect("it is small"))
+}
+
+/// The number of states of SPIN's never claim for a formula.
+fn spin(formula: &str) -> usize {
+    let output = Command::new("spin").args(["-f", formula]).output();
+    let output = output.expect("SPIN is installed: Debian's package is called spin");
+    let claim = String::from_utf8(output.stdout).expect("SPIN prints ASCII");
+    assert!(claim.starts_with("never"), "{formula}: {claim}");
+    claim.lines().filter(|line| line.ends_with(':')).count()
+}
+
+#[test]
+fn automata_are_no_larger_than_spins() {
+    let mut table = String::new();
+    let mut n_worse = 0;
+    // SPIN as Debian builds it does not know `X`.
+    for (line, formula, atoms) in formulae().filter(|(line, ..)| !line.contains('X')) {
+        let [automaton, _] = automata(&formula, &atoms);
+        let (ours, spins) = (automaton.states.len(), spin(&formula.display(&atoms).to_string()));
+        n_worse += usize::from(ours > spins);
+        let mark = if ours > spins { "!" } else { " " };
+        let _ = writeln!(table, "{mark} {ours:3} {spins:3}  {line}");
+    }
+    assert_eq!(n_worse, 0, "{table}");
+}
+
+#[test]
+fn a_formula_and_its_negation_have_no_word_in_common() {
+    for (line, formula, atoms) in formulae() {
+        let [automaton, negation] = automata(&formula, &atoms);
+        assert_eq!(common_word(&automaton, &negation), None, "{line}");
+    }
+}
