@@ -13,7 +13,10 @@ fn check(arguments: &[&str], status: i32, expected: Expect) {
 
 #[test]
 fn a_formula_in_three_formats() {
-    check(&["[] (p -> <> q)", "--negate", "--format", "never"], 0, expect![[r#"
+    check(
+        &["[] (p -> <> q)", "--negate", "--format", "never"],
+        0,
+        expect![[r#"
         never { /* !([] (p -> <> q)) */
         T0_init:
             do
@@ -25,8 +28,12 @@ fn a_formula_in_three_formats() {
             :: (!q) -> goto accept_S1
             od;
         }
-    "#]]);
-    check(&["<> (x == 1)", "--format", "hoa"], 0, expect![[r#"
+    "#]],
+    );
+    check(
+        &["<> (x == 1)", "--format", "hoa"],
+        0,
+        expect![[r#"
         HOA: v1
         name: "<> (x == 1)"
         States: 2
@@ -42,8 +49,12 @@ fn a_formula_in_three_formats() {
         State: 1 {0}
         [t] 1
         --END--
-    "#]]);
-    check(&["p U q"], 0, expect![[r#"
+    "#]],
+    );
+    check(
+        &["p U q"],
+        0,
+        expect![[r#"
         digraph automaton {
             rankdir=LR;
             label="p U q";
@@ -55,19 +66,28 @@ fn a_formula_in_three_formats() {
             1 [shape=doublecircle];
             1 -> 1 [label="true"];
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_mistake_is_marked() {
-    check(&["[] (p -> <> q"], 2, expect![[r#"
+    check(
+        &["[] (p -> <> q"],
+        2,
+        expect![[r#"
         error: expected an operator or `)`, found the end
           | [] (p -> <> q
           |              ^
-    "#]]);
-    check(&["p && ) q"], 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &["p && ) q"],
+        2,
+        expect![[r#"
         error: expected a formula, found `)`
           | p && ) q
           |      ^
-    "#]]);
+    "#]],
+    );
 }
