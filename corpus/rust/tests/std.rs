@@ -126,6 +126,25 @@ fn mpsc_violated() {
 }
 
 #[test]
+fn sync_channel_holds() {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let thread = thread::spawn(move || sender.send(1).unwrap());
+    assert_eq!(receiver.recv(), Ok(1));
+    thread.join().unwrap();
+}
+
+/// Whether the second message finds room depends on whether the first was taken.
+#[test]
+fn sync_channel_violated() {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let thread = thread::spawn(move || receiver.recv().unwrap());
+    sender.send(1).unwrap();
+    let is_full = sender.try_send(2).is_err();
+    thread.join().unwrap();
+    assert!(is_full);
+}
+
+#[test]
 fn once_lock_holds() {
     let once = Arc::new(OnceLock::new());
     let other = once.clone();

@@ -56,6 +56,8 @@ fn the_standard_library() {
             "barrier_holds",
             "barrier_violated",
             "mpsc_violated",
+            "sync_channel_holds",
+            "sync_channel_violated",
             "once_lock_holds",
             "once_lock_violated",
             "scope_holds",

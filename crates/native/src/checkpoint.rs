@@ -196,6 +196,7 @@ impl Machine {
             is_test: _,
             are_races_allowed: _,
             has_loops: _,
+            counting_loops: _,
             // Of the last step, or of what is going on right now.
             effect: _,
             value: _,

@@ -13,7 +13,7 @@ use crate::names;
 use crate::objects::Objects;
 use crate::process::{self, Handler, Start};
 use crate::signals;
-use crate::spin::{self, Arrival, Reads};
+use crate::spin::{self, Arrival, CountingLoops, Reads};
 use crate::tls::Lender;
 use crate::watch::Watch;
 use mazurka_core::{
@@ -63,6 +63,7 @@ pub(crate) struct Machine {
     pub(crate) are_races_allowed: bool,
     /// Whether a thread of any execution came to the same read twice and changed nothing between.
     pub(crate) has_loops: bool,
+    pub(crate) counting_loops: CountingLoops,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
     /// What is called when the program exits, the last one first.
@@ -240,6 +241,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         has_refused: false,
         are_races_allowed: false,
         has_loops: false,
+        counting_loops: CountingLoops::default(),
         keys: Vec::new(),
         exit_handlers: Vec::new(),
         quick_handlers: Vec::new(),
@@ -270,8 +272,11 @@ pub(crate) fn current() -> ThreadId {
 /// that succeeded: only what is tried can fail.
 pub(crate) fn visible(operation: Operation) -> bool {
     let idx = current().index();
-    with(|machine| machine.threads[idx].reads.come(operation == Operation::Yield));
-    announce(idx, operation)
+    let is_seen = with(|machine| {
+        machine.threads[idx].reads.come(operation == Operation::Yield);
+        operation != Operation::Yield || !machine.counting_loops.is_trial()
+    });
+    !is_seen || announce(idx, operation)
 }
 
 fn announce(idx: usize, operation: Operation) -> bool {
@@ -319,8 +324,8 @@ pub(crate) fn visible_read(
             return None;
         }
         machine.note_sharing(address, 1);
-        machine.come_to_read(idx, arrival, address);
-        Some(machine.objects.at(address))
+        let is_seen = machine.come_to_read(idx, arrival, address);
+        is_seen.then(|| machine.objects.at(address))
     });
     object.is_some_and(|object| announce(idx, operation(object)))
 }
@@ -624,6 +629,7 @@ impl Machine {
         self.watch.begin_step();
         signals::begin_step();
         spin::begin_step();
+        self.counting_loops.end_trial();
         self.value = Value::None;
         let operation = self.threads[idx].operation;
         if let Operation::Spawn(child) = operation {
@@ -753,6 +759,7 @@ impl System for Native {
                     ),
                 });
             }
+            assumptions.extend(machine.counting_loops.assumption());
         });
         assumptions
     }

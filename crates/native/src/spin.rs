@@ -17,7 +17,12 @@
 //! operation, and any call of a function that this library replaces, but for a few that only take time.
 //! What a library without instrumentation writes is not seen.
 //!
-//! A loop that counts its rounds is in another state each time, and is unrolled.
+//! **A loop that counts its rounds** is in another state each time, as one with a back-off is. When
+//! one has read the same values in the same places [`ROUNDS`] times over, it is tried once what
+//! becomes of it: it goes on in vain, without anybody else and without scheduling points, until it
+//! leaves by its count or has gone round [`FOR_EVER`] times. One that leaves is unrolled from then on,
+//! and nothing is lost. One that does not is held after [`ROUNDS`] rounds, and the coverage says what
+//! that takes for granted. Either way the search begins again, for the trial has changed the stack.
 //!
 //! **Stale bytes.** A frame has bytes that nobody has written yet. Whether they happen to be what
 //! the loop will write there decides between the second and the third visit, and must not depend
@@ -28,10 +33,17 @@ use crate::coroutine;
 use crate::machine::{self, Machine, Thread};
 use crate::watch::CUT;
 use mazurka_core::{ObjectId, Spin, ThreadId};
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A loop with more reads than this is unrolled.
-const MAX_READS: usize = 16;
+/// A loop that counts is unrolled if it has more reads than this.
+const MAX_PERIOD: usize = 16;
+/// How often a loop that counts goes round in vain before it is held.
+const ROUNDS: usize = 16;
+/// A loop that has gone round this often in vain is taken to do so for ever.
+const FOR_EVER: usize = 100_000;
+/// How many reads of a thread are kept, so that all rounds are there after the oldest were dropped.
+const MAX_READS: usize = MAX_PERIOD * (ROUNDS + 1);
 const POISON: u8 = 0xa5;
 const WORD: usize = 8;
 
@@ -55,16 +67,54 @@ pub(crate) struct Reads {
     held: Option<usize>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Read {
+/// The call that reads, in its frame, and what is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Place {
     site: usize,
     stack_pointer: usize,
+    address: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    place: Place,
     /// Of the state in which the thread came to it.
     digest: u64,
     object: ObjectId,
-    address: usize,
     len: u8,
     value: u128,
+}
+
+/// What is known, over all executions, of loops that count their rounds.
+#[derive(Debug, Default)]
+pub(crate) struct CountingLoops {
+    /// Whether the loop that reads there ends by its count.
+    ends: FxHashMap<Place, bool>,
+    /// How many more reads the running thread makes in vain in order to find out.
+    trial: Option<usize>,
+    /// Whether a thread was ever held in one.
+    has_held: bool,
+}
+
+impl CountingLoops {
+    /// Whether the running thread goes round a loop unseen.
+    pub(crate) fn is_trial(&self) -> bool {
+        self.trial.is_some()
+    }
+
+    /// A step begins.
+    pub(crate) fn end_trial(&mut self) {
+        self.trial = None;
+    }
+
+    /// What a verdict takes for granted because of them.
+    pub(crate) fn assumption(&self) -> Option<String> {
+        self.has_held.then(|| {
+            format!(
+                "that a loop which once went round {FOR_EVER} times in vain never ends by itself"
+            )
+        })
+    }
 }
 
 /// The running thread changes something, or may do so.
@@ -141,10 +191,11 @@ impl Arrival {
         Self { kept: std::array::from_fn(register), stack_pointer: register(6) }
     }
 
-    /// The address that the call returns to.
-    fn site(&self) -> usize {
-        // SAFETY: the stack pointer of a function that was just called points to it.
-        unsafe { *(self.stack_pointer as *const usize) }
+    fn place(&self, address: usize) -> Place {
+        let stack_pointer = self.stack_pointer;
+        // SAFETY: the stack pointer of a function that was just called points to where it returns.
+        let site = unsafe { *(stack_pointer as *const usize) };
+        Place { site, stack_pointer, address }
     }
 
     /// A hash of all that decides what the thread does next, but for what it is about to read.
@@ -193,7 +244,15 @@ impl Reads {
 
     /// Whether the thread could leave the loop: something that it reads has changed.
     pub(crate) fn can_leave(&self) -> bool {
-        self.of_loop().iter().any(|read| read.value != load(read.address, read.len))
+        self.of_loop().iter().any(|read| read.value != load(read.place.address, read.len))
+    }
+
+    /// Whether the last rounds of the loop that begins at `start` have all read the same.
+    fn are_rounds_alike(&self, start: usize) -> bool {
+        let period = self.reads.len() - start;
+        let Some(first) = self.reads.len().checked_sub(period * ROUNDS) else { return false };
+        let (earlier, later) = (&self.reads[first..start], &self.reads[first + period..]);
+        earlier.iter().zip(later).all(|(a, b)| (a.place, a.value) == (b.place, b.value))
     }
 }
 
@@ -208,29 +267,60 @@ fn load(address: usize, len: u8) -> u128 {
 }
 
 impl Machine {
-    /// The running thread comes to a read, and is held there if it is going round in a loop.
-    pub(crate) fn come_to_read(&mut self, idx: usize, arrival: &Arrival, address: usize) {
+    /// The running thread comes to a read, and is held there if it is going round in a loop. Whether
+    /// others may come before it: not while it is tried what becomes of a loop.
+    pub(crate) fn come_to_read(&mut self, idx: usize, arrival: &Arrival, address: usize) -> bool {
+        let trial = self.counting_loops.trial.take();
         let thread = &mut self.threads[idx];
         thread.reads.come(true);
-        let reads = &thread.reads.reads;
-        if reads.is_empty() {
-            return;
+        if thread.reads.reads.is_empty() {
+            return true;
         }
-        let site = arrival.site();
-        let is_here = |read: &Read| {
-            read.site == site
-                && read.stack_pointer == arrival.stack_pointer
-                && read.address == address
+        let place = arrival.place(address);
+        let Some(start) = thread.reads.reads.iter().rposition(|read| read.place == place) else {
+            return true;
         };
-        let Some(start) = reads.iter().rposition(is_here) else { return };
-        if reads[start].digest == arrival.digest(idx, &thread.shared_words) {
-            thread.reads.held = Some(start);
-        }
+        let is_same = thread.reads.reads[start].digest == arrival.digest(idx, &thread.shared_words);
         if !self.has_loops {
             // So far, stale bytes may have decided.
             self.has_loops = true;
             self.learn();
         }
+        if is_same && trial.is_none() {
+            self.threads[idx].reads.held = Some(start);
+        } else if self.threads[idx].reads.are_rounds_alike(start) {
+            return self.come_round(idx, start, trial);
+        }
+        true
+    }
+
+    /// The same for a thread that comes round often enough in a loop that counts.
+    fn come_round(&mut self, idx: usize, start: usize, trial: Option<usize>) -> bool {
+        let place = self.threads[idx].reads.reads[start].place;
+        match (trial, self.counting_loops.ends.get(&place)) {
+            (Some(0), _) => self.learn_end(idx, start, false),
+            (Some(left), _) => self.counting_loops.trial = Some(left - 1),
+            (None, Some(true)) => {}
+            (None, Some(false)) => {
+                self.threads[idx].reads.held = Some(start);
+                self.counting_loops.has_held = true;
+            }
+            (None, None) => {
+                // It is so unless the trial goes on to its end.
+                self.learn_end(idx, start, true);
+                let period = self.threads[idx].reads.reads.len() - start;
+                self.counting_loops.trial = Some(FOR_EVER * period);
+            }
+        }
+        !self.counting_loops.is_trial()
+    }
+
+    /// It is known whether a loop ends by its count.
+    fn learn_end(&mut self, idx: usize, start: usize, ends: bool) {
+        let places = self.threads[idx].reads.reads[start..].iter().map(|read| (read.place, ends));
+        self.counting_loops.ends.extend(places);
+        self.counting_loops.has_held = false;
+        self.learn();
     }
 
     /// Something new is known that would have mattered before.
@@ -251,14 +341,12 @@ impl Machine {
         let thread = &mut self.threads[idx];
         let digest = arrival.digest(idx, &thread.shared_words);
         if thread.reads.reads.len() == MAX_READS {
-            thread.reads.reads.clear();
+            thread.reads.reads.drain(..MAX_PERIOD);
         }
         thread.reads.reads.push(Read {
-            site: arrival.site(),
-            stack_pointer: arrival.stack_pointer,
+            place: arrival.place(address),
             digest,
             object,
-            address,
             len,
             value: load(address, len),
         });
@@ -323,11 +411,11 @@ impl Machine {
 pub(crate) fn describe(idx: usize, place: Option<String>) -> Option<Spin> {
     let mut reads = machine::with(|machine| machine.threads[idx].reads.of_loop().to_vec());
     let object = reads.first()?.object;
-    reads.sort_by_key(|read| read.address);
-    reads.dedup_by_key(|read| read.address);
+    reads.sort_by_key(|read| read.place.address);
+    reads.dedup_by_key(|read| read.place.address);
     let wishes: Vec<String> = reads
         .iter()
-        .map(|read| format!("{} changes from {}", machine::name_of(read.address), read.value))
+        .map(|read| format!("{} changes from {}", machine::name_of(read.place.address), read.value))
         .collect();
     let place = place.map_or(String::new(), |place| format!(" at {place}"));
     Some(Spin { object, text: format!("spins{place} until {}", wishes.join(" or ")) })

@@ -373,14 +373,14 @@ fn broken_locks_that_spin_are_found() {
 fn loops_that_wait_are_gone_round_once() {
     let lost = "deadlock: 1 thread waits for ever: main spins at spin_waits.c";
     for (wait, expected, found) in [
-        ("FLAG", (1, 1), format!("{lost}:41:13 until flag changes from 0")),
-        ("SLEEPING", (2, 1), format!("{lost}:41:13 until flag changes from 0")),
-        ("VOLATILE", (1, 1), format!("{lost}:62:17 until flag changes from 2")),
-        ("ON_STACK", (2, 2), format!("{lost}:80:13 until main.stack-")),
-        ("SEQLOCK", (235, 83), "assertion: spin_waits.c:106: assertion `l == r` failed".to_owned()),
+        ("FLAG", (1, 1), format!("{lost}:45:13 until flag changes from 0")),
+        ("SLEEPING", (2, 1), format!("{lost}:45:13 until flag changes from 0")),
+        ("VOLATILE", (1, 1), format!("{lost}:66:17 until flag changes from 2")),
+        ("ON_STACK", (2, 2), format!("{lost}:84:13 until main.stack-")),
+        ("SEQLOCK", (235, 83), "assertion: spin_waits.c:110: assertion `l == r` failed".to_owned()),
         ("SENSE_BARRIER", (32, 36), "deadlock: 2 threads wait for ever: main spins at ".to_owned()),
-        ("BOUNDED", (4, 0), "assertion: spin_waits.c:153: assertion `tries != ".to_owned()),
-        ("NESTED", (2, 4), format!("{lost}:168:12 until y changes from 0 or x changes from 0")),
+        ("BOUNDED", (4, 0), "assertion: spin_waits.c:157: assertion `tries != ".to_owned()),
+        ("NESTED", (2, 4), format!("{lost}:172:12 until y changes from 0 or x changes from 0")),
     ] {
         let wait = format!("-DWAIT={wait}");
         assert_eq!(rounds("spin_waits", &[&wait]), expected, "{wait}");
@@ -391,13 +391,43 @@ fn loops_that_wait_are_gone_round_once() {
 }
 
 #[test]
+fn loops_that_count_are_held_once_it_is_known_that_they_do_not_end() {
+    const ASSUMED: &str =
+        "that a loop which once went round 100000 times in vain never ends by itself";
+    for (wait, executions, is_assumed, found) in [
+        ("BOUNDED", 4, false, "assertion: spin_waits.c:157: assertion `tries != "),
+        ("RETRIES", 41, false, "assertion: spin_waits.c:209: assertion `tries != "),
+        ("BACK_OFF", 16, true, "deadlock: 1 thread waits for ever: main spins at spin_waits.c:"),
+        ("BACK_OFF_LOCK", 32, true, "race: data race on `inside`"),
+    ] {
+        let wait = format!("-DWAIT={wait}");
+        for level in ["-O2", "-O0"] {
+            let answer = Program::build("spin_waits", &[&wait, level]).explore(&json!({}));
+            let is_proved = matches!(answer.verdict, Some(Verdict::Holds(_)));
+            assert!(is_proved, "{wait} {level}: {} {:?}", answer.message, answer.error);
+            assert_eq!(
+                answer.message.contains(ASSUMED),
+                is_assumed,
+                "{wait} {level}: {}",
+                answer.message
+            );
+            assert_eq!(answer.statistics.executions, executions, "{wait} {level}");
+            let mistake = mistake("spin_waits", &[&wait, level, "-DBROKEN"]);
+            assert!(mistake.starts_with(found), "{wait} {level}: {mistake}");
+        }
+    }
+}
+
+#[test]
 fn a_loop_that_never_ends_is_replayed() {
-    let program = Program::build("spin_waits", &["-DWAIT=ON_STACK", "-DBROKEN"]);
-    let answer = program.explore(&json!({}));
-    let Some(Verdict::Violated(found)) = answer.verdict else { panic!("{}", answer.message) };
-    let again = program.explore(&json!({ "replay": found.schedule.to_string() }));
-    let end = format!(": {}", found.violation.message);
-    assert!(again.message.ends_with(&end), "{} {:?}", again.message, again.error);
+    for wait in ["ON_STACK", "BACK_OFF", "RETRIES"] {
+        let program = Program::build("spin_waits", &[&format!("-DWAIT={wait}"), "-DBROKEN"]);
+        let answer = program.explore(&json!({}));
+        let Some(Verdict::Violated(found)) = answer.verdict else { panic!("{}", answer.message) };
+        let again = program.explore(&json!({ "replay": found.schedule.to_string() }));
+        let end = format!(": {}", found.violation.message);
+        assert!(again.message.ends_with(&end), "{wait}: {} {:?}", again.message, again.error);
+    }
 }
 
 /// What a program of the corpus is said to be in its first lines, for each way to build it:

@@ -2,6 +2,7 @@
 // BROKEN.
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <threads.h>
 #include <time.h>
@@ -15,6 +16,9 @@
 #define SENSE_BARRIER 6
 #define BOUNDED 7
 #define NESTED 8
+#define BACK_OFF 9
+#define RETRIES 10
+#define BACK_OFF_LOCK 11
 
 #ifdef BROKEN
 #define IS_BROKEN 1
@@ -168,6 +172,65 @@ int main(void) {
     while (atomic_load(&y) == 0) {
         if (atomic_load(&x) == 1) atomic_store(&z, 1);
     }
+    return 0;
+}
+
+#elif WAIT == BACK_OFF
+// The loop waits longer each time, and so is in another state each time.
+static atomic_int flag;
+static void *send(void *nothing) {
+    if (!IS_BROKEN) atomic_store(&flag, 1);
+    return nothing;
+}
+static void back_off(unsigned *step) {
+    for (unsigned i = 0; i < (*step < 6 ? *step : 6); i++) __builtin_ia32_pause();
+    if (*step > 6) sched_yield();
+    ++*step;
+}
+int main(void) {
+    pthread_t other = start(send, 0);
+    unsigned step = 0;
+    while (!atomic_load(&flag)) back_off(&step);
+    pthread_join(other, 0);
+    return 0;
+}
+
+#elif WAIT == RETRIES
+// Forty tries are forty tries, too.
+static atomic_int flag;
+static void *send(void *nothing) {
+    atomic_store(&flag, 1);
+    return nothing;
+}
+int main(void) {
+    start(send, 0);
+    int tries = 0;
+    while (tries < 40 && !atomic_load(&flag)) tries++;
+    assert(tries != (IS_BROKEN ? 40 : 41));
+    return 0;
+}
+
+#elif WAIT == BACK_OFF_LOCK
+// Two reads a round, and what is waited for is a lock.
+static atomic_int is_locked, turns;
+static int inside;
+static void *work(void *nothing) {
+    int expected = 0;
+    for (volatile int step = 0; !atomic_compare_exchange_strong(&is_locked, &expected, 1); step++) {
+        expected = 0;
+        if (IS_BROKEN && atomic_load(&turns) == 7) break;
+    }
+    inside++;
+    if (!IS_BROKEN) atomic_load(&turns);
+    atomic_store(&turns, 7);
+    inside--;
+    atomic_store(&is_locked, 0);
+    return nothing;
+}
+int main(void) {
+    pthread_t other = start(work, 0);
+    work(0);
+    pthread_join(other, 0);
     return 0;
 }
 #endif
