@@ -55,6 +55,7 @@ fn the_standard_library() {
             "rwlock_violated",
             "barrier_holds",
             "barrier_violated",
+            "mpsc_holds",
             "mpsc_violated",
             "sync_channel_holds",
             "sync_channel_violated",
@@ -71,8 +72,7 @@ fn the_standard_library() {
     );
 }
 
-// Not here, since they take longer than a test may: `mpsc_holds`, `dashmap_holds` and
-// `multi_thread_holds`, whose loops count how often they have spun and so are unrolled.
+// Not here, since they take longer than a test may: `dashmap_holds` and `multi_thread_holds`.
 #[test]
 fn crates_that_many_stand_on() {
     check("parking_lot", &["mutex_holds", "mutex_violated"]);

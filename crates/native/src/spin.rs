@@ -244,7 +244,7 @@ impl Reads {
 
     /// Whether the thread could leave the loop: something that it reads has changed.
     pub(crate) fn can_leave(&self) -> bool {
-        self.of_loop().iter().any(|read| read.value != load(read.place.address, read.len))
+        self.of_loop().iter().any(Read::is_outdated)
     }
 
     /// Whether the last rounds of the loop that begins at `start` have all read the same.
@@ -253,6 +253,13 @@ impl Reads {
         let Some(first) = self.reads.len().checked_sub(period * ROUNDS) else { return false };
         let (earlier, later) = (&self.reads[first..start], &self.reads[first + period..]);
         earlier.iter().zip(later).all(|(a, b)| (a.place, a.value) == (b.place, b.value))
+    }
+}
+
+impl Read {
+    /// Whether another value would be read by now.
+    fn is_outdated(&self) -> bool {
+        self.value != load(self.place.address, self.len)
     }
 }
 
@@ -305,6 +312,9 @@ impl Machine {
                 self.threads[idx].reads.held = Some(start);
                 self.counting_loops.has_held = true;
             }
+            // What ends it now is not its count.
+            (None, None)
+                if self.threads[idx].reads.reads[start..].iter().any(Read::is_outdated) => {}
             (None, None) => {
                 // It is so unless the trial goes on to its end.
                 self.learn_end(idx, start, true);
