@@ -1,6 +1,6 @@
 //! parking_lot: of each pair, the first test holds and the second goes wrong.
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::thread;
 
@@ -27,4 +27,45 @@ fn mutex_violated() {
     add(&count);
     thread.join().unwrap();
     assert_eq!(*count.lock(), 2);
+}
+
+#[test]
+fn condvar_holds() {
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = pair.clone();
+    let thread = thread::spawn(move || {
+        *other.0.lock() = true;
+        other.1.notify_one();
+    });
+    let mut ready = pair.0.lock();
+    while !*ready {
+        pair.1.wait(&mut ready);
+    }
+    drop(ready);
+    thread.join().unwrap();
+}
+
+/// Nobody looks whether the notification was there before.
+#[test]
+fn condvar_violated() {
+    let pair = Arc::new((Mutex::new(()), Condvar::new()));
+    let other = pair.clone();
+    let thread = thread::spawn(move || other.1.notify_one());
+    pair.1.wait(&mut pair.0.lock());
+    thread.join().unwrap();
+}
+
+/// Two locks, taken in both orders.
+#[test]
+fn two_locks_violated() {
+    let locks = Arc::new((Mutex::new(()), Mutex::new(())));
+    let other = locks.clone();
+    let thread = thread::spawn(move || {
+        let _second = other.1.lock();
+        let _first = other.0.lock();
+    });
+    let first = locks.0.lock();
+    drop(locks.1.lock());
+    drop(first);
+    thread.join().unwrap();
 }

@@ -16,7 +16,13 @@ fn mazurka(arguments: &[&str]) -> Output {
 
 /// Runs these tests of one file, and compares what is found to their names.
 fn check(file: &str, names: &[&str]) {
+    check_with(&[], file, names);
+}
+
+/// The same with more options.
+fn check_with(options: &[&str], file: &str, names: &[&str]) {
     let mut arguments = vec!["--test", file, "--exact", "--json", "-", "--time-limit", "60s"];
+    arguments.extend(options);
     arguments.extend(names);
     let output = mazurka(&arguments);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -72,10 +78,13 @@ fn the_standard_library() {
     );
 }
 
-// Not here, since they take longer than a test may: `dashmap_holds` and `multi_thread_holds`.
+// Not here, since they take longer than a test may: `dashmap_holds` and `multi_thread_holds`. Without
+// a bound, parking_lot's `condvar_holds` and `two_locks_violated` do so, too.
 #[test]
 fn crates_that_many_stand_on() {
-    check("parking_lot", &["mutex_holds", "mutex_violated"]);
+    check("parking_lot", &["mutex_holds", "mutex_violated", "condvar_violated"]);
+    let bound = ["--bound", "preemption=1"];
+    check_with(&bound, "parking_lot", &["condvar_holds", "two_locks_violated"]);
     check(
         "crossbeam",
         &[
