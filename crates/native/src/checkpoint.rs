@@ -2,7 +2,7 @@
 //!
 //! [`Checkpoint`] is the one place that says what a state of the program consists of. Whoever adds
 //! something that an execution can change adds it there: something a thread has to [`Life`], and
-//! something an object has to [`State`](crate::objects::State), which are kept as a whole; a table
+//! something an object has to [`State`], which are kept as a whole; a table
 //! to [`Machine`], and the compiler asks here what becomes of it.
 //!
 //! Checkpoints are taken where the search goes back to, and on the way there: half way from the

@@ -6,7 +6,7 @@
 //! `Expire`, which stops sleeping unless the thread was woken before.
 //!
 //! A loop around such a wait could go on for ever without anybody else moving. So a thread fails in
-//! vain only so many times in one execution ([`Machine::retries`]); from then on it waits *patiently*
+//! vain only so many times in one execution ([`Machine::retries`](crate::machine::Machine::retries)); from then on it waits *patiently*
 //! until it gets what it wants. Where patient threads are all that is left, the execution is over, and
 //! no deadlock. The coverage says so if it came to that.
 
