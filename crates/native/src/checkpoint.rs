@@ -201,10 +201,13 @@ impl Machine {
             effect: _,
             value: _,
             violation: _,
+            refusal: _,
             backtrace: _,
             is_backtrace_wanted: _,
             script: _,
             n_followed: _,
+            // Once there is a file, there are no checkpoints.
+            files: _,
         } = self;
         to.depth = self.depth;
         to.variables.resize_with(self.variables.len(), Saved::default);

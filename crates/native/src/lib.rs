@@ -7,7 +7,7 @@
 //!
 //! What a thread does to shared objects comes in through the callbacks of the instrumentation
 //! (`callbacks`, `atomics`) and through replaced functions of the C library (`pthread`, `futex`,
-//! `syscall`, `process`).
+//! `syscall`, `process`, `io`).
 //! Threads are coroutines on one OS thread (`coroutine`) with thread-local storage of their own
 //! (`tls`); a new execution begins by putting memory back (`memory`, `heap`). `machine` is the
 //! [`System`](mazurka_core::System) that the explorer drives.
@@ -21,7 +21,7 @@
 //!   time: that shows every state which some part of their steps leads to. Who waits by then has
 //!   ended.
 //! - A loop that changes nothing is gone round once (`spin`).
-//! - What the C library keeps for itself (open files, locale) is not put back.
+//! - What the C library keeps for itself (locale) is not put back.
 
 #![expect(unsafe_code, reason = "this is where the coroutines and the program's memory live")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -34,6 +34,7 @@ mod coroutine;
 mod cxx;
 mod futex;
 mod heap;
+mod io;
 mod machine;
 mod memory;
 mod names;

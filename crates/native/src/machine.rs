@@ -8,6 +8,7 @@
 use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
 use crate::heap::Heap;
+use crate::io::{self, Files, Refusal};
 use crate::memory::{self, Part, Saved};
 use crate::names;
 use crate::objects::Objects;
@@ -45,6 +46,9 @@ pub(crate) struct Machine {
     pub(crate) value: Value,
     /// What the step in progress came to.
     pub(crate) violation: Option<Violation>,
+    /// Why the search cannot go on.
+    pub(crate) refusal: Option<Refusal>,
+    pub(crate) files: Files,
     /// Whether a second thread was ever announced in this execution.
     pub(crate) is_shared: bool,
     /// Whether the program has exited in this execution.
@@ -232,6 +236,8 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         effect: Effect::Done,
         value: Value::None,
         violation: None,
+        refusal: None,
+        files: Files::default(),
         is_shared: false,
         has_exited: false,
         retries: RETRIES,
@@ -582,6 +588,7 @@ impl Machine {
 
     pub(crate) fn reset(&mut self) {
         self.checkpoints.clear();
+        self.files.close();
         self.depth = 0;
         for (part, saved) in self.variables.iter_mut().zip(&self.first) {
             part.restore(saved);
@@ -646,6 +653,9 @@ impl Machine {
         match self.violation.take() {
             None => Ok(self.effect),
             Some(violation) => {
+                if let Some(refusal) = self.refusal.take() {
+                    refusal.end_search();
+                }
                 self.threads[idx].status = Status::Finished;
                 Err(Failure { effect: self.effect, violation })
             }
@@ -761,6 +771,7 @@ impl System for Native {
             }
             assumptions.extend(machine.counting_loops.assumption());
         });
+        assumptions.extend(io::assumptions());
         assumptions
     }
 
@@ -818,5 +829,6 @@ pub(crate) fn name_of(address: usize) -> String {
     {
         return format!("{name}.stack-{:#x}", coroutine::top(idx) - address);
     }
-    names::symbol(address).unwrap_or_else(|| format!("{address:#x}"))
+    let name = io::name_of(address).or_else(|| names::symbol(address));
+    name.unwrap_or_else(|| format!("{address:#x}"))
 }

@@ -11,6 +11,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The exit status of a defect of Mazurka.
 const DEFECT: i32 = 101;
+/// That of a program which cannot be explored.
+const WRONG_INPUT: i32 = 2;
 
 /// The answer, as it is written.
 #[derive(Debug, Default, Serialize)]
@@ -119,6 +121,15 @@ fn write_whole(path: &Path, value: &impl Serialize) -> std::io::Result<()> {
 
 /// Ends the process because of a defect of our own; the report says which.
 pub(crate) fn die(error: &str) -> ! {
+    end(error, DEFECT)
+}
+
+/// Ends the process because of something that the program does; the report says what.
+pub(crate) fn end_without_verdict(error: &str) -> ! {
+    end(error, WRONG_INPUT)
+}
+
+fn end(error: &str, status: i32) -> ! {
     if !IS_WRITTEN.swap(true, Ordering::Relaxed) {
         let report = Report { error: Some(error.to_owned()), ..Report::default() };
         if write(&report).is_err() {
@@ -128,6 +139,6 @@ pub(crate) fn die(error: &str) -> ! {
         }
     }
     // SAFETY: ends the process at once: nothing in it can be relied on.
-    unsafe { syscall::kernel(libc::SYS_exit_group, [DEFECT as usize, 0, 0, 0, 0, 0]) };
+    unsafe { syscall::kernel(libc::SYS_exit_group, [status as usize, 0, 0, 0, 0, 0]) };
     unreachable!("the process has ended")
 }

@@ -3,6 +3,7 @@
 //! `MAZURKA_REPORT` is the file to write the verdict to; `MAZURKA_OPTIONS` is a JSON object, see
 //! [`Wishes`]. Without the first the program runs as if this library were not there.
 
+use crate::io;
 use crate::machine::{self, Native};
 use crate::precompiled;
 use crate::process::{Main, Start};
@@ -49,6 +50,8 @@ struct Wishes {
     leak: Option<bool>,
     /// How often a thread may fail in vain to get what it tries or waits a while for.
     retries: Option<u32>,
+    /// What is done about calls that cannot be repeated: `skip=socket`.
+    allow: Vec<String>,
     /// A printed schedule: only this execution is run, and its output is shown.
     replay: Option<String>,
 }
@@ -141,6 +144,7 @@ fn explore(start: Start) -> Result<Report, String> {
         Ok(text) => serde_json::from_str(&text).map_err(|it| format!("MAZURKA_OPTIONS: {it}"))?,
     };
     let options = wishes.options()?;
+    wishes.allow.iter().try_for_each(|wish| io::allow(wish))?;
     buffer_output();
     machine::set_up(start)?;
     machine::with(|machine| {

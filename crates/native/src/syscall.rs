@@ -2,10 +2,11 @@
 
 use crate::coroutine;
 use crate::futex;
+use crate::io;
 use crate::machine;
 use crate::process;
 use crate::real::replace;
-use mazurka_core::{Operation, ViolationKind};
+use mazurka_core::Operation;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
 /// Calls that change nothing and whose answer is the same in every execution.
@@ -107,7 +108,7 @@ unsafe fn answer(number: c_long, arguments: [usize; 6]) -> c_long {
 }
 
 fn refuse(what: &str) -> ! {
-    machine::fail(ViolationKind::Panic, format!("{what} cannot be explored"))
+    io::refuse(what.to_owned(), None)
 }
 
 // In C this takes any number of arguments; those that were not given are not looked at.

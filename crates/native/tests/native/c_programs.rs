@@ -508,3 +508,89 @@ fn three_threads_of_five_increments() {
     let rate = answer.statistics.executions as f64 / answer.time_s;
     println!("{rate:.0} executions a second, this library built as the tests are");
 }
+
+/// The line of `unrepeatable.c` with what cannot be repeated.
+const PLACE: &str = "unrepeatable.c:25:";
+
+#[test]
+fn what_cannot_be_repeated_is_refused_at_the_call() {
+    let calls = [
+        ("socket", "socket(AF_INET, SOCK_STREAM, 0)"),
+        ("fork", "fork()"),
+        ("execl", "execl(\"/bin/true\", \"true\", (char *)0)"),
+        ("system", "system(\"true\")"),
+        ("signal", "signal(SIGUSR1, SIG_IGN)"),
+        ("kill", "kill(getpid(), 0)"),
+        ("pthread_cancel", "pthread_cancel(pthread_self())"),
+        ("alarm", "alarm(1)"),
+        ("open", "open(\"made\", O_CREAT | O_WRONLY, 0600)"),
+        ("fopen", "fopen(\"made\", \"w\")"),
+        ("mkdir", "mkdir(\"made\", 0700)"),
+        ("epoll_create1", "epoll_create1(0)"),
+        ("mmap", "mmap(0, 4096, PROT_READ, MAP_SHARED, 0, 0)"),
+    ];
+    for (name, call) in calls {
+        let answer = check_with("unrepeatable", &format!("-DCALL={call}"));
+        let error = answer.error.expect("there is no verdict");
+        assert!(answer.verdict.is_none(), "{name}");
+        assert_eq!(answer.output.status.code(), Some(2), "{error}");
+        assert!(error.starts_with(&format!("`{name}` at ")) && error.contains(PLACE), "{error}");
+        assert!(error.contains("in reach_out, cannot be repeated in every execution"), "{error}");
+        assert!(error.contains(&format!("`--allow skip={name}`")), "{error}");
+    }
+}
+
+#[test]
+fn what_can_be_repeated_is_not_refused() {
+    for call in [
+        "sigaction(SIGTERM, 0, &(struct sigaction){})",
+        "signal(SIGPIPE, SIG_IGN)",
+        "open(\"/dev/null\", O_WRONLY)",
+        "mmap(0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0)",
+    ] {
+        check_with("unrepeatable", &format!("-DCALL={call}")).holds(2);
+    }
+}
+
+#[test]
+fn what_is_allowed_is_part_of_the_verdict() {
+    let skipped = Program::build("unrepeatable", &["-DEXPECTED=result == -1"]);
+    let answer = skipped.explore(&json!({ "allow": ["skip=fork,socket"] })).holds(2);
+    assert!(answer.message.ends_with("and that `socket` fails"), "{}", answer.message);
+    let call = "-DCALL=(kill(getpid(), 0) == 0 && fork() == -1 ? 7 : 8)";
+    let real = Program::build("unrepeatable", &[call, "-DEXPECTED=result == 7"]);
+    let answer = real.explore(&json!({ "allow": ["real=kill", "skip=fork"] })).holds(2);
+    assert!(answer.message.contains("that `kill` does the same each time"), "{}", answer.message);
+    let wrong = real.explore(&json!({ "allow": ["real=dance"] }));
+    let error = wrong.error.expect("there is no verdict");
+    assert!(error.starts_with("`--allow`: `dance` is none of what is refused: "), "{error}");
+    let wrong = real.explore(&json!({ "allow": ["perhaps=kill"] }));
+    assert!(wrong.error.is_some_and(|error| error.contains("write `skip=NAME`")));
+}
+
+#[test]
+fn refused_functions_work_outside_of_the_search() {
+    let call = "-DCALL=(vfork() == 0 ? execl(\"/bin/true\", \"true\", (char *)0) : 5)";
+    let program = Program::build("unrepeatable", &[call, "-DEXPECTED=result == 5"]);
+    let status = program.command().status().expect("the program can be started");
+    assert!(status.success(), "without a report the program runs as ever");
+}
+
+#[test]
+fn files_are_read_in_every_execution() {
+    let file = std::env::temp_dir().join(format!("mazurka-reading-{}", std::process::id()));
+    std::fs::write(&file, "abcdefgh\n").expect("a file can be written");
+    let path = file.to_str().expect("its name is plain");
+    for define in ["-DLEFT=0", "-DLEFT=1"] {
+        let program = Program::build("reading", &[define]);
+        let answer = program.explore_with(&[path], &json!({ "max_executions": 12_000 }));
+        assert_eq!(answer.error, None);
+        assert!(!matches!(answer.verdict, Some(Verdict::Violated(_))), "{}", answer.message);
+        assert!(answer.statistics.executions > 1000, "{}", answer.statistics.executions);
+    }
+    let shared = Program::build("reading", &["-DSHARED=1"]);
+    let answer = shared.explore_with(&[path], &json!({}));
+    let _ = std::fs::remove_file(&file);
+    let message = "reading.c:54: assertion `seen[0] == 'a' && seen[1] == 'b'` failed in main";
+    answer.violated("assertion", message);
+}

@@ -1,0 +1,620 @@
+//! What reaches beyond the program: files, processes, signals, the network.
+//!
+//! A file that is only read is the same in every execution, and is closed before the next one.
+//! Numbers of files and the position in each are shared between threads, so whoever opens, closes or
+//! reads takes an operation. The kernel keeps them, so there are no checkpoints once a file was opened.
+//!
+//! What cannot be repeated ends the search where it is called, with an error and not a verdict,
+//! unless the user says that the call is to fail (`skip`) or to be made each time (`real`). The
+//! coverage then says so.
+
+use crate::coroutine;
+use crate::machine::{self, Machine};
+use crate::names;
+use crate::real::{Real, original, replace};
+use crate::report;
+use crate::spin;
+use crate::syscall;
+use mazurka_core::ViolationKind;
+use std::arch::naked_asm;
+use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+const BUFFER_LEN: usize = 4096;
+/// Files of the program have numbers from here on, so that they do not depend on ours.
+const FIRST_NUMBER: c_int = 300;
+
+/// A function of the C library that cannot be repeated, or not with all arguments.
+struct Call {
+    name: &'static str,
+    real: Real,
+    check: Check,
+    /// What the function gives back when it fails.
+    failure: extern "C" fn() -> isize,
+    /// What the user has said of it: [`REFUSED`], [`SKIPPED`] or [`REAL`].
+    allowed: AtomicU8,
+    is_used: AtomicBool,
+}
+
+const REFUSED: u8 = 0;
+const SKIPPED: u8 = 1;
+const REAL: u8 = 2;
+
+/// What is done before a function is called: its arguments may make it harmless, or it is an
+/// operation.
+type Check = fn(&Registers) -> Nature;
+
+/// What a call is.
+#[derive(PartialEq, Eq)]
+enum Nature {
+    /// It can be repeated.
+    Harmless,
+    /// It cannot.
+    Unrepeatable,
+    /// It moves the position of a file, if the program has opened that.
+    MovesNumber(c_int),
+    MovesStream(*mut libc::FILE),
+}
+
+/// The arguments of a function, and who called it, as [`stand_in`] leaves them on the stack.
+#[repr(C)]
+struct Registers {
+    rax: usize,
+    r9: usize,
+    r8: usize,
+    rcx: usize,
+    rdx: usize,
+    rsi: usize,
+    rdi: usize,
+    caller: usize,
+}
+
+/// A call that ends the search.
+pub(crate) struct Refusal {
+    what: String,
+    stack: Vec<usize>,
+}
+
+/// The files that the program has open in the execution in progress.
+#[derive(Default)]
+pub(crate) struct Files {
+    numbers: Vec<c_int>,
+    /// Each with its buffer, in the lowest place that was free.
+    streams: Vec<Option<Stream>>,
+}
+
+type Stream = (*mut libc::FILE, Box<[u8]>);
+
+/// Stand for what threads share of files, as addresses for the operations on it.
+#[repr(C)]
+struct Shared {
+    table: u8,
+    numbers: [u8; N_SHARED],
+    streams: [u8; N_SHARED],
+}
+
+/// Files beyond that share a place: their operations depend on each other, needlessly.
+const N_SHARED: usize = 1 << 10;
+static SHARED: Shared = Shared { table: 0, numbers: [0; N_SHARED], streams: [0; N_SHARED] };
+
+/// What people call the thing at an address, if it is about files.
+pub(crate) fn name_of(address: usize) -> Option<String> {
+    let idx = |places: &[u8]| {
+        let idx = address.checked_sub(places.as_ptr() as usize)?;
+        (idx < places.len()).then_some(idx)
+    };
+    let is_table = address == &raw const SHARED.table as usize;
+    let table = || is_table.then(|| "the open files".to_owned());
+    let number = || idx(&SHARED.numbers).map(|number| format!("file {number}"));
+    let stream = || idx(&SHARED.streams).map(|stream| format!("stream {}", stream + 1));
+    table().or_else(number).or_else(stream)
+}
+
+/// A file is about to be opened or closed.
+fn touch_table() {
+    machine::visible_write(&raw const SHARED.table as usize);
+}
+
+extern "C" fn minus_one() -> isize {
+    syscall::fail_with(libc::ENOSYS) as isize
+}
+
+extern "C" fn null() -> isize {
+    syscall::fail_with(libc::ENOSYS);
+    0
+}
+
+extern "C" fn error_number() -> isize {
+    libc::ENOSYS as isize
+}
+
+fn always(_: &Registers) -> Nature {
+    Nature::Unrepeatable
+}
+
+fn if_it(is_unrepeatable: bool) -> Nature {
+    if is_unrepeatable { Nature::Unrepeatable } else { Nature::Harmless }
+}
+
+/// To ask for a handler is harmless.
+fn changes_handler(registers: &Registers) -> Nature {
+    if_it(registers.rsi != 0 && registers.rdi != libc::SIGPIPE as usize)
+}
+
+/// Whoever ignores broken pipes, as Rust's library does, sees none here.
+fn is_no_pipe(registers: &Registers) -> Nature {
+    if_it(registers.rdi != libc::SIGPIPE as usize)
+}
+
+/// The end of the program by itself is a violation, which is found.
+fn is_no_abort(registers: &Registers) -> Nature {
+    if_it(registers.rdi != libc::SIGABRT as usize)
+}
+
+fn shares_file(registers: &Registers) -> Nature {
+    let (flags, file) = (registers.rcx as c_int, registers.r8 as c_int);
+    if_it(flags & libc::MAP_SHARED != 0 && flags & libc::MAP_ANONYMOUS == 0 && file >= 0)
+}
+
+fn number_first(registers: &Registers) -> Nature {
+    Nature::MovesNumber(registers.rdi as c_int)
+}
+
+fn stream_first(registers: &Registers) -> Nature {
+    Nature::MovesStream(registers.rdi as *mut libc::FILE)
+}
+
+fn stream_third(registers: &Registers) -> Nature {
+    Nature::MovesStream(registers.rdx as *mut libc::FILE)
+}
+
+fn stream_fourth(registers: &Registers) -> Nature {
+    Nature::MovesStream(registers.rcx as *mut libc::FILE)
+}
+
+impl Call {
+    const fn new(
+        name: &'static str,
+        c_name: &'static CStr,
+        check: Check,
+        failure: extern "C" fn() -> isize,
+    ) -> Self {
+        let (allowed, is_used) = (AtomicU8::new(REFUSED), AtomicBool::new(false));
+        Self { name, real: Real::new(c_name), check, failure, allowed, is_used }
+    }
+
+    /// Whether a call that cannot be repeated is made nevertheless; if nobody has said anything of
+    /// it, the search ends here.
+    fn is_real(&self) -> bool {
+        let allowed = self.allowed.load(Ordering::Relaxed);
+        if allowed == REFUSED {
+            let name = self.name;
+            refuse(format!("`{name}`"), Some(name))
+        }
+        self.is_used.store(true, Ordering::Relaxed);
+        allowed == REAL
+    }
+
+    fn assumption(&self) -> Option<String> {
+        self.is_used.load(Ordering::Relaxed).then(|| match self.allowed.load(Ordering::Relaxed) {
+            REAL => format!("that `{}` does the same each time", self.name),
+            _ => format!("that `{}` fails", self.name),
+        })
+    }
+
+    /// Where a call goes on.
+    fn way(&self, registers: &Registers) -> usize {
+        if coroutine::in_program() {
+            spin::spoil();
+            match (self.check)(registers) {
+                Nature::Harmless => {}
+                // This library may do what it likes.
+                Nature::Unrepeatable if names::library_of(registers.caller).is_none() => {}
+                Nature::Unrepeatable if self.is_real() => {}
+                Nature::Unrepeatable => return self.failure as *const () as usize,
+                Nature::MovesNumber(number) => move_number(number),
+                Nature::MovesStream(stream) => move_stream(stream),
+            }
+        }
+        self.real.address()
+    }
+}
+
+/// Ends the search because of something that cannot be repeated; `name` is what the user may allow.
+pub(crate) fn refuse(what: String, name: Option<&str>) -> ! {
+    let stack = names::backtrace();
+    let help = name.map_or(String::new(), |name| {
+        format!("; `--allow skip={name}` lets it fail, `--allow real={name}` makes it every time")
+    });
+    let what = format!("{what}{{}} cannot be repeated in every execution{help}");
+    machine::with(|machine| machine.refusal = Some(Refusal { what, stack }));
+    machine::fail(ViolationKind::Panic, String::new())
+}
+
+impl Refusal {
+    /// Tells it, in place of a verdict.
+    pub(crate) fn end_search(self) -> ! {
+        let place = names::location_of(&self.stack).map_or(String::new(), |place| {
+            let function = place.function.as_ref();
+            let function = function.map_or(String::new(), |name| format!(", in {name},"));
+            format!(" at {place}{function}")
+        });
+        report::end_without_verdict(&self.what.replace("{}", &place))
+    }
+}
+
+/// Does as the user says: `skip=socket`, `real=fork,execve`.
+pub(crate) fn allow(wish: &str) -> Result<(), String> {
+    let (how, names) = wish.split_once('=').unwrap_or((wish, ""));
+    let how = match how {
+        "skip" => SKIPPED,
+        "real" => REAL,
+        _ => return Err(format!("`--allow {wish}`: write `skip=NAME` or `real=NAME`")),
+    };
+    for name in names.split(',') {
+        let call = all().find(|call| call.name == name);
+        let call = call.ok_or_else(|| {
+            let known: Vec<_> = all().map(|call| call.name).collect();
+            format!("`--allow`: `{name}` is none of what is refused: {}", known.join(", "))
+        })?;
+        call.allowed.store(how, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// What a proof takes for granted of the calls that were allowed.
+pub(crate) fn assumptions() -> impl Iterator<Item = String> {
+    all().filter_map(Call::assumption)
+}
+
+/// Those that the user can allow.
+fn all() -> impl Iterator<Item = &'static Call> {
+    let moves = |call: &&Call| {
+        let moving: [Check; 4] = [number_first, stream_first, stream_third, stream_fourth];
+        moving.iter().any(|&check| std::ptr::fn_addr_eq(check, call.check))
+    };
+    CALLS.iter().copied().filter(move |call| !moves(call)).chain(WRITING)
+}
+
+static OPEN: Call = Call::new("open", c"open", always, minus_one);
+static OPEN64: Call = Call::new("open64", c"open64", always, minus_one);
+static OPENAT: Call = Call::new("openat", c"openat", always, minus_one);
+static OPENAT64: Call = Call::new("openat64", c"openat64", always, minus_one);
+static FOPEN: Call = Call::new("fopen", c"fopen", always, null);
+static FOPEN64: Call = Call::new("fopen64", c"fopen64", always, null);
+static FDOPEN: Call = Call::new("fdopen", c"fdopen", always, null);
+/// Those that are repeated only for reading.
+static WRITING: [&Call; 7] = [&OPEN, &OPEN64, &OPENAT, &OPENAT64, &FOPEN, &FOPEN64, &FDOPEN];
+
+extern "C-unwind" fn gate(call: &'static Call, registers: &Registers) -> usize {
+    call.way(registers)
+}
+
+/// Defines functions that ask [`gate`] where to go on, with all arguments where they were: there may
+/// be any number of them, and `vfork` must return to who called it.
+macro_rules! stand_in {
+    ($($name:ident $check:ident $failure:ident;)*) => {
+        #[expect(non_upper_case_globals, reason = "they are called as the functions are")]
+        mod calls {
+            use super::*;
+            $(pub(super) static $name: Call = Call::new(
+                stringify!($name),
+                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a function has a name"),
+                },
+                $check,
+                $failure,
+            );)*
+        }
+        static CALLS: &[&Call] = &[$(&calls::$name),*];
+        $(
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name() {
+                naked_asm!(
+                    ".cfi_startproc",
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "push rax",
+                    ".cfi_adjust_cfa_offset 56",
+                    "lea rdi, [rip + {call}]",
+                    "mov rsi, rsp",
+                    "call {gate}",
+                    "mov r11, rax",
+                    "pop rax",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    ".cfi_adjust_cfa_offset -56",
+                    "jmp r11",
+                    ".cfi_endproc",
+                    call = sym calls::$name,
+                    gate = sym gate,
+                )
+            }
+        )*
+    };
+}
+
+stand_in! {
+    socket always minus_one;
+    socketpair always minus_one;
+    connect always minus_one;
+    bind always minus_one;
+    listen always minus_one;
+    accept always minus_one;
+    accept4 always minus_one;
+    fork always minus_one;
+    vfork always minus_one;
+    execl always minus_one;
+    execle always minus_one;
+    execlp always minus_one;
+    execv always minus_one;
+    execve always minus_one;
+    execvp always minus_one;
+    execvpe always minus_one;
+    fexecve always minus_one;
+    system always minus_one;
+    popen always null;
+    posix_spawn always error_number;
+    posix_spawnp always error_number;
+    sigaction changes_handler minus_one;
+    signal is_no_pipe minus_one;
+    kill always minus_one;
+    raise is_no_abort minus_one;
+    pthread_kill always error_number;
+    pthread_cancel always error_number;
+    alarm always null;
+    setitimer always minus_one;
+    timer_create always minus_one;
+    creat always minus_one;
+    creat64 always minus_one;
+    freopen always null;
+    unlink always minus_one;
+    unlinkat always minus_one;
+    remove always minus_one;
+    rename always minus_one;
+    renameat always minus_one;
+    link always minus_one;
+    symlink always minus_one;
+    mkdir always minus_one;
+    rmdir always minus_one;
+    truncate always minus_one;
+    truncate64 always minus_one;
+    mkstemp always minus_one;
+    mkstemp64 always minus_one;
+    tmpfile always null;
+    pipe always minus_one;
+    pipe2 always minus_one;
+    mkfifo always minus_one;
+    eventfd always minus_one;
+    timerfd_create always minus_one;
+    signalfd always minus_one;
+    epoll_create always minus_one;
+    epoll_create1 always minus_one;
+    inotify_init always minus_one;
+    inotify_init1 always minus_one;
+    shm_open always minus_one;
+    sem_open always null;
+    mmap shares_file minus_one;
+    mmap64 shares_file minus_one;
+    read number_first minus_one;
+    readv number_first minus_one;
+    lseek number_first minus_one;
+    lseek64 number_first minus_one;
+    fread stream_fourth minus_one;
+    fgets stream_third minus_one;
+    fgetc stream_first minus_one;
+    getc stream_first minus_one;
+    getline stream_third minus_one;
+    getdelim stream_fourth minus_one;
+    fscanf stream_first minus_one;
+    __isoc99_fscanf stream_first minus_one;
+    fseek stream_first minus_one;
+    fseeko stream_first minus_one;
+    rewind stream_first minus_one;
+}
+
+impl Files {
+    /// Closes what the program has left open.
+    pub(crate) fn close(&mut self) {
+        // SAFETY: the program has opened them, and its execution is over.
+        unsafe {
+            for (stream, _buffer) in self.streams.drain(..).flatten() {
+                libc::fclose(stream);
+            }
+            for number in self.numbers.drain(..) {
+                libc::close(number);
+            }
+        }
+    }
+
+    fn add_stream(&mut self, stream: *mut libc::FILE, buffer: Box<[u8]>) {
+        match self.streams.iter_mut().find(|place| place.is_none()) {
+            Some(place) => *place = Some((stream, buffer)),
+            None => self.streams.push(Some((stream, buffer))),
+        }
+    }
+
+    fn place_of(&self, stream: *mut libc::FILE) -> Option<usize> {
+        self.streams.iter().position(|open| open.as_ref().is_some_and(|open| open.0 == stream))
+    }
+}
+
+impl Machine {
+    /// A file was opened: what the kernel knows of it is in no checkpoint.
+    fn note_file(&mut self) {
+        self.checkpoints.are_off = true;
+        self.checkpoints.clear();
+    }
+}
+
+/// The position of a file is changed, so that is an operation. One that is not the program's has
+/// none: standard input is empty.
+fn move_number(number: c_int) {
+    if machine::with(|machine| machine.files.numbers.contains(&number)) {
+        let place = &SHARED.numbers[number as usize % N_SHARED];
+        machine::visible_write(&raw const *place as usize);
+    }
+}
+
+fn move_stream(stream: *mut libc::FILE) {
+    if let Some(idx) = machine::with(|machine| machine.files.place_of(stream)) {
+        let place = &SHARED.streams[idx % N_SHARED];
+        machine::visible_write(&raw const *place as usize);
+    }
+}
+
+/// Whether a file is opened for more than reading. What is written to `/dev/null` is nowhere.
+fn writes(path: *const c_char, flags: c_int) -> bool {
+    let others = libc::O_CREAT | libc::O_TRUNC | libc::O_TMPFILE & !libc::O_DIRECTORY;
+    let is_writing = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & others != 0;
+    // SAFETY: the program gives a string.
+    is_writing && unsafe { CStr::from_ptr(path) } != c"/dev/null"
+}
+
+/// The same, in the words of `fopen`.
+fn mode_writes(mode: *const c_char) -> bool {
+    // SAFETY: the program gives a string.
+    let mode = unsafe { CStr::from_ptr(mode) }.to_bytes();
+    !mode.starts_with(b"r") || mode.contains(&b'+')
+}
+
+/// Opens a file for the program.
+fn open_number(call: &Call, is_writing: bool, open: impl FnOnce() -> c_int) -> c_int {
+    if is_writing && !call.is_real() {
+        return (call.failure)() as c_int;
+    }
+    touch_table();
+    let first = open();
+    if first < 0 {
+        return first;
+    }
+    let close = original!(close(c_int) -> c_int);
+    // SAFETY: the number is that of a file which was just opened.
+    let number = unsafe {
+        let number = libc::fcntl(first, libc::F_DUPFD_CLOEXEC, FIRST_NUMBER);
+        close(first);
+        number
+    };
+    machine::with(|machine| {
+        machine.note_file();
+        machine.files.numbers.push(number);
+    });
+    number
+}
+
+/// Opens a stream for the program. The C library has a list of all streams, so they are not in the
+/// program's memory, which is put back.
+fn open_stream(
+    call: &Call,
+    is_writing: bool,
+    open: impl FnOnce() -> *mut libc::FILE,
+) -> *mut libc::FILE {
+    if is_writing && !call.is_real() {
+        return (call.failure)() as *mut libc::FILE;
+    }
+    touch_table();
+    let mut stream = std::ptr::null_mut();
+    let mut buffer = vec![0u8; BUFFER_LEN].into_boxed_slice();
+    coroutine::as_host(|| {
+        stream = open();
+        if !stream.is_null() {
+            // SAFETY: the stream is new, and closed before its buffer goes away.
+            unsafe {
+                libc::setvbuf(stream, buffer.as_mut_ptr().cast(), libc::_IOFBF, BUFFER_LEN);
+            }
+        }
+    });
+    if !stream.is_null() {
+        machine::with(|machine| {
+            machine.note_file();
+            machine.files.add_stream(stream, buffer);
+        });
+    }
+    stream
+}
+
+replace! {
+    fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+        let real = original!(open(*const c_char, c_int, c_uint) -> c_int);
+        // SAFETY: the program wanted to call just this.
+        open_number(&OPEN, writes(path, flags), || unsafe { real(path, flags, mode) })
+    }
+
+    fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+        let real = original!(open64(*const c_char, c_int, c_uint) -> c_int);
+        // SAFETY: the program wanted to call just this.
+        open_number(&OPEN64, writes(path, flags), || unsafe { real(path, flags, mode) })
+    }
+
+    fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+        let real = original!(openat(c_int, *const c_char, c_int, c_uint) -> c_int);
+        // SAFETY: the program wanted to call just this.
+        let open = || unsafe { real(folder, path, flags, mode) };
+        open_number(&OPENAT, writes(path, flags), open)
+    }
+
+    fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+        let real = original!(openat64(c_int, *const c_char, c_int, c_uint) -> c_int);
+        // SAFETY: the program wanted to call just this.
+        let open = || unsafe { real(folder, path, flags, mode) };
+        open_number(&OPENAT64, writes(path, flags), open)
+    }
+
+    fn close(number: c_int) -> c_int {
+        if machine::with(|machine| machine.files.numbers.contains(&number)) {
+            touch_table();
+            machine::with(|machine| machine.files.numbers.retain(|&open| open != number));
+        }
+        let real = original!(close(c_int) -> c_int);
+        // SAFETY: the program wanted to call just this.
+        unsafe { real(number) }
+    }
+
+    fn fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+        let real = original!(fopen(*const c_char, *const c_char) -> *mut libc::FILE);
+        // SAFETY: the program wanted to call just this.
+        open_stream(&FOPEN, mode_writes(mode), || unsafe { real(path, mode) })
+    }
+
+    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+        let real = original!(fopen64(*const c_char, *const c_char) -> *mut libc::FILE);
+        // SAFETY: the program wanted to call just this.
+        open_stream(&FOPEN64, mode_writes(mode), || unsafe { real(path, mode) })
+    }
+
+    fn fdopen(number: c_int, mode: *const c_char) -> *mut libc::FILE {
+        let real = original!(fdopen(c_int, *const c_char) -> *mut libc::FILE);
+        // SAFETY: the program wanted to call just this.
+        let stream =
+            open_stream(&FDOPEN, mode_writes(mode), || unsafe { real(number, mode) });
+        if !stream.is_null() {
+            // It is closed with the stream.
+            machine::with(|machine| machine.files.numbers.retain(|&open| open != number));
+        }
+        stream
+    }
+
+    fn fclose(stream: *mut libc::FILE) -> c_int {
+        let real = original!(fclose(*mut libc::FILE) -> c_int);
+        let Some(idx) = machine::with(|machine| machine.files.place_of(stream)) else {
+            // SAFETY: the program wanted to call just this.
+            return unsafe { real(stream) };
+        };
+        touch_table();
+        let _buffer = machine::with(|machine| machine.files.streams[idx].take());
+        let mut result = 0;
+        // SAFETY: the program wanted to call just this.
+        coroutine::as_host(|| result = unsafe { real(stream) });
+        result
+    }
+}
