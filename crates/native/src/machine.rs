@@ -368,7 +368,16 @@ pub(crate) fn finish(result: usize) -> ! {
 /// Ends the running thread because something is wrong.
 pub(crate) fn fail(kind: ViolationKind, message: String) -> ! {
     with(|machine| machine.violation = Some(Violation { kind, message }));
+    mazurka_violation();
     finish(0)
+}
+
+/// Where a debugger stops when something goes wrong: on the stack of the thread that did it.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub(crate) extern "C" fn mazurka_violation() {
+    // Otherwise all calls of it would be left out.
+    std::hint::black_box(());
 }
 
 /// Back to the host.

@@ -55,8 +55,15 @@ pub(crate) fn locations_of(stack: &[usize]) -> Vec<Location> {
     own.filter_map(|address| location(address - 1)).take(MAX_TOLD).collect()
 }
 
-/// The variable or function at an address of the program.
+/// The variable or function at an address of the program. Also asked by threads of the program,
+/// which do not read its file themselves.
 pub(crate) fn symbol(address: usize) -> Option<String> {
+    let mut found = None;
+    crate::coroutine::as_host(|| found = look_up_symbol(address));
+    found
+}
+
+fn look_up_symbol(address: usize) -> Option<String> {
     let module = module_of(address).filter(|module| module.is_main)?;
     let wanted = (address - module.base) as u64;
     let data = std::fs::read("/proc/self/exe").ok()?;
@@ -114,6 +121,12 @@ fn location(address: usize) -> Option<Location> {
 /// The places in the source of an address of the program: of functions that were inlined, too,
 /// innermost first.
 fn locations(address: usize) -> Vec<Location> {
+    let mut found = Vec::new();
+    crate::coroutine::as_host(|| found = look_up_locations(address));
+    found
+}
+
+fn look_up_locations(address: usize) -> Vec<Location> {
     static LOADER: OnceLock<Option<SyncLoader>> = OnceLock::new();
     let Some(module) = module_of(address).filter(|module| module.is_main) else {
         return Vec::new();

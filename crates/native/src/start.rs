@@ -252,7 +252,10 @@ fn follow(schedule: &Schedule) -> Result<Report, String> {
     let last = replayed.execution.steps.len();
     let at_end = || replayed.deadlock(&Native).map(|deadlock| (last, deadlock));
     let message = match replayed.violation.clone().or_else(at_end) {
-        Some((step, violation)) => format!("step {step}: {}", violation.message),
+        Some((step, violation)) => {
+            machine::mazurka_violation();
+            format!("step {step}: {}", violation.message)
+        }
         None => "no violation in this execution".to_owned(),
     };
     Ok(Report { message: Some(message), ..Report::default() })
