@@ -140,6 +140,11 @@ pub(crate) enum Command {
         /// The schedule
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         schedule: Option<Schedule>,
+        #[command(flatten)]
+        conduct: Conduct,
+        /// Print the command that follows the schedule under gdb, up to where something goes wrong
+        #[arg(long)]
+        debugger: bool,
         /// Instead of files: a program that was built by `mazurka cc`, and its arguments
         #[arg(last = true)]
         program: Vec<OsString>,
@@ -377,9 +382,81 @@ pub(crate) struct Search {
     /// Stop after so long: 500ms, 60s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
+    #[command(flatten)]
+    conduct: Conduct,
+}
+
+/// What the program may do, in a search and wherever an execution of it is repeated.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Conduct {
     /// What to look for; failed assertions and crashes are always found [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     property: Vec<Property>,
+    /// What to do about calls that cannot be repeated: `skip=NAME` lets them fail, `real=NAME` makes
+    /// them every time
+    ///
+    /// Without it, a call of `socket`, `fork`, `signal` and the like ends the search with an error.
+    #[arg(long, value_name = "skip|real=NAME,…", value_parser = allowance)]
+    allow: Vec<String>,
+    /// How often a thread may time out or try for a lock in vain in one execution [default: 2]
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+}
+
+impl Conduct {
+    fn looks_for(&self, property: Property) -> bool {
+        self.property.is_empty() || self.property.contains(&property)
+    }
+
+    /// Adds it to what the library is given.
+    fn add_to(&self, wishes: &mut Value) {
+        wishes["leak"] = self.looks_for(Property::Leak).into();
+        wishes["allow"] = self.allow.clone().into();
+        if let Some(retries) = self.retries {
+            wishes["retries"] = retries.into();
+        }
+    }
+
+    /// The same as the JSON output has it.
+    pub(crate) fn in_force(&self) -> Vec<(String, Value)> {
+        vec![
+            ("leak".to_owned(), self.looks_for(Property::Leak).into()),
+            ("allow".to_owned(), self.allow.clone().into()),
+            ("retries".to_owned(), self.retries.into()),
+        ]
+    }
+
+    /// What the library is given to follow a schedule.
+    pub(crate) fn replaying(&self, schedule: &Schedule) -> Value {
+        let mut wishes = json!({ "replay": schedule.to_string() });
+        self.add_to(&mut wishes);
+        wishes
+    }
+
+    /// A command with the arguments that say the same.
+    pub(crate) fn told_to(&self, command: String) -> String {
+        let mut words = Vec::new();
+        if !self.property.is_empty() {
+            let names = self.property.iter().filter_map(ValueEnum::to_possible_value);
+            let names: Vec<String> = names.map(|it| it.get_name().to_owned()).collect();
+            words.extend(["--property".to_owned(), names.join(",")]);
+        }
+        words.extend(self.allow.iter().flat_map(|it| ["--allow".to_owned(), it.clone()]));
+        if let Some(retries) = self.retries {
+            words.extend(["--retries".to_owned(), retries.to_string()]);
+        }
+        match words.is_empty() {
+            true => command,
+            false => format!("{command} {}", crate::quoted(words.iter().map(Into::into))),
+        }
+    }
+}
+
+/// What a search is to be like.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) options: Options,
+    pub(crate) conduct: Conduct,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -396,17 +473,24 @@ enum Property {
     Livelock,
     /// Signed overflow and shifts too far; `--engine vm` alone knows.
     Overflow,
+    Leak,
 }
 
 impl Search {
     /// Whether signed overflow is looked for.
     pub(crate) fn has_overflow(&self) -> bool {
-        self.property.is_empty() || self.property.contains(&Property::Overflow)
+        self.conduct.looks_for(Property::Overflow)
     }
 
     /// The options, if they go together.
+    pub(crate) fn asked(&self) -> Result<Asked, Vec<Failure>> {
+        let conduct = self.conduct.clone();
+        self.options().map(|options| Asked { options, conduct })
+    }
+
+    /// The same for engines to which nothing else matters.
     pub(crate) fn options(&self) -> Result<Options, Vec<Failure>> {
-        let has = |property| self.property.is_empty() || self.property.contains(&property);
+        let has = |property| self.conduct.looks_for(property);
         let mut options = Options::new();
         options.bounds.clone_from(&self.bound);
         let default = || Reduction::default_within(&self.bound);
@@ -421,7 +505,7 @@ impl Search {
         options.livelock = has(Property::Livelock);
         if let Some(depth) = self.max_depth {
             options.max_depth = usize::try_from(depth).unwrap_or(usize::MAX);
-            options.livelock = self.property.contains(&Property::Livelock);
+            options.livelock = self.conduct.property.contains(&Property::Livelock);
         }
         match options.errors() {
             errors if errors.is_empty() => Ok(options),
@@ -431,7 +515,8 @@ impl Search {
 }
 
 /// Options as the library is given them.
-pub(crate) fn wishes(options: &Options) -> Value {
+pub(crate) fn wishes(asked: &Asked) -> Value {
+    let options = &asked.options;
     let mut wishes = json!({
         "reduction": options.reduction.name(),
         "sleep": options.sleep,
@@ -452,6 +537,7 @@ pub(crate) fn wishes(options: &Options) -> Value {
     if let Some(limit) = options.time_limit {
         wishes["time_limit_ms"] = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).into();
     }
+    asked.conduct.add_to(&mut wishes);
     wishes
 }
 
@@ -504,6 +590,13 @@ struct BporOpts(Vec<BporOpt>);
 
 fn bpor_opt(text: &str) -> Result<BporOpts, OptionError> {
     BporOpt::parse_list(text).map(BporOpts)
+}
+
+fn allowance(text: &str) -> Result<String, String> {
+    let is_right =
+        matches!(text.split_once('='), Some(("skip" | "real", names)) if !names.is_empty());
+    let wrong = || "write `skip=` or `real=` and the name of a function".to_owned();
+    is_right.then(|| text.to_owned()).ok_or_else(wrong)
 }
 
 fn flags(text: &str) -> Result<Flags, String> {

@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::command_line::CommandLine;
+use object::Object as _;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
@@ -255,6 +256,22 @@ fn wrapper(language: Language, arguments: &[OsString]) -> Result<Command, Failur
 pub(crate) fn is_linked(program: &Path) -> bool {
     let name = LIBRARY.as_bytes();
     std::fs::read(program).is_ok_and(|text| text.windows(name.len()).any(|part| part == name))
+}
+
+/// Whether a program has all that it needs in itself, so that nobody can stand in front of it.
+pub(crate) fn is_static(program: &Path) -> bool {
+    ask(program, |file| file.section_by_name(".interp").is_none())
+}
+
+/// Whether nobody can tell what the variables and functions of a program are called.
+pub(crate) fn is_stripped(program: &Path) -> bool {
+    ask(program, |file| file.symbol_table().is_none())
+}
+
+/// What is no program is none of these.
+fn ask(program: &Path, question: impl FnOnce(&object::File<'_>) -> bool) -> bool {
+    let data = std::fs::read(program).unwrap_or_default();
+    object::File::parse(&*data).is_ok_and(|file| question(&file))
 }
 
 /// What is wrong with a file before it is compiled.

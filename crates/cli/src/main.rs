@@ -16,14 +16,14 @@ mod tests;
 mod vm;
 mod watch;
 
-use arguments::{Arguments, Build, Command, Engine, Modelling, Output};
+use arguments::{Arguments, Asked, Build, Command, Conduct, Engine, Modelling, Output};
 use clap::Parser as _;
 use compiler::Language;
 use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
 use mazurka_explore::{Bound, OptionError, Options, Reduction};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
 use program::{Answer, Surroundings};
-use serde_json::json as object;
+use serde_json::Value;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
                 vm::check(&files, &build, &modelling, &search, &output)
             }
             Command::Check { files, build, search, output, .. } => {
-                search.options().and_then(|it| check(&files, &build, &it, &output))
+                search.asked().and_then(|it| check(&files, &build, &it, &output))
             }
             Command::Model { files, build, modelling, format } => {
                 vm::model(&files, &build, &modelling, format)
@@ -95,17 +95,26 @@ fn main() -> ExitCode {
             Command::Cc { arguments } => compile(Language::C, &arguments),
             Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
             Command::Run { search, output, program } => {
-                search.options().and_then(|it| run(&program, &it, &output))
+                search.asked().and_then(|it| run(&program, &it, &output))
             }
-            Command::Test { selection, replay: Some(schedule), .. } => {
-                tests::replay(&selection, &schedule)
+            Command::Test { selection, search, replay: Some(schedule), .. } => {
+                search.asked().and_then(|it| tests::replay(&selection, &it.conduct, &schedule))
             }
             Command::Test { selection, search, output, .. } => {
-                search.options().and_then(|it| tests::run(&selection, &it, &output))
+                search.asked().and_then(|it| tests::run(&selection, &it, &output))
             }
-            Command::Replay { files, engine, build, modelling, schedule, program } => {
+            Command::Replay {
+                files,
+                engine,
+                build,
+                modelling,
+                schedule,
+                conduct,
+                debugger,
+                program,
+            } => {
                 let model = (engine == Engine::Vm).then_some(&modelling);
-                replay(files, &build, model, schedule, program)
+                replay(files, &build, model, schedule, &conduct, debugger, program)
             }
         }
     };
@@ -135,28 +144,27 @@ fn compile(language: Language, arguments: &[OsString]) -> Done {
     Err(compiler::become_wrapper(language, arguments).into())
 }
 
-fn check(files: &[PathBuf], build: &Build, options: &Options, output: &Output) -> Done {
+fn check(files: &[PathBuf], build: &Build, asked: &Asked, output: &Output) -> Done {
     let folder = program::folder()?;
     let program = compiler::build(files, &build.flags(), folder.path())?;
     let name = names(files);
-    let replay = format!("{} --schedule", replay_command(files, build));
-    explore(&[program.into_os_string()], &name, &replay, options, output)
+    let replay = asked.conduct.told_to(replay_command(files, build));
+    let replay = format!("{replay} --schedule");
+    explore(&[program.into_os_string()], &name, &replay, asked, output)
 }
 
-fn run(program: &[OsString], options: &Options, output: &Output) -> Done {
+fn run(program: &[OsString], asked: &Asked, output: &Output) -> Done {
     let words = quoted(program.iter().map(|word| word.to_string_lossy()));
     let name = program.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-    explore(program, &name, &format!("mazurka replay -- {words}"), options, output)
+    let replay = asked.conduct.told_to("mazurka replay".to_owned());
+    if program.first().is_some_and(|program| compiler::is_stripped(Path::new(program))) {
+        eprintln!("warning: `{name}` is stripped, so variables and places have no names");
+    }
+    explore(program, &name, &format!("{replay} -- {words}"), asked, output)
 }
 
 /// Explores a program and tells what came of it.
-fn explore(
-    program: &[OsString],
-    name: &str,
-    replay: &str,
-    options: &Options,
-    output: &Output,
-) -> Done {
+fn explore(program: &[OsString], name: &str, replay: &str, asked: &Asked, output: &Output) -> Done {
     let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
     let is_told = !is_json_alone && !output.quiet;
     let style = style();
@@ -164,17 +172,22 @@ fn explore(
         show(&text::checking(name, 0, &style));
     }
     let watch = (!output.quiet).then_some((style, is_told));
-    let mut answer = program::run(program, name, &arguments::wishes(options), watch)?;
+    let mut answer = program::run(program, name, &arguments::wishes(asked), watch)?;
     if let Some(Verdict::Violated(found)) = &mut answer.verdict {
         shorten(found);
     }
-    let Some(report) = report_of(&answer, name, options, replay) else {
+    let Some(report) = report_of(&answer, name, asked, replay) else {
         return Err(Failure::defect(format!("the report of `{name}` has no verdict")).into());
     };
     for warning in &answer.warnings {
         eprintln!("warning: {warning}");
     }
-    tell(&report, output)
+    let status = tell(&report, output)?;
+    if is_told && let Verdict::Violated(found) = report.verdict {
+        let wishes = asked.conduct.replaying(&found.schedule);
+        show(&told(&program::printed(program, name, &wishes, None).unwrap_or_default()));
+    }
+    Ok(status)
 }
 
 /// Tells what came of a search.
@@ -202,9 +215,10 @@ fn tell(report: &Report<'_>, output: &Output) -> Done {
 fn report_of<'a>(
     answer: &'a Answer,
     name: &'a str,
-    options: &Options,
+    asked: &Asked,
     replay: &'a str,
 ) -> Option<Report<'a>> {
+    let options = &asked.options;
     let Answer { verdict: Some(verdict), statistics, time_s, used, .. } = answer else {
         return None;
     };
@@ -212,6 +226,7 @@ fn report_of<'a>(
     let mut report = Report::new(name, "native", verdict, statistics, elapsed);
     report.peak_memory = used.peak_memory_bytes;
     report.n_threads = used.threads;
+    report.options = asked.conduct.in_force();
     report.replay_with = Some(replay);
     report.proved = answer.proved.as_deref();
     add_search(&mut report, options);
@@ -271,6 +286,8 @@ fn replay(
     build: &Build,
     model: Option<&Modelling>,
     schedule: Option<Schedule>,
+    conduct: &Conduct,
+    is_debugged: bool,
     mut program: Vec<OsString>,
 ) -> Done {
     let schedule = match schedule {
@@ -294,6 +311,7 @@ fn replay(
                 .map_err(|error| Failure::input(format!("`{text}` is no schedule: {error}")))?
         }
     };
+    let wishes = conduct.replaying(&schedule);
     match (files.is_empty(), program.is_empty()) {
         (true, true) => {
             let failure = Failure::input("there is no program to follow the schedule");
@@ -309,11 +327,18 @@ fn replay(
             let folder = program::folder()?;
             let program = compiler::build(&files, &build.flags(), folder.path())?;
             let program = [program.into_os_string()];
-            follow(&program, &names(&files), &schedule, &Surroundings::default())
+            if is_debugged {
+                let _ = folder.keep();
+                return debug(&program, &wishes);
+            }
+            follow(&program, &names(&files), &wishes, &Surroundings::default())
         }
         (true, false) => {
             let name = program[0].to_string_lossy().into_owned();
-            follow(&program, &name, &schedule, &Surroundings::default())
+            if is_debugged {
+                return debug(&program, &wishes);
+            }
+            follow(&program, &name, &wishes, &Surroundings::default())
         }
     }
 }
@@ -328,14 +353,11 @@ fn say(colour: Colour, word: &str, text: &str) {
 fn follow(
     program: &[OsString],
     name: &str,
-    schedule: &Schedule,
+    wishes: &Value,
     surroundings: &Surroundings<'_>,
 ) -> Done {
     say(Colour::Doing, "Replaying", name);
-    // A folder is only given to tests.
-    let is_test = surroundings.folder.is_some();
-    let options = object!({ "replay": schedule.to_string(), "test": is_test });
-    let answer = program::run_in(program, name, &options, None, surroundings)?;
+    let answer = program::run_in(program, name, wishes, None, surroundings)?;
     match answer.message.as_deref() {
         Some(message) if message.starts_with("step ") => {
             say(Colour::Bad, "Violated", message);
@@ -345,6 +367,37 @@ fn follow(
             say(Colour::Open, "Followed", "nothing goes wrong in this execution");
             Ok(ExitStatus::Holds)
         }
+    }
+}
+
+/// Prints the command that follows a schedule under the debugger. The program is still to be there
+/// when that is run, and its report goes where nobody looks.
+fn debug(program: &[OsString], wishes: &Value) -> Done {
+    let report = program::folder()?.keep().join("report.json");
+    let words = [
+        "env".to_owned(),
+        format!("MAZURKA_REPORT={}", report.display()),
+        format!("MAZURKA_OPTIONS={wishes}"),
+        "gdb".to_owned(),
+        "-ex".to_owned(),
+        "set breakpoint pending on".to_owned(),
+        "-ex".to_owned(),
+        "break mazurka_violation".to_owned(),
+        "-ex".to_owned(),
+        "run".to_owned(),
+        "--args".to_owned(),
+    ];
+    let program = program.iter().map(|word| word.to_string_lossy());
+    let words = words.iter().map(Into::into).chain(program);
+    show(&format!("{}\n", quoted(words)));
+    Ok(ExitStatus::Holds)
+}
+
+/// What a program has printed, under a heading.
+fn told(printed: &str) -> String {
+    match printed.is_empty() {
+        true => String::new(),
+        false => format!("\nWhat it prints:\n{printed}"),
     }
 }
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -103,8 +104,24 @@ pub(crate) fn run_in(
     match answer.error {
         None => Ok(answer),
         Some(error) if status.code() == Some(DEFECT) => Err(Failure::defect(error)),
-        Some(error) => Err(Failure::input(error)),
+        Some(error) => Err(Failure::input(shortened(&error))),
     }
+}
+
+/// What a program prints, if it can be found out.
+pub(crate) fn printed(
+    program: &[OsString],
+    name: &str,
+    options: &Value,
+    folder: Option<&Path>,
+) -> Option<String> {
+    let mut file = tempfile::tempfile().ok()?;
+    let surroundings = Surroundings { folder, output: Some(file.try_clone().ok()?) };
+    run_in(program, name, options, None, &surroundings).ok()?;
+    let mut text = Vec::new();
+    file.rewind().ok()?;
+    file.read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The user was faster than the program.
@@ -114,6 +131,14 @@ fn interrupted(name: &str) -> Failure {
         message: format!("interrupted before `{name}` could tell what it has explored"),
         help: None,
         is_rendered: false,
+    }
+}
+
+/// Names of files below the current folder are those seen from there.
+fn shortened(text: &str) -> String {
+    match std::env::current_dir() {
+        Ok(here) => text.replace(&format!("{}/", here.display()), ""),
+        Err(_) => text.to_owned(),
     }
 }
 
@@ -131,6 +156,10 @@ fn without_report(program: &Path, name: &str, status: ExitStatus) -> Failure {
     };
     if compiler::is_linked(program) {
         return Failure::defect(format!("`{name}` {end} and left no report"));
+    }
+    if compiler::is_static(program) {
+        let text = format!("`{name}` is statically linked, so nothing was explored: it {end}");
+        return Failure::input(text).help("link it without `-static`, by `mazurka cc`");
     }
     let text = format!("`{name}` was not built by `mazurka cc`, so nothing was explored: it {end}");
     Failure::input(text)

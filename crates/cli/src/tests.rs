@@ -1,15 +1,13 @@
 //! `mazurka test`: the tests of a Rust project, each under every schedule.
 
-use crate::arguments::{self, Output, Selection};
+use crate::arguments::{self, Asked, Conduct, Output, Selection};
 use crate::cargo::{self, TestProgram};
 use crate::program::{self, Answer, Surroundings};
-use crate::{Done, Failure, report_of, shorten, show, style};
+use crate::{Done, Failure, report_of, shorten, show, style, told};
 use mazurka_core::{Schedule, Verdict, ViolationKind};
-use mazurka_explore::Options;
 use mazurka_report::{Colour, ExitStatus, Page, Style, counted, grouped, json, text};
-use serde_json::{Value, json as object};
+use serde_json::Value;
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,7 +23,7 @@ struct Summary {
 }
 
 /// Builds the tests, explores each and tells what came of it.
-pub(crate) fn run(selection: &Selection, options: &Options, output: &Output) -> Done {
+pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done {
     let begun = Instant::now();
     let programs = cargo::build(selection)?;
     let mut summary = Summary::default();
@@ -42,7 +40,7 @@ pub(crate) fn run(selection: &Selection, options: &Options, output: &Output) -> 
                 summary.ignored += 1;
                 continue;
             }
-            let told = explore(program, &test.name, selection, options, style);
+            let told = explore(program, &test.name, selection, asked, style);
             summary.count(&told.status, &told.verdict);
             lines.extend(told.json);
             details.push_str(&told.details);
@@ -70,7 +68,7 @@ pub(crate) fn run(selection: &Selection, options: &Options, output: &Output) -> 
 }
 
 /// Follows one schedule of one test, with what it prints.
-pub(crate) fn replay(selection: &Selection, schedule: &Schedule) -> Done {
+pub(crate) fn replay(selection: &Selection, conduct: &Conduct, schedule: &Schedule) -> Done {
     let programs = cargo::build(selection)?;
     let mut found = Vec::new();
     for program in &programs {
@@ -81,7 +79,8 @@ pub(crate) fn replay(selection: &Selection, schedule: &Schedule) -> Done {
     match &found[..] {
         [(program, test)] => {
             let surroundings = Surroundings { folder: Some(&program.folder), output: None };
-            crate::follow(&words(program, test), &name(program, test), schedule, &surroundings)
+            let wishes = replaying(conduct, schedule);
+            crate::follow(&words(program, test), &name(program, test), &wishes, &surroundings)
         }
         [] => Err(Failure::input("there is no such test").into()),
         _ => {
@@ -89,6 +88,13 @@ pub(crate) fn replay(selection: &Selection, schedule: &Schedule) -> Done {
             Err(Failure::input(text).help("name one in full, with `--exact`").into())
         }
     }
+}
+
+/// What the library is given to follow a schedule of a test.
+fn replaying(conduct: &Conduct, schedule: &Schedule) -> Value {
+    let mut wishes = conduct.replaying(schedule);
+    wishes["test"] = true.into();
+    wishes
 }
 
 fn name(program: &TestProgram, test: &str) -> String {
@@ -117,11 +123,11 @@ fn explore(
     program: &TestProgram,
     test: &str,
     selection: &Selection,
-    options: &Options,
+    asked: &Asked,
     style: Style,
 ) -> Told {
     let name = name(program, test);
-    let mut wishes = arguments::wishes(options);
+    let mut wishes = arguments::wishes(asked);
     wishes["test"] = true.into();
     let words = words(program, test);
     let surroundings = Surroundings { folder: Some(&program.folder), output: None };
@@ -143,9 +149,9 @@ fn explore(
             return Told { status, verdict: None, line, details, json: None };
         }
     };
-    let printed = explain(&mut answer, program, test);
-    let replay = format!("{} --replay", selection.again(test));
-    let report = report_of(&answer, &name, options, &replay).expect("it has a verdict");
+    let printed = explain(&mut answer, program, test, &asked.conduct);
+    let replay = format!("{} --replay", asked.conduct.told_to(selection.again(test)));
+    let report = report_of(&answer, &name, asked, &replay).expect("it has a verdict");
     let time = format!("{:.2} s", answer.time_s);
     let aside = format!("{}, {time}", counted(answer.statistics.executions, "execution"));
     let verdict = answer.verdict.clone();
@@ -158,9 +164,7 @@ fn explore(
     if !matches!(verdict, Some(Verdict::Holds(_))) {
         details =
             format!("\n{}{}", text::checking(&name, 0, &style), text::verdict(&report, &style));
-        if !printed.is_empty() {
-            details.push_str(&format!("\nWhat it prints:\n{printed}"));
-        }
+        details.push_str(&told(&printed));
     }
     let status = verdict.as_ref().map_or(ExitStatus::Defect, ExitStatus::from);
     let json = Some(json::value(&report));
@@ -169,30 +173,18 @@ fn explore(
 
 /// Follows the execution of a violation once more for what the test prints, and takes the message
 /// of a panic from it.
-fn explain(answer: &mut Answer, program: &TestProgram, test: &str) -> String {
+fn explain(answer: &mut Answer, program: &TestProgram, test: &str, conduct: &Conduct) -> String {
     let Some(Verdict::Violated(found)) = &mut answer.verdict else { return String::new() };
     shorten(found);
-    let printed = printed(program, test, &found.schedule).unwrap_or_default();
+    let wishes = replaying(conduct, &found.schedule);
+    let printed = program::printed(&words(program, test), test, &wishes, Some(&program.folder));
+    let printed = printed.unwrap_or_default();
     if found.violation.kind == ViolationKind::Panic
         && let Some(message) = panics(&printed)
     {
         found.violation.message = message;
     }
     printed
-}
-
-/// What a test prints under a schedule.
-fn printed(program: &TestProgram, test: &str, schedule: &Schedule) -> Option<String> {
-    let mut file = tempfile::tempfile().ok()?;
-    let options = object!({ "replay": schedule.to_string(), "test": true });
-    let output = Some(file.try_clone().ok()?);
-    let surroundings = Surroundings { folder: Some(&program.folder), output };
-    let words = words(program, test);
-    program::run_in(&words, test, &options, None, &surroundings).ok()?;
-    let mut text = Vec::new();
-    std::io::Seek::rewind(&mut file).ok()?;
-    file.read_to_end(&mut text).ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The panics that a harness has printed, as the standard library words them, in one sentence.

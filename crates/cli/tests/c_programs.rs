@@ -321,3 +321,125 @@ fn a_program_is_built_by_the_wrapper_and_run() {
     mazurka(&folder, &["run", "--", "true"]).refuses("`true` was not built by `mazurka cc`");
     mazurka(&folder, &["run", "--", "./nothing"]).refuses("`./nothing` cannot be started");
 }
+
+/// Something that cannot be repeated.
+const REACHING_OUT: &str = r#"#include <assert.h>
+#include <sys/socket.h>
+static int connect_to(void) {
+    return socket(AF_INET, SOCK_STREAM, 0);
+}
+int main(void) {
+    int number = connect_to();
+    assert(number != WRONG);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_cannot_be_repeated_is_refused_and_can_be_allowed() {
+    let folder = folder();
+    std::fs::write(folder.path().join("net.c"), REACHING_OUT).expect("it can be written");
+    let check =
+        |more: &[&str]| mazurka(&folder, &[&["check", "net.c", "--cflags", "-O0"], more].concat());
+    check(&["-DWRONG=7"]).refuses("error: `socket` at net.c:4:");
+    check(&["-DWRONG=7"]).refuses("in connect_to, cannot be repeated in every execution; `--allow");
+    check(&["-DWRONG=7", "--allow", "skip=socket"])
+        .ends_with(0)
+        .prints(&["and that `socket` fails"]);
+    check(&["-DWRONG=7", "--allow", "real=dance"]).refuses("`dance` is none of what is refused");
+    check(&["-DWRONG=7", "--allow", "dance"]).refuses("write `skip=` or `real=`");
+    let said = check(&["-DWRONG=-1", "--allow", "skip=socket"]).ends_with(1);
+    let line = said.stdout.lines().find_map(|line| line.strip_prefix("mazurka "));
+    let words = shlex::split(line.expect("it was printed")).expect("a shell can read it");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert!(words.contains(&"skip=socket"), "{words:?}");
+    mazurka(&folder, &words).ends_with(1).prints(&["net.c:8: assertion"]);
+}
+
+#[test]
+fn what_the_failing_execution_prints_is_shown_once() {
+    let folder = folder();
+    let said = mazurka(&folder, &["check", "counter.c", "-DLOST=1"]).ends_with(1);
+    assert_eq!(said.stdout.matches("counted to ").count(), 1, "{}", said.stdout);
+    said.prints(&["\nWhat it prints:\ncounted to 1\n"]);
+    let said = mazurka(&folder, &["check", "counter.c"]).ends_with(0);
+    assert!(!said.stdout.contains("counted to"), "{}", said.stdout);
+    let said = mazurka(&folder, &["check", "counter.c", "-DLOST=1", "--quiet"]).ends_with(1);
+    assert!(!said.stdout.contains("counted to"), "{}", said.stdout);
+}
+
+#[test]
+fn a_debugger_stops_at_the_violation() {
+    let folder = folder();
+    mazurka(&folder, &["cc", "-DLOST=1", "counter.c", "-o", "counter"]).ends_with(0);
+    let said = mazurka(&folder, &["run", "--", "./counter"]).ends_with(1);
+    let line = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka replay "));
+    let words = shlex::split(line.expect("it was printed")).expect("a shell can read it");
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.splice(0..0, ["replay", "--debugger"]);
+    let said = mazurka(&folder, &words).ends_with(0);
+    let command_line = said.stdout.trim_end();
+    assert_eq!(command_line.lines().count(), 1, "{command_line}");
+    assert!(Command::new("gdb").arg("--version").output().is_ok(), "this test needs gdb");
+    let batch = command_line.replacen(" gdb ", " gdb -batch -nx ", 1);
+    let batch = batch.replacen(" --args", " -ex backtrace --args", 1);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &batch]).current_dir(folder.path()).env_remove("LD_LIBRARY_PATH");
+    let said = say(&mut shell);
+    let said = said.prints(&["mazurka_violation", "__assert_fail", " main ("]);
+    drop(said);
+}
+
+#[test]
+fn locks_that_are_left_held_are_a_property() {
+    let folder = folder();
+    let text = "#include <pthread.h>\nstatic pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+                int main(void) { return pthread_mutex_lock(&m); }\n";
+    std::fs::write(folder.path().join("held.c"), text).expect("it can be written");
+    let check = |more: &[&str]| mazurka(&folder, &[&["check", "held.c"], more].concat());
+    check(&[]).ends_with(1).prints(&["main ends while it holds `m`"]);
+    check(&["--property", "leak"]).ends_with(1);
+    check(&["--property", "assert,deadlock", "--retries", "1"]).ends_with(0);
+    check(&["--retries", "many"]).refuses("invalid value 'many'");
+}
+
+#[test]
+fn programs_that_cannot_be_explored_are_named() {
+    let folder = folder();
+    let run = |program: &str| mazurka(&folder, &["run", "--", program]);
+    let gcc = |arguments: &[&str]| {
+        let status = Command::new("gcc").args(arguments).current_dir(folder.path()).status();
+        assert!(status.expect("gcc can be started").success(), "{arguments:?}");
+    };
+    gcc(&["counter.c", "-o", "plain"]);
+    run("./plain").refuses("`./plain` was not built by `mazurka cc`");
+    gcc(&["-static", "counter.c", "-o", "static"]);
+    run("./static").refuses("`./static` is statically linked");
+    mazurka(&folder, &["cc", "-static", "counter.c", "-o", "none"])
+        .refuses("linked with `-static` cannot be explored");
+    mazurka(&folder, &["cc", "-s", "-DLOST=1", "counter.c", "-o", "stripped"]).ends_with(0);
+    let said = run("./stripped").ends_with(1);
+    let note = "warning: `./stripped` is stripped, so variables and places have no names";
+    assert!(said.stderr.contains(note), "{}", said.stderr);
+    say(command(&folder, &["cc", "counter.c"]).env("CC", "no-such-compiler"))
+        .refuses("the compiler `no-such-compiler` cannot be started");
+}
+
+#[test]
+fn a_makefile_builds_for_the_search() {
+    let folder = folder();
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file can be written");
+    };
+    write("Makefile", "counter: counter.o more.o\n\t$(CXX) -o $@ $^\n");
+    write("more.cc", "int more() { return 0; }\n");
+    let mazurka_is = env!("CARGO_BIN_EXE_mazurka");
+    let mut make = Command::new("make");
+    make.arg(format!("CC={mazurka_is} cc")).arg(format!("CXX={mazurka_is} c++"));
+    make.args(["CFLAGS=-O1 -DLOST=1", "counter"]).current_dir(folder.path());
+    for name in ["CC", "CXX", "MAKEFLAGS", "MAZURKA_NATIVE", "LD_LIBRARY_PATH"] {
+        make.env_remove(name);
+    }
+    say(&mut make).ends_with(0);
+    mazurka(&folder, &["run", "--", "./counter"]).ends_with(1).prints(&["counter.c:22: assertion"]);
+}
