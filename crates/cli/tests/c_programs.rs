@@ -286,7 +286,6 @@ fn wrong_input_is_named() {
         ("--time-limit", "soon", "a time is a number"),
         ("--max-depth", "0", "0 is not in 1.."),
         ("--cflags", "'", "a quote is not closed"),
-        ("--engine", "vm", "unexpected argument '--engine'"),
     ] {
         mazurka(&folder, &["check", "counter.c", option, value]).refuses(message);
     }
