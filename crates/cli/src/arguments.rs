@@ -5,7 +5,7 @@ use crate::automaton::Format as AutomatonFormat;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mazurka_c::Extern;
 use mazurka_core::Schedule;
-use mazurka_explore::{Bound, BporOpt, OptionError, Options, Reduction};
+use mazurka_explore::{Bound, BporOpt, OptionError, Options, Order, Reduction};
 use mazurka_report::ExitStatus;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
@@ -351,7 +351,8 @@ fn range(text: &str) -> Result<(i64, i64), String> {
 pub(crate) struct Search {
     /// What is left out: none, persistent, dpor, source or optimal
     ///
-    /// By default `optimal`, and `dpor` within a bound that `optimal` has no use for.
+    /// By default `optimal`; `dpor` within a bound that `optimal` has no use for, and `source` with
+    /// `--order best-first`.
     #[arg(long, value_name = "NAME")]
     reduction: Option<Reduction>,
     /// How far executions may stray: depth, context, preemption, delta, fair, local-depth or
@@ -370,6 +371,19 @@ pub(crate) struct Search {
     /// Sleep sets beside the reduction
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
     sleep: Switch,
+    /// Which execution comes next: dfs or best-first
+    ///
+    /// Best-first takes a hierarchy of priorities, the first of them first:
+    /// `best-first:function=push,preemptions`. There are preemptions, backtrack, sleep, random,
+    /// function=NAME and variable=NAME.
+    #[arg(long, value_name = "ORDER", default_value_t = Order::default())]
+    order: Order,
+    /// What chance is drawn from, for `--order best-first:random`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Count the states that are visited; it takes memory for each of them
+    #[arg(long)]
+    coverage: bool,
     /// Stop after so many executions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_executions: Option<u64>,
@@ -493,10 +507,16 @@ impl Search {
         let has = |property| self.conduct.looks_for(property);
         let mut options = Options::new();
         options.bounds.clone_from(&self.bound);
-        let default = || Reduction::default_within(&self.bound);
-        options.reduction = self.reduction.unwrap_or_else(default);
+        let usual = match self.order {
+            Order::BestFirst(_) => Reduction::Source,
+            _ => Reduction::default_within(&self.bound),
+        };
+        options.reduction = self.reduction.unwrap_or(usual);
         options.iterate = self.iterate;
         options.bpor_opt = self.bpor_opt.as_ref().map(|opts| opts.0.clone());
+        options.order = self.order.clone();
+        options.seed = self.seed;
+        options.coverage = self.coverage;
         options.sleep = self.sleep == Switch::On;
         options.max_executions = self.max_executions;
         options.time_limit = self.time_limit;
@@ -526,6 +546,9 @@ pub(crate) fn wishes(asked: &Asked) -> Value {
         "livelock": options.livelock,
         "bounds": options.bounds.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "iterate": options.iterate,
+        "order": options.order.to_string(),
+        "seed": options.seed,
+        "coverage": options.coverage,
     });
     if let Some(opts) = &options.bpor_opt {
         let names: Vec<_> = opts.iter().map(|opt| opt.name()).collect();
@@ -553,12 +576,15 @@ pub(crate) fn in_force(options: &Options) -> Vec<(String, Value)> {
         looked_for.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name).collect();
     let bounds: Map<_, _> =
         options.bounds.iter().map(|it| (it.kind.name().to_owned(), it.limit.into())).collect();
-    let all: [(&str, Value); 8] = [
+    let all: [(&str, Value); 11] = [
         ("reduction", options.reduction.name().into()),
         ("sleep", options.sleep.into()),
         ("bounds", bounds.into()),
         ("iterate", options.iterate.into()),
         ("property", properties.into()),
+        ("order", options.order.to_string().into()),
+        ("seed", options.seed.into()),
+        ("coverage", options.coverage.into()),
         ("max_depth", options.max_depth.into()),
         ("max_executions", options.max_executions.into()),
         ("time_limit_s", options.time_limit.map(|limit| limit.as_secs_f64()).into()),

@@ -229,6 +229,7 @@ fn report_of<'a>(
     report.options = asked.conduct.in_force();
     report.replay_with = Some(replay);
     report.proved = answer.proved.as_deref();
+    report.state_coverage = answer.coverage.as_ref();
     add_search(&mut report, options);
     Some(report)
 }

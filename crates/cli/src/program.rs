@@ -3,7 +3,7 @@
 use crate::interrupt::{self, Interruptible};
 use crate::watch::Watch;
 use crate::{Failure, compiler};
-use mazurka_core::{Statistics, Verdict};
+use mazurka_core::{StateCoverage, Statistics, Verdict};
 use mazurka_report::Style;
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,6 +28,7 @@ pub(crate) struct Answer {
     pub(crate) warnings: Vec<String>,
     error: Option<String>,
     pub(crate) time_s: f64,
+    pub(crate) coverage: Option<StateCoverage>,
     pub(crate) used: Used,
 }
 

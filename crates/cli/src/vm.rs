@@ -45,6 +45,7 @@ pub(crate) fn check(
         ("races".to_owned(), races_name(modelling.races).into()),
     ];
     add_search(&mut report, &options);
+    report.state_coverage = outcome.coverage.as_ref();
     tell(&report, output)
 }
 

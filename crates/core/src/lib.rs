@@ -12,6 +12,7 @@ mod happens_before;
 mod ids;
 mod operation;
 mod schedule;
+mod state_coverage;
 mod system;
 mod trace;
 mod verdict;
@@ -25,6 +26,7 @@ pub use operation::{
     waits_alike,
 };
 pub use schedule::{Schedule, ScheduleError};
+pub use state_coverage::{CoverageSample, StateCoverage, Visits};
 pub use system::{
     Decision, Divergence, Effect, Ending, Failure, Foresight, Next, PlainAccess, Sighting, Spin,
     System, Violation, ViolationKind, possible, replay_to,

@@ -5,6 +5,7 @@
 //! BOUNDS are bounds to search within instead, `preemption,delta` or `all`: every limit of each, up
 //! to where it cuts nothing. With `fair` among them, threads wait in loops, and each of the others is
 //! combined with it.
+//! With SHAPE `best-first`, programs of everything, and best-first search with every priority.
 //! With SHAPE `large`, programs of everything that are too large for enumeration: `optimal` and
 //! `source` must visit the same traces, `optimal` each once.
 
@@ -23,10 +24,13 @@ fn main() -> ExitCode {
     let shape = match name.as_str() {
         "variables" => Shape::variables(),
         "locks" => Shape::locks(),
-        "everything" => Shape::everything(),
+        "everything" | "best-first" => Shape::everything(),
         "large" => large(),
         other => {
-            eprintln!("unknown shape `{other}`: there are variables, locks, everything and large");
+            eprintln!(
+                "unknown shape `{other}`: there are variables, locks, everything, best-first and \
+                 large"
+            );
             return ExitCode::from(2);
         }
     };
@@ -49,6 +53,9 @@ fn main() -> ExitCode {
         n_programs += match (name.as_str(), &bounds) {
             (_, Some(kinds)) => within(kinds, &shape, seeds),
             ("large", None) => seeds.map(|seed| usize::from(agree(seed, &shape))).sum(),
+            ("best-first", None) => {
+                support::check_with(&support::best_first_options(), &shape, seeds, 2_000)
+            }
             (_, None) => support::check_random(&shape, seeds, 20_000),
         };
         println!("{name}: seeds {from} to {}, {n_programs} programs agree", to.min(start + 1_000));

@@ -4,7 +4,9 @@ use crate::deadlock;
 use crate::explorer::ExploreError;
 use crate::replay::{Follower, by_birth};
 use crate::search::Found;
-use mazurka_core::{Counterexample, Divergence, Next, System, Violation, ViolationKind, possible};
+use mazurka_core::{
+    Counterexample, Divergence, Ending, Next, System, Violation, ViolationKind, possible,
+};
 
 /// The counterexample for what was found, if it goes wrong in the same way again.
 pub(crate) fn confirm<S: System>(
@@ -21,16 +23,20 @@ pub(crate) fn confirm<S: System>(
     }
     let replay = follower.end();
     let is_stuck = !replay.end.iter().any(|next| matches!(next, Next::Enabled { .. }));
+    let is_quiet = replay.violation.is_none();
+    let waits_for_ever = match found.violation.kind {
+        ViolationKind::Deadlock => is_stuck,
+        ViolationKind::Livelock => is_quiet && is_stuck && system.ending() == Ending::Spinning,
+        _ => false,
+    };
     let mut waits = Vec::new();
     let again = match found.violation.kind {
-        ViolationKind::Deadlock if is_stuck => {
+        _ if waits_for_ever => {
             waits = deadlock::waits(&replay.execution, &replay.end, system);
             let message = deadlock::describe(&waits, system);
             (!waits.is_empty()).then(|| Violation { message, ..found.violation.clone() })
         }
-        ViolationKind::Livelock if replay.violation.is_none() && !is_stuck => {
-            Some(found.violation.clone())
-        }
+        ViolationKind::Livelock if is_quiet && !is_stuck => Some(found.violation.clone()),
         _ => {
             let violation = replay.violation.as_ref().map(|(_, violation)| violation);
             violation.filter(|again| **again == found.violation).cloned()

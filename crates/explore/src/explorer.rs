@@ -2,7 +2,10 @@
 
 use crate::bound::{Bound, Exceeded};
 use crate::confirm::confirm;
+use crate::coverage::Seen;
 use crate::options::{OptionError, Options, Reduction};
+use crate::order::best_first::BestFirst;
+use crate::order::{Order, TreeSize};
 use crate::pool::{Pool, Reason, Report, StopOnPanic};
 use crate::progress::Estimator;
 use crate::reduction::Reduce;
@@ -13,7 +16,7 @@ use crate::reduction::optimal::Optimal;
 use crate::reduction::persistent::Persistent;
 use crate::reduction::sleep::Sleeping;
 use crate::reduction::source::Source;
-use crate::reduction::stack::Stack;
+use crate::reduction::stack::{Policy, Stack};
 use crate::saved::{Saved, SavedError};
 use crate::search::{Observe, Step, Worker};
 use crate::unit::Unit;
@@ -21,7 +24,7 @@ use crate::visited::Visited;
 use mazurka_core::fold::Fold;
 use mazurka_core::{
     Coverage, Decision, Divergence, Event, HappensBefore, Limit, Next, Operation, Progress,
-    Schedule, Statistics, System, ThreadId, Verdict, Violation,
+    Schedule, StateCoverage, Statistics, System, ThreadId, Verdict, Violation,
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
@@ -63,6 +66,11 @@ pub struct Outcome {
     pub warnings: Vec<Warning>,
     /// What is left to do, if a limit stopped the search.
     pub saved: Option<Saved>,
+    /// How much memory the execution tree of best-first search took.
+    pub tree: Option<TreeSize>,
+    /// How many states were visited, if that was asked for; of a search that raises its bound, in
+    /// all rounds.
+    pub coverage: Option<StateCoverage>,
 }
 
 /// Something that was asked for and will not help.
@@ -108,6 +116,8 @@ pub struct Explorer<'a, S> {
     observe: Option<&'a Observe<'a, S>>,
     stop: Option<&'a AtomicBool>,
     saved: Option<Saved>,
+    /// The states that were visited, in all rounds, if they are counted.
+    seen: Option<Mutex<Seen>>,
 }
 
 type OnEvent<'a> = dyn Fn(&Event) + Sync + 'a;
@@ -115,7 +125,7 @@ type OnEvent<'a> = dyn Fn(&Event) + Sync + 'a;
 impl<'a, S: System> Explorer<'a, S> {
     /// A search with these options.
     pub fn new(options: Options) -> Self {
-        Self { options, on_event: None, observe: None, stop: None, saved: None }
+        Self { options, on_event: None, observe: None, stop: None, saved: None, seen: None }
     }
 
     /// Tells `listen` how the search goes on, now and then.
@@ -148,10 +158,21 @@ impl<'a, S: System> Explorer<'a, S> {
         if !errors.is_empty() {
             return Err(ExploreError::Options(errors));
         }
-        match self.options.iterate {
-            true => self.iterate(&make),
-            false => self.round(&make).map(|(outcome, _)| outcome),
+        let before = || self.saved.as_ref().and_then(|saved| saved.coverage.clone());
+        let seen = self.options.coverage.then(|| before().unwrap_or_default());
+        self.seen = seen.map(|seen| Mutex::new(seen.resumed()));
+        let mut outcome = match self.options.iterate {
+            true => self.iterate(&make)?,
+            false => self.round(&make)?.0,
+        };
+        if let Some(seen) = self.seen {
+            let (counted, seen) = seen.into_inner().expect("nobody panics with it").finish();
+            outcome.coverage = Some(counted);
+            if let Some(saved) = &mut outcome.saved {
+                saved.coverage = Some(seen);
+            }
         }
+        Ok(outcome)
     }
 
     /// Raises the bound until it cuts nothing, and tells after each round what is proved.
@@ -211,25 +232,36 @@ impl<'a, S: System> Explorer<'a, S> {
 
     /// Searches within the bounds as they are.
     fn round(&self, make: &(impl Fn() -> S + Sync)) -> Result<(Outcome, Exceeded), ExploreError> {
-        let is_stable = self.options.bounds.iter().all(|bound| bound.kind.is_local());
-        let sleep = match self.options.sleeps() {
+        match self.options.reduction {
+            Reduction::None => self.search_stack(make, NoReduction),
+            Reduction::Persistent => self.search_stack(make, Persistent),
+            Reduction::Dpor if self.options.is_bpor() => {
+                self.search_stack(make, Bpor::new(&self.options))
+            }
+            Reduction::Dpor => self.search_stack(make, Dpor),
+            Reduction::Source => self.search_stack(make, Source),
+            Reduction::Optimal => self.search(make, || Optimal::with_room(self.options.room)),
+        }
+    }
+
+    fn search_stack<P: Policy + Sync>(
+        &self,
+        make: &(impl Fn() -> S + Sync),
+        policy: P,
+    ) -> Result<(Outcome, Exceeded), ExploreError> {
+        let options = &self.options;
+        let is_stable = options.bounds.iter().all(|bound| bound.kind.is_local());
+        let sleep = match options.sleeps() {
             false => Sleeping::Off,
             true if is_stable => Sleeping::On,
             true => Sleeping::WhenComplete,
         };
-        let stateful = self.options.stateful;
         let saved = self.saved.as_ref();
-        let visited =
-            || stateful.then(|| saved.and_then(|saved| saved.visited.clone()).unwrap_or_default());
-        match self.options.reduction {
-            Reduction::None => self.search(make, || Stack::new(NoReduction, sleep, visited())),
-            Reduction::Persistent => self.search(make, || Stack::new(Persistent, sleep, visited())),
-            Reduction::Dpor if self.options.is_bpor() => {
-                self.search(make, || Stack::new(Bpor::new(&self.options), sleep, None))
-            }
-            Reduction::Dpor => self.search(make, || Stack::new(Dpor, sleep, None)),
-            Reduction::Source => self.search(make, || Stack::new(Source, sleep, None)),
-            Reduction::Optimal => self.search(make, || Optimal::with_room(self.options.room)),
+        let before = || saved.and_then(|saved| saved.visited.clone()).unwrap_or_default();
+        let visited = || options.stateful.then(before);
+        match options.order {
+            Order::DepthFirst => self.search(make, || Stack::new(policy, sleep, visited())),
+            Order::BestFirst(_) => self.search(make, || BestFirst::new(policy, sleep, options)),
         }
     }
 
@@ -263,7 +295,8 @@ impl<'a, S: System> Explorer<'a, S> {
         let shared = Shared { pool: &pool, begun, watch: Mutex::new(Watch::new(begun)) };
         let visited = Mutex::new(None);
         let work = |idx: usize, system: S| {
-            let worker = Worker::new(system, reduction(), options, self.observe);
+            let worker =
+                Worker::new(system, reduction(), options, self.observe, self.seen.as_ref());
             let left = self.work(idx, worker, &shared);
             if let Some(left) = left {
                 *visited.lock().expect("nobody panics with it") = Some(left);
@@ -373,7 +406,9 @@ impl<'a, S: System> Explorer<'a, S> {
         }
         let reports = shared.pool.report(idx, worker.report());
         let (statistics, frontier, explored) = self.sum(&reports);
-        watch.estimator.look(explored, statistics.executions);
+        if explored > 0.0 {
+            watch.estimator.look(explored, statistics.executions);
+        }
         if since < self.options.progress_every {
             return;
         }
@@ -396,7 +431,7 @@ impl<'a, S: System> Explorer<'a, S> {
         if self.options.reduction != Reduction::Optimal {
             // Each of the others sees the whole tree from its own stack.
             let seen = reports.iter().map(|report| report.explored).filter(|&part| part > 0.0);
-            explored = seen.fold(1.0, f64::min);
+            explored = seen.reduce(f64::min).unwrap_or(0.0);
         }
         (statistics, frontier, explored)
     }
@@ -443,7 +478,11 @@ impl<'a, S: System> Explorer<'a, S> {
         let yields = reports.iter().any(|report| report.yields);
         let fair = options.fair_bound().filter(|_| !yields).map(Warning::NoYields);
         let warnings = fair.into_iter().collect();
-        Ok((Outcome { verdict, statistics, proved: None, warnings, saved }, exceeded))
+        let tree = reports.iter().filter_map(|report| report.tree).reduce(TreeSize::max);
+        let coverage = None;
+        let outcome =
+            Outcome { verdict, statistics, proved: None, warnings, saved, tree, coverage };
+        Ok((outcome, exceeded))
     }
 
     /// What a search that has come to its end has established.

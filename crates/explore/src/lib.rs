@@ -5,10 +5,12 @@
 
 mod bound;
 mod confirm;
+mod coverage;
 mod data_race;
 mod deadlock;
 mod explorer;
 mod options;
+mod order;
 mod pool;
 mod progress;
 mod reduction;
@@ -22,5 +24,6 @@ mod visited;
 pub use bound::{Bound, BoundKind};
 pub use explorer::{Ended, ExploreError, Explorer, Outcome, Warning};
 pub use options::{BporOpt, OptionError, Options, Reduction};
+pub use order::{Order, Priority, TreeSize};
 pub use replay::{Replay, ReplayError, by_birth, replay};
 pub use saved::{Saved, SavedError};

@@ -1,6 +1,7 @@
 //! What can be asked of a search, with the names it has on the command line.
 
 use crate::bound::{Bound, BoundKind};
+use crate::order::{Order, Priority};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -47,6 +48,16 @@ impl Reduction {
             Self::Source => "source",
             Self::Optimal => "optimal",
         }
+    }
+
+    /// Whether its executions can be taken in any order.
+    fn allows_best_first(self) -> bool {
+        self != Self::Optimal
+    }
+
+    /// Whether it goes by the races it meets.
+    fn is_dynamic(self) -> bool {
+        !matches!(self, Self::None | Self::Persistent)
     }
 
     /// Whether states may be stored beside it.
@@ -102,6 +113,57 @@ pub enum OptionError {
     /// Stored states are not shared between workers.
     #[error("`stateful` cannot be combined with `--jobs {0}`; use one job")]
     StatefulJobs(usize),
+    /// There is no such order.
+    #[error(
+        "unknown order `{0}`: there are dfs and best-first, the latter with priorities: \
+         `best-first:function=push,preemptions`"
+    )]
+    UnknownOrder(String),
+    /// There is no such priority.
+    #[error(
+        "unknown priority `{0}`: there are preemptions, backtrack, sleep, random, function=NAME \
+         and variable=NAME"
+    )]
+    UnknownPriority(String),
+    /// A priority that could not decide anything.
+    #[error("the priority `{0}` is there twice")]
+    PriorityTwice(String),
+    /// Its executions belong together.
+    #[error(
+        "`--order best-first` cannot be combined with `--reduction {0}`: it knows what it has done \
+         by the execution it is in; use `source` or `dpor`"
+    )]
+    BestFirstReduction(Reduction),
+    /// One worker has the whole order.
+    #[error(
+        "`--order best-first` cannot be combined with `--jobs {0}`: one worker has to know all executions that are left; use one job"
+    )]
+    BestFirstJobs(usize),
+    /// Stored states belong to one execution at a time.
+    #[error(
+        "`--order best-first` cannot be combined with `stateful`: a state that is stored may not be \
+         explored yet"
+    )]
+    BestFirstStateful,
+    /// What a bound cuts decides what else is explored at the states before it.
+    #[error(
+        "`--order best-first` cannot be combined with `--bound {0}`: what the bound cuts behind a \
+         state says what is explored there, and best-first search leaves it before that is known; \
+         the priority `preemptions` takes executions with few of them first"
+    )]
+    BestFirstBound(BoundKind),
+    /// All are equal by it.
+    #[error(
+        "the priority `backtrack` decides nothing with `--reduction {0}`, which explores nothing \
+         else; use `none` or `persistent`"
+    )]
+    BacktrackReduction(Reduction),
+    /// All are equal by it.
+    #[error(
+        "the priority `sleep` decides nothing with `--sleep on`, which leaves out what sleeps; use \
+         `--sleep off`"
+    )]
+    SleepPriority,
     /// The system does not tell its state.
     #[error("`stateful` needs a program that can hash its state, and this one cannot")]
     NoFingerprint,
@@ -209,8 +271,9 @@ pub struct Options {
     pub jobs: usize,
     /// How many steps an execution may take.
     pub max_depth: usize,
-    /// Whether an execution that reaches `max_depth` is a livelock, and not just a limit. A stateful
-    /// search leaves a loop where it closes, so it claims nothing about livelocks.
+    /// Whether an execution that reaches `max_depth` is a livelock, and not just a limit; and,
+    /// unless it is a deadlock already, one whose end is a loop that nobody is left to end. A
+    /// stateful search leaves a loop where it closes, so it claims nothing about livelocks.
     pub livelock: bool,
     /// Whether a state in which threads wait and none can move is a violation.
     pub deadlock: bool,
@@ -227,6 +290,16 @@ pub struct Options {
     pub progress_every: Duration,
     /// How many steps of found and unexplored branches `optimal` keeps before it turns eager.
     pub room: usize,
+    /// Whether the states that are visited are counted, each once and in all. It takes memory for
+    /// each of them.
+    pub coverage: bool,
+    /// Which execution comes next.
+    pub order: Order,
+    /// What chance is drawn from, for [`Priority::Random`].
+    pub seed: u64,
+    /// How many known executions best-first search keeps in order. Beyond that, what is below the
+    /// one that comes next is explored depth-first, at once.
+    pub fringe: usize,
 }
 
 impl Default for Options {
@@ -248,6 +321,10 @@ impl Default for Options {
             time_limit: None,
             progress_every: Duration::from_millis(200),
             room: crate::reduction::optimal::ROOM,
+            coverage: false,
+            order: Order::default(),
+            seed: 0,
+            fringe: 1_000_000,
         }
     }
 }
@@ -347,6 +424,12 @@ impl Options {
         self
     }
 
+    /// In this order.
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
     /// With executions of at most so many steps.
     pub fn max_depth(mut self, depth: usize) -> Self {
         self.max_depth = depth;
@@ -372,6 +455,9 @@ impl Options {
             errors.push(OptionError::NoDepth);
         }
         self.bound_errors(&mut errors);
+        if let Order::BestFirst(priorities) = &self.order {
+            self.best_first_errors(priorities, &mut errors);
+        }
         errors
     }
 
@@ -408,6 +494,24 @@ impl Options {
             if let Some((kind, why)) = seen.iter().find_map(refused) {
                 errors.push(OptionError::BporOptBound { opt, kind, why });
             }
+        }
+    }
+
+    fn best_first_errors(&self, priorities: &[Priority], errors: &mut Vec<OptionError>) {
+        errors.extend(self.bounds.iter().map(|bound| OptionError::BestFirstBound(bound.kind)));
+        if !self.reduction.allows_best_first() {
+            errors.push(OptionError::BestFirstReduction(self.reduction));
+        } else if self.reduction.is_dynamic() && priorities.contains(&Priority::Backtrack) {
+            errors.push(OptionError::BacktrackReduction(self.reduction));
+        }
+        if self.sleep && priorities.contains(&Priority::Sleep) {
+            errors.push(OptionError::SleepPriority);
+        }
+        if self.jobs > 1 {
+            errors.push(OptionError::BestFirstJobs(self.jobs));
+        }
+        if self.stateful {
+            errors.push(OptionError::BestFirstStateful);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::bound::Exceeded;
 use crate::explorer::ExploreError;
+use crate::order::TreeSize;
 use crate::reduction::stack::StackNote;
 use crate::search::Found;
 use crate::unit::Unit;
@@ -49,6 +50,7 @@ pub(crate) struct Report {
     pub(crate) yields: bool,
     pub(crate) frontier: u64,
     pub(crate) explored: f64,
+    pub(crate) tree: Option<TreeSize>,
 }
 
 impl Pool {

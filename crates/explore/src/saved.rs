@@ -1,7 +1,10 @@
 //! A search on paper: what is left to do, so that it can go on later or elsewhere.
 
 use crate::bound::{Bound, BoundKind, Exceeded};
+use crate::coverage::Seen;
 use crate::options::{BporOpt, Options, Reduction};
+use crate::order::Order;
+use crate::order::best_first::TreeUnit;
 use crate::reduction::stack::{Node, StackUnit};
 use crate::search::Found;
 use crate::unit::{OptimalUnit, Unit};
@@ -19,6 +22,8 @@ pub struct Saved {
     stateful: bool,
     bounds: Vec<Bound>,
     bpor_opt: Option<Vec<BporOpt>>,
+    order: Order,
+    seed: u64,
     /// What was looked for: what was not cannot be claimed later.
     properties: Properties,
     /// A hash of one execution of the program: another program is told apart by it.
@@ -35,6 +40,9 @@ pub struct Saved {
     units: Vec<SavedUnit>,
     nodes: Vec<Node>,
     pub(crate) visited: Option<Visited>,
+    has_coverage: bool,
+    /// The states that were counted, if they were.
+    pub(crate) coverage: Option<Seen>,
 }
 
 /// What a search looks for, and how far.
@@ -64,6 +72,7 @@ impl Properties {
 enum SavedUnit {
     Root,
     Optimal(OptimalUnit),
+    Tree(Box<TreeUnit>),
     Stack { nodes: Vec<u32>, stored: Vec<Option<u128>>, prefix: Vec<Decision> },
 }
 
@@ -102,6 +111,8 @@ impl Saved {
             stateful: options.stateful,
             bounds: options.bounds.clone(),
             bpor_opt: options.bpor_opt.clone(),
+            order: options.order.clone(),
+            seed: options.seed,
             properties: Properties::of(options),
             program,
             statistics: Statistics::default(),
@@ -112,12 +123,15 @@ impl Saved {
             units: Vec::new(),
             nodes: Vec::new(),
             visited: None,
+            has_coverage: options.coverage,
+            coverage: None,
         };
         let mut known = BTreeMap::new();
         for unit in units {
             let unit = match unit {
                 Unit::Root => SavedUnit::Root,
                 Unit::Optimal(unit) => SavedUnit::Optimal(unit.clone()),
+                Unit::Tree(unit) => SavedUnit::Tree(unit.clone()),
                 Unit::Stack(unit) => {
                     let mut idxs = Vec::new();
                     for (name, node) in unit.nodes() {
@@ -155,6 +169,7 @@ impl Saved {
         let revive = |unit: &SavedUnit| match unit {
             SavedUnit::Root => Ok(Unit::Root),
             SavedUnit::Optimal(unit) => Ok(Unit::Optimal(unit.clone())),
+            SavedUnit::Tree(unit) => Ok(Unit::Tree(unit.clone())),
             SavedUnit::Stack { nodes: idxs, stored, prefix } => {
                 let own: Option<Vec<_>> =
                     idxs.iter().map(|&idx| nodes.get(idx as usize).cloned()).collect();
@@ -178,6 +193,9 @@ impl Saved {
             stateful: self.stateful,
             bounds: self.bounds.clone(),
             bpor_opt: self.bpor_opt.clone(),
+            order: self.order.clone(),
+            seed: self.seed,
+            coverage: self.has_coverage,
             ..Options::default()
         };
         let saved = shown(&then, self.properties);
@@ -211,15 +229,20 @@ impl Saved {
 
 /// All that has to be the same when a search goes on.
 fn shown(options: &Options, properties: Properties) -> String {
-    let Options { reduction, stateful, bounds, bpor_opt, .. } = options;
+    let Options { reduction, stateful, bounds, bpor_opt, order, seed, .. } = options;
     let sleep = if options.sleep { "on" } else { "off" };
     let stateful = if *stateful { " --stateful" } else { "" };
     let bounds: String = bounds.iter().map(|bound| format!(" --bound {bound}")).collect();
     let names = |opts: &Vec<BporOpt>| opts.iter().map(|opt| opt.name()).collect::<Vec<_>>();
     let opts = bpor_opt.as_ref().map(|opts| format!(" --bpor-opt {}", names(opts).join(",")));
+    let opts = opts.unwrap_or_default();
+    let order = match order {
+        Order::DepthFirst => String::new(),
+        order => format!(" --order {order} --seed {seed}"),
+    };
+    let coverage = if options.coverage { " --coverage" } else { "" };
     format!(
-        "--reduction {reduction} --sleep {sleep}{stateful}{bounds}{}{}",
-        opts.unwrap_or_default(),
+        "--reduction {reduction} --sleep {sleep}{stateful}{bounds}{opts}{order}{coverage}{}",
         properties.show(),
     )
 }

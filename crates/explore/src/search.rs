@@ -11,6 +11,7 @@
 //! Differs from the paper: not recursive, and a state is left by [`System::rewind`].
 
 use crate::bound::{Before, Bounds, Over};
+use crate::coverage::Seen;
 use crate::data_race::DataRaces;
 use crate::explorer::{Ended, ExploreError};
 use crate::options::Options;
@@ -24,6 +25,7 @@ use mazurka_core::{
     System, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 
 /// One search in progress: a system, the execution it is in, and where to go from there.
 pub(crate) struct Worker<'a, S, R> {
@@ -49,6 +51,9 @@ pub(crate) struct Worker<'a, S, R> {
     /// Some execution was cut at the depth limit.
     cut: bool,
     observe: Option<&'a Observe<'a, S>>,
+    coverage: Option<&'a Mutex<Seen>>,
+    /// How many steps of the execution were counted with another one.
+    known: usize,
     /// The first violation of the execution in progress, and after how many steps it came.
     violation: Option<(usize, Violation)>,
 }
@@ -80,12 +85,13 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         reduction: R,
         options: &'a Options,
         observe: Option<&'a Observe<'a, S>>,
+        coverage: Option<&'a Mutex<Seen>>,
     ) -> Self {
         Self {
             system,
             reduction,
             options,
-            order: HappensBefore::new(observe.is_some()),
+            order: HappensBefore::new(observe.is_some() || coverage.is_some()),
             schedule: Schedule::new(),
             enabled: ThreadSet::EMPTY,
             history: Vec::new(),
@@ -97,6 +103,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             found: None,
             cut: false,
             observe,
+            coverage,
+            known: 0,
             violation: None,
         }
     }
@@ -114,6 +122,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             cut: self.cut,
             frontier: self.reduction.frontier(),
             explored: self.reduction.explored(),
+            tree: self.reduction.tree_size(),
         }
     }
 
@@ -185,9 +194,17 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                     self.statistics.transitions += 1;
                     if self.violation.is_some() && self.options.stop_at_first {
                         self.note_violation();
+                        self.note_coverage(false);
                         self.statistics.executions += 1;
                         return Ok(Step::Violated);
                     }
+                    self.observe_state()?;
+                    continue;
+                }
+                Choice::Again(decision) => {
+                    self.step(decision);
+                    self.statistics.replayed += 1;
+                    self.known = self.schedule.len();
                     self.observe_state()?;
                     continue;
                 }
@@ -213,11 +230,12 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             system: &self.system,
         };
         self.reduction.finish(&view, end);
+        let is_redundant = end == End::Terminal && self.system.ending() == Ending::Redundant;
+        self.note_coverage(end == End::Terminal && !is_redundant);
         if end == End::GivenUp {
             self.note_violation();
             return Ok(Step::More);
         }
-        let is_redundant = end == End::Terminal && self.system.ending() == Ending::Redundant;
         if is_redundant && self.violation.is_none() {
             self.statistics.blocked_executions += 1;
             return Ok(Step::More);
@@ -260,16 +278,16 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 ),
             });
         }
-        let is_stuck = match self.system.ending() {
-            Ending::Final => self.next().iter().any(|next| matches!(next, Next::Blocked(_))),
-            Ending::Spinning => true,
-            Ending::Exited | Ending::Redundant => false,
+        let Options { deadlock, livelock, .. } = *self.options;
+        let is_blocked = || self.next().iter().any(|next| matches!(next, Next::Blocked(_)));
+        let kind = match self.system.ending() {
+            Ending::Final if deadlock && is_blocked() => ViolationKind::Deadlock,
+            Ending::Spinning if deadlock => ViolationKind::Deadlock,
+            Ending::Spinning if livelock => ViolationKind::Livelock,
+            _ => return None,
         };
-        (is_stuck && self.options.deadlock).then(|| Violation {
-            kind: ViolationKind::Deadlock,
-            // Who waits for whom is told once the counterexample is replayed.
-            message: "deadlock".to_owned(),
-        })
+        // Who waits for whom is told once the counterexample is replayed.
+        Some(Violation { kind, message: "some thread waits for ever".to_owned() })
     }
 
     fn note_violation(&mut self) {
@@ -281,8 +299,16 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         }
     }
 
+    fn note_coverage(&mut self, is_terminal: bool) {
+        let Some(coverage) = self.coverage else { return };
+        // A worker that panics ends the whole search; its states were visited all the same.
+        let mut coverage = coverage.lock().unwrap_or_else(PoisonError::into_inner);
+        coverage.add(&self.order, self.known, is_terminal);
+    }
+
     fn go_back(&mut self) -> Result<Step, ExploreError> {
         let Some(depth) = self.reduction.backtrack() else { return Ok(Step::Exhausted) };
+        self.known = depth;
         if depth < self.schedule.len() {
             // What went wrong before that has gone wrong in the next execution, too.
             self.violation.take_if(|(at, _)| *at > depth);

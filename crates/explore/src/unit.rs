@@ -1,5 +1,6 @@
 //! Units of work: a place in the search with all that belongs to it, ready to be sent or saved.
 
+use crate::order::best_first::TreeUnit;
 use crate::reduction::optimal::Forced;
 use crate::reduction::stack::StackUnit;
 use mazurka_core::Decision;
@@ -14,6 +15,8 @@ pub(crate) enum Unit {
     Stack(StackUnit),
     /// A block, and the execution up to where it begins.
     Optimal(OptimalUnit),
+    /// A tree of executions, and those that are left.
+    Tree(Box<TreeUnit>),
 }
 
 /// A branch of [`Optimal`](crate::reduction::optimal::Optimal): the last step is new, the others were taken before.
@@ -29,8 +32,8 @@ impl Unit {
     pub(crate) fn prefix(&self) -> Vec<Decision> {
         match self {
             Self::Stack(unit) => unit.prefix.clone(),
-            // The reduction itself takes the steps of the other, with their marks.
-            Self::Root | Self::Optimal(_) => Vec::new(),
+            // The reduction itself takes the steps of the others.
+            Self::Root | Self::Optimal(_) | Self::Tree(_) => Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use mazurka_core::{
     Decision, Divergence, Effect, Failure, Next, ObjectId, Operation, Schedule, System, ThreadId,
     Violation, ViolationKind,
 };
-use mazurka_explore::{ExploreError, Explorer, Options, Reduction, replay};
+use mazurka_explore::{ExploreError, Explorer, Options, Order, Priority, Reduction, replay};
 use mazurka_script::Script;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use support::script;
@@ -113,12 +113,19 @@ fn check(lie: Lie, expect: Expect) {
             Liar { script, lie, after: 1, n_returns: 0, undoes }
         }
     };
-    for reduction in Reduction::ALL {
+    let all = Reduction::ALL.map(|reduction| Options::new().reduction(reduction));
+    // Best-first search meets the alternative that is not there in a new state, and takes it.
+    let best_first = [Priority::Preemptions, Priority::Random]
+        .map(|by| Options::new().reduction(Reduction::Dpor).order(Order::best_first(by)))
+        .into_iter()
+        .filter(|_| lie != Lie::Alternatives);
+    for options in all.into_iter().chain(best_first) {
         for undoes in [true, false] {
-            let options = Options::new().reduction(reduction);
-            let error = Explorer::new(options).run(make(undoes)).expect_err("it lies");
+            let name = support::name(&options);
+            let error = Explorer::new(options.clone()).run(make(undoes));
+            let error = error.map(drop).expect_err("it lies");
             let is_noticed = matches!(error, ExploreError::Nondeterministic(_));
-            assert!(is_noticed, "{reduction}: {lie:?}: {error}");
+            assert!(is_noticed, "{name}: {lie:?}: {error}");
         }
     }
     expect.assert_eq(&error_of(Options::new(), make(true)));

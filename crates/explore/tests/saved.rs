@@ -12,7 +12,8 @@ use mazurka_script::{Script, Shape};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use support::programs::{fib, lastzero, nwriters};
 use support::{
-    Judge, Visits, Watcher, all_options, differs, explore, for_random_programs, name, script,
+    Judge, Visits, Watcher, all_options, best_first_options, differs, explore, for_random_programs,
+    name, script,
 };
 
 /// Runs a search in stretches of `length` executions, each from the bytes of the one before.
@@ -104,6 +105,15 @@ fn on_locks() {
 #[test]
 fn on_everything() {
     check_shape(&Shape::everything());
+}
+
+#[test]
+fn best_first_on_everything() {
+    let all = best_first_options();
+    let n = for_random_programs(&Shape::everything(), 0..100, 100, |script, judge| {
+        all.iter().find_map(|options| wrong(script, judge, options))
+    });
+    assert!(n > 30, "only {n} programs were small enough");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! loops really go round, nothing that can happen is lost, and who is stuck is told.
 
 use mazurka_core::{
-    Decision, Effect, Ending, Failure, Next, ObjectId, Operation, Spin, System, ThreadId,
+    Decision, Effect, Ending, Failure, Next, ObjectId, Operation, Spin, System, ThreadId, Verdict,
     ViolationKind,
 };
 use mazurka_explore::{Explorer, Options, Reduction};
@@ -282,4 +282,27 @@ fn who_spins_is_told() {
         panic!("{:?}", outcome.verdict)
     };
     assert_eq!(found.violation.message, "1 thread waits for ever: T0 spins");
+}
+
+#[test]
+fn a_loop_for_ever_is_a_livelock_where_only_livelocks_are_looked_for() {
+    let program = vec![vec![Statement::Spin(vec![(0, 1)])], vec![Statement::Store(1, 1)]];
+    let check = |deadlock: bool, livelock: bool| {
+        let mut options = Options::new();
+        (options.deadlock, options.livelock) = (deadlock, livelock);
+        let outcome = Explorer::new(options).run(|| Held::new(&program));
+        outcome.expect("the program is deterministic").verdict
+    };
+    let told = |deadlock, livelock| match check(deadlock, livelock) {
+        Verdict::Violated(found) => {
+            assert_eq!(found.waits.len(), 1);
+            (found.violation.kind, found.violation.message.clone())
+        }
+        verdict => panic!("{verdict:?}"),
+    };
+    let (kind, message) = told(false, true);
+    assert_eq!(kind, ViolationKind::Livelock);
+    assert_eq!((ViolationKind::Deadlock, message.clone()), told(true, true));
+    assert_eq!((ViolationKind::Deadlock, message), told(true, false));
+    assert!(matches!(check(false, false), Verdict::Holds(_)));
 }

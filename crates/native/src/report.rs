@@ -1,7 +1,8 @@
 //! What is written for whoever started the program.
 
 use crate::syscall;
-use mazurka_core::{Progress, Statistics, Verdict};
+use mazurka_core::{Progress, StateCoverage, Statistics, Verdict};
+use mazurka_explore::TreeSize;
 use serde::Serialize;
 use std::ffi::CString;
 use std::io::Write as _;
@@ -32,6 +33,10 @@ pub(crate) struct Report {
     pub(crate) time_s: f64,
     /// How often the search began again because memory turned out to be divided otherwise.
     pub(crate) restarts: u32,
+    /// How much memory the execution tree of best-first search took.
+    pub(crate) tree: Option<TreeSize>,
+    /// How many states were visited, if that was asked for.
+    pub(crate) coverage: Option<StateCoverage>,
     /// What the process has used by now.
     pub(crate) used: Used,
 }

@@ -40,6 +40,9 @@ struct Wishes {
     deadlock: Option<bool>,
     race: Option<bool>,
     livelock: Option<bool>,
+    order: Option<String>,
+    seed: Option<u64>,
+    coverage: Option<bool>,
     /// Whether to go back to checkpoints, or to repeat executions from their start.
     checkpoints: Option<bool>,
     /// For tests: whether to compare what they lead to with what the start leads to.
@@ -77,6 +80,11 @@ impl Wishes {
         options.deadlock = self.deadlock.unwrap_or(options.deadlock);
         options.race = self.race.unwrap_or(options.race);
         options.livelock = self.livelock.unwrap_or(options.livelock);
+        if let Some(order) = &self.order {
+            options.order = order.parse().map_err(|error| format!("{error}"))?;
+        }
+        options.seed = self.seed.unwrap_or(options.seed);
+        options.coverage = self.coverage.unwrap_or(options.coverage);
         Ok(options)
     }
 }
@@ -189,6 +197,8 @@ fn explore(start: Start) -> Result<Report, String> {
         time_s: begun.elapsed().as_secs_f64(),
         restarts,
         used: Used::so_far(machine::with(|machine| machine.threads.len())),
+        tree: outcome.tree,
+        coverage: outcome.coverage,
     })
 }
 

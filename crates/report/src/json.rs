@@ -11,15 +11,16 @@
 //! | `verdict` | `holds`, `violated` or `inconclusive` |
 //! | `coverage` | what is proved if it holds; if it is inconclusive, what was proved before, and which limit stopped the search; else `null` |
 //! | `options` | those in force |
-//! | `stats` | `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes` |
+//! | `stats` | `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `visited_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes`, `over_time` |
 //! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
 //!
 //! Each of the `steps` has `thread`, `operation`, `object`, `value`, `file`, `line` and `column`.
-//! `loop_start` is the step, from 1, that follows the last one again.
+//! `over_time`, where states are counted, has `executions`, `time_s`, `local_states` and `traces`
+//! from time to time. `loop_start` is the step, from 1, that follows the last one again.
 
 use crate::Report;
 use crate::interleaving::told;
-use mazurka_core::{Access, Counterexample, Limit, Told, Verdict};
+use mazurka_core::{Access, Counterexample, CoverageSample, Limit, Told, Verdict};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -43,7 +44,7 @@ struct Object<'a> {
     coverage: Option<String>,
     #[serde(serialize_with = "as_map")]
     options: &'a [(String, Value)],
-    stats: Stats,
+    stats: Stats<'a>,
     violation: Option<Violated<'a>>,
 }
 
@@ -75,23 +76,26 @@ impl<'a> Object<'a> {
 }
 
 #[derive(Serialize)]
-struct Stats {
+struct Stats<'a> {
     executions: u64,
     blocked_executions: u64,
     transitions: u64,
     states: Option<u64>,
     states_matched: Option<u64>,
     unique_local_states: Option<u64>,
+    visited_local_states: Option<u64>,
     traces: Option<u64>,
     max_depth: u64,
     bound_exceeded: Option<bool>,
     time_s: f64,
     peak_memory_bytes: Option<u64>,
+    over_time: Option<&'a [CoverageSample]>,
 }
 
-impl Stats {
-    fn new(report: &Report<'_>) -> Self {
+impl<'a> Stats<'a> {
+    fn new(report: &'a Report<'a>) -> Self {
         let counted = report.statistics;
+        let visits = report.state_coverage;
         // A search that stores states stores the first one.
         let stores = counted.states > 0;
         let bound_exceeded = report.bound_exceeded.or(match report.verdict {
@@ -105,12 +109,14 @@ impl Stats {
             transitions: counted.transitions,
             states: stores.then_some(counted.states),
             states_matched: stores.then_some(counted.states_matched),
-            unique_local_states: report.unique_local_states,
-            traces: report.traces,
+            unique_local_states: visits.map(|visits| visits.local_states.unique),
+            visited_local_states: visits.map(|visits| visits.local_states.visited),
+            traces: report.traces.or(visits.map(|visits| visits.traces.unique)),
             max_depth: counted.max_depth,
             bound_exceeded,
             time_s: report.elapsed.as_micros() as f64 / 1e6,
             peak_memory_bytes: report.peak_memory,
+            over_time: visits.map(|visits| visits.over_time.as_slice()),
         }
     }
 }
@@ -199,7 +205,8 @@ mod tests {
         let sample = Sample::of(Verdict::Holds(coverage));
         let mut report = sample.report();
         report.traces = Some(1);
-        report.unique_local_states = Some(49);
+        let visits = samples::state_coverage();
+        report.state_coverage = Some(&visits);
         report.peak_memory = Some(8_388_608);
         report.options = vec![
             ("reduction".to_owned(), "source".into()),
@@ -210,34 +217,49 @@ mod tests {
         check(
             &report,
             expect![[r#"
-            {
-              "mazurka": "…",
-              "file": "counter.rs",
-              "engine": "vm",
-              "verdict": "holds",
-              "coverage": "no assertion failure, deadlock or data race in any execution",
-              "options": {
-                "sleep": true,
-                "bounds": {
-                  "preemption": 2
-                },
-                "reduction": "optimal"
-              },
-              "stats": {
-                "executions": 2,
-                "blocked_executions": 0,
-                "transitions": 19,
-                "states": null,
-                "states_matched": null,
-                "unique_local_states": 49,
-                "traces": 1,
-                "max_depth": 11,
-                "bound_exceeded": false,
-                "time_s": 0.01,
-                "peak_memory_bytes": 8388608
-              },
-              "violation": null
-            }"#]],
+                {
+                  "mazurka": "…",
+                  "file": "counter.rs",
+                  "engine": "vm",
+                  "verdict": "holds",
+                  "coverage": "no assertion failure, deadlock or data race in any execution",
+                  "options": {
+                    "sleep": true,
+                    "bounds": {
+                      "preemption": 2
+                    },
+                    "reduction": "optimal"
+                  },
+                  "stats": {
+                    "executions": 2,
+                    "blocked_executions": 0,
+                    "transitions": 19,
+                    "states": null,
+                    "states_matched": null,
+                    "unique_local_states": 49,
+                    "visited_local_states": 60,
+                    "traces": 1,
+                    "max_depth": 11,
+                    "bound_exceeded": false,
+                    "time_s": 0.01,
+                    "peak_memory_bytes": 8388608,
+                    "over_time": [
+                      {
+                        "executions": 1,
+                        "time_s": 0.004,
+                        "local_states": 48,
+                        "traces": 1
+                      },
+                      {
+                        "executions": 2,
+                        "time_s": 0.01,
+                        "local_states": 49,
+                        "traces": 1
+                      }
+                    ]
+                  },
+                  "violation": null
+                }"#]],
         );
     }
 
@@ -246,52 +268,54 @@ mod tests {
         check(
             &samples::deadlock().report(),
             expect![[r#"
-            {
-              "mazurka": "…",
-              "file": "counter.rs",
-              "engine": "vm",
-              "verdict": "violated",
-              "coverage": null,
-              "options": {},
-              "stats": {
-                "executions": 2,
-                "blocked_executions": 0,
-                "transitions": 19,
-                "states": null,
-                "states_matched": null,
-                "unique_local_states": null,
-                "traces": null,
-                "max_depth": 11,
-                "bound_exceeded": null,
-                "time_s": 0.01,
-                "peak_memory_bytes": null
-              },
-              "violation": {
-                "kind": "deadlock",
-                "message": "2 threads wait for each other: alice holds accounts and waits for log, held by bob; bob holds log and waits for accounts, held by alice",
-                "schedule": "mzk1:0.1",
-                "steps": [
-                  {
-                    "thread": "alice",
-                    "operation": "acquire",
-                    "object": "accounts",
-                    "value": null,
-                    "file": "bank.rs",
-                    "line": 14,
-                    "column": 9
+                {
+                  "mazurka": "…",
+                  "file": "counter.rs",
+                  "engine": "vm",
+                  "verdict": "violated",
+                  "coverage": null,
+                  "options": {},
+                  "stats": {
+                    "executions": 2,
+                    "blocked_executions": 0,
+                    "transitions": 19,
+                    "states": null,
+                    "states_matched": null,
+                    "unique_local_states": null,
+                    "visited_local_states": null,
+                    "traces": null,
+                    "max_depth": 11,
+                    "bound_exceeded": null,
+                    "time_s": 0.01,
+                    "peak_memory_bytes": null,
+                    "over_time": null
                   },
-                  {
-                    "thread": "bob",
-                    "operation": "acquire",
-                    "object": "log",
-                    "value": null,
-                    "file": "bank.rs",
-                    "line": 30,
-                    "column": 9
+                  "violation": {
+                    "kind": "deadlock",
+                    "message": "2 threads wait for each other: alice holds accounts and waits for log, held by bob; bob holds log and waits for accounts, held by alice",
+                    "schedule": "mzk1:0.1",
+                    "steps": [
+                      {
+                        "thread": "alice",
+                        "operation": "acquire",
+                        "object": "accounts",
+                        "value": null,
+                        "file": "bank.rs",
+                        "line": 14,
+                        "column": 9
+                      },
+                      {
+                        "thread": "bob",
+                        "operation": "acquire",
+                        "object": "log",
+                        "value": null,
+                        "file": "bank.rs",
+                        "line": 30,
+                        "column": 9
+                      }
+                    ]
                   }
-                ]
-              }
-            }"#]],
+                }"#]],
         );
     }
 
@@ -301,80 +325,82 @@ mod tests {
         check(
             &sample.report(),
             expect![[r#"
-            {
-              "mazurka": "…",
-              "file": "counter.rs",
-              "engine": "vm",
-              "verdict": "violated",
-              "coverage": null,
-              "options": {},
-              "stats": {
-                "executions": 2,
-                "blocked_executions": 0,
-                "transitions": 19,
-                "states": null,
-                "states_matched": null,
-                "unique_local_states": null,
-                "traces": null,
-                "max_depth": 11,
-                "bound_exceeded": null,
-                "time_s": 0.01,
-                "peak_memory_bytes": null
-              },
-              "violation": {
-                "kind": "livelock",
-                "message": "an execution did not end within 5 001 steps",
-                "schedule": "mzk1:0x3.1x2",
-                "steps": [
-                  {
-                    "thread": "main",
-                    "operation": "store",
-                    "object": "turn",
-                    "value": "0→1",
-                    "file": "polite.rs",
-                    "line": 3,
-                    "column": 9
+                {
+                  "mazurka": "…",
+                  "file": "counter.rs",
+                  "engine": "vm",
+                  "verdict": "violated",
+                  "coverage": null,
+                  "options": {},
+                  "stats": {
+                    "executions": 2,
+                    "blocked_executions": 0,
+                    "transitions": 19,
+                    "states": null,
+                    "states_matched": null,
+                    "unique_local_states": null,
+                    "visited_local_states": null,
+                    "traces": null,
+                    "max_depth": 11,
+                    "bound_exceeded": null,
+                    "time_s": 0.01,
+                    "peak_memory_bytes": null,
+                    "over_time": null
                   },
-                  {
-                    "thread": "main",
-                    "operation": "load",
-                    "object": "turn",
-                    "value": "= 1",
-                    "file": "polite.rs",
-                    "line": 5,
-                    "column": 9
-                  },
-                  {
-                    "thread": "main",
-                    "operation": "yield",
-                    "object": null,
-                    "value": null,
-                    "file": "polite.rs",
-                    "line": 6,
-                    "column": 9
-                  },
-                  {
-                    "thread": "other",
-                    "operation": "load",
-                    "object": "turn",
-                    "value": "= 1",
-                    "file": "polite.rs",
-                    "line": 15,
-                    "column": 9
-                  },
-                  {
-                    "thread": "other",
-                    "operation": "yield",
-                    "object": null,
-                    "value": null,
-                    "file": "polite.rs",
-                    "line": 16,
-                    "column": 9
+                  "violation": {
+                    "kind": "livelock",
+                    "message": "an execution did not end within 5 001 steps",
+                    "schedule": "mzk1:0x3.1x2",
+                    "steps": [
+                      {
+                        "thread": "main",
+                        "operation": "store",
+                        "object": "turn",
+                        "value": "0→1",
+                        "file": "polite.rs",
+                        "line": 3,
+                        "column": 9
+                      },
+                      {
+                        "thread": "main",
+                        "operation": "load",
+                        "object": "turn",
+                        "value": "= 1",
+                        "file": "polite.rs",
+                        "line": 5,
+                        "column": 9
+                      },
+                      {
+                        "thread": "main",
+                        "operation": "yield",
+                        "object": null,
+                        "value": null,
+                        "file": "polite.rs",
+                        "line": 6,
+                        "column": 9
+                      },
+                      {
+                        "thread": "other",
+                        "operation": "load",
+                        "object": "turn",
+                        "value": "= 1",
+                        "file": "polite.rs",
+                        "line": 15,
+                        "column": 9
+                      },
+                      {
+                        "thread": "other",
+                        "operation": "yield",
+                        "object": null,
+                        "value": null,
+                        "file": "polite.rs",
+                        "line": 16,
+                        "column": 9
+                      }
+                    ],
+                    "loop_start": 2
                   }
-                ],
-                "loop_start": 2
-              }
-            }"#]],
+                }"#]],
         );
     }
 
@@ -386,28 +412,30 @@ mod tests {
         check(
             &sample.report(),
             expect![[r#"
-            {
-              "mazurka": "…",
-              "file": "counter.rs",
-              "engine": "vm",
-              "verdict": "inconclusive",
-              "coverage": "nothing proved: time limit, 60s",
-              "options": {},
-              "stats": {
-                "executions": 2,
-                "blocked_executions": 0,
-                "transitions": 19,
-                "states": 77,
-                "states_matched": 5,
-                "unique_local_states": null,
-                "traces": null,
-                "max_depth": 11,
-                "bound_exceeded": null,
-                "time_s": 0.01,
-                "peak_memory_bytes": null
-              },
-              "violation": null
-            }"#]],
+                {
+                  "mazurka": "…",
+                  "file": "counter.rs",
+                  "engine": "vm",
+                  "verdict": "inconclusive",
+                  "coverage": "nothing proved: time limit, 60s",
+                  "options": {},
+                  "stats": {
+                    "executions": 2,
+                    "blocked_executions": 0,
+                    "transitions": 19,
+                    "states": 77,
+                    "states_matched": 5,
+                    "unique_local_states": null,
+                    "visited_local_states": null,
+                    "traces": null,
+                    "max_depth": 11,
+                    "bound_exceeded": null,
+                    "time_s": 0.01,
+                    "peak_memory_bytes": null,
+                    "over_time": null
+                  },
+                  "violation": null
+                }"#]],
         );
         let depth = Sample::of(Verdict::Inconclusive(Limit::Depth(100)));
         assert_eq!(value(&depth.report())["stats"]["bound_exceeded"], true);
@@ -423,7 +451,7 @@ mod tests {
             let object: Value = serde_json::from_str(&render(&report)).unwrap();
             let found = [&object, &object["stats"], &object["violation"]].map(keys);
             assert_eq!(found[0].len(), 8, "{name}");
-            assert_eq!(found[1].len(), 11, "{name}");
+            assert_eq!(found[1].len(), 13, "{name}");
             let n_keys = 4 + usize::from(report.loop_start.is_some());
             assert_eq!(found[2].len(), n_keys, "{name}");
             for step in object["violation"]["steps"].as_array().unwrap() {

@@ -37,7 +37,7 @@ pub use exit::ExitStatus;
 pub use number::{counted, grouped};
 pub use style::{Colour, Page, Style};
 
-use mazurka_core::{ObjectId, Statistics, Verdict};
+use mazurka_core::{ObjectId, StateCoverage, Statistics, Verdict};
 use std::time::Duration;
 
 /// All that is to be told of one check.
@@ -67,8 +67,8 @@ pub struct Report<'a> {
     pub object_names: Vec<(ObjectId, String)>,
     /// How many traces were visited, if that is known.
     pub traces: Option<u64>,
-    /// How many local states were visited (Coons' thesis, Definition 2.1), if that is known.
-    pub unique_local_states: Option<u64>,
+    /// How many states were visited, if they were counted.
+    pub state_coverage: Option<&'a StateCoverage>,
     /// What was proved before a limit stopped the search, as a sentence.
     pub proved: Option<&'a str>,
     /// Whether a bound cut something, if that is known and the verdict does not tell.
@@ -104,7 +104,7 @@ impl<'a> Report<'a> {
             thread_names: Vec::new(),
             object_names: Vec::new(),
             traces: None,
-            unique_local_states: None,
+            state_coverage: None,
             proved: None,
             bound_exceeded: None,
             loop_start: None,

@@ -2,8 +2,9 @@
 
 use crate::Report;
 use mazurka_core::{
-    Counterexample, Decision, Effect, Execution, Location, ObjectId, Operation, Statistics, Step,
-    ThreadId, ThreadSet, Told, Verdict, Violation, ViolationKind, Wait,
+    Counterexample, CoverageSample, Decision, Effect, Execution, Location, ObjectId, Operation,
+    StateCoverage, Statistics, Step, ThreadId, ThreadSet, Told, Verdict, Violation, ViolationKind,
+    Visits, Wait,
 };
 use std::time::Duration;
 
@@ -32,6 +33,21 @@ impl Sample {
         report.loop_start = self.loop_start;
         report.thread_names = self.thread_names.clone();
         report
+    }
+}
+
+/// States that were counted in two executions.
+pub(crate) fn state_coverage() -> StateCoverage {
+    let sample = |executions, time_s, local_states, traces| CoverageSample {
+        executions,
+        time_s,
+        local_states,
+        traces,
+    };
+    StateCoverage {
+        local_states: Visits { visited: 60, unique: 49 },
+        traces: Visits { visited: 2, unique: 1 },
+        over_time: vec![sample(1, 0.004, 48, 1), sample(2, 0.01, 49, 1)],
     }
 }
 

@@ -6,7 +6,9 @@ use crate::interleaving::Interleaving;
 use crate::number::{counted, exact_time, grouped, time};
 use crate::style::columns;
 use crate::{Colour, Page, Report, Style};
-use mazurka_core::{Access, Counterexample, Limit, Verdict, Violation, ViolationKind};
+use mazurka_core::{
+    Access, Counterexample, Limit, StateCoverage, Verdict, Violation, ViolationKind,
+};
 
 /// The whole text.
 pub fn render(report: &Report<'_>, style: &Style) -> String {
@@ -37,7 +39,7 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
             page.headline(Colour::Good, "Holds", text, &format!("{}{elapsed}", size(report)));
             page.line("");
             page.paragraph("Covered:", &coverage.to_string());
-            report.notes.iter().for_each(|note| page.paragraph("", note));
+            notes(report).iter().for_each(|note| page.paragraph("", note));
             tips(&mut page, &report.tips);
         }
         Verdict::Violated(found) => violation(report, found, style, &mut page),
@@ -52,7 +54,7 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
                 page.headline(Colour::Good, "Proved", proved, "");
             }
             page.headline(Colour::Open, "Unverified", text, "");
-            report.notes.iter().for_each(|note| page.headline(Colour::Open, "", note, ""));
+            notes(report).iter().for_each(|note| page.headline(Colour::Open, "", note, ""));
             match report.tips.is_empty() {
                 true => tips(&mut page, &[tip(limit).to_owned()]),
                 false => tips(&mut page, &report.tips),
@@ -86,6 +88,21 @@ fn claim(is_unbounded: bool) -> &'static str {
     if is_unbounded { "in every interleaving" } else { "within the bound" }
 }
 
+/// What goes below the coverage.
+fn notes(report: &Report<'_>) -> Vec<String> {
+    let mut notes = report.notes.clone();
+    notes.extend(report.state_coverage.map(|StateCoverage { local_states, traces, .. }| {
+        format!(
+            "visited: {}, {:.2} times each; {}, {:.2} times each",
+            counted(local_states.unique, "local state"),
+            local_states.ratio(),
+            counted(traces.unique, "trace"),
+            traces.ratio(),
+        )
+    }));
+    notes
+}
+
 /// How much was searched, to be followed by the time.
 fn size(report: &Report<'_>) -> String {
     let statistics = report.statistics;
@@ -109,7 +126,7 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     for line in found.accesses.iter().flat_map(stack) {
         page.headline(Colour::Bad, "", &line, "");
     }
-    report.notes.iter().for_each(|note| page.headline(Colour::Bad, "", note, ""));
+    notes(report).iter().for_each(|note| page.headline(Colour::Bad, "", note, ""));
     let interleaving = Interleaving {
         thread_names: &report.thread_names,
         object_names: &report.object_names,
@@ -653,6 +670,8 @@ mod tests {
         report.traces = Some(18_204);
         report.elapsed = Duration::from_millis(2_130);
         report.notes.push("source: 18 300 executions stand for 1.1 M interleavings".to_owned());
+        let visits = crate::samples::state_coverage();
+        report.state_coverage = Some(&visits);
         report.tips.push("`--bound none` drops the limit".to_owned());
         expect![[r#"
                Checking counter.rs (3 threads)
@@ -662,6 +681,7 @@ mod tests {
                      with at most 2 preemptions, assuming `printf` has no effect on shared
                      state
                      source: 18 300 executions stand for 1.1 M interleavings
+                     visited: 49 local states, 1.22 times each; 1 trace, 2.00 times each
                 Tip: `--bound none` drops the limit
         "#]]
         .assert_eq(&render(&report, &Style::new()));

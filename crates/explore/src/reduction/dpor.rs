@@ -40,31 +40,43 @@ impl Policy for Dpor {
     fn at_end(_stack: &mut Stack<Self>, _view: &View<'_>) {}
 }
 
-/// Finds the races of what every thread would do next, and lets `add` put the threads that one asks
-/// for into the node at its depth.
+/// Lets `add` put the threads that a race asks for into the node at its depth.
 pub(crate) fn detect<P: Policy>(
     stack: &mut Stack<P>,
     view: &View<'_>,
     add: impl Fn(usize, &mut Node, ThreadSet),
+) {
+    let mut races = std::mem::take(&mut stack.races);
+    for_each_race(view, &mut races, |depth, necessary| {
+        stack.with_node(depth, |node| {
+            let necessary = necessary & node.enabled;
+            if !(necessary & node.todo).is_empty() {
+                return;
+            }
+            match (necessary - node.sleep).first() {
+                Some(awake) => add(depth, node, ThreadSet::one(awake)),
+                None => add(depth, node, node.enabled),
+            }
+        });
+    });
+    stack.races = races;
+}
+
+/// Calls `visit` for every thread whose next step races with one that was taken, with the depth
+/// of the state before that one and the threads of which one has to be explored from there.
+pub(crate) fn for_each_race(
+    view: &View<'_>,
+    races: &mut Vec<Position>,
+    mut visit: impl FnMut(usize, ThreadSet),
 ) {
     let last = view.depth() as Position;
     for (thread, operation) in view.operations() {
         if last > 0 && !is_news(view, last, thread, operation) {
             continue;
         }
-        let race = last_race(view, thread, operation, &mut stack.races);
+        let race = last_race(view, thread, operation, races);
         if race != 0 {
-            let depth = race as usize - 1;
-            stack.with_node(depth, |node| {
-                let necessary = necessary(view, race, thread) & node.enabled;
-                if !(necessary & node.todo).is_empty() {
-                    return;
-                }
-                match (necessary - node.sleep).first() {
-                    Some(awake) => add(depth, node, ThreadSet::one(awake)),
-                    None => add(depth, node, node.enabled),
-                }
-            });
+            visit(race as usize - 1, necessary(view, race, thread));
         }
     }
 }

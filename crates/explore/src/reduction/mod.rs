@@ -10,6 +10,7 @@ pub(crate) mod source;
 pub(crate) mod stack;
 
 use crate::bound::Exceeded;
+use crate::order::TreeSize;
 use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
@@ -20,6 +21,8 @@ use mazurka_core::{Decision, Schedule};
 pub(crate) enum Choice {
     /// Take this step.
     Step(Decision),
+    /// Take this step again, on the way to where something new begins.
+    Again(Decision),
     /// Nothing: every enabled thread sleeps.
     Asleep,
     /// Nothing: the state was visited before.
@@ -83,6 +86,11 @@ pub(crate) trait Reduce: Sized + Send {
 
     /// Gives away the states that it stored, if it stores any.
     fn take_visited(&mut self) -> Option<Visited> {
+        None
+    }
+
+    /// How much memory its execution tree took, if it has one.
+    fn tree_size(&self) -> Option<TreeSize> {
         None
     }
 }

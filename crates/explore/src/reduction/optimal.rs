@@ -538,7 +538,7 @@ impl Reduce for Optimal {
                 self.mass = 1.0;
             }
             Unit::Optimal(unit) => self.restart = Some(unit),
-            Unit::Stack(_) => panic!("a unit of another reduction"),
+            Unit::Stack(_) | Unit::Tree(_) => panic!("a unit of another search"),
         }
     }
 

@@ -74,20 +74,20 @@ pub(crate) struct Node {
     /// Which bound was met in some execution through this state.
     exceeded: Exceeded,
     /// The threads that were taken from it.
-    done: ThreadSet,
+    pub(crate) done: ThreadSet,
     /// Those of them behind which something was cut, or that others may still explore.
     incomplete: ThreadSet,
     /// Alternatives of a step that are left: thread, the next one, how many there are.
-    choices: Option<(ThreadId, u32, u32)>,
+    pub(crate) choices: Option<(ThreadId, u32, u32)>,
     /// A step from here led back to a state on the stack.
     is_on_cycle: bool,
 }
 
 /// A step that was taken from a node, and what sleeps while it is explored.
 #[derive(Clone, Copy, Debug)]
-struct Claim {
-    decision: Decision,
-    asleep: ThreadSet,
+pub(crate) struct Claim {
+    pub(crate) decision: Decision,
+    pub(crate) asleep: ThreadSet,
 }
 
 impl Node {
@@ -114,7 +114,8 @@ impl Node {
         exceeded
     }
 
-    fn open(&self) -> ThreadSet {
+    /// The threads to explore that were not taken yet.
+    pub(crate) fn open(&self) -> ThreadSet {
         self.wanted() - self.over.any() - self.done - self.sleep
     }
 
@@ -303,9 +304,37 @@ impl<P: Policy> Stack<P> {
         self.entries[depth].place.with(change)
     }
 
-    /// A new state was reached: puts its node on the stack, unless it was visited before.
-    fn enter(&mut self, view: &View<'_>) -> Result<(), Choice> {
-        P::at_state(self, view);
+    /// How many states are on the stack.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Puts a node on the stack.
+    pub(crate) fn push(&mut self, node: Node) {
+        let (place, asleep) = (Place::Own(node), node.sleep);
+        self.entries.push(Entry { place, asleep, taken: None, stored: None });
+    }
+
+    /// Forgets all states but the first `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.entries.truncate(len);
+    }
+
+    /// Says what sleeps while the step that is taken at `depth` is explored.
+    pub(crate) fn set_asleep(&mut self, depth: usize, asleep: ThreadSet) {
+        self.entries[depth].asleep = match self.sleeping {
+            Sleeping::Off => ThreadSet::EMPTY,
+            Sleeping::On | Sleeping::WhenComplete => asleep,
+        };
+    }
+
+    /// Takes the next step that is worth exploring from a node that is not on the stack yet.
+    pub(crate) fn claim(&self, node: &mut Node, view: &View<'_>) -> Option<Claim> {
+        node.claim(view, &self.policy, self.sleeping)
+    }
+
+    /// The node of a state that has not been looked at before.
+    pub(crate) fn fresh_node(&self, view: &View<'_>) -> Node {
         let asleep = match self.entries.last() {
             Some(parent) if self.sleeping != Sleeping::Off => {
                 let taken = view.order.operation(view.depth() as Position);
@@ -317,7 +346,7 @@ impl<P: Policy> Stack<P> {
         let awake = view.enabled - asleep;
         let within = awake - view.over.any();
         let first = if within.is_empty() { awake } else { within };
-        let mut node = Node {
+        Node {
             enabled: view.enabled,
             sleep: asleep,
             todo: self.policy.initial(view, first),
@@ -329,7 +358,14 @@ impl<P: Policy> Stack<P> {
             incomplete: ThreadSet::EMPTY,
             choices: None,
             is_on_cycle: false,
-        };
+        }
+    }
+
+    /// A new state was reached: puts its node on the stack, unless it was visited before.
+    fn enter(&mut self, view: &View<'_>) -> Result<(), Choice> {
+        P::at_state(self, view);
+        let mut node = self.fresh_node(view);
+        let asleep = node.sleep;
         let mut stored = None;
         if let Some(visited) = &mut self.visited
             && let Some(state) = view.system.fingerprint()
@@ -492,7 +528,7 @@ impl<P: Policy> Reduce for Stack<P> {
                 let nodes = unit.nodes.into_iter().zip(unit.stored);
                 self.entries.extend(nodes.zip(taken).map(entry));
             }
-            Unit::Optimal(_) => panic!("a unit of another reduction"),
+            Unit::Optimal(_) | Unit::Tree(_) => panic!("a unit of another search"),
         }
     }
 

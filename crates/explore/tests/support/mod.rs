@@ -9,7 +9,7 @@ pub(crate) mod programs;
 use mazurka_core::{
     Decision, Execution, Next, Position, Schedule, Step, System, ThreadId, Trace, Verdict,
 };
-use mazurka_explore::{Ended, Explorer, Options, Outcome, Reduction};
+use mazurka_explore::{Ended, Explorer, Options, Order, Outcome, Priority, Reduction};
 use mazurka_script::{Script, Shape, generate, shrink};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -243,6 +243,41 @@ pub(crate) fn all_options() -> Vec<Options> {
     all
 }
 
+/// Best-first search with every priority, beside every reduction that it decides something with,
+/// with and without room for what it finds.
+pub(crate) fn best_first_options() -> Vec<Options> {
+    use Priority as P;
+    use Reduction as R;
+    let variable = || P::Variable("x".to_owned());
+    let searches = [
+        (R::None, true, vec![P::Preemptions]),
+        (R::None, true, vec![P::Backtrack, P::Preemptions]),
+        (R::None, false, vec![P::Backtrack, P::Sleep]),
+        (R::Persistent, true, vec![P::Backtrack]),
+        (R::Persistent, false, vec![P::Sleep, P::Random]),
+        (R::Dpor, true, vec![P::Preemptions]),
+        (R::Dpor, true, vec![P::Random]),
+        (R::Dpor, true, vec![variable(), P::Preemptions]),
+        (R::Dpor, false, vec![P::Sleep]),
+        (R::Dpor, false, vec![P::Random]),
+        (R::Source, true, vec![P::Preemptions]),
+        (R::Source, true, vec![P::Random]),
+        (R::Source, true, vec![variable(), P::Random]),
+        (R::Source, false, vec![P::Sleep, P::Preemptions]),
+        (R::Source, false, vec![P::Function("f".to_owned())]),
+    ];
+    let mut all = Vec::new();
+    for (reduction, sleep, priorities) in searches {
+        for fringe in [0, 3, 1_000] {
+            let order = Order::BestFirst(priorities.clone());
+            let mut options = Options::new().reduction(reduction).sleep(sleep).order(order);
+            options.fringe = fringe;
+            all.push(options);
+        }
+    }
+    all
+}
+
 /// What is wrong with how a search with `options` covers the program, if anything is.
 pub(crate) fn disagreement(script: &Script, judge: &Judge, options: &Options) -> Option<String> {
     let (visits, outcome) = explore(script, options.clone());
@@ -259,8 +294,9 @@ pub(crate) fn disagreement(script: &Script, judge: &Judge, options: &Options) ->
 
 /// The options as a failing test shows them.
 pub(crate) fn name(options: &Options) -> String {
-    let Options { reduction, sleep, stateful, jobs, room, .. } = options;
-    format!("{reduction} sleep={sleep} stateful={stateful} jobs={jobs} room={room}")
+    let Options { reduction, sleep, stateful, jobs, room, order, seed, fringe, .. } = options;
+    let name = format!("{reduction} sleep={sleep} stateful={stateful} jobs={jobs} room={room}");
+    format!("{name} order={order} seed={seed} fringe={fringe}")
 }
 
 /// What a search that has come to its end has missed, or visited more often than it should.
@@ -324,8 +360,22 @@ pub(crate) fn for_random_programs(
 
 /// Holds every reduction to enumeration on random programs of a shape.
 pub(crate) fn check_random(shape: &Shape, seeds: std::ops::Range<u64>, max: usize) -> usize {
-    let all = all_options();
+    check_with(&all_options(), shape, seeds, max)
+}
+
+/// Holds searches with these options to enumeration on random programs of a shape.
+pub(crate) fn check_with(
+    all: &[Options],
+    shape: &Shape,
+    seeds: std::ops::Range<u64>,
+    max: usize,
+) -> usize {
     for_random_programs(shape, seeds, max, |script, judge| {
-        all.iter().find_map(|options| disagreement(script, judge, options))
+        all.iter().find_map(|options| {
+            let mut options = options.clone();
+            // Chance is another one for every program, and the same whenever it is tried.
+            options.seed = judge.executions as u64;
+            disagreement(script, judge, &options)
+        })
     })
 }
