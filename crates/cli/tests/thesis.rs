@@ -108,6 +108,14 @@ fn best_first_at_random() {
 }
 
 #[test]
+fn a_loop_for_ever_is_a_livelock_if_nothing_else_is_looked_for() {
+    let program = programs().iter().find(|it| it.name == "nqueens_livelock");
+    let said = program.expect("it is there").check(&["--property", "livelock"]);
+    assert_eq!(said["verdict"], "violated", "{said}");
+    assert_eq!(said["violation"]["kind"], "livelock", "{said}");
+}
+
+#[test]
 fn best_first_finds_what_dpor_does_not_find_in_ten_times_as_many_executions() {
     let programs = programs();
     let violated: Vec<_> = programs.iter().filter(|it| it.expect[0] == "violated").collect();

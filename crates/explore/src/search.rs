@@ -199,6 +199,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                         return Ok(Step::Violated);
                     }
                     self.observe_state()?;
+                    debug_assert_eq!(self.has_changed_its_mind(), None);
                     continue;
                 }
                 Choice::Again(decision) => {
@@ -206,6 +207,10 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                     self.statistics.replayed += 1;
                     self.known = self.schedule.len();
                     self.observe_state()?;
+                    // It was here before, in another run: a program that differs now shows it.
+                    if let Some((thread, before, now)) = self.has_changed_its_mind() {
+                        return Err(self.nondeterministic(thread, before, now));
+                    }
                     continue;
                 }
                 Choice::Diverged(decision) => return Err(self.diverged(decision)),
@@ -287,7 +292,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             _ => return None,
         };
         // Who waits for whom is told once the counterexample is replayed.
-        Some(Violation { kind, message: "some thread waits for ever".to_owned() })
+        Some(Violation { kind, message: kind.name().to_owned() })
     }
 
     fn note_violation(&mut self) {
@@ -408,13 +413,18 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         }
         (start - before..n_threads).for_each(|idx| asked.insert(ThreadId::new(idx)));
         asked.iter().for_each(|thread| self.ask(thread));
-        debug_assert!(
-            (0..n_threads)
-                .map(ThreadId::new)
-                .all(|it| self.system.next(it) == self.next()[it.index()]),
-            "only a thread that may wait or has a choice changes its mind while others move"
-        );
         Ok(())
+    }
+
+    /// The first thread that was not asked and says something else than before the last step, which
+    /// only one that may wait or has a choice can do, and those are asked.
+    fn has_changed_its_mind(&self) -> Option<(ThreadId, Next, Next)> {
+        let known = self.next().iter().enumerate();
+        let mut now = known.map(|(idx, &before)| {
+            let thread = ThreadId::new(idx);
+            (thread, before, self.system.next(thread))
+        });
+        now.find(|(_, before, now)| before != now)
     }
 
     /// Asks a thread what it would do next in a new state.
