@@ -56,7 +56,7 @@ enum Nature {
     MovesStream(*mut libc::FILE),
 }
 
-/// The arguments of a function, and who called it, as [`stand_in`] leaves them on the stack.
+/// The arguments of a function, and who called it, as `stand_in!` leaves them on the stack.
 #[repr(C)]
 struct Registers {
     rax: usize,
