@@ -15,6 +15,7 @@ use crate::coverage::Seen;
 use crate::data_race::DataRaces;
 use crate::explorer::{Ended, ExploreError};
 use crate::options::Options;
+use crate::order::Order;
 use crate::pool::Report;
 use crate::reduction::{Choice, End, Reduce};
 use crate::unit::Unit;
@@ -199,7 +200,10 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                         return Ok(Step::Violated);
                     }
                     self.observe_state()?;
-                    debug_assert_eq!(self.has_changed_its_mind(), None);
+                    // Best-first search seldom comes back to a state that it knows.
+                    if cfg!(debug_assertions) || self.options.order != Order::DepthFirst {
+                        self.look_for_changed_minds()?;
+                    }
                     continue;
                 }
                 Choice::Again(decision) => {
@@ -208,9 +212,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                     self.known = self.schedule.len();
                     self.observe_state()?;
                     // It was here before, in another run: a program that differs now shows it.
-                    if let Some((thread, before, now)) = self.has_changed_its_mind() {
-                        return Err(self.nondeterministic(thread, before, now));
-                    }
+                    self.look_for_changed_minds()?;
                     continue;
                 }
                 Choice::Diverged(decision) => return Err(self.diverged(decision)),
@@ -416,15 +418,17 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         Ok(())
     }
 
-    /// The first thread that was not asked and says something else than before the last step, which
-    /// only one that may wait or has a choice can do, and those are asked.
-    fn has_changed_its_mind(&self) -> Option<(ThreadId, Next, Next)> {
-        let known = self.next().iter().enumerate();
-        let mut now = known.map(|(idx, &before)| {
+    /// Looks for a thread that was not asked and says something else than before the last step: only
+    /// one that may wait or has a choice can do so, and those are asked.
+    fn look_for_changed_minds(&self) -> Result<(), ExploreError> {
+        for (idx, &before) in self.next().iter().enumerate() {
             let thread = ThreadId::new(idx);
-            (thread, before, self.system.next(thread))
-        });
-        now.find(|(_, before, now)| before != now)
+            let now = self.system.next(thread);
+            if before != now {
+                return Err(self.nondeterministic(thread, before, now));
+            }
+        }
+        Ok(())
     }
 
     /// Asks a thread what it would do next in a new state.

@@ -3,7 +3,7 @@
 //! From text to automaton: [`Formula::parse`] reads SPIN's syntax, [`Pool`] has formulae in negation
 //! normal form and rewrites them, [`translate`] goes by way of very weak alternating automata to a
 //! small Büchi automaton, [`Automaton`]. Automata are also read and written in the HOA format
-//! ([`hoa`]) and written as never claims and graphs ([`print`]).
+//! ([`hoa`]) and written as never claims and graphs ([`print`](mod@print)).
 //!
 //! What a proposition means is not known here: it is a text, and whoever has a program reads it.
 

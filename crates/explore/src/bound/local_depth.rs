@@ -7,7 +7,7 @@
 //! Monotonic, stable and extensible (Theorems 41 and 42): the past of a step is the same in
 //! every linearisation, and independent steps are not in it.
 //!
-//! Differs from the thesis: its clocks lose what a reader knew (*R'x[u] = Cu[u] + 1*), and count
+//! Differs from the thesis: its clocks lose what a reader knew (`R'x[u] = Cu[u] + 1`), and count
 //! too little in `x=0 | y=1 | x=1; r=y`. Here the past is taken from happens-before itself.
 
 use super::{Before, Measure};

@@ -25,7 +25,7 @@
 //!
 //! Differs from the thesis:
 //! - Algorithm 18 visits `pending` in a loop of its own and misses what is added meanwhile; here
-//!   there is one loop over both. What goes into `backtrack` is what [`dpor`](super::dpor) asks
+//!   there is one loop over both. What goes into `backtrack` is what [`dpor`] asks
 //!   for, to the letter, so a bound that cuts nothing costs what `dpor` costs.
 //! - Algorithm 11 takes *j ≤ i*, as Algorithm 16 does.
 //! - Algorithm 13 begins with a thread that has yielded least; any other within the bound is not
