@@ -6,8 +6,8 @@
 //!
 //! | paper                                         | here                                     |
 //! |-----------------------------------------------|------------------------------------------|
-//! | operations reachable from a local state       | [`Futures::visit`]                       |
-//! | no lock that the other holds is acquired      | [`Machine::is_out_of_reach`]                    |
+//! | operations reachable from a local state       | [`Futures`]                              |
+//! | no lock that the other holds is acquired      | [`Machine::is_out_of_reach`]             |
 //!
 //! Differs from the paper: a path that acquires a lock which another thread holds is not cut there.
 //! Instead, what is used under a lock only is left out while somebody else has that lock; since
