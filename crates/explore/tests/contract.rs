@@ -114,11 +114,11 @@ fn check(lie: Lie, expect: Expect) {
         }
     };
     let all = Reduction::ALL.map(|reduction| Options::new().reduction(reduction));
-    // Best-first search goes to a new state at once, where it asks only those who may wait.
+    // Best-first search takes for granted what it knows of alternatives and of how many threads there are.
     let best_first = [Priority::Preemptions, Priority::Random]
         .map(|by| Options::new().reduction(Reduction::Dpor).order(Order::best_first(by)))
         .into_iter()
-        .filter(|_| lie == Lie::Waits);
+        .filter(|_| !matches!(lie, Lie::Alternatives | Lie::Thread));
     for options in all.into_iter().chain(best_first) {
         for undoes in [true, false] {
             let name = support::name(&options);
