@@ -1,5 +1,6 @@
-// Dekker's algorithm, each tries once.
+// Dekker's algorithm, each tries once; or enters on its turn without looking again.
 // expect: holds
+// expect -DNO_SECOND_LOOK: violated assertion
 #include "threads.h"
 
 static atomic_int inside;
@@ -16,8 +17,10 @@ static void visit(int me) {
             atomic_store(&wants[me], 0);
             return;
         }
+#ifndef NO_SECOND_LOOK
         if (atomic_load(&wants[other]))
             return (void)atomic_store(&wants[me], 0);
+#endif
     }
     critical();
     atomic_store(&turn, other);

@@ -1,6 +1,7 @@
-// Double-checked locking: the flag is atomic, or it races.
+// Double-checked locking: the flag is atomic and raised last, or there is a race.
 // expect: holds
 // expect -DPLAIN: violated race
+// expect -DEARLY: violated race
 #include "threads.h"
 #ifdef PLAIN
 static int is_set;
@@ -13,8 +14,13 @@ static void use(void) {
     if (!is_set) {
         pthread_mutex_lock(&lock);
         if (!is_set) {
+#ifdef EARLY
+            is_set = 1;
+            value = 42;
+#else
             value = 42;
             is_set = 1;
+#endif
         }
         pthread_mutex_unlock(&lock);
     }

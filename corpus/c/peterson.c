@@ -1,7 +1,12 @@
 // Peterson's algorithm; without its turn, both may wait for ever.
 // expect: holds
 // expect -DBROKEN: violated deadlock
+// expect -DTURN=me: violated assertion
 #include "threads.h"
+// Whom a thread lets go first.
+#ifndef TURN
+#define TURN other
+#endif
 
 static atomic_int inside;
 static void critical(void) {
@@ -12,7 +17,7 @@ static atomic_int flag[2], turn;
 static void visit(int me) {
     int other = 1 - me;
     atomic_store(&flag[me], 1);
-    atomic_store(&turn, other);
+    atomic_store(&turn, TURN);
 #ifdef BROKEN
     for (int i = 0; i < 2 && atomic_load(&flag[other]); i++)
         if (i == 1) {

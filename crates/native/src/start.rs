@@ -10,7 +10,7 @@ use crate::process::{Main, Start};
 use crate::report::{self, Report, Used};
 use crate::signals;
 use crate::watch::CUT;
-use mazurka_core::{Event, Schedule, Verdict};
+use mazurka_core::{Event, Limit, Schedule, Verdict};
 use mazurka_explore::{BporOpt, Explorer, OptionError, Options, Outcome, Reduction, replay};
 use serde::Deserialize;
 use std::ffi::{c_char, c_int, c_void};
@@ -205,11 +205,21 @@ fn explore(start: Start) -> Result<Report, String> {
 /// Searches, and again as long as something is learnt on the way that would have mattered before:
 /// how memory is divided, which words of a stack are shared, that threads spin.
 fn search(options: &Options) -> Result<(Outcome, u32), String> {
+    let begun = Instant::now();
     for restarts in 0..MAX_RESTARTS {
-        let explorer = Explorer::new(options.clone()).on_event(&tell).stop_when(&CUT);
+        let mut rest = options.clone();
+        // The limit is for all of it.
+        rest.time_limit = options.time_limit.map(|limit| limit.saturating_sub(begun.elapsed()));
+        let explorer = Explorer::new(rest).on_event(&tell).stop_when(&CUT);
         let outcome = explorer.run(|| Native).map_err(|error| error.to_string());
         if !CUT.swap(false, Ordering::Relaxed) || signals::is_interrupted() {
-            return Ok((outcome?, restarts));
+            let mut outcome = outcome?;
+            if let (Verdict::Inconclusive(Limit::Time(reached)), Some(limit)) =
+                (&mut outcome.verdict, options.time_limit)
+            {
+                *reached = limit;
+            }
+            return Ok((outcome, restarts));
         }
     }
     Err("something new is learnt in every search".to_owned())

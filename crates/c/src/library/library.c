@@ -284,18 +284,23 @@ struct _IO_FILE;
 struct _IO_FILE *stdout, *stderr, *stdin;
 
 int printf(const char *format, ...) {
+    __mazurka_assumption("what prints returns 0");
     return 0;
 }
 int fprintf(struct _IO_FILE *file, const char *format, ...) {
+    __mazurka_assumption("what prints returns 0");
     return 0;
 }
 int dprintf(int file, const char *format, ...) {
+    __mazurka_assumption("what prints returns 0");
     return 0;
 }
 int puts(const char *text) {
+    __mazurka_assumption("what prints returns 0");
     return 0;
 }
 int fputs(const char *text, struct _IO_FILE *file) {
+    __mazurka_assumption("what prints returns 0");
     return 0;
 }
 int putchar(int c) {
@@ -741,27 +746,13 @@ int cnd_init(void *condition) {
     return 0;
 }
 void cnd_destroy(void *condition) {
-    __mazurka_condvar_destroy(condition);
+    pthread_cond_destroy(condition);
 }
 int cnd_wait(void *condition, void *mutex) {
-    if (__mazurka_spurious()) {
-        __mazurka_unlock(mutex);
-        __mazurka_lock(mutex);
-        return 0;
-    }
-    __mazurka_wait(condition, mutex);
-    return 0;
+    return pthread_cond_wait(condition, mutex);
 }
 int cnd_timedwait(void *condition, void *mutex, const void *time) {
-    if (__mazurka_choose(0, 1)) {
-        __mazurka_unlock(mutex);
-        __mazurka_lock(mutex);
-        return 4;
-    }
-    __mazurka_excuse(1);
-    __mazurka_wait(condition, mutex);
-    __mazurka_excuse(0);
-    return 0;
+    return pthread_cond_timedwait(condition, mutex, time) == 0 ? 0 : 4;
 }
 int cnd_signal(void *condition) {
     __mazurka_notify_one(condition);
