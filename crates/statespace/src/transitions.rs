@@ -1,0 +1,337 @@
+//! A program as a graph of states: the seam between programs and the search that stores states.
+//!
+//! A state is a string of bytes, whatever its program likes to write into it; two states are the same
+//! if and only if their bytes are. The search keeps them, compares them, and asks what comes next. It
+//! never looks inside.
+//!
+//! Who implements [`Transitions`] answers for this:
+//!
+//! - **Everything is in the bytes.** What [`expand`](Transitions::expand) says depends on the state it
+//!   is given, and on nothing that was asked before. Asked twice, it says the same in the same order:
+//!   a path is kept as the numbers of its moves, and a counterexample is replayed by them.
+//! - **One form.** What makes no difference to the future is not in the bytes, or always the same
+//!   there: unused room is zero, and the names of what was made on the way do not depend on the way.
+//! - **A move is one small step.** What a language calls indivisible without a choice in it is one
+//!   move: both halves of a rendezvous, all of a `d_step`. An atomic block with choices in it is several
+//!   moves, with [transient](Successor::Transient) states between them.
+
+use mazurka_core::{Location, Told, Violation};
+use std::ops::Range;
+
+/// A program, as the search sees it. A clone is for another worker, and tells the same of every state.
+pub trait Transitions: Clone + Send {
+    /// Appends the bytes of the initial state. It is a stored one.
+    fn initial(&mut self, state: &mut Vec<u8>);
+
+    /// Tells every step that is possible in `state`, stored or transient, to `moves`, which is empty.
+    ///
+    /// In a transient state these are the moves of the process that may not be interrupted. There is
+    /// at least one: a state in which that process can only wait is not transient, since the others
+    /// may move there.
+    fn expand(&mut self, state: &[u8], moves: &mut Moves);
+
+    /// Whether the program may stop in `state`, where no step is possible: all processes are at their
+    /// end or where they may wait for ever.
+    fn is_valid_end(&mut self, state: &[u8]) -> bool;
+
+    /// What is wrong with stopping in `state`, which is not a valid end.
+    fn stuck(&mut self, state: &[u8]) -> Stuck;
+
+    /// What went wrong in a move, by the [`fault`](Move::fault) that it was given. The move leads away
+    /// from `state`.
+    fn violation(&mut self, state: &[u8], step: Step, fault: u32) -> Violation;
+
+    /// A step for people; several entries where it does several things that are better told apart,
+    /// such as the two halves of a rendezvous. Never none. The step leads away from `state`.
+    fn describe(&mut self, state: &[u8], step: Step) -> Vec<Told>;
+
+    /// What people call a process of `state`.
+    fn process_name(&mut self, state: &[u8], process: u32) -> String;
+
+    /// What the labels of the places where its processes stand say of a state.
+    fn labels(&mut self, _state: &[u8]) -> Labels {
+        Labels::default()
+    }
+
+    /// How many propositions the property under test is about.
+    fn n_propositions(&self) -> usize {
+        0
+    }
+
+    /// Whether a proposition, counted from 0, is true in `state`.
+    fn holds(&mut self, proposition: usize, _state: &[u8]) -> bool {
+        panic!("proposition {proposition} of a program without any")
+    }
+
+    /// How many edges its control-flow graphs have. [`Step::edge`] is below it.
+    fn n_edges(&self) -> usize {
+        0
+    }
+
+    /// An edge for people, to be told if no step ever takes it. `None` if nobody wrote it.
+    fn edge(&self, _edge: u32) -> Option<Described> {
+        None
+    }
+
+    /// How many bytes all states have, if that is the same for all.
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    /// What a verdict about this program takes for granted, as ends of a sentence: "assuming …".
+    fn assumptions(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Which step a move is. Within one state no two moves have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Who takes it. The number is that of the process within the state it leads away from.
+    pub process: u32,
+    /// The edge it takes; several processes may share a graph and its edges.
+    pub edge: u32,
+    /// Which of the ways to take this edge.
+    pub choice: u32,
+    /// In a rendezvous: who takes the other half.
+    pub partner: Option<u32>,
+}
+
+/// Where a move leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Successor {
+    /// To a state like any other.
+    Stored,
+    /// Into an indivisible sequence of moves. The search goes on from there at once and does not keep
+    /// the state: it counts neither as a state nor as a place where others could move, and a program
+    /// that goes on for ever without leaving transient states is found out by the depth limit alone.
+    Transient,
+    /// Nowhere: the step goes wrong and nothing comes after it. It has a fault. The state counts for
+    /// nothing and may be empty.
+    None,
+}
+
+/// What a reduction may conclude from the moves of one process in one state.
+///
+/// It is about the process's *next* step, whichever it is: all edges that leave the place where it
+/// stands, also those that are not possible now. Where the step begins an indivisible sequence, it is
+/// about all that the sequence may do. "Others" are all other processes, also those yet to come, and
+/// what they may do before the process has moved, however long that takes. A step that ends its process
+/// or starts another one is [`Dependent`](Self::Dependent), unless nobody can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Safety {
+    /// Others may do what does not commute with it, or make more of its edges possible, or fewer.
+    Dependent,
+    /// It commutes with everything that others may do, and nothing they do makes more of its edges
+    /// possible, or fewer. But it may itself make possible what others wait for. Sending into a channel
+    /// that has room, where nobody else sends, is of this kind.
+    Commutes,
+    /// It commutes with everything that others may do, and neither makes the other possible or
+    /// impossible. What is about variables that nobody else uses is of this kind.
+    Independent,
+}
+
+/// What labels say of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Labels {
+    /// Some process is where it makes progress.
+    pub progress: bool,
+    /// Some process is at an accepting place.
+    pub accept: bool,
+}
+
+/// A state in which the program should not have stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// What is wrong.
+    pub violation: Violation,
+    /// Who stands where, one entry for each process that has not ended.
+    pub processes: Vec<Told>,
+}
+
+/// A piece of the source, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// What stands there.
+    pub text: String,
+    /// Where.
+    pub location: Option<Location>,
+}
+
+/// The moves that are possible in one state, by process.
+///
+/// It is made once and used again and again: the successors are in one piece of memory, and adding a
+/// move allocates nothing once that has grown. A program adds its moves like this, for each process
+/// that has any:
+///
+/// ```
+/// # use mazurka_statespace::{Moves, Safety, Step, Successor};
+/// # let (mut moves, state) = (Moves::new(), [7, 0]);
+/// let step = Step { process: 0, edge: 3, choice: 0, partner: None };
+/// moves.push(step, Successor::Stored, &[8, 0]);
+/// moves.fault(1);
+/// moves.push(Step { edge: 4, ..step }, Successor::None, &[]);
+/// moves.close(0, Safety::Dependent, false);
+/// assert_eq!(moves.groups().len(), 1);
+/// assert_eq!(moves.state(0), [8, 0]);
+/// assert_eq!(moves[1].fault, Some(1));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Moves {
+    bytes: Vec<u8>,
+    moves: Vec<Move>,
+    groups: Vec<Group>,
+    /// The edges that moves pass on their way, beside their own.
+    passed: Vec<u32>,
+    /// What the next move is to have.
+    fault: Option<u32>,
+}
+
+/// One possible step, and where it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Which step.
+    pub step: Step,
+    /// Whether its successor is kept.
+    pub successor: Successor,
+    /// Something goes wrong in it, by a number that [`Transitions::violation`] explains. If there is a
+    /// successor all the same, a search that looks for more than one violation goes on there.
+    pub fault: Option<u32>,
+    /// The end of its successor in `Moves::bytes`; it begins at the end of the one before.
+    end: u32,
+    /// The end of what it passes in `Moves::passed`.
+    passed_end: u32,
+}
+
+/// The moves of one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Whose moves these are.
+    pub process: u32,
+    /// What a reduction may conclude about them.
+    pub safety: Safety,
+    /// Whether one of them may change what the property looks at: whether a proposition holds, or the
+    /// [`Labels`] of the state.
+    pub visible: bool,
+    /// The number of the move after its last one; its first is where the group before ends.
+    end: u32,
+}
+
+impl Moves {
+    /// No moves.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets all moves, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.moves.clear();
+        self.groups.clear();
+        self.passed.clear();
+        self.fault = None;
+    }
+
+    /// Adds a move of the process whose group is going to be [closed](Self::close) next.
+    pub fn push(&mut self, step: Step, successor: Successor, state: &[u8]) {
+        self.bytes.extend_from_slice(state);
+        self.seal(step, successor);
+    }
+
+    /// Adds a move whose successor has `len` bytes, and returns these bytes, zeroes, to be written.
+    pub fn push_blank(&mut self, step: Step, successor: Successor, len: usize) -> &mut [u8] {
+        let start = self.bytes.len();
+        self.bytes.resize(start + len, 0);
+        self.seal(step, successor);
+        &mut self.bytes[start..]
+    }
+
+    /// Says what goes wrong in the move that is added next.
+    pub fn fault(&mut self, fault: u32) {
+        self.fault = Some(fault);
+    }
+
+    /// Says that the move that is added next takes this edge, too: the other half of a rendezvous, a
+    /// statement within a `d_step`. It counts as reached if the move is made.
+    pub fn pass(&mut self, edge: u32) {
+        self.passed.push(edge);
+    }
+
+    /// Ends the moves of a process: all that were added since the last group are its.
+    ///
+    /// Without a move there is no group.
+    pub fn close(&mut self, process: u32, safety: Safety, visible: bool) {
+        let first = self.groups.last().map_or(0, |group| group.end);
+        let end = self.moves.len() as u32;
+        if end > first {
+            debug_assert!(
+                self.moves[first as usize..].iter().all(|made| made.step.process == process),
+                "a group is of one process"
+            );
+            self.groups.push(Group { process, safety, visible, end });
+        }
+    }
+
+    /// How many moves there are.
+    pub fn len(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.moves.is_empty()
+    }
+
+    /// The moves, process by process.
+    pub fn iter(&self) -> impl Iterator<Item = &Move> {
+        self.moves.iter()
+    }
+
+    /// The successor of a move, by the number of the move.
+    #[inline]
+    pub fn state(&self, idx: usize) -> &[u8] {
+        let start = if idx == 0 { 0 } else { self.moves[idx - 1].end };
+        &self.bytes[start as usize..self.moves[idx].end as usize]
+    }
+
+    /// The edges that a move takes beside its own.
+    pub fn passed(&self, idx: usize) -> &[u32] {
+        let start = if idx == 0 { 0 } else { self.moves[idx - 1].passed_end };
+        &self.passed[start as usize..self.moves[idx].passed_end as usize]
+    }
+
+    /// The groups, in the order in which they were closed.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The numbers of the moves of a group, by the number of the group.
+    pub fn of_group(&self, idx: usize) -> Range<usize> {
+        let start = if idx == 0 { 0 } else { self.groups[idx - 1].end };
+        start as usize..self.groups[idx].end as usize
+    }
+
+    fn seal(&mut self, step: Step, successor: Successor) {
+        let fault = self.fault.take();
+        debug_assert!(
+            successor != Successor::None || fault.is_some(),
+            "it leads nowhere, and why?"
+        );
+        self.moves.push(Move {
+            step,
+            successor,
+            fault,
+            end: self.bytes.len() as u32,
+            passed_end: self.passed.len() as u32,
+        });
+    }
+}
+
+impl std::ops::Index<usize> for Moves {
+    type Output = Move;
+
+    #[inline]
+    fn index(&self, idx: usize) -> &Move {
+        &self.moves[idx]
+    }
+}
