@@ -1,10 +1,15 @@
 // A barrier that is used twice: the last to arrive resets the count after it has woken the others,
 // who may have arrived at the second barrier by then.
 // expect: violated deadlock
+// expect -DFIXED: holds
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { THREADS = 3, ROUNDS = 2 };
+#ifndef ROUNDS
+#define ROUNDS 2
+#endif
+
+enum { THREADS = 3 };
 
 static atomic_int n_arrived;
 static atomic_int generation;
@@ -16,11 +21,16 @@ static int n_done;
 static void barrier(void) {
     int mine = atomic_load(&generation);
     if (atomic_fetch_add(&n_arrived, 1) + 1 == THREADS) {
+#ifdef FIXED
+        atomic_store(&n_arrived, 0);
+#endif
         pthread_mutex_lock(&lock);
         atomic_store(&generation, mine + 1);
         pthread_cond_broadcast(&moved_on);
         pthread_mutex_unlock(&lock);
+#ifndef FIXED
         atomic_store(&n_arrived, 0); // Planted: too late.
+#endif
         return;
     }
     pthread_mutex_lock(&lock);

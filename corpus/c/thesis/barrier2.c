@@ -1,11 +1,16 @@
 // A barrier whose arrivals are counted by a load and a store: one of them can be lost, and nobody
 // is the last.
 // expect: violated deadlock
+// expect -DFIXED: holds
 #include <pthread.h>
 #include <stdatomic.h>
 #include <semaphore.h>
 
-enum { THREADS = 3, ROUNDS = 3 };
+#ifndef ROUNDS
+#define ROUNDS 3
+#endif
+
+enum { THREADS = 3 };
 
 static atomic_int n_arrived;
 static sem_t gate;
@@ -13,8 +18,12 @@ static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static int n_done;
 
 static void barrier(void) {
+#ifdef FIXED
+    int arrived = atomic_fetch_add(&n_arrived, 1) + 1;
+#else
     int arrived = atomic_load(&n_arrived) + 1;
     atomic_store(&n_arrived, arrived); // Planted: not one step.
+#endif
     if (arrived == THREADS)
         for (int idx = 1; idx < THREADS; idx++)
             sem_post(&gate);

@@ -1,9 +1,13 @@
 // A blocking collection: whoever completes it signals one taker, and two may sleep.
 // expect: violated deadlock
+// expect -DFIXED: holds
 #include <pthread.h>
 #include <stdbool.h>
 
-enum { ITEMS = 3, TAKERS = 2 };
+#ifndef ROUNDS
+#define ROUNDS 3
+#endif
+enum { TAKERS = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t added = PTHREAD_COND_INITIALIZER;
@@ -20,7 +24,11 @@ static void add(void) {
 static void complete(void) {
     pthread_mutex_lock(&lock);
     is_complete = true;
+#ifdef FIXED
+    pthread_cond_broadcast(&added);
+#else
     pthread_cond_signal(&added); // Planted: there may be several takers.
+#endif
     pthread_mutex_unlock(&lock);
 }
 
@@ -36,7 +44,7 @@ static bool take(void) {
 }
 
 static void *producer(void *unused) {
-    for (int idx = 0; idx < ITEMS; idx++)
+    for (int idx = 0; idx < ROUNDS; idx++)
         add();
     complete();
     return unused;

@@ -1,8 +1,11 @@
 // A concurrent bag: who steals looks at the length of a list before it locks it, and believes it.
 // expect: violated assertion
+// expect -DFIXED: holds
 #include "bag.h"
 
-enum { ROUNDS = 2 };
+#ifndef ROUNDS
+#define ROUNDS 2
+#endif
 
 static int take_locked(list *from, int n_items) {
     int item = from->items[n_items - 1];
@@ -17,7 +20,11 @@ static int bag_steal(int victim) {
     if (n_items == 0)
         return -1;
     pthread_mutex_lock(&from->lock);
-    int item = take_locked(from, n_items); // Planted: the list may be shorter by now.
+#ifdef FIXED
+    n_items = atomic_load(&from->n_items);
+#endif
+    // Planted: the list may be shorter by now.
+    int item = n_items > 0 ? take_locked(from, n_items) : -1;
     pthread_mutex_unlock(&from->lock);
     return item;
 }

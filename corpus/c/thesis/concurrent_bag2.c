@@ -1,7 +1,12 @@
 // A concurrent bag: whether it is empty is found out list by list, while an item moves from a list
 // that is looked at later to one that was looked at before.
 // expect: violated assertion
+// expect -DFIXED: holds
 #include "bag.h"
+
+#ifndef ROUNDS
+#define ROUNDS 3
+#endif
 
 static int list_take(int idx) {
     list *from = &bag[idx];
@@ -17,15 +22,23 @@ static int list_take(int idx) {
 }
 
 static int bag_is_empty(void) {
+    int n_items = 0;
+#ifdef FIXED
     for (int idx = 0; idx < LISTS; idx++)
-        if (atomic_load(&bag[idx].n_items) > 0) // Planted: not all at once.
-            return 0;
-    return 1;
+        pthread_mutex_lock(&bag[idx].lock);
+#endif
+    for (int idx = 0; idx < LISTS; idx++)
+        n_items += atomic_load(&bag[idx].n_items); // Planted: not all at once.
+#ifdef FIXED
+    for (int idx = 0; idx < LISTS; idx++)
+        pthread_mutex_unlock(&bag[idx].lock);
+#endif
+    return n_items == 0;
 }
 
 static void *looker(void *unused) {
     assert(!bag_is_empty());
-    for (int round = 1; round <= 3; round++) {
+    for (int round = 1; round <= ROUNDS; round++) {
         bag_add(0, round);
         list_take(0);
     }
@@ -36,7 +49,7 @@ static void *looker(void *unused) {
 static void *mover(void *unused) {
     bag_add(0, 9);
     list_take(2);
-    for (int round = 1; round <= 3; round++) {
+    for (int round = 1; round <= ROUNDS; round++) {
         bag_add(0, round);
         list_take(0);
     }

@@ -1,9 +1,14 @@
 // Message passing: a task gives up its thread until a message comes, and whoever posts goes on with
 // it. Two who post at once both find it suspended, and it goes on twice.
 // expect: violated assertion
+// expect -DFIXED: holds
 #include "port.h"
 
-enum { POSTERS = 3, ROUNDS = 4 };
+#ifndef ROUNDS
+#define ROUNDS 4
+#endif
+
+enum { POSTERS = 3 };
 
 static atomic_int is_suspended = 1;
 static atomic_int n_resumed;
@@ -15,10 +20,15 @@ static void go_on(void) {
 }
 
 static void *poster(void *argument) {
+#ifdef FIXED
+    if (atomic_exchange(&is_suspended, 0))
+        go_on();
+#else
     if (atomic_load(&is_suspended)) {
         atomic_store(&is_suspended, 0); // Planted: not one step with the look.
         go_on();
     }
+#endif
     for (int round = 0; round < ROUNDS; round++)
         post(&trace, round);
     return argument;

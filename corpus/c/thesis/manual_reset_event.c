@@ -1,10 +1,13 @@
 // A manual-reset event: a waiter looks at the state, and then goes to sleep without looking again.
 // expect: violated deadlock
+// expect -DFIXED: holds
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { ROUNDS = 3 };
+#ifndef ROUNDS
+#define ROUNDS 3
+#endif
 
 typedef struct {
     atomic_bool is_set;
@@ -22,7 +25,10 @@ static void event_wait(event *it) {
         return;
     pthread_mutex_lock(&it->lock);
     it->n_waiters++; // Planted: the event may have been set by now.
-    pthread_cond_wait(&it->changed, &it->lock);
+#ifdef FIXED
+    while (!atomic_load(&it->is_set))
+#endif
+        pthread_cond_wait(&it->changed, &it->lock);
     it->n_waiters--;
     pthread_mutex_unlock(&it->lock);
 }

@@ -1,11 +1,16 @@
 // Regions of the heap, each with one owner: a region is taken by a look at its owner and a store of
 // the next one, so that two threads can come to own it.
 // expect: violated assertion
+// expect -DFIXED: holds
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { REGIONS = 2, THREADS = 3, FREE = -1, ROUNDS = 4 };
+#ifndef ROUNDS
+#define ROUNDS 4
+#endif
+
+enum { REGIONS = 2, THREADS = 3, FREE = -1 };
 
 static atomic_int owner[REGIONS] = {FREE, FREE};
 static atomic_int n_owners[REGIONS];
@@ -13,9 +18,15 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static int n_visits;
 
 static void take_region(int region, int thread) {
+#ifdef FIXED
+    int free = FREE;
+    if (!atomic_compare_exchange_strong(&owner[region], &free, thread))
+        return;
+#else
     if (atomic_load(&owner[region]) != FREE)
         return;
     atomic_store(&owner[region], thread); // Planted: not one step with the look.
+#endif
     int owners = atomic_fetch_add(&n_owners[region], 1);
     assert(owners == 0);
 }

@@ -1,10 +1,14 @@
 // A counting semaphore with a fast path: a release that sees no waiter does not signal, and the
 // waiter that was about to sleep does not look again.
 // expect: violated deadlock
+// expect -DFIXED: holds
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { USERS = 2, ROUNDS = 2 };
+#ifndef ROUNDS
+#define ROUNDS 2
+#endif
+enum { USERS = 2 };
 
 static atomic_int count;
 static atomic_int n_waiters;
@@ -15,7 +19,10 @@ static int n_done;
 
 static int try_acquire(void) {
     int seen = atomic_load(&count);
-    return seen > 0 && atomic_compare_exchange_strong(&count, &seen, seen - 1);
+    while (seen > 0)
+        if (atomic_compare_exchange_strong(&count, &seen, seen - 1))
+            return 1;
+    return 0;
 }
 
 static void acquire(void) {
@@ -23,9 +30,14 @@ static void acquire(void) {
         return;
     pthread_mutex_lock(&lock);
     atomic_fetch_add(&n_waiters, 1); // Planted: a release may have come before this.
+#ifdef FIXED
+    while (!try_acquire())
+        pthread_cond_wait(&released, &lock);
+#else
     do
         pthread_cond_wait(&released, &lock);
     while (!try_acquire());
+#endif
     atomic_fetch_sub(&n_waiters, 1);
     pthread_mutex_unlock(&lock);
 }

@@ -1,5 +1,6 @@
 //! The programs of Coons' thesis, tables 3.1 and 8.1, as C programs with planted bugs: each search
-//! comes to what the head of the file says, and best-first search comes to it early.
+//! comes to what the head of the file says, and best-first and bounded search come to it early. Without
+//! their bugs they hold, and bounds cost and cover what the thesis says.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,8 @@ struct Program {
     name: String,
     /// What `mazurka cc` has made of it.
     built: PathBuf,
+    /// The same without its bug, and small.
+    fixed: Option<PathBuf>,
     /// `holds`, or `violated` and of which kind.
     expect: Vec<String>,
     options: Vec<String>,
@@ -19,9 +22,18 @@ struct Program {
 impl Program {
     /// What a search with these options says.
     fn check(&self, options: &[&str]) -> Value {
+        self.run(&self.built, options)
+    }
+
+    /// What a search with these options says of the program without its bug.
+    fn check_fixed(&self, options: &[&str]) -> Value {
+        self.run(self.fixed.as_ref().expect("it can be fixed"), options)
+    }
+
+    fn run(&self, built: &Path, options: &[&str]) -> Value {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
         command.args(["run", "--json", "-"]).args(&self.options).args(options);
-        command.arg("--").arg(&self.built);
+        command.arg("--").arg(built);
         let output = command.output().expect("the command can be started");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
             let stderr = String::from_utf8_lossy(&output.stderr);
@@ -59,19 +71,41 @@ fn build() -> Vec<Program> {
     paths.sort();
     let program = |path: PathBuf| {
         let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
-        let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("thesis-{name}"));
-        let mut compiler = Command::new(env!("CARGO_BIN_EXE_mazurka"));
-        compiler.args(["cc", "-O2", "-g", "-pthread"]).arg(&path).arg("-o").arg(&built);
-        let status = compiler.status().expect("the command can be started");
-        assert!(status.success(), "{name} cannot be compiled");
         let text = std::fs::read_to_string(&path).expect("it can be read");
         let words = |key: &str| -> Vec<String> {
             let line = text.lines().find_map(|line| line.strip_prefix(key));
             line.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
         };
-        Program { name, built, expect: words("// expect:"), options: words("// options:") }
+        let can_be_fixed = words("// expect -DFIXED:") == ["holds"];
+        Program {
+            built: compile(&path, &name, &[]),
+            fixed: can_be_fixed
+                .then(|| compile(&path, &format!("{name}-fixed"), &["-DFIXED", "-DROUNDS=1"])),
+            name,
+            expect: words("// expect:"),
+            options: words("// options:"),
+        }
     };
     paths.into_iter().map(program).collect()
+}
+
+fn compile(path: &Path, name: &str, flags: &[&str]) -> PathBuf {
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("thesis-{name}"));
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    compiler.args(["cc", "-O2", "-g", "-pthread"]).args(flags).arg(path).arg("-o").arg(&built);
+    let status = compiler.status().expect("the command can be started");
+    assert!(status.success(), "{name} cannot be compiled");
+    built
+}
+
+/// Those that can be fixed.
+fn fixable() -> impl Iterator<Item = &'static Program> {
+    programs().iter().filter(|program| program.fixed.is_some())
+}
+
+fn named(name: &str) -> &'static Program {
+    let program = programs().iter().find(|program| program.name == name);
+    program.unwrap_or_else(|| panic!("there is no {name}"))
 }
 
 fn check_all(options: &[&str]) {
@@ -109,8 +143,7 @@ fn best_first_at_random() {
 
 #[test]
 fn a_loop_for_ever_is_a_livelock_if_nothing_else_is_looked_for() {
-    let program = programs().iter().find(|it| it.name == "nqueens_livelock");
-    let said = program.expect("it is there").check(&["--property", "livelock"]);
+    let said = named("nqueens_livelock").check(&["--property", "livelock"]);
     assert_eq!(said["verdict"], "violated", "{said}");
     assert_eq!(said["violation"]["kind"], "livelock", "{said}");
 }
@@ -137,4 +170,100 @@ fn best_first_finds_what_dpor_does_not_find_in_ten_times_as_many_executions() {
         early.len(),
         violated.len()
     );
+}
+
+#[test]
+fn without_their_bugs_they_hold() {
+    assert!(fixable().count() >= 15, "{}", fixable().count());
+    for program in fixable() {
+        for reduction in ["optimal", "dpor"] {
+            let said = program.check_fixed(&["--reduction", reduction]);
+            assert_eq!(said["verdict"], "holds", "{} {reduction}: {said}", program.name);
+        }
+    }
+}
+
+/// The executions until the bug is found, while the preemption bound is raised one by one.
+fn raising_preemptions(program: &Program, reduction: &str) -> u64 {
+    let options = ["--reduction", reduction, "--bound", "preemption=0", "--iterate"];
+    let said = program.check(&options);
+    program.holds_to_its_word(&said, &options);
+    executions(&said)
+}
+
+#[test]
+fn bounded_reduction_finds_the_deadlock_of_the_event_in_half_of_what_dpor_takes() {
+    let event = named("manual_reset_event");
+    let dpor = executions(&event.check(&["--reduction", "dpor"]));
+    let bounded = raising_preemptions(event, "dpor");
+    assert!(2 * bounded <= dpor, "{bounded} of {dpor}");
+}
+
+#[test]
+fn bounded_reduction_takes_a_quarter_of_bounded_search_on_message_passing() {
+    let names = ["causality", "gather_post1", "gather_post2", "iterator", "scatter_gather"];
+    // To the bug, as in table 8.2.
+    let to_the_bug = |reduction| -> Vec<u64> {
+        names.iter().map(|name| raising_preemptions(named(name), reduction)).collect()
+    };
+    // To the end, where nothing is left to luck.
+    let to_the_end = |reduction| -> Vec<u64> {
+        let check = |name: &&str| {
+            let options = ["--reduction", reduction, "--bound", "preemption=2"];
+            let said = named(name).check_fixed(&options);
+            assert_eq!(said["verdict"], "holds", "{name} {reduction}: {said}");
+            executions(&said)
+        };
+        names.iter().map(check).collect()
+    };
+    let of_all = |counts: &[u64]| counts.iter().sum::<u64>();
+    let [bounded, plain] = ["dpor", "none"].map(to_the_bug);
+    assert!(4 * of_all(&bounded) <= of_all(&plain), "{bounded:?} of {plain:?}");
+    let [bounded, plain] = ["dpor", "none"].map(to_the_end);
+    assert!(4 * of_all(&bounded) <= of_all(&plain), "{bounded:?} of {plain:?}");
+}
+
+#[test]
+fn a_bound_that_cuts_nothing_costs_what_dpor_costs() {
+    for program in fixable() {
+        let dpor = executions(&program.check_fixed(&["--reduction", "dpor"]));
+        for bound in ["preemption=1000", "delta=1000", "context=1000"] {
+            let said = program.check_fixed(&["--reduction", "dpor", "--bound", bound]);
+            assert_eq!(said["stats"]["bound_exceeded"], false, "{}: {said}", program.name);
+            let bounded = executions(&said);
+            assert!(10 * bounded <= 11 * dpor, "{} {bound}: {bounded}, {dpor}", program.name);
+        }
+    }
+}
+
+/// Figs. 8.5 and 8.6: nothing is asked for because of a local bound, so that none visits more than
+/// `dpor` does, and what is visited twice does not become more.
+#[test]
+fn local_bounds_visit_no_more_than_dpor_at_any_limit() {
+    for name in ["manual_reset_event", "gather_post1", "region_ownership", "scatter_gather"] {
+        let program = named(name);
+        let dpor = program.check_fixed(&["--reduction", "dpor", "--coverage"]);
+        for kind in ["local-depth", "local-context"] {
+            for limit in 0.. {
+                let bound = format!("{kind}={limit}");
+                let said =
+                    program.check_fixed(&["--reduction", "dpor", "--coverage", "--bound", &bound]);
+                let all = |said: &Value| {
+                    executions(said) + said["stats"]["blocked_executions"].as_u64().unwrap_or(0)
+                };
+                assert!(all(&said) <= all(&dpor), "{name} {bound}: {said}");
+                assert!(again(&said) <= 2.0 * again(&dpor), "{name} {bound}: {said}");
+                if said["stats"]["bound_exceeded"] == false {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// How often a local state was visited.
+fn again(said: &Value) -> f64 {
+    let stats = &said["stats"];
+    let count = |key: &str| stats[key].as_f64().expect("they are counted");
+    count("visited_local_states") / count("unique_local_states").max(1.0)
 }

@@ -136,6 +136,14 @@ fn f7_sleep_only_what_was_explored_to_its_end() {
 }
 
 #[test]
+fn who_goes_on_sleeps_until_somebody_waits_for_it() {
+    // After `down; down` of the second thread, leaving it is free only as long as the first has not
+    // given a permit back.
+    check(BoundKind::Preemption, "sem(0)=2 || down(0); up(0); down(0) | down(0); down(0)");
+    check(BoundKind::Context, "sem(0)=2 || down(0); up(0); down(0) | down(0); down(0)");
+}
+
+#[test]
 fn f8_fair_beside_another() {
     check_fair(0, &TOTAL, "yield; r=x | yield; x=1");
     check_fair(0, &TOTAL, "r=y; r=y | x=1; yield; x=1 | while x!=1 { yield }");

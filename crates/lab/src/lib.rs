@@ -5,3 +5,4 @@ pub mod models;
 pub mod native;
 pub mod plot;
 pub mod programs;
+pub mod thesis;

@@ -31,7 +31,9 @@
 //! - Algorithm 13 begins with a thread that has yielded least; any other within the bound is not
 //!   enough (`yield; yield; y=1 | yield; y=0 | yield`, limit 1).
 //! - 6.3 is not used with the preemption bound, see [`BporOpt::refuses`].
-//! - 6.5: what was explored sleeps only if nothing was cut behind it.
+//! - 6.5: what was explored sleeps only if nothing was cut behind it; or, with the context and the
+//!   preemption bound, if it is the last thread that goes on, which is cheaper than all others. Where
+//!   such a thread is left out because it sleeps, the bound counts as met.
 //! - 6.6 adds too little for preemption and delta. Here a fair bound beside another has one rule,
 //!   whatever the other is: the last thread alone if it can go on with a step that neither yields nor may
 //!   block nor lets others move, and else everybody; and everybody wherever there is a race.
@@ -404,6 +406,15 @@ impl Policy for Bpor {
         }
     }
 
+    fn doze_beside(&self, view: &View<'_>, thread: ThreadId) -> ThreadSet {
+        let last = view.last().filter(|&last| last != thread);
+        match self.rule {
+            // Who goes on is cheaper than whoever comes instead.
+            Rule::Context | Rule::Preemption => last.map_or(ThreadSet::EMPTY, ThreadSet::one),
+            _ => ThreadSet::EMPTY,
+        }
+    }
+
     fn before_step(_stack: &mut Stack<Self>, _view: &View<'_>, _thread: ThreadId) {}
 
     fn at_state(stack: &mut Stack<Self>, view: &View<'_>) {
@@ -427,7 +438,7 @@ impl Policy for Bpor {
 /// Whether a step and another thread's next operation touch one object, and not just to read it.
 /// Wider than [`dependent`]: what puts something in and what takes something out can enable each
 /// other.
-fn meet(taken: Operation, next: Operation) -> bool {
+pub(super) fn meet(taken: Operation, next: Operation) -> bool {
     use Operation as O;
     let has_ends = |operation: Operation| {
         matches!(operation, O::SemaphoreAcquire { .. } | O::Send { .. } | O::Receive(_))

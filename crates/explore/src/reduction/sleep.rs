@@ -14,8 +14,9 @@
 //! thread that a race asks for sleeps, [`dpor`](super::dpor) adds all others, and
 //! [`source`](super::source) counts the sleeper as explored.
 
+use super::bpor::meet;
 use crate::view::View;
-use mazurka_core::{Operation, ThreadSet, dependent};
+use mazurka_core::{Operation, ThreadId, ThreadSet, dependent};
 
 /// When a thread sleeps that was explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,8 @@ pub(crate) enum Sleeping {
     /// Always.
     On,
     /// If no bound cut anything behind it. What was cut may be within the bound by another way:
-    /// `r=x; x=1 | r=x; x=1`, one preemption.
+    /// `r=x; x=1 | r=x; x=1`, one preemption. And otherwise if the policy says that it may doze, see
+    /// [`Policy::doze_beside`](super::stack::Policy::doze_beside).
     WhenComplete,
 }
 
@@ -40,4 +42,18 @@ pub(crate) fn inherit(asleep: ThreadSet, taken: Operation, view: &View<'_>) -> T
         .iter()
         .filter(|&thread| view.operation(thread).is_some_and(|next| !dependent(next, taken)))
         .collect()
+}
+
+/// Those that were cut behind and must not sleep any longer, since the last step has been taken: what
+/// its thread would do next depends on them or waits for them, so that it makes a difference to the
+/// cost of what comes whether they have moved.
+pub(crate) fn roused(dozing: ThreadSet, view: &View<'_>) -> ThreadSet {
+    let Some(next) = view.last().and_then(|last| view.operation(last)) else {
+        return ThreadSet::EMPTY;
+    };
+    let depends = |&thread: &ThreadId| {
+        let own = view.operation(thread);
+        next == Operation::Join(thread) || own.is_some_and(|own| meet(own, next))
+    };
+    dozing.iter().filter(depends).collect()
 }

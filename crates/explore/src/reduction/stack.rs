@@ -47,6 +47,13 @@ pub(crate) trait Policy: Copy + Send + Sized {
         view.preferred(among)
     }
 
+    /// The threads that may sleep while a step of `thread` is explored, although something was cut
+    /// behind them: whatever begins with `thread` and goes on with one of these before anything that
+    /// depends on it has happened, is explored the other way round and exceeds the bound no sooner.
+    fn doze_beside(&self, _view: &View<'_>, _thread: ThreadId) -> ThreadSet {
+        ThreadSet::EMPTY
+    }
+
     /// A step of `thread` is about to be taken.
     fn before_step(stack: &mut Stack<Self>, view: &View<'_>, thread: ThreadId);
 
@@ -63,6 +70,8 @@ pub(crate) struct Node {
     pub(crate) enabled: ThreadSet,
     /// The threads that slept already when the state was reached.
     pub(crate) sleep: ThreadSet,
+    /// Those of them behind which something was cut.
+    dozing: ThreadSet,
     /// The threads to explore, explored or not.
     pub(crate) todo: ThreadSet,
     /// The threads to explore as well, if the bound was met behind this state.
@@ -88,6 +97,8 @@ pub(crate) struct Node {
 pub(crate) struct Claim {
     pub(crate) decision: Decision,
     pub(crate) asleep: ThreadSet,
+    /// Those of them behind which something was cut.
+    dozing: ThreadSet,
 }
 
 impl Node {
@@ -107,6 +118,7 @@ impl Node {
     /// Which bound was met, here or behind this state.
     fn exceeded(&self) -> Exceeded {
         let mut exceeded = self.exceeded;
+        exceeded.main |= !self.dozing.is_empty();
         exceeded.add(Exceeded::by(self.todo - self.sleep, self.over));
         if exceeded.any() {
             exceeded.add(Exceeded::by(self.pending - self.sleep, self.over));
@@ -123,14 +135,27 @@ impl Node {
         self.choices.is_some() || !self.open().is_empty()
     }
 
-    /// What sleeps while a step is explored after those of `done`.
-    fn asleep_beside(&self, done: ThreadSet, sleeping: Sleeping) -> ThreadSet {
-        match sleeping {
-            Sleeping::Off => ThreadSet::EMPTY,
-            _ if self.is_on_cycle => ThreadSet::EMPTY,
-            Sleeping::On => sleep::asleep_after(self.sleep, done),
-            Sleeping::WhenComplete => sleep::asleep_after(self.sleep, done - self.incomplete),
-        }
+    /// A step of `thread`, and what sleeps while it is explored after those of `done`.
+    fn beside(
+        &self,
+        done: ThreadSet,
+        decision: Decision,
+        view: &View<'_>,
+        policy: &impl Policy,
+        sleeping: Sleeping,
+    ) -> Claim {
+        let nobody = ThreadSet::EMPTY;
+        let (slept, dozing) = match sleeping {
+            Sleeping::Off => (nobody, nobody),
+            _ if self.is_on_cycle => (nobody, nobody),
+            Sleeping::On => (sleep::asleep_after(self.sleep, done), nobody),
+            Sleeping::WhenComplete => {
+                let dozing = done & self.incomplete & policy.doze_beside(view, decision.thread);
+                let complete = done - self.incomplete;
+                (sleep::asleep_after(self.sleep, complete | dozing), self.dozing | dozing)
+            }
+        };
+        Claim { decision, asleep: slept, dozing }
     }
 
     /// Takes the next step that is worth exploring.
@@ -146,18 +171,17 @@ impl Node {
             }
             let mut others = self.done;
             others.remove(thread);
-            let asleep = self.asleep_beside(others, sleeping);
-            return Some(Claim { decision: Decision { thread, choice }, asleep });
+            return Some(self.beside(others, Decision { thread, choice }, view, policy, sleeping));
         }
         let thread = policy.prefer(view, self.open())?;
-        let asleep = self.asleep_beside(self.done, sleeping);
+        let claim = self.beside(self.done, Decision::of(thread), view, policy, sleeping);
         self.done.insert(thread);
         debug_assert!(self.is_consistent(), "{self:?}");
         let choices = view.choices(thread);
         if choices > 1 {
             self.choices = Some((thread, 1, choices));
         }
-        Some(Claim { decision: Decision::of(thread), asleep })
+        Some(claim)
     }
 }
 
@@ -197,6 +221,8 @@ struct Entry {
     place: Place,
     /// What sleeps while the step that this worker took from it is explored.
     asleep: ThreadSet,
+    /// Those of them behind which something was cut.
+    dozing: ThreadSet,
     /// Whose step that was.
     taken: Option<ThreadId>,
     /// Under which number the state is stored, if it is.
@@ -204,6 +230,11 @@ struct Entry {
 }
 
 impl Entry {
+    fn new(node: Node, stored: Option<u128>) -> Self {
+        let Node { sleep, dozing, .. } = node;
+        Self { place: Place::Own(node), asleep: sleep, dozing, taken: None, stored }
+    }
+
     /// Lets others take from it. They cannot know how far this worker is with what it has taken.
     fn share(&mut self) -> SharedNode {
         if let (Place::Own(node), Some(thread)) = (&mut self.place, self.taken) {
@@ -311,8 +342,7 @@ impl<P: Policy> Stack<P> {
 
     /// Puts a node on the stack.
     pub(crate) fn push(&mut self, node: Node) {
-        let (place, asleep) = (Place::Own(node), node.sleep);
-        self.entries.push(Entry { place, asleep, taken: None, stored: None });
+        self.entries.push(Entry::new(node, None));
     }
 
     /// Forgets all states but the first `len`.
@@ -335,12 +365,14 @@ impl<P: Policy> Stack<P> {
 
     /// The node of a state that has not been looked at before.
     pub(crate) fn fresh_node(&self, view: &View<'_>) -> Node {
-        let asleep = match self.entries.last() {
+        let (asleep, dozing) = match self.entries.last() {
             Some(parent) if self.sleeping != Sleeping::Off => {
                 let taken = view.order.operation(view.depth() as Position);
-                sleep::inherit(parent.asleep, taken, view)
+                let asleep = sleep::inherit(parent.asleep, taken, view);
+                let roused = sleep::roused(asleep & parent.dozing, view);
+                (asleep - roused, parent.dozing - roused)
             }
-            _ => ThreadSet::EMPTY,
+            _ => (ThreadSet::EMPTY, ThreadSet::EMPTY),
         };
         let asleep = asleep & view.enabled;
         let awake = view.enabled - asleep;
@@ -349,6 +381,7 @@ impl<P: Policy> Stack<P> {
         Node {
             enabled: view.enabled,
             sleep: asleep,
+            dozing: dozing & asleep,
             todo: self.policy.initial(view, first),
             pending: self.policy.pending(view, first),
             releases: self.policy.releases(view),
@@ -365,12 +398,11 @@ impl<P: Policy> Stack<P> {
     fn enter(&mut self, view: &View<'_>) -> Result<(), Choice> {
         P::at_state(self, view);
         let mut node = self.fresh_node(view);
-        let asleep = node.sleep;
         let mut stored = None;
         if let Some(visited) = &mut self.visited
             && let Some(state) = view.system.fingerprint()
         {
-            let seen = visited.enter(state, asleep);
+            let seen = visited.enter(state, node.sleep);
             if seen.on_stack
                 && let Some(parent) = self.entries.last_mut()
             {
@@ -392,7 +424,7 @@ impl<P: Policy> Stack<P> {
                 None => stored = Some(state),
             }
         }
-        self.entries.push(Entry { place: Place::Own(node), asleep, taken: None, stored });
+        self.entries.push(Entry::new(node, stored));
         Ok(())
     }
 
@@ -438,8 +470,9 @@ impl<P: Policy> Reduce for Stack<P> {
             (claim, node.exceeded().any())
         });
         match claim {
-            Some(Claim { decision, asleep }) => {
+            Some(Claim { decision, asleep, dozing }) => {
                 entry.asleep = asleep;
+                entry.dozing = dozing;
                 entry.taken = Some(decision.thread);
                 if decision.choice == 0 {
                     P::before_step(self, view, decision.thread);
@@ -522,6 +555,7 @@ impl<P: Policy> Reduce for Stack<P> {
                 let entry = |((node, stored), taken)| Entry {
                     place: Place::Shared(node),
                     asleep: ThreadSet::EMPTY,
+                    dozing: ThreadSet::EMPTY,
                     taken,
                     stored,
                 };
