@@ -133,7 +133,9 @@ pub enum Operation {
     /// Takes the oldest message if there is one.
     TryReceive(ObjectId),
 
-    /// Starts a thread.
+    /// Comes to the first operation of a thread that nobody has started. Touches nothing.
+    Begin,
+    /// Starts a thread, which comes to its first operation in the same step.
     Spawn(ThreadId),
     /// Waits until a thread has ended.
     Join(ThreadId),
@@ -243,6 +245,7 @@ impl Operation {
             }
             O::FutexResume(_)
             | O::Leave { .. }
+            | O::Begin
             | O::Spawn(_)
             | O::Join(_)
             | O::Yield
@@ -282,7 +285,7 @@ impl Operation {
             }
             O::Leave { barrier, .. } => Some(barrier),
             O::Send { channel, .. } | O::TrySend { channel, .. } => Some(channel),
-            O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => None,
+            O::Begin | O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => None,
         }
     }
 
@@ -337,6 +340,7 @@ impl Operation {
             O::TrySend { .. } => "try-send",
             O::Receive(_) => "receive",
             O::TryReceive(_) => "try-receive",
+            O::Begin => "begin",
             O::Spawn(_) => "spawn",
             O::Join(_) => "join",
             O::Yield => "yield",

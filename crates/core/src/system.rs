@@ -99,6 +99,8 @@ pub struct PlainAccess {
 /// A plain access and its place, see [`System::look_at`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
+    /// Who accessed it.
+    pub thread: ThreadId,
     /// Whether it wrote.
     pub write: bool,
     /// Where in the source: the access itself, then the calls that led to it.
@@ -220,8 +222,13 @@ pub trait System {
         None
     }
 
-    /// The plain accesses of the last step, in order.
+    /// The plain accesses that the thread of the last step made in it, in order.
     fn accesses(&self) -> &[PlainAccess] {
+        &[]
+    }
+
+    /// The plain accesses of the thread that the last step has started, up to its first operation.
+    fn newborn_accesses(&self) -> &[PlainAccess] {
         &[]
     }
 

@@ -10,7 +10,7 @@
 //! | *L*, the clock of a lock       | [`Table::Released`], [`Table::ReadReleased`]             |
 //! | *W*, the epoch *c@t*           | [`Table::Write`]: the step; its thread is in its [`Mark`] |
 //! | *R*, as a clock                | [`Table::Read`]                                          |
-//! | *E(t)*, the thread's own entry | its last step with accesses, so nothing is counted       |
+//! | *E(t)*, the thread's own entry | the last [`Moment`] with accesses, so nothing is counted  |
 //! | *e ≤ C*                        | [`DataRaces::knows`]                                     |
 //!
 //! Differs from the paper: reads are always a clock, never an epoch, and a write does not clear
@@ -27,8 +27,13 @@
 //! precedes a later store: the two do not commute, but a load lets nobody know anything.
 
 use mazurka_core::{
-    Access, Decision, Effect, ObjectId, Operation, PlainAccess, Position, System, ThreadId,
+    Access, Decision, Effect, ObjectId, Operation, PlainAccess, Position, Sighting, System,
+    ThreadId,
 };
+
+/// When something was accessed: twice the step, and one more if it was not its thread that did it
+/// but the one that it has started. 0 stands for "never".
+type Moment = Position;
 
 /// Two plain accesses that nothing orders, at least one of them a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +89,8 @@ impl DataRace {
             ];
             for (at, write, thread) in sides {
                 let sightings = if at as usize == step { system.sightings() } else { Vec::new() };
-                let seen = sightings.into_iter().find(|seen| seen.write == write);
+                let is_it = |seen: &Sighting| (seen.thread, seen.write) == (thread, write);
+                let seen = sightings.into_iter().find(is_it);
                 let thread = system.thread_name(thread).into_owned();
                 accesses.extend(seen.map(|seen| Access { thread, write, step, stack: seen.stack }));
             }
@@ -113,7 +119,7 @@ pub(crate) struct DataRaces {
 /// What is kept in rows of numbers, all 0 in the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Table {
-    /// Per thread and thread: the last step with accesses of the second that the first knows of.
+    /// Per thread and thread: the last moment with accesses of the second that the first knows of.
     Clock,
     /// Per object: what an acquire learns.
     Released,
@@ -121,9 +127,9 @@ enum Table {
     ReadReleased,
     /// Clocks as they were, for the queues. A stack: never changed, only grown and cut.
     Snapshot,
-    /// Per memory and thread: the last step that read it.
+    /// Per memory and thread: when it was last read.
     Read,
-    /// Per memory: the last step that wrote it.
+    /// Per memory: when it was last written.
     Write,
     /// Per thread: how many arrivals there were at its last barrier, up to its own.
     Arrived,
@@ -149,10 +155,11 @@ enum Undo {
     Taken(ObjectId),
 }
 
-/// Whose step it is, and how much there was before it.
+/// Whose step it is, whom it has started, and how much there was before it.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     thread: ThreadId,
+    newborn: Option<ThreadId>,
     n_undo: usize,
     n_snapshots: usize,
 }
@@ -170,8 +177,8 @@ impl DataRaces {
         }
     }
 
-    /// One step more, and the plain accesses that its thread made after its operation. The first
-    /// race that it completes, if any.
+    /// One step more, and the plain accesses that its thread made after its operation; and those
+    /// of the thread that it has started, if it has. The first race that it completes, if any.
     ///
     /// Until there is a race, none is missed; after one, some may be.
     pub(crate) fn step(
@@ -180,20 +187,38 @@ impl DataRaces {
         operation: Operation,
         effect: Effect,
         accesses: &[PlainAccess],
+        of_newborn: &[PlainAccess],
     ) -> Option<DataRace> {
         let thread = decision.thread;
+        let newborn = match operation {
+            Operation::Spawn(child) => Some(child),
+            _ => None,
+        };
         self.make_room(thread, operation);
         self.marks.push(Mark {
             thread,
+            newborn,
             n_undo: self.undo.len(),
             n_snapshots: self.tables[Table::Snapshot as usize].len() / self.stride,
         });
         self.synchronise(thread, operation, effect);
+        // Only now, for what the operation has released does not cover what follows it.
+        let at = 2 * self.marks.len() as Moment;
+        let race = self.access_all(thread, at, accesses);
+        let late = newborn.and_then(|child| self.access_all(child, at + 1, of_newborn));
+        race.or(late)
+    }
+
+    /// The accesses of a thread at some moment. The first race that they complete, if any.
+    fn access_all(
+        &mut self,
+        thread: ThreadId,
+        at: Moment,
+        accesses: &[PlainAccess],
+    ) -> Option<DataRace> {
         if accesses.is_empty() {
             return None;
         }
-        // Only now, for what the operation has released does not cover what follows it.
-        let at = self.marks.len() as Position;
         self.set((Table::Clock, thread.index()), thread.index(), at);
         let mut race = None;
         for &access in accesses {
@@ -326,7 +351,7 @@ impl DataRaces {
     }
 
     /// Checks an access against the earlier ones, and remembers it.
-    fn access(&mut self, thread: ThreadId, at: Position, access: PlainAccess) -> Option<DataRace> {
+    fn access(&mut self, thread: ThreadId, at: Moment, access: PlainAccess) -> Option<DataRace> {
         let written = (Table::Write, access.object.index());
         let read = (Table::Read, access.object.index());
         let last = self.get(written, 0);
@@ -336,7 +361,7 @@ impl DataRaces {
         }
         let mut first = Some((last, true)).filter(|_| !self.knows(thread, last));
         if access.write {
-            first = first.or_else(|| self.unknown_read(thread, read).map(|step| (step, false)));
+            first = first.or_else(|| self.unknown_read(thread, read).map(|at| (at, false)));
             self.set(written, 0, at);
         } else {
             self.set(read, thread.index(), at);
@@ -344,33 +369,34 @@ impl DataRaces {
         let (first, first_write) = first?;
         Some(DataRace {
             memory: access.object,
-            first,
+            first: first / 2,
             first_write,
             first_thread: self.thread(first),
-            second: at,
+            second: at / 2,
             second_write: access.write,
             second_thread: thread,
         })
     }
 
-    /// Whether the accesses of an earlier step happen before what the thread does now.
-    fn knows(&self, thread: ThreadId, step: Position) -> bool {
+    /// Whether the accesses of an earlier moment happen before what the thread does now.
+    fn knows(&self, thread: ThreadId, at: Moment) -> bool {
         let clock = (Table::Clock, thread.index());
-        step == 0 || step <= self.get(clock, self.thread(step).index())
+        at == 0 || at <= self.get(clock, self.thread(at).index())
     }
 
     /// The newest read that the thread does not know of.
-    fn unknown_read(&self, thread: ThreadId, read: Row) -> Option<Position> {
+    fn unknown_read(&self, thread: ThreadId, read: Row) -> Option<Moment> {
         let clock = (Table::Clock, thread.index());
         (0..self.n_threads)
             .map(|reader| (self.get(read, reader), self.get(clock, reader)))
-            .filter(|(step, known)| step > known)
-            .map(|(step, _)| step)
+            .filter(|(at, known)| at > known)
+            .map(|(at, _)| at)
             .max()
     }
 
-    fn thread(&self, at: Position) -> ThreadId {
-        self.marks[at as usize - 1].thread
+    fn thread(&self, at: Moment) -> ThreadId {
+        let mark = &self.marks[at as usize / 2 - 1];
+        mark.newborn.filter(|_| !at.is_multiple_of(2)).unwrap_or(mark.thread)
     }
 
     fn queue(&mut self, object: ObjectId) -> &mut Queue {
@@ -491,29 +517,30 @@ mod tests {
     use expect_test::{Expect, expect};
     use mazurka_core::ThreadSet;
 
-    /// One step: thread, operation, effect, accesses.
-    type Taken = (ThreadId, Operation, Effect, Vec<PlainAccess>);
+    /// One step: thread, operation, effect, its accesses and those of the thread it has started.
+    type Taken = (ThreadId, Operation, Effect, [Vec<PlainAccess>; 2]);
 
     fn object(index: usize) -> ObjectId {
         ObjectId::new(index)
     }
 
-    /// `"rw"`: reads memory 0, then writes it.
+    /// `"rw/r"`: reads memory 0, then writes it; the thread that it has started reads it.
     fn taken(thread: usize, operation: Operation, accesses: &str) -> Taken {
         let access = |how| PlainAccess { object: object(0), write: how == 'w' };
-        let accesses = accesses.chars().map(access).collect();
+        let (own, newborn) = accesses.split_once('/').unwrap_or((accesses, ""));
+        let accesses = [own, newborn].map(|all| all.chars().map(access).collect());
         (ThreadId::new(thread), operation, Effect::Done, accesses)
     }
 
     fn failed(thread: usize, operation: Operation) -> Taken {
-        (ThreadId::new(thread), operation, Effect::Failed, Vec::new())
+        (ThreadId::new(thread), operation, Effect::Failed, [Vec::new(), Vec::new()])
     }
 
     fn take(
         races: &mut DataRaces,
-        (thread, operation, effect, accesses): &Taken,
+        (thread, operation, effect, [own, newborn]): &Taken,
     ) -> Option<DataRace> {
-        races.step(Decision::of(*thread), *operation, *effect, accesses)
+        races.step(Decision::of(*thread), *operation, *effect, own, newborn)
     }
 
     fn run(steps: &[Taken]) -> Vec<Option<DataRace>> {
@@ -651,6 +678,19 @@ mod tests {
     }
 
     #[test]
+    fn what_a_newborn_does_at_once_is_its_own() {
+        let spawn = O::Spawn(ThreadId::new(1));
+        check(&[taken(0, spawn, "w/r")], expect!["T0 writes o0 at 1, T1 reads it at 1"]);
+        check(&[taken(0, O::Yield, "w"), taken(0, spawn, "/w")], expect![""]);
+        check(
+            &[taken(0, spawn, "/w"), taken(0, O::Yield, "r")],
+            expect!["T1 writes o0 at 1, T0 reads it at 2"],
+        );
+        let joined = [taken(0, spawn, "/w"), taken(0, O::Join(ThreadId::new(1)), "w")];
+        check(&joined, expect![""]);
+    }
+
+    #[test]
     fn a_message_carries_its_senders_clock_and_room_its_makers() {
         let send = O::Send { channel: object(0), capacity: 1 };
         let receive = O::Receive(object(0));
@@ -758,10 +798,18 @@ mod tests {
             };
             // Few accesses, or the first race comes before anything could order it.
             let n_accesses = if self.below(5) == 0 { 1 + self.below(2) } else { 0 };
-            let accesses = (0..n_accesses)
-                .map(|_| PlainAccess { object: object(self.below(3)), write: self.below(3) == 0 })
-                .collect();
+            let n_of_newborn = match operation {
+                O::Spawn(_) => self.below(3),
+                _ => 0,
+            };
+            let accesses = [n_accesses, n_of_newborn].map(|n| self.accesses(n));
             (thread, operation, effect, accesses)
+        }
+
+        fn accesses(&mut self, n: usize) -> Vec<PlainAccess> {
+            let access =
+                |_| PlainAccess { object: object(self.below(3)), write: self.below(3) == 0 };
+            (0..n).map(access).collect()
         }
     }
 
@@ -872,6 +920,23 @@ mod tests {
         steps[..before].iter().filter(receive).filter(|step| step.2 != Effect::Failed).count()
     }
 
+    /// The same execution, with a step of their own for what newborns do at once; and for each
+    /// step, which one it is of those that were given.
+    fn unfolded(steps: &[Taken]) -> (Vec<Taken>, Vec<Position>) {
+        let (mut all, mut origins) = (Vec::new(), Vec::new());
+        for (idx, (thread, operation, effect, [own, newborn])) in steps.iter().enumerate() {
+            all.push((*thread, *operation, *effect, [own.clone(), Vec::new()]));
+            origins.push(idx as Position + 1);
+            if let O::Spawn(child) = *operation
+                && !newborn.is_empty()
+            {
+                all.push((child, O::Yield, Effect::Done, [newborn.clone(), Vec::new()]));
+                origins.push(idx as Position + 1);
+            }
+        }
+        (all, origins)
+    }
+
     /// All pairs of racing steps of one execution, with their memory and whether they write.
     fn all_races(steps: &[Taken]) -> Vec<(usize, PlainAccess, usize, PlainAccess)> {
         let pasts = pasts(steps);
@@ -879,7 +944,9 @@ mod tests {
         for (later, second) in steps.iter().enumerate() {
             for (earlier, first) in steps[..later].iter().enumerate() {
                 let ordered = pasts[2 * later] >> (2 * earlier + 1) & 1 == 1;
-                for (&a, &b) in first.3.iter().flat_map(|a| second.3.iter().map(move |b| (a, b))) {
+                for (&a, &b) in
+                    first.3[0].iter().flat_map(|a| second.3[0].iter().map(move |b| (a, b)))
+                {
                     if !ordered && a.object == b.object && (a.write || b.write) {
                         races.push((earlier, a, later, b));
                     }
@@ -895,9 +962,15 @@ mod tests {
         let mut n_races = 0;
         for round in 0..4000 {
             let n_threads = 2 + random.below(4);
-            let steps: Vec<Taken> = (0..40).map(|_| random.step(n_threads)).collect();
+            let folded: Vec<Taken> = (0..40).map(|_| random.step(n_threads)).collect();
+            let (steps, origins) = unfolded(&folded);
             let expected = all_races(&steps);
             let found = run(&steps).into_iter().flatten().next();
+            let at = |step: Position| origins[step as usize - 1];
+            let same =
+                found.map(|it| DataRace { first: at(it.first), second: at(it.second), ..it });
+            let found_at_once = run(&folded).into_iter().flatten().next();
+            assert_eq!(found_at_once, same, "round {round}: {folded:?}");
             let first = expected.iter().map(|race| race.2).min();
             let second = found.map(|race| race.second as usize - 1);
             assert_eq!(second, first, "round {round}: {steps:?}");

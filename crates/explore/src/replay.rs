@@ -158,9 +158,9 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         told.value = self.system.value();
         story.push(told);
         execution.steps.push(Step { decision, operation, effect });
-        let accesses = self.system.accesses();
+        let [accesses, newborn] = [self.system.accesses(), self.system.newborn_accesses()];
         if let Some(races) = &mut self.races
-            && let Some(race) = races.step(decision, operation, effect, accesses)
+            && let Some(race) = races.step(decision, operation, effect, accesses, newborn)
         {
             let message = race.describe(self.system);
             let violated = Violation { kind: ViolationKind::Race, message };

@@ -367,8 +367,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         });
         self.order.push(decision, operation, effect);
         if self.options.race {
-            let accesses = self.system.accesses();
-            if let Some(race) = self.data_races.step(decision, operation, effect, accesses)
+            let [accesses, newborn] = [self.system.accesses(), self.system.newborn_accesses()];
+            if let Some(race) = self.data_races.step(decision, operation, effect, accesses, newborn)
                 && self.violation.is_none()
             {
                 let message = race.describe(&self.system);

@@ -198,6 +198,7 @@ impl Machine {
             has_loops: _,
             counting_loops: _,
             // Of the last step, or of what is going on right now.
+            newborn: _,
             effect: _,
             value: _,
             violation: _,

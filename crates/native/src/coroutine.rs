@@ -110,14 +110,14 @@ pub(crate) unsafe fn put_back(idx: usize, start: usize, bytes: &[u8]) -> &[u8] {
     rest
 }
 
-/// Runs a coroutine until it suspends, and gives back its stack pointer then.
+/// Runs a coroutine, and those it goes on to, until one suspends; gives back the index of that.
 ///
 /// # Safety
 ///
 /// Both parts of the coroutine are those of a prepared or suspended one, and no reference to
 /// what it may change is held.
 #[inline(never)]
-pub(crate) unsafe fn resume(idx: usize, coroutine: Coroutine) {
+pub(crate) unsafe fn resume(idx: usize, coroutine: Coroutine) -> usize {
     let host = thread_pointer();
     CURRENT.store(idx, Ordering::Relaxed);
     // SAFETY: the stack is one that `switch` left or `prepare` made.
@@ -126,7 +126,9 @@ pub(crate) unsafe fn resume(idx: usize, coroutine: Coroutine) {
         switch(HOST.as_ptr(), coroutine.stack_pointer);
         set_thread_pointer(host);
     }
+    let last = CURRENT.load(Ordering::Relaxed);
     CURRENT.store(NOBODY, Ordering::Relaxed);
+    last
 }
 
 /// Goes from the coroutine that runs to another one; returns when somebody goes on with what is

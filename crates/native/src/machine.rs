@@ -1,9 +1,10 @@
 //! The program as the explorer sees it: threads, what each would do next, and whether it can.
 //!
 //! A thread announces an operation ([`visible`]) and is suspended. The explorer decides who goes
-//! on; the operation is applied to the [`Objects`] and the thread runs to its next one. The first
-//! operation of every thread is a `Yield`: what it does before it touches anything shared is then
-//! a step of its own, and its plain accesses count as its own.
+//! on; the operation is applied to the [`Objects`] and the thread runs to its next one. A thread
+//! that is started runs to its first operation at the end of the step that has started it
+//! ([`Machine::newborn`]): its plain accesses count as its own, and what goes wrong there goes wrong
+//! in that step. Nobody starts `main`, whose first operation is a `Begin`.
 
 use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
@@ -13,7 +14,7 @@ use crate::memory::{self, Part, Saved};
 use crate::names;
 use crate::objects::Objects;
 use crate::process::{self, Handler, Start};
-use crate::signals;
+use crate::signals::{self, Crash};
 use crate::spin::{self, Arrival, CountingLoops, Reads};
 use crate::tls::Lender;
 use crate::watch::Watch;
@@ -49,6 +50,8 @@ pub(crate) struct Machine {
     /// Why the search cannot go on.
     pub(crate) refusal: Option<Refusal>,
     pub(crate) files: Files,
+    /// Who was started in the step in progress and has not run yet.
+    pub(crate) newborn: Option<usize>,
     /// Whether a second thread was ever announced in this execution.
     pub(crate) is_shared: bool,
     /// Whether the program has exited in this execution.
@@ -238,6 +241,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         violation: None,
         refusal: None,
         files: Files::default(),
+        newborn: None,
         is_shared: false,
         has_exited: false,
         retries: RETRIES,
@@ -367,7 +371,9 @@ pub(crate) fn finish(result: usize) -> ! {
 
 /// Ends the running thread because something is wrong.
 pub(crate) fn fail(kind: ViolationKind, message: String) -> ! {
-    with(|machine| machine.violation = Some(Violation { kind, message }));
+    with(|machine| {
+        machine.violation.get_or_insert(Violation { kind, message });
+    });
     mazurka_violation();
     finish(0)
 }
@@ -398,11 +404,14 @@ fn hand_over(from: usize, to: usize) {
     unsafe { coroutine::transfer(save, to, coroutine) };
 }
 
-/// Lets a thread run until it announces its next operation or ends.
+/// Lets a thread run until it announces its next operation or ends, and whomever it hands over to.
 fn run(idx: usize) {
     let coroutine = with(|machine| machine.coroutine(idx));
     // SAFETY: the thread is prepared or suspended, and nobody holds the machine.
-    unsafe { coroutine::resume(idx, coroutine) };
+    let last = unsafe { coroutine::resume(idx, coroutine) };
+    if let Some(crash) = signals::take_crash() {
+        with(|machine| machine.note_crash(last, crash));
+    }
 }
 
 /// Takes the steps of a schedule from where the machine is up to `depth`. Threads hand over to
@@ -418,8 +427,7 @@ fn repeat(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
     while let Some(idx) = with(Machine::follow) {
         run(idx);
         // A violation on the way was reported when it was first met.
-        let last = with(|machine| machine.script[machine.n_followed - 1].thread.index());
-        let _ = with(|machine| machine.conclude(last));
+        let _ = with(Machine::conclude);
     }
     let reached = with(|machine| {
         machine.watch.is_on = true;
@@ -520,7 +528,7 @@ impl Machine {
         thread.life.coroutine.thread_pointer = lender.thread_pointer;
         thread.reads.clear();
         thread.status = Status::New;
-        thread.operation = Operation::Yield;
+        thread.operation = Operation::Begin;
         thread.n_children = 0;
         thread.ticks = 0;
         thread.random = idx as u64 + 1;
@@ -547,8 +555,15 @@ impl Machine {
         thread.coroutine
     }
 
-    /// While an execution is repeated: applies the next decision and says whose turn it is.
+    /// Whose turn it is without asking the host: that of a thread that was just started; or, while
+    /// an execution is repeated, of the next decision, which is applied.
     fn follow(&mut self) -> Option<usize> {
+        if let Some(child) = self.newborn.take() {
+            self.watch.begin_newborn();
+            spin::begin_step();
+            self.counting_loops.end_trial();
+            return Some(child);
+        }
         let &decision = self.script.get(self.n_followed)?;
         let idx = decision.thread.index();
         if idx >= self.threads.len() || !self.is_enabled(idx) {
@@ -608,6 +623,7 @@ impl Machine {
         self.keys.clear();
         self.exit_handlers.clone_from(&self.early_handlers);
         self.quick_handlers.clear();
+        self.newborn = None;
         self.is_shared = false;
         self.has_exited = false;
         self.has_refused = false;
@@ -650,22 +666,26 @@ impl Machine {
         let operation = self.threads[idx].operation;
         if let Operation::Spawn(child) = operation {
             self.bear(child);
+            self.newborn = Some(child.index());
         }
         self.effect = self.objects.apply(decision.thread, operation, decision.choice);
     }
 
-    /// What became of the step of a thread.
-    fn conclude(&mut self, idx: usize) -> Result<Effect, Failure> {
-        if let Some(violation) = signals::take_crash().map(names::describe_crash) {
-            self.violation.get_or_insert(violation);
-        }
+    /// A thread was ended by a signal.
+    #[cold]
+    fn note_crash(&mut self, idx: usize, crash: Crash) {
+        self.violation.get_or_insert_with(|| names::describe_crash(crash));
+        self.threads[idx].status = Status::Finished;
+    }
+
+    /// What became of the step.
+    fn conclude(&mut self) -> Result<Effect, Failure> {
         match self.violation.take() {
             None => Ok(self.effect),
             Some(violation) => {
                 if let Some(refusal) = self.refusal.take() {
                     refusal.end_search();
                 }
-                self.threads[idx].status = Status::Finished;
                 Err(Failure { effect: self.effect, violation })
             }
         }
@@ -712,7 +732,11 @@ impl System for Native {
     fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
         with(|machine| machine.apply(decision));
         run(decision.thread.index());
-        with(|machine| machine.conclude(decision.thread.index()))
+        // A thread that has ended has handed over to nobody.
+        if let Some(child) = with(Machine::follow) {
+            run(child);
+        }
+        with(Machine::conclude)
     }
 
     /// Goes back to a checkpoint, and repeats the rest.
@@ -747,10 +771,12 @@ impl System for Native {
     fn accesses(&self) -> &[PlainAccess] {
         // SAFETY: the accesses change only in `reset` and `step`, which need the system for
         // themselves.
-        with(|machine| unsafe {
-            let accesses = &machine.watch.accesses;
-            std::slice::from_raw_parts(accesses.as_ptr(), accesses.len())
-        })
+        with(|machine| unsafe { detached(machine.watch.by_thread().0) })
+    }
+
+    fn newborn_accesses(&self) -> &[PlainAccess] {
+        // SAFETY: as above.
+        with(|machine| unsafe { detached(machine.watch.by_thread().1) })
     }
 
     fn look_at(&mut self, memory: Option<ObjectId>) {
@@ -760,7 +786,11 @@ impl System for Native {
     fn sightings(&self) -> Vec<Sighting> {
         let seen = with(|machine| machine.watch.sightings.clone());
         seen.into_iter()
-            .map(|(write, stack)| Sighting { write, stack: names::locations_of(&stack) })
+            .map(|(thread, write, stack)| Sighting {
+                thread,
+                write,
+                stack: names::locations_of(&stack),
+            })
             .collect()
     }
 
@@ -821,6 +851,16 @@ impl System for Native {
     fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
         Cow::Owned(name_of(with(|machine| machine.watch.address(object))))
     }
+}
+
+/// A slice that does not borrow the machine.
+///
+/// # Safety
+///
+/// Nobody changes it as long as it is used.
+unsafe fn detached<'a, T>(slice: &[T]) -> &'a [T] {
+    // SAFETY: as the caller promises.
+    unsafe { std::slice::from_raw_parts(slice.as_ptr(), slice.len()) }
 }
 
 /// What people call the thing at an address.

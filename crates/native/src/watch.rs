@@ -5,8 +5,9 @@
 //! to come; since earlier steps of this one were recorded with the larger piece, the search then
 //! has to begin again ([`CUT`]).
 
+use crate::machine;
 use crate::names;
-use mazurka_core::{ObjectId, PlainAccess};
+use mazurka_core::{ObjectId, PlainAccess, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,7 +23,10 @@ pub(crate) static CUT: AtomicBool = AtomicBool::new(false);
 
 /// The accesses of the step in progress, and the names of memory.
 pub(crate) struct Watch {
-    pub(crate) accesses: Vec<PlainAccess>,
+    accesses: Vec<PlainAccess>,
+    /// How many of them are of the thread of the step, if not all: then the others are of the
+    /// thread that it has started.
+    n_own: Option<usize>,
     /// Not while an execution is repeated: its accesses were seen before.
     pub(crate) is_on: bool,
     granules: FxHashMap<usize, Vec<Piece>>,
@@ -31,10 +35,10 @@ pub(crate) struct Watch {
     /// The step that last accessed each piece, twice, and one more if it wrote.
     stamps: Vec<u64>,
     step: u64,
-    /// What is looked at, and from where it was accessed in this step: whether written, and the
-    /// stack.
+    /// What is looked at, and from where it was accessed in this step: by whom, whether written, and
+    /// the stack.
     looked_at: Option<ObjectId>,
-    pub(crate) sightings: Vec<(bool, Vec<usize>)>,
+    pub(crate) sightings: Vec<(ThreadId, bool, Vec<usize>)>,
     /// Pieces that were accessed as a whole: the address, the length, and which.
     cache: Vec<(usize, usize, ObjectId)>,
 }
@@ -51,6 +55,7 @@ impl Watch {
     pub(crate) fn new() -> Self {
         Self {
             accesses: Vec::new(),
+            n_own: None,
             is_on: true,
             granules: FxHashMap::default(),
             addresses: Vec::new(),
@@ -65,8 +70,20 @@ impl Watch {
     /// A new step begins.
     pub(crate) fn begin_step(&mut self) {
         self.accesses.clear();
+        self.n_own = None;
         self.sightings.clear();
         self.step += 1;
+    }
+
+    /// In the same step, the thread begins that it has started.
+    pub(crate) fn begin_newborn(&mut self) {
+        self.n_own = Some(self.accesses.len());
+        self.step += 1;
+    }
+
+    /// The accesses of the step, of its thread and of the one that it has started.
+    pub(crate) fn by_thread(&self) -> (&[PlainAccess], &[PlainAccess]) {
+        self.accesses.split_at(self.n_own.unwrap_or(self.accesses.len()))
     }
 
     /// From now on, notes from where a piece of memory is accessed.
@@ -96,7 +113,7 @@ impl Watch {
 
     fn record(&mut self, object: ObjectId, write: bool) {
         if self.looked_at == Some(object) {
-            self.sightings.push((write, names::backtrace()));
+            self.sightings.push((machine::current(), write, names::backtrace()));
         }
         let stamp = self.step * 2 + u64::from(write);
         let last = &mut self.stamps[object.index()];

@@ -61,9 +61,9 @@ fn a_schedule_is_replayed_with_its_output() {
     let answer = program.explore(&json!({}));
     let Some(Verdict::Violated(found)) = answer.verdict else { panic!("it is violated") };
     let again = program.explore(&json!({ "replay": found.schedule.to_string() }));
-    assert_eq!(again.message, "step 12: lost_update.c:20: assertion `counter == 2` failed in main");
+    assert_eq!(again.message, "step 10: lost_update.c:20: assertion `counter == 2` failed in main");
     let program = Program::build("printing", &[]);
-    let again = program.explore(&json!({ "replay": "mzk1:0x3.2x2.1x2.0x2" }));
+    let again = program.explore(&json!({ "replay": "mzk1:0x3.2.1.0x2" }));
     assert_eq!(again.message, "no violation in this execution", "{:?}", again.error);
     let printed = String::from_utf8_lossy(&again.output.stdout);
     assert_eq!(printed, "thread 2\nthread 1\nthe end\n");
@@ -114,7 +114,7 @@ fn a_semaphore_lets_in_as_many_as_it_has_permits() {
 fn a_race_on_a_plain_variable_is_found() {
     check("plain_race").violated(
         "race",
-        "data race on `shared`: main.1 writes it at step 4 and main.2 reads it at step 5, and \
+        "data race on `shared`: main.1 writes it at step 2 and main.2 reads it at step 3, and \
          nothing orders the two",
     );
     let program = Program::build("plain_race", &[]);
@@ -124,7 +124,7 @@ fn a_race_on_a_plain_variable_is_found() {
 #[test]
 fn a_race_is_told_with_both_stacks() {
     let message = "data race on `counters+0x8`: main writes it at step 2 and main.1 reads it at \
-                   step 3, and nothing orders the two";
+                   step 2, and nothing orders the two";
     let answer = check("race_stacks").violated("race", message);
     let Some(Verdict::Violated(found)) = answer.verdict else { unreachable!("it is violated") };
     let told: Vec<String> = found
@@ -140,8 +140,29 @@ fn a_race_is_told_with_both_stacks() {
         })
         .collect();
     let expected =
-        ["main writes at step 2: raise_it:7 work:11", "main.1 reads at step 3: raise_it:7 work:11"];
+        ["main writes at step 2: raise_it:7 work:11", "main.1 reads at step 2: raise_it:7 work:11"];
     assert_eq!(told, expected);
+}
+
+#[test]
+fn a_thread_begins_in_the_step_that_starts_it() {
+    let build = |how: u32| Program::build("newborn", &[&format!("-DHOW={how}")]);
+    for (how, message) in [(1, "assertion `how != 1` failed"), (2, "invalid access to address 0x8")]
+    {
+        let program = build(how);
+        let failed = program.explore(&json!({}));
+        let Some(Verdict::Violated(found)) = &failed.verdict else { panic!("{how} fails") };
+        assert!(found.violation.message.contains(message), "{}", found.violation.message);
+        assert_eq!(found.schedule.to_string(), "mzk1:0x2", "begin, spawn");
+        let further = program.explore(&json!({ "replay": "mzk1:0x4" })).message;
+        let expected = format!("step 2: {}", found.violation.message);
+        assert_eq!(further, expected, "main can still exchange and join");
+    }
+    // One that ends without an operation, one that has one, two whose parent ends at once.
+    for (how, executions, depth) in [(3, 1, 4), (0, 2, 5), (4, 2, 5)] {
+        let answer = build(how).explore(&json!({})).holds(executions);
+        assert_eq!(answer.statistics.max_depth, depth, "{how}: no step for the beginning");
+    }
 }
 
 #[test]
@@ -153,13 +174,13 @@ fn what_is_synchronised_does_not_race() {
 fn races_are_told_apart_to_the_byte() {
     check_with("divided", "-DRACE=0").holds(1);
     let message = "data race on `shared+0x2`: main writes it at step 2 and main.1 writes it at \
-                   step 3, and nothing orders the two";
+                   step 2, and nothing orders the two";
     check_with("divided", "-DRACE=1").violated("race", message);
 }
 
 #[test]
 fn functions_that_copy_are_watched() {
-    let message = "data race on `shared`: main writes it at step 2 and main.1 reads it at step 3, \
+    let message = "data race on `shared`: main writes it at step 2 and main.1 reads it at step 2, \
                    and nothing orders the two";
     check("copying").violated("race", message);
 }
@@ -484,7 +505,7 @@ fn clang_s_programs_are_explored_alike() {
     check("message_passing").holds(2);
     let message = "lost_update.c:20: assertion `counter == 2` failed in int main(void)";
     check("lost_update").violated("assertion", message);
-    let message = "data race on `shared`: main writes it at step 2 and main.1 reads it at step 3, \
+    let message = "data race on `shared`: main writes it at step 2 and main.1 reads it at step 2, \
                    and nothing orders the two";
     check("copying").violated("race", message);
 }

@@ -46,9 +46,9 @@ const FACILITIES: [(&str, &str, &str); 22] = [
     ("WAIT_FOR", "assertion", "assertion `in_time` failed"),
     ("SHARED_TIMED", "assertion", "assertion `false` failed"),
     ("STOP", "assertion", "assertion `seen` failed"),
-    ("LATCH", "assertion", "assertion `data == 1` failed"),
+    ("LATCH", "race", "data race on `latch_::data`"),
     ("BARRIER", "deadlock", "nobody is left to wake it"),
-    ("SEMAPHORE", "assertion", "assertion `data == 1` failed"),
+    ("SEMAPHORE", "race", "data race on `semaphore_::data`"),
     ("ATOMIC_WAIT", "deadlock", "main.1 sleeps on atomic_wait_::x and nobody is left to wake it"),
 ];
 
