@@ -25,7 +25,8 @@ unsafe fn modify<T: Copy + Eq>(
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
     let arrival = Arrival::noted();
-    let is_announced = machine::visible_read(&arrival, address as usize, operation);
+    let len = size_of::<T>() as u8;
+    let is_announced = machine::visible_read(&arrival, address as usize, len, operation);
     // SAFETY: as the caller promises, and no other thread runs.
     let old = unsafe { std::ptr::read_volatile(address) };
     let new = change(old);
@@ -36,7 +37,7 @@ unsafe fn modify<T: Copy + Eq>(
     if new.is_some_and(|new| new != old) {
         spin::spoil();
     } else {
-        machine::note_read(&arrival, address as usize, size_of::<T>() as u8);
+        machine::note_read(&arrival, address as usize, len);
     }
     if is_announced {
         machine::with(|machine| {

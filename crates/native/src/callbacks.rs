@@ -35,9 +35,9 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
 }
 
 /// A volatile write is a scheduling point and no race.
-fn volatile_write(address: usize) {
+fn volatile_write(address: usize, len: usize) {
     if coroutine::in_program() {
-        machine::visible_write(address);
+        machine::visible_write(address, len);
         spin::spoil();
     }
 }
@@ -46,7 +46,7 @@ fn volatile_write(address: usize) {
 fn volatile_read(address: usize, len: u8) {
     if coroutine::in_program() {
         let arrival = Arrival::noted();
-        machine::visible_read(&arrival, address, Operation::Load);
+        machine::visible_read(&arrival, address, len, Operation::Load);
         machine::note_read(&arrival, address, len);
     }
 }
@@ -109,24 +109,24 @@ volatile_reads! {
 }
 
 macro_rules! volatile_writes {
-    ($($name:ident;)*) => {$(
+    ($($name:ident($len:literal);)*) => {$(
         #[unsafe(no_mangle)]
         extern "C" fn $name(address: *mut c_void) {
-            volatile_write(address as usize);
+            volatile_write(address as usize, $len);
         }
     )*};
 }
 
 volatile_writes! {
-    __tsan_volatile_write1;
-    __tsan_volatile_write2;
-    __tsan_volatile_write4;
-    __tsan_volatile_write8;
-    __tsan_volatile_write16;
-    __tsan_unaligned_volatile_write2;
-    __tsan_unaligned_volatile_write4;
-    __tsan_unaligned_volatile_write8;
-    __tsan_unaligned_volatile_write16;
+    __tsan_volatile_write1(1);
+    __tsan_volatile_write2(2);
+    __tsan_volatile_write4(4);
+    __tsan_volatile_write8(8);
+    __tsan_volatile_write16(16);
+    __tsan_unaligned_volatile_write2(2);
+    __tsan_unaligned_volatile_write4(4);
+    __tsan_unaligned_volatile_write8(8);
+    __tsan_unaligned_volatile_write16(16);
 }
 
 watched! {

@@ -43,7 +43,8 @@ pub(crate) fn call(call: &Call) -> Option<c_long> {
 fn wait(call: &Call) -> c_long {
     let me = machine::current();
     let (word, queue) = machine::with(|machine| {
-        (machine.objects.at(call.address), machine.objects.queue(call.address))
+        let word = machine.objects.atomic(call.address, size_of::<u32>());
+        (word, machine.objects.queue(call.address))
     });
     machine::visible(O::FutexWait { word, queue });
     // SAFETY: the program gives a word that it can read, and no other thread runs.

@@ -112,7 +112,7 @@ pub(crate) fn name_of(address: usize) -> Option<String> {
 
 /// A file is about to be opened or closed.
 fn touch_table() {
-    machine::visible_write(&raw const SHARED.table as usize);
+    machine::visible_write(&raw const SHARED.table as usize, 1);
 }
 
 extern "C" fn minus_one() -> isize {
@@ -462,14 +462,14 @@ impl Machine {
 fn move_number(number: c_int) {
     if machine::with(|machine| machine.files.numbers.contains(&number)) {
         let place = &SHARED.numbers[number as usize % N_SHARED];
-        machine::visible_write(&raw const *place as usize);
+        machine::visible_write(&raw const *place as usize, 1);
     }
 }
 
 fn move_stream(stream: *mut libc::FILE) {
     if let Some(idx) = machine::with(|machine| machine.files.place_of(stream)) {
         let place = &SHARED.streams[idx % N_SHARED];
-        machine::visible_write(&raw const *place as usize);
+        machine::visible_write(&raw const *place as usize, 1);
     }
 }
 

@@ -307,10 +307,10 @@ fn announce(idx: usize, operation: Operation) -> bool {
 }
 
 /// Announces a write to an address, where that is not known to change nothing.
-pub(crate) fn visible_write(address: usize) {
+pub(crate) fn visible_write(address: usize, len: usize) {
     let object = with(|machine| {
-        machine.note_sharing(address, 1);
-        machine.is_shared.then(|| machine.objects.at(address))
+        machine.note_sharing(address, len);
+        machine.is_shared.then(|| machine.objects.atomic(address, len))
     });
     if let Some(object) = object {
         visible(Operation::Store(object));
@@ -326,6 +326,7 @@ pub(crate) fn visible_write(address: usize) {
 pub(crate) fn visible_read(
     arrival: &Arrival,
     address: usize,
+    len: u8,
     operation: fn(ObjectId) -> Operation,
 ) -> bool {
     let idx = current().index();
@@ -333,9 +334,9 @@ pub(crate) fn visible_read(
         if !machine.is_shared {
             return None;
         }
-        machine.note_sharing(address, 1);
+        machine.note_sharing(address, usize::from(len));
         let is_seen = machine.come_to_read(idx, arrival, address);
-        is_seen.then(|| machine.objects.at(address))
+        is_seen.then(|| machine.objects.atomic(address, usize::from(len)))
     });
     object.is_some_and(|object| announce(idx, operation(object)))
 }
@@ -582,9 +583,9 @@ impl Machine {
         coroutine::stack_of(address) < ThreadId::MAX || self.variables.iter().any(is_static)
     }
 
-    /// Whether the operation that the running thread has just taken was about an address.
-    pub(crate) fn touches(&mut self, address: usize) -> bool {
-        let object = self.objects.at(address);
+    /// Whether the operation that the running thread has just taken was about an atomic.
+    pub(crate) fn touches(&mut self, address: usize, len: usize) -> bool {
+        let object = self.objects.atomic(address, len);
         let operation = self.threads[current().index()].operation;
         operation.touches().as_slice().iter().any(|&((touched, _), _)| touched == object)
     }

@@ -2,13 +2,20 @@
 //!
 //! An object is known by its address and by how often it was initialised there in this
 //! execution. Addresses are the same in every execution, and so are the numbers.
+//!
+//! Atomic accesses may overlap without beginning at the same address: a byte of a word. All that
+//! overlap, directly or by way of others, are about one object, that of the *region* they make up.
+//! Where an access turns out to connect what were objects of their own, the search begins again.
 
 use crate::watch::CUT;
 use mazurka_core::{Effect, ObjectId, Operation, ThreadId, ThreadSet};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 const N_CACHED: usize = 64;
+/// Of what precompiled code has accessed, so many bytes are not told apart.
+const GRANULE: usize = 8;
 /// Stands for a generation: a futex has a queue beside its word.
 const QUEUE: u32 = u32::MAX;
 
@@ -25,10 +32,20 @@ pub(crate) struct Objects {
     generations_journal: Vec<(usize, u32)>,
     /// Counts the times that something was saved or put back.
     epoch: u64,
-    /// Addresses that precompiled code has accessed and that were no object's then.
+    /// Where each region of atomic accesses begins and ends.
+    regions: BTreeMap<usize, usize>,
+    /// Where precompiled code has accessed what was no object's then.
     passed: FxHashSet<usize>,
     /// Objects that were asked for lately.
-    cache: Vec<(usize, ObjectId)>,
+    cache: Vec<Cached>,
+}
+
+/// An object, its address, and how long atomic accesses to it may be: 0 if that is not known.
+#[derive(Clone, Copy)]
+struct Cached {
+    address: usize,
+    len: usize,
+    object: ObjectId,
 }
 
 /// The states of all objects at some time: how long the journals were.
@@ -100,18 +117,52 @@ impl Objects {
     #[inline]
     pub(crate) fn at(&mut self, address: usize) -> ObjectId {
         match self.cache.get(address / 4 % N_CACHED) {
-            Some(&(cached, object)) if cached == address => object,
-            _ => self.find(address),
+            Some(cached) if cached.address == address => cached.object,
+            _ => self.find(address, 0),
         }
     }
 
-    fn find(&mut self, address: usize) -> ObjectId {
+    /// The object of an atomic access.
+    #[inline]
+    pub(crate) fn atomic(&mut self, address: usize, len: usize) -> ObjectId {
+        match self.cache.get(address / 4 % N_CACHED) {
+            Some(cached) if cached.address == address && cached.len >= len => cached.object,
+            _ => {
+                let start = self.region(address, len);
+                self.find(start, self.regions[&start] - start)
+            }
+        }
+    }
+
+    /// Where the region of an atomic access begins.
+    fn region(&mut self, address: usize, len: usize) -> usize {
+        let end = address + len;
+        let near = self.regions.range(..=address).next_back();
+        if let Some((&first, _)) = near.filter(|&(_, &last)| end <= last) {
+            return first;
+        }
+        let met: Vec<(usize, usize)> = self.overlapping(address, end).collect();
+        let first = met.iter().map(|&(start, _)| start).fold(address, usize::min);
+        let last = met.iter().map(|&(_, end)| end).fold(end, usize::max);
+        let is_divided = met.iter().any(|&(start, _)| start != first);
+        if is_divided || granules(first, last).any(|granule| self.passed.contains(&granule)) {
+            CUT.store(true, Ordering::Relaxed);
+        }
+        for (start, _) in met {
+            self.regions.remove(&start);
+        }
+        self.regions.insert(first, last);
+        self.forget();
+        first
+    }
+
+    fn find(&mut self, address: usize, len: usize) -> ObjectId {
         let generation = match self.generations.is_empty() {
             true => 0,
             false => self.generations.get(&address).copied().unwrap_or(0),
         };
         let object = self.numbered(address, generation);
-        self.cache[address / 4 % N_CACHED] = (address, object);
+        self.cache[address / 4 % N_CACHED] = Cached { address, len, object };
         object
     }
 
@@ -125,7 +176,7 @@ impl Objects {
         let object =
             *self.numbers.entry((address, generation)).or_insert_with(|| ObjectId::new(number));
         if object.index() == self.states.len() {
-            if self.passed.contains(&address) {
+            if granules(address, address + 1).any(|granule| self.passed.contains(&granule)) {
                 CUT.store(true, Ordering::Relaxed);
             }
             self.states.push(State { address, ..State::default() });
@@ -138,17 +189,24 @@ impl Objects {
 
     fn forget(&mut self) {
         self.cache.clear();
-        self.cache.resize(N_CACHED, (0, ObjectId::new(0)));
+        self.cache.resize(N_CACHED, Cached { address: 0, len: 0, object: ObjectId::new(0) });
     }
 
-    /// Whether there is something at an address that operations are about, for an access that is
-    /// let pass otherwise.
-    pub(crate) fn knows(&mut self, address: usize) -> bool {
-        let knows = self.numbers.contains_key(&(address, 0));
+    /// Whether there is something that operations are about where an access is, which is let pass
+    /// otherwise.
+    pub(crate) fn knows(&mut self, address: usize, len: usize) -> bool {
+        let knows = self.numbers.contains_key(&(address, 0))
+            || self.overlapping(address, address + len).next().is_some();
         if !knows {
-            self.passed.insert(address);
+            self.passed.extend(granules(address, address + len));
         }
         knows
+    }
+
+    /// The regions that have a byte in common with a range.
+    fn overlapping(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let before = self.regions.range(..end).rev().map(|(&first, &last)| (first, last));
+        before.take_while(move |&(_, last)| last > start)
     }
 
     /// A new object at an address.
@@ -264,4 +322,9 @@ impl Objects {
         }
         Effect::Done
     }
+}
+
+/// The granules that a range has a byte in.
+fn granules(start: usize, end: usize) -> impl Iterator<Item = usize> {
+    start / GRANULE..end.div_ceil(GRANULE)
 }

@@ -462,18 +462,19 @@ extern "C" fn meet(frame: &Frame) {
     let register = |register, _, _| Some(frame.register(register) as u64);
     let Some(address) = site.memory.virtual_address(0, register) else { return };
     let address = address as usize;
+    let len = site.instruction.memory_size().size();
     let is_load = site.kind == Kind::Load;
     let is_seen = machine::with(|machine| {
         machine.is_shared
-            && (site.kind == Kind::Update || machine.objects.knows(address))
-            && !(is_load && machine.touches(address))
+            && (site.kind == Kind::Update || machine.objects.knows(address, len))
+            && !(is_load && machine.touches(address, len))
     });
     if !is_seen {
         return;
     }
     let object = machine::with(|machine| {
-        machine.note_sharing(address, 1);
-        machine.objects.at(address)
+        machine.note_sharing(address, len);
+        machine.objects.atomic(address, len)
     });
     machine::visible(match site.kind {
         Kind::Load => Operation::Load(object),

@@ -341,7 +341,7 @@ impl Machine {
 
     /// The running thread has read a value and changed nothing.
     pub(crate) fn note_read(&mut self, idx: usize, arrival: &Arrival, address: usize, len: u8) {
-        let object = self.objects.at(address);
+        let object = self.objects.atomic(address, usize::from(len));
         if arrival.stack_pointer < self.threads[idx].lowest {
             self.threads[idx].lowest = arrival.stack_pointer;
             if self.has_loops {

@@ -14,10 +14,10 @@ use std::sync::atomic::Ordering;
 type Announce = fn(ObjectId) -> Operation;
 
 /// Announces an access, if there is a second thread. Whether it was.
-fn announce(address: usize, operation: Announce) -> bool {
+fn announce(address: usize, len: usize, operation: Announce) -> bool {
     let object = machine::with(|machine| {
-        machine.note_sharing(address, 1);
-        machine.is_shared.then(|| machine.objects.at(address))
+        machine.note_sharing(address, len);
+        machine.is_shared.then(|| machine.objects.atomic(address, len))
     });
     object.is_some_and(|object| {
         machine::visible(operation(object));
@@ -30,7 +30,7 @@ fn update(address: *mut u128, operation: Announce, change: impl Fn(u128) -> Opti
     if !coroutine::in_program() {
         return update_for_real(address, change);
     }
-    let is_seen = announce(address as usize, operation);
+    let is_seen = announce(address as usize, size_of::<u128>(), operation);
     // SAFETY: the program has an atomic there, and no other thread runs.
     let old = unsafe { address.read_volatile() };
     let value = match change(old) {
@@ -164,12 +164,12 @@ fn copy(from: *const c_void, to: *mut c_void, len: usize) {
 
 replace! {
     fn __atomic_load(len: usize, address: *mut c_void, to: *mut c_void, _order: c_int) {
-        announce(address as usize, Operation::Load);
+        announce(address as usize, len, Operation::Load);
         copy(address, to, len);
     }
 
     fn __atomic_store(len: usize, address: *mut c_void, from: *mut c_void, _order: c_int) {
-        announce(address as usize, Operation::Store);
+        announce(address as usize, len, Operation::Store);
         copy(from, address, len);
     }
 
@@ -180,7 +180,7 @@ replace! {
         to: *mut c_void,
         _order: c_int,
     ) {
-        announce(address as usize, Operation::ReadModifyWrite);
+        announce(address as usize, len, Operation::ReadModifyWrite);
         // What is written may be in the place of what is read.
         // SAFETY: the program gives so many bytes.
         let new = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }.to_vec();
@@ -196,7 +196,7 @@ replace! {
         _success: c_int,
         _failure: c_int,
     ) -> bool {
-        let is_seen = announce(address as usize, Operation::ReadModifyWrite);
+        let is_seen = announce(address as usize, len, Operation::ReadModifyWrite);
         // SAFETY: the program gives both, of that length.
         let is_equal = unsafe { libc::memcmp(address, expected, len) } == 0;
         if is_equal {

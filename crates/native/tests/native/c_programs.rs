@@ -166,6 +166,24 @@ fn a_thread_begins_in_the_step_that_starts_it() {
 }
 
 #[test]
+fn atomics_that_overlap_are_one_object() {
+    // The word is seen first, its bytes are seen first, and a word that connects two halves.
+    for (how, message) in [
+        (0, "overlapping.c:29: assertion `word() == 0` failed in word_and_byte"),
+        (1, "overlapping.c:33: assertion `last() == 0` failed in byte_and_word"),
+        (2, "overlapping.c:38: assertion `high() == 0 || low() == 0` failed in word_and_halves"),
+    ] {
+        let program = Program::build("overlapping", &[&format!("-DHOW={how}")]);
+        for reduction in ["none", "dpor", "source", "optimal"] {
+            let answer = program.explore(&json!({ "reduction": reduction }));
+            answer.violated("assertion", message);
+        }
+    }
+    // What lies side by side is independent.
+    check_with("overlapping", "-DHOW=3").holds(1);
+}
+
+#[test]
 fn what_is_synchronised_does_not_race() {
     check("message_passing").holds(2);
 }
