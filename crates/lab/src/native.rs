@@ -1,6 +1,6 @@
 //! C programs of known size: how many traces each has, and what exploring them natively takes.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,11 +64,25 @@ const LINK: [&str; 3] =
 impl Case {
     /// Compiles the program into a folder that is there, and explores it. It must hold.
     pub fn explore(self, folder: &Path) -> Result<Measured, Error> {
+        self.explore_with(folder, &json!({}), "Holds")
+    }
+
+    /// The same for the first so many executions; it must have more.
+    pub fn explore_first(self, folder: &Path, executions: u64) -> Result<Measured, Error> {
+        self.explore_with(folder, &json!({ "max_executions": executions }), "Inconclusive")
+    }
+
+    fn explore_with(
+        self,
+        folder: &Path,
+        options: &Value,
+        verdict: &str,
+    ) -> Result<Measured, Error> {
         let program = self.build(folder)?;
         let path = program.with_extension("json");
         let status = Command::new(&program)
             .env("MAZURKA_REPORT", &path)
-            .env_remove("MAZURKA_OPTIONS")
+            .env("MAZURKA_OPTIONS", options.to_string())
             .env_remove("LD_LIBRARY_PATH")
             .status();
         status.map_err(|error| self.error(format!("cannot be started: {error}")))?;
@@ -76,10 +90,9 @@ impl Case {
         let text = text.map_err(|error| self.error(format!("has written no report: {error}")))?;
         let report: Value = serde_json::from_slice(&text)
             .map_err(|error| self.error(format!("has written no JSON: {error}")))?;
-        if !report["verdict"]["Holds"].is_object() {
-            return Err(
-                self.error(format!("does not hold: {} {}", report["message"], report["error"]))
-            );
+        if report["verdict"].get(verdict).is_none() {
+            let (message, error) = (&report["message"], &report["error"]);
+            return Err(self.error(format!("is not `{verdict}`: {message} {error}")));
         }
         let used = &report["used"];
         let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
