@@ -121,6 +121,7 @@ impl Checkpoint {
             })
             .or_else(|| differs("is_shared", self.is_shared == other.is_shared))
             .or_else(|| differs("has_exited", self.has_exited == other.has_exited))
+            .or_else(|| differs("has_refused", self.has_refused == other.has_refused))
     }
 }
 

@@ -6,6 +6,9 @@
 //! thread, and ordered after that. Who waits is blocked, it does not spin. A wake is a
 //! notification of the queue: which one of several sleepers it wakes is a choice.
 //!
+//! A wait and a wake may have a mask of bits: who waits is woken only by a wake that has a bit in
+//! common with it.
+//!
 //! There is no spurious return from a wait but the one that the word has changed. A wait with a
 //! time limit may expire at any moment, as all such waits: see `timed`.
 
@@ -18,7 +21,8 @@ use std::ffi::{c_int, c_long};
 
 /// Bits that say how a wait is limited and whether other processes see the word.
 const FLAGS: c_int = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
-const ALL_BITS: usize = 0xffff_ffff;
+/// The mask of those who give none.
+pub(crate) const ALL_BITS: u32 = u32::MAX;
 
 /// The arguments of the call, as the kernel takes them.
 pub(crate) struct Call {
@@ -26,21 +30,24 @@ pub(crate) struct Call {
     pub(crate) operation: c_int,
     pub(crate) value: u32,
     pub(crate) timeout: usize,
-    pub(crate) bits: usize,
+    pub(crate) bits: u32,
 }
 
 /// What the call gives back; `None` if it is one that is not supported.
 pub(crate) fn call(call: &Call) -> Option<c_long> {
     match call.operation & !FLAGS {
-        libc::FUTEX_WAIT => Some(wait(call)),
-        libc::FUTEX_WAIT_BITSET if call.bits & ALL_BITS == ALL_BITS => Some(wait(call)),
-        libc::FUTEX_WAKE => Some(wake(call)),
-        libc::FUTEX_WAKE_BITSET if call.bits & ALL_BITS == ALL_BITS => Some(wake(call)),
+        libc::FUTEX_WAIT => Some(wait(call, ALL_BITS)),
+        libc::FUTEX_WAKE => Some(wake(call, ALL_BITS)),
+        libc::FUTEX_WAIT_BITSET | libc::FUTEX_WAKE_BITSET if call.bits == 0 => {
+            Some(fail_with(libc::EINVAL))
+        }
+        libc::FUTEX_WAIT_BITSET => Some(wait(call, call.bits)),
+        libc::FUTEX_WAKE_BITSET => Some(wake(call, call.bits)),
         _ => None,
     }
 }
 
-fn wait(call: &Call) -> c_long {
+fn wait(call: &Call, bits: u32) -> c_long {
     let me = machine::current();
     let (word, queue) = machine::with(|machine| {
         let word = machine.objects.atomic(call.address, size_of::<u32>());
@@ -53,7 +60,10 @@ fn wait(call: &Call) -> c_long {
         machine::with(|machine| machine.effect = Effect::Failed);
         return fail_with(libc::EAGAIN);
     }
-    machine::with(|machine| machine.objects.state(queue).sleepers.insert(me));
+    machine::with(|machine| {
+        machine.objects.state(queue).sleepers.insert(me);
+        machine.threads[me.index()].woken_by = bits;
+    });
     if call.timeout == 0 {
         machine::visible(O::FutexResume(queue));
         return 0;
@@ -69,10 +79,21 @@ fn wait(call: &Call) -> c_long {
     fail_with(libc::ETIMEDOUT)
 }
 
-/// Wakes at most as many as the call says, and says how many those were.
-fn wake(call: &Call) -> c_long {
-    let queue = machine::with(|machine| machine.objects.queue(call.address));
-    let most = c_int::try_from(call.value).unwrap_or(c_int::MAX) as usize;
+/// Wakes at most as many as the call says of those with one of these bits, and says how many those
+/// were.
+fn wake(call: &Call, bits: u32) -> c_long {
+    let me = machine::current().index();
+    let queue = machine::with(|machine| {
+        machine.threads[me].wakes = bits;
+        machine.objects.queue(call.address)
+    });
+    let n_woken = wake_from(queue, call.value);
+    machine::with(|machine| machine.threads[me].wakes = ALL_BITS);
+    n_woken
+}
+
+fn wake_from(queue: ObjectId, value: u32) -> c_long {
+    let most = c_int::try_from(value).unwrap_or(c_int::MAX) as usize;
     if most >= ThreadId::MAX {
         return notify(O::NotifyAll, queue);
     }

@@ -81,6 +81,8 @@ pub(crate) struct Files {
     numbers: Vec<c_int>,
     /// Each with its buffer, in the lowest place that was free.
     streams: Vec<Option<Stream>>,
+    /// What `opendir` gave.
+    folders: Vec<*mut libc::DIR>,
 }
 
 type Stream = (*mut libc::FILE, Box<[u8]>);
@@ -91,11 +93,13 @@ struct Shared {
     table: u8,
     numbers: [u8; N_SHARED],
     streams: [u8; N_SHARED],
+    folders: u8,
 }
 
 /// Files beyond that share a place: their operations depend on each other, needlessly.
 const N_SHARED: usize = 1 << 10;
-static SHARED: Shared = Shared { table: 0, numbers: [0; N_SHARED], streams: [0; N_SHARED] };
+static SHARED: Shared =
+    Shared { table: 0, numbers: [0; N_SHARED], streams: [0; N_SHARED], folders: 0 };
 
 /// What people call the thing at an address, if it is about files.
 pub(crate) fn name_of(address: usize) -> Option<String> {
@@ -107,7 +111,9 @@ pub(crate) fn name_of(address: usize) -> Option<String> {
     let table = || is_table.then(|| "the open files".to_owned());
     let number = || idx(&SHARED.numbers).map(|number| format!("file {number}"));
     let stream = || idx(&SHARED.streams).map(|stream| format!("stream {}", stream + 1));
-    table().or_else(number).or_else(stream)
+    let is_folders = address == &raw const SHARED.folders as usize;
+    let folders = || is_folders.then(|| "the positions in folders".to_owned());
+    table().or_else(number).or_else(stream).or_else(folders)
 }
 
 /// A file is about to be opened or closed.
@@ -431,6 +437,9 @@ impl Files {
             for (stream, _buffer) in self.streams.drain(..).flatten() {
                 libc::fclose(stream);
             }
+            for folder in self.folders.drain(..) {
+                libc::closedir(folder);
+            }
             for number in self.numbers.drain(..) {
                 libc::close(number);
             }
@@ -471,6 +480,25 @@ fn move_stream(stream: *mut libc::FILE) {
         let place = &SHARED.streams[idx % N_SHARED];
         machine::visible_write(&raw const *place as usize, 1);
     }
+}
+
+/// Opens a folder for the program, which is not in the program's memory.
+fn open_folder(open: impl FnOnce() -> *mut libc::DIR) -> *mut libc::DIR {
+    touch_table();
+    let mut folder = std::ptr::null_mut();
+    coroutine::as_host(|| folder = open());
+    if !folder.is_null() {
+        machine::with(|machine| {
+            machine.note_file();
+            machine.files.folders.push(folder);
+        });
+    }
+    folder
+}
+
+/// The position in a folder is changed: not in which one, since nobody does that from two threads.
+fn move_folder() {
+    machine::visible_write(&raw const SHARED.folders as usize, 1);
 }
 
 /// Whether a file is opened for more than reading. What is written to `/dev/null` is nowhere.
@@ -602,6 +630,54 @@ replace! {
             machine::with(|machine| machine.files.numbers.retain(|&open| open != number));
         }
         stream
+    }
+
+    fn opendir(path: *const c_char) -> *mut libc::DIR {
+        let real = original!(opendir(*const c_char) -> *mut libc::DIR);
+        // SAFETY: the program wanted to call just this.
+        open_folder(|| unsafe { real(path) })
+    }
+
+    fn fdopendir(number: c_int) -> *mut libc::DIR {
+        let real = original!(fdopendir(c_int) -> *mut libc::DIR);
+        // SAFETY: the program wanted to call just this.
+        let folder = open_folder(|| unsafe { real(number) });
+        if !folder.is_null() {
+            // It is closed with the folder.
+            machine::with(|machine| machine.files.numbers.retain(|&open| open != number));
+        }
+        folder
+    }
+
+    fn closedir(folder: *mut libc::DIR) -> c_int {
+        touch_table();
+        machine::with(|machine| machine.files.folders.retain(|&open| open != folder));
+        let real = original!(closedir(*mut libc::DIR) -> c_int);
+        let mut result = 0;
+        // SAFETY: the program wanted to call just this.
+        coroutine::as_host(|| result = unsafe { real(folder) });
+        result
+    }
+
+    fn readdir(folder: *mut libc::DIR) -> *mut libc::dirent {
+        move_folder();
+        let real = original!(readdir(*mut libc::DIR) -> *mut libc::dirent);
+        // SAFETY: the program wanted to call just this.
+        unsafe { real(folder) }
+    }
+
+    fn readdir64(folder: *mut libc::DIR) -> *mut libc::dirent64 {
+        move_folder();
+        let real = original!(readdir64(*mut libc::DIR) -> *mut libc::dirent64);
+        // SAFETY: the program wanted to call just this.
+        unsafe { real(folder) }
+    }
+
+    fn rewinddir(folder: *mut libc::DIR) {
+        move_folder();
+        let real = original!(rewinddir(*mut libc::DIR));
+        // SAFETY: the program wanted to call just this.
+        unsafe { real(folder) }
     }
 
     fn fclose(stream: *mut libc::FILE) -> c_int {

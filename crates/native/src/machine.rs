@@ -8,6 +8,7 @@
 
 use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
+use crate::futex::ALL_BITS;
 use crate::heap::Heap;
 use crate::io::{self, Files, Refusal};
 use crate::memory::{self, Part, Saved};
@@ -20,7 +21,7 @@ use crate::tls::Lender;
 use crate::watch::Watch;
 use mazurka_core::{
     Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Operation,
-    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Violation, ViolationKind,
+    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use std::borrow::Cow;
 use std::cell::UnsafeCell;
@@ -120,6 +121,10 @@ pub(crate) struct Life {
     pub(crate) values: Vec<usize>,
     /// What destroys its thread-local objects, the last one first.
     pub(crate) handlers: Vec<Handler>,
+    /// Which bits of a wake would wake it from the queue of a futex, and which bits its own wake
+    /// has.
+    pub(crate) woken_by: u32,
+    pub(crate) wakes: u32,
     /// How often it has failed in vain, and whether it is patient now: see `timed`.
     pub(crate) n_in_vain: u32,
     pub(crate) is_patient: bool,
@@ -145,6 +150,8 @@ impl Default for Life {
             result: 0,
             values: Vec::new(),
             handlers: Vec::new(),
+            woken_by: ALL_BITS,
+            wakes: ALL_BITS,
             n_in_vain: 0,
             is_patient: false,
             claimed: None,
@@ -535,6 +542,8 @@ impl Machine {
         thread.random = idx as u64 + 1;
         thread.values.clear();
         thread.handlers.clear();
+        thread.woken_by = ALL_BITS;
+        thread.wakes = ALL_BITS;
         thread.n_in_vain = 0;
         thread.is_patient = false;
         thread.claimed = None;
@@ -649,10 +658,17 @@ impl Machine {
             return Next::Blocked(operation);
         }
         let choices = match operation {
-            Operation::NotifyOne(condvar) => self.objects.sleepers(condvar).len().max(1) as u32,
+            Operation::NotifyOne(queue) => self.wakeable(idx, queue).len().max(1) as u32,
             _ => 1,
         };
         Next::Enabled { operation, choices }
+    }
+
+    /// Whom a thread can wake of those who sleep on something.
+    fn wakeable(&self, idx: usize, queue: ObjectId) -> ThreadSet {
+        let bits = self.threads[idx].wakes;
+        let hears = |sleeper: &ThreadId| self.threads[sleeper.index()].woken_by & bits != 0;
+        self.objects.sleepers(queue).iter().filter(hears).collect()
     }
 
     /// Applies the next operation of a thread.
@@ -669,7 +685,14 @@ impl Machine {
             self.bear(child);
             self.newborn = Some(child.index());
         }
-        self.effect = self.objects.apply(decision.thread, operation, decision.choice);
+        self.effect = match operation {
+            Operation::NotifyOne(queue) => {
+                let woken = self.wakeable(idx, queue).iter().nth(decision.choice as usize);
+                self.objects.wake(queue, woken.map_or(ThreadSet::EMPTY, ThreadSet::one))
+            }
+            Operation::NotifyAll(queue) => self.objects.wake(queue, self.wakeable(idx, queue)),
+            _ => self.objects.apply(decision.thread, operation),
+        };
     }
 
     /// A thread was ended by a signal.

@@ -263,8 +263,15 @@ impl Objects {
         }
     }
 
-    /// Takes an operation that is allowed.
-    pub(crate) fn apply(&mut self, thread: ThreadId, operation: Operation, choice: u32) -> Effect {
+    /// Wakes some of those who sleep on something.
+    pub(crate) fn wake(&mut self, queue: ObjectId, woken: ThreadSet) -> Effect {
+        let state = self.state(queue);
+        state.sleepers = state.sleepers - woken;
+        Effect::Woke(woken)
+    }
+
+    /// Takes an operation that is allowed and wakes nobody.
+    pub(crate) fn apply(&mut self, thread: ThreadId, operation: Operation) -> Effect {
         use Operation as O;
         match operation {
             O::Acquire(o) | O::WriteAcquire(o) | O::Reacquire { mutex: o, .. } => {
@@ -303,14 +310,6 @@ impl Objects {
                 }
                 sleepers.remove(thread);
             }
-            O::NotifyOne(o) => {
-                let woken = self.sleepers(o).iter().nth(choice as usize);
-                let woken = woken.map_or(ThreadSet::EMPTY, ThreadSet::one);
-                let state = self.state(o);
-                state.sleepers = state.sleepers - woken;
-                return Effect::Woke(woken);
-            }
-            O::NotifyAll(o) => return Effect::Woke(std::mem::take(&mut self.state(o).sleepers)),
             O::SemaphoreAcquire { semaphore: o, .. } => self.state(o).count -= 1,
             O::SemaphoreTryAcquire { semaphore: o, .. } => match self.state(o).count {
                 0 => return Effect::Failed,

@@ -87,7 +87,8 @@ unsafe fn answer(number: c_long, arguments: [usize; 6]) -> c_long {
     match number {
         libc::SYS_futex => {
             let operation = b as c_int;
-            let call = futex::Call { address: a, operation, value: c as u32, timeout: d, bits: f };
+            let call =
+                futex::Call { address: a, operation, value: c as u32, timeout: d, bits: f as u32 };
             futex::call(&call)
                 .unwrap_or_else(|| refuse(&format!("operation {operation} of `futex`")))
         }
@@ -101,6 +102,9 @@ unsafe fn answer(number: c_long, arguments: [usize; 6]) -> c_long {
         }
         libc::SYS_gettid => machine::current().index() as c_long + 1,
         libc::SYS_membarrier | libc::SYS_getcpu => 0,
+        // Threads have numbers of ours, and all run where this one does.
+        // SAFETY: as the caller promises.
+        libc::SYS_sched_getaffinity => unsafe { pass_on(number, [0, b, c, d, 0, f]) },
         // SAFETY: as the caller promises.
         _ if HARMLESS.contains(&number) => unsafe { pass_on(number, arguments) },
         _ => refuse(&format!("system call {number}")),

@@ -236,17 +236,28 @@ fn what_was_freed_is_neither_used_nor_freed_again() {
     check_with("use_after_free", "-DHOW=6").holds(1);
 }
 
-/// All programs but `endless`, which takes seconds each time, in a form that lets the search go on.
+/// All programs but `endless`, which takes seconds each time, and `unlike`, in which they do; in a
+/// form that lets the search go on.
 #[test]
 fn checkpoints_change_nothing() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let mut n_programs = 0;
     for entry in std::fs::read_dir(sources).expect("the programs are there") {
         let file = entry.expect("and can be listed").file_name().into_string().expect("by name");
-        let Some(name) = file.strip_suffix(".c").filter(|&name| name != "endless") else {
+        let others = ["endless", "unlike"];
+        let Some(name) = file.strip_suffix(".c").filter(|name| !others.contains(name)) else {
             continue;
         };
-        let defines = ["-DN=3", "-DHOW=6", "-DRACE=0", "-DWRONG=2", "-DLOCK=MCS", "-DWAIT=NESTED"];
+        let defines = [
+            "-DN=3",
+            "-DHOW=6",
+            "-DRACE=0",
+            "-DWRONG=2",
+            "-DLOCK=MCS",
+            "-DWAIT=NESTED",
+            "-DALL=0",
+            "-DWAKE=3",
+        ];
         let program = Program::build(name, &defines);
         let explore = |options: Value| {
             let answer = program.explore(&options);
@@ -259,6 +270,23 @@ fn checkpoints_change_nothing() {
         n_programs += 1;
     }
     assert!(n_programs > 20, "the folder has more of them");
+}
+
+/// The program has something in each part of its state that is not the same in two executions, and
+/// that only the comparison sees.
+#[test]
+fn a_checkpoint_that_leads_elsewhere_is_noticed() {
+    for (how, what) in [
+        (0, "of the variables differs"),
+        (1, "the heap differs"),
+        (2, "thread-local variables differs"),
+        (3, "a thread differs"),
+    ] {
+        let program = Program::build("unlike", &[&format!("-DHOW={how}")]);
+        let error = program.explore(&json!({ "check_checkpoints": true })).error;
+        assert!(error.as_ref().is_some_and(|it| it.contains(what)), "{how}: {error:?}");
+        program.explore(&json!({})).holds(20);
+    }
 }
 
 #[test]
@@ -549,7 +577,7 @@ fn three_threads_of_five_increments() {
 }
 
 /// The line of `unrepeatable.c` with what cannot be repeated.
-const PLACE: &str = "unrepeatable.c:25:";
+const PLACE: &str = "unrepeatable.c:28:";
 
 #[test]
 fn what_cannot_be_repeated_is_refused_at_the_call() {
@@ -567,6 +595,7 @@ fn what_cannot_be_repeated_is_refused_at_the_call() {
         ("mkdir", "mkdir(\"made\", 0700)"),
         ("epoll_create1", "epoll_create1(0)"),
         ("mmap", "mmap(0, 4096, PROT_READ, MAP_SHARED, 0, 0)"),
+        ("sem_open", "sem_open(\"/made\", O_CREAT, 0600, 1)"),
     ];
     for (name, call) in calls {
         let answer = check_with("unrepeatable", &format!("-DCALL={call}"));
@@ -580,12 +609,32 @@ fn what_cannot_be_repeated_is_refused_at_the_call() {
 }
 
 #[test]
+fn a_wake_of_a_futex_wakes_those_with_its_bits() {
+    for all in [0, 1] {
+        let build = |wake: u32| {
+            Program::build("futex_bits", &[&format!("-DALL={all}"), &format!("-DWAKE={wake}")])
+        };
+        let answer = build(3).explore(&json!({}));
+        assert!(matches!(answer.verdict, Some(Verdict::Holds(_))), "{}", answer.message);
+        let none = build(3).explore(&json!({ "reduction": "none" }));
+        assert!(matches!(none.verdict, Some(Verdict::Holds(_))), "{}", none.message);
+    }
+    // The first thread is forgotten, if it sleeps by then.
+    let program = Program::build("futex_bits", &["-DALL=0", "-DWAKE=2"]);
+    let answer = program.explore(&json!({}));
+    let Some(Verdict::Violated(found)) = &answer.verdict else { panic!("it sleeps for ever") };
+    assert_eq!(found.violation.kind.name(), "deadlock", "{}", found.violation.message);
+}
+
+#[test]
 fn what_can_be_repeated_is_not_refused() {
     for call in [
         "sigaction(SIGTERM, 0, &(struct sigaction){})",
         "signal(SIGPIPE, SIG_IGN)",
         "open(\"/dev/null\", O_WRONLY)",
         "mmap(0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0)",
+        "sched_getaffinity(0, sizeof(cpu_set_t), &(cpu_set_t){})",
+        "syscall(SYS_sched_getaffinity, syscall(SYS_gettid), sizeof(cpu_set_t), &(cpu_set_t){})",
     ] {
         check_with("unrepeatable", &format!("-DCALL={call}")).holds(2);
     }
@@ -627,9 +676,13 @@ fn files_are_read_in_every_execution() {
         assert!(!matches!(answer.verdict, Some(Verdict::Violated(_))), "{}", answer.message);
         assert!(answer.statistics.executions > 1000, "{}", answer.statistics.executions);
     }
+    let folders = Program::build("reading", &["-DFOLDER=1"]);
+    let folder = std::env::temp_dir();
+    let path_of_folder = folder.to_str().expect("its name is plain");
+    folders.explore_with(&[path_of_folder], &json!({})).holds(120);
     let shared = Program::build("reading", &["-DSHARED=1"]);
     let answer = shared.explore_with(&[path], &json!({}));
     let _ = std::fs::remove_file(&file);
-    let message = "reading.c:54: assertion `seen[0] == 'a' && seen[1] == 'b'` failed in main";
+    let message = "reading.c:67: assertion `seen[0] == 'a' && seen[1] == 'b'` failed in main";
     answer.violated("assertion", message);
 }
