@@ -80,6 +80,8 @@ pub(crate) fn run_in(
     if let Some(folder) = surroundings.folder {
         // The story is told by us, and a panic that looks up its own takes its time.
         command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).env("RUST_BACKTRACE", "0");
+        // Otherwise the harness reads in every execution what that terminal can do.
+        command.env_remove("TERM");
     }
     if let Some(file) = &surroundings.output {
         let copy = || file.try_clone().map_or(Stdio::null(), Stdio::from);

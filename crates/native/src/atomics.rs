@@ -7,7 +7,7 @@
 use crate::coroutine;
 use crate::machine::{self, Value};
 use crate::spin::{self, Arrival, watched};
-use mazurka_core::Operation;
+use mazurka_core::{ObjectId, Operation};
 use std::ffi::c_int;
 use std::sync::atomic::{Ordering, fence};
 
@@ -20,11 +20,12 @@ use std::sync::atomic::{Ordering, fence};
 #[inline]
 unsafe fn modify<T: Copy + Eq>(
     address: *mut T,
-    operation: fn(mazurka_core::ObjectId) -> Operation,
+    operation: fn(ObjectId) -> Operation,
     show: fn(T) -> u128,
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
-    let arrival = Arrival::noted();
+    let is_load = matches!(operation(ObjectId::new(0)), Operation::Load(_));
+    let arrival = Arrival::noted(is_load);
     let len = size_of::<T>() as u8;
     let is_announced = machine::visible_read(&arrival, address as usize, len, operation);
     // SAFETY: as the caller promises, and no other thread runs.

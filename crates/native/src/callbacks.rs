@@ -45,7 +45,7 @@ fn volatile_write(address: usize, len: usize) {
 /// A volatile read is a scheduling point and no race.
 fn volatile_read(address: usize, len: u8) {
     if coroutine::in_program() {
-        let arrival = Arrival::noted();
+        let arrival = Arrival::noted(true);
         machine::visible_read(&arrival, address, len, Operation::Load);
         machine::note_read(&arrival, address, len);
     }

@@ -146,7 +146,7 @@ impl Machine {
 
     /// Takes a checkpoint of the state.
     pub(crate) fn keep(&mut self) {
-        if self.checkpoints.are_off {
+        if self.checkpoints.are_off || self.files.is_any_open() {
             return;
         }
         if self.checkpoints.taken.len() >= MAX_TAKEN || self.checkpoints.n_bytes > MAX_BYTES {
@@ -208,7 +208,7 @@ impl Machine {
             is_backtrace_wanted: _,
             script: _,
             n_followed: _,
-            // Once there is a file, there are no checkpoints.
+            // While a file is open, no checkpoint is taken.
             files: _,
         } = self;
         to.depth = self.depth;
@@ -239,6 +239,7 @@ impl Machine {
     }
 
     fn restore(&mut self, from: &Checkpoint) {
+        self.files.close();
         self.depth = from.depth;
         for (part, saved) in self.variables.iter_mut().zip(&from.variables) {
             part.restore(saved);

@@ -2,7 +2,8 @@
 //!
 //! A file that is only read is the same in every execution, and is closed before the next one.
 //! Numbers of files and the position in each are shared between threads, so whoever opens, closes or
-//! reads takes an operation. The kernel keeps them, so there are no checkpoints once a file was opened.
+//! reads takes an operation. The kernel keeps them, so there are no checkpoints while a file is open,
+//! and none any more once one was opened for writing.
 //!
 //! What cannot be repeated ends the search where it is called, with an error and not a verdict,
 //! unless the user says that the call is to fail (`skip`) or to be made each time (`real`). The
@@ -430,6 +431,11 @@ stand_in! {
 }
 
 impl Files {
+    /// Whether the program has one open.
+    pub(crate) fn is_any_open(&self) -> bool {
+        !self.numbers.is_empty() || self.streams.iter().any(Option::is_some)
+    }
+
     /// Closes what the program has left open.
     pub(crate) fn close(&mut self) {
         // SAFETY: the program has opened them, and its execution is over.
@@ -459,10 +465,12 @@ impl Files {
 }
 
 impl Machine {
-    /// A file was opened: what the kernel knows of it is in no checkpoint.
-    fn note_file(&mut self) {
-        self.checkpoints.are_off = true;
-        self.checkpoints.clear();
+    /// A file was opened: what is written to it is in no checkpoint.
+    fn note_file(&mut self, is_writing: bool) {
+        if is_writing {
+            self.checkpoints.are_off = true;
+            self.checkpoints.clear();
+        }
     }
 }
 
@@ -534,7 +542,7 @@ fn open_number(call: &Call, is_writing: bool, open: impl FnOnce() -> c_int) -> c
         number
     };
     machine::with(|machine| {
-        machine.note_file();
+        machine.note_file(is_writing);
         machine.files.numbers.push(number);
     });
     number
@@ -564,7 +572,7 @@ fn open_stream(
     });
     if !stream.is_null() {
         machine::with(|machine| {
-            machine.note_file();
+            machine.note_file(is_writing);
             machine.files.add_stream(stream, buffer);
         });
     }

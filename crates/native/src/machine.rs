@@ -290,8 +290,13 @@ pub(crate) fn current() -> ThreadId {
 pub(crate) fn visible(operation: Operation) -> bool {
     let idx = current().index();
     let is_seen = with(|machine| {
-        machine.threads[idx].reads.come(operation == Operation::Yield);
-        operation != Operation::Yield || !machine.counting_loops.is_trial()
+        let reads = &mut machine.threads[idx].reads;
+        let is_yield = operation == Operation::Yield;
+        reads.come(is_yield);
+        if is_yield {
+            reads.note_wait();
+        }
+        !is_yield || !machine.counting_loops.is_unseen()
     });
     !is_seen || announce(idx, operation)
 }
@@ -678,7 +683,7 @@ impl Machine {
         self.watch.begin_step();
         signals::begin_step();
         spin::begin_step();
-        self.counting_loops.end_trial();
+        self.counting_loops.begin_step();
         self.value = Value::None;
         let operation = self.threads[idx].operation;
         if let Operation::Spawn(child) = operation {
@@ -832,7 +837,7 @@ impl System for Native {
                     ),
                 });
             }
-            assumptions.extend(machine.counting_loops.assumption());
+            assumptions.extend(machine.counting_loops.assumptions());
         });
         assumptions.extend(io::assumptions());
         assumptions

@@ -14,6 +14,7 @@
 //!   not of the stack. Machine code does not tell an atomic one from a plain one; it is taken for atomic
 //!   if its address is known as that of an atomic variable or futex. Should an address become known
 //!   as one after such an access was let pass, the search begins again.
+//! - elsewhere, every `pause`, which is how a loop says that it waits ([`spin`]).
 //!
 //! A load of what the operation in progress has just touched is a part of that operation: it sees
 //! the same value, as if nobody had come in between. So a spin loop in front of a futex comes to its
@@ -68,8 +69,7 @@ const RED_ZONE: usize = 128;
 /// An instruction that was redirected.
 struct Site {
     instruction: Instruction,
-    memory: UsedMemory,
-    kind: Kind,
+    access: Option<(UsedMemory, Kind)>,
     /// Where its way begins.
     piece: usize,
 }
@@ -147,12 +147,12 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     // SAFETY: nothing of the program runs, and no code of ours is in these pages.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_WRITE) };
     let mut sites = FxHashMap::default();
-    for (idx, (at, access)) in found.into_iter().enumerate() {
+    for (idx, (at, redirected)) in found.into_iter().enumerate() {
         let piece = pieces + idx * PIECE_LEN;
-        write_piece(piece, &access.moved)?;
-        divert(at, access.len(), piece);
-        let Access { moved, memory, kind } = access;
-        sites.insert(at + 1, Site { instruction: moved[0], memory, kind, piece });
+        write_piece(piece, &redirected.moved)?;
+        divert(at, redirected.len(), piece);
+        let Redirected { moved, access } = redirected;
+        sites.insert(at + 1, Site { instruction: moved[0], access, piece });
     }
     // SAFETY: as above.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_EXEC) };
@@ -165,7 +165,7 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
 /// The pages from the first to the last of these instructions.
 fn pages_of(found: &Found) -> (*mut c_void, usize) {
     let first = found.keys().min().map_or(0, |at| at & !4095);
-    let end = found.iter().map(|(at, access)| at + access.len()).max().unwrap_or(0);
+    let end = found.iter().map(|(at, it)| at + it.len()).max().unwrap_or(0);
     (first as *mut c_void, end.next_multiple_of(4096) - first)
 }
 
@@ -187,17 +187,17 @@ struct Finder {
 }
 
 /// By the address of the instruction.
-type Found = FxHashMap<usize, Access>;
+type Found = FxHashMap<usize, Redirected>;
 
 /// An instruction to redirect.
-struct Access {
+struct Redirected {
     /// It, and those behind it that make room for a jump, if any may be moved.
     moved: Vec<Instruction>,
-    memory: UsedMemory,
-    kind: Kind,
+    /// What it does; a pause does nothing.
+    access: Option<(UsedMemory, Kind)>,
 }
 
-impl Access {
+impl Redirected {
     fn len(&self) -> usize {
         self.moved.iter().map(Instruction::len).sum()
     }
@@ -211,6 +211,10 @@ impl Finder {
             looked_at && all.iter().any(|instruction| self.is_callback(instruction));
         let mut own = Vec::new();
         for (idx, instruction) in all.iter().enumerate() {
+            if !looked_at && instruction.mnemonic() == Mnemonic::Pause {
+                own.push((idx, None));
+                continue;
+            }
             let is_locked = instruction.has_lock_prefix()
                 || instruction.mnemonic() == Mnemonic::Xchg
                     && instruction.op_kinds().any(|kind| kind == OpKind::Memory);
@@ -224,17 +228,17 @@ impl Finder {
                     OpAccess::Write => Kind::Store,
                     _ => continue,
                 };
-                own.push((idx, memory, kind));
+                own.push((idx, Some((memory, kind))));
             }
         }
         if own.is_empty() {
             return;
         }
         let mut fixed = targets(&all);
-        fixed.extend(own.iter().map(|&(idx, ..)| all[idx].ip()));
-        for (idx, memory, kind) in own {
+        fixed.extend(own.iter().map(|&(idx, _)| all[idx].ip()));
+        for (idx, access) in own {
             let moved = all[idx..=idx + n_movable(&all[idx..], &fixed)].to_vec();
-            found.insert(all[idx].ip() as usize, Access { moved, memory, kind });
+            found.insert(all[idx].ip() as usize, Redirected { moved, access });
         }
     }
 
@@ -455,18 +459,22 @@ extern "C" fn meet(frame: &Frame) {
     if !coroutine::is_own_stack(std::ptr::from_ref(frame) as usize) {
         return;
     }
-    // What such code writes is not seen: no loop with it in it is a spin loop.
-    spin::spoil();
     let site = SITES.get().and_then(|sites| sites.get(&frame.site));
     let site = site.expect("only what was redirected comes here");
+    let Some((memory, kind)) = &site.access else {
+        machine::with(|machine| machine.threads[machine::current().index()].reads.note_wait());
+        return;
+    };
+    // What such code writes is not seen: no loop with it in it is a spin loop.
+    spin::spoil();
     let register = |register, _, _| Some(frame.register(register) as u64);
-    let Some(address) = site.memory.virtual_address(0, register) else { return };
+    let Some(address) = memory.virtual_address(0, register) else { return };
     let address = address as usize;
     let len = site.instruction.memory_size().size();
-    let is_load = site.kind == Kind::Load;
+    let is_load = *kind == Kind::Load;
     let is_seen = machine::with(|machine| {
         machine.is_shared
-            && (site.kind == Kind::Update || machine.objects.knows(address, len))
+            && (*kind == Kind::Update || machine.objects.knows(address, len))
             && !(is_load && machine.touches(address, len))
     });
     if !is_seen {
@@ -476,12 +484,12 @@ extern "C" fn meet(frame: &Frame) {
         machine.note_sharing(address, len);
         machine.objects.atomic(address, len)
     });
-    machine::visible(match site.kind {
+    machine::visible(match kind {
         Kind::Load => Operation::Load(object),
         Kind::Store => Operation::Store(object),
         Kind::Update => Operation::ReadModifyWrite(object),
     });
-    if site.kind == Kind::Update && !succeeds(&site.instruction, frame, address) {
+    if *kind == Kind::Update && !succeeds(&site.instruction, frame, address) {
         machine::fail_try();
     }
     spin::spoil();

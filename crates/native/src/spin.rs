@@ -24,6 +24,11 @@
 //! and nothing is lost. One that does not is held after [`ROUNDS`] rounds, and the coverage says what
 //! that takes for granted. Either way the search begins again, for the trial has changed the stack.
 //!
+//! **A loop that waits** says so: it yields, sleeps or pauses in each round, and gives up after some
+//! rounds. Once two rounds have read the same value of one variable, the rest of the rounds are gone
+//! round in the same step, to the last: whoever is to see the variable change sees it as well by coming
+//! later. The number of rounds is another then, and the coverage says that it is taken not to matter.
+//!
 //! **Stale bytes.** A frame has bytes that nobody has written yet. Whether they happen to be what
 //! the loop will write there decides between the second and the third visit, and must not depend
 //! on the execution before. So where threads spin, a stack is filled with [`POISON`] before it is
@@ -46,6 +51,7 @@ const FOR_EVER: usize = 100_000;
 const MAX_READS: usize = MAX_PERIOD * (ROUNDS + 1);
 const POISON: u8 = 0xa5;
 const WORD: usize = 8;
+const PAGE: usize = 4096;
 
 /// Whether the running thread has changed nothing since its last operation.
 static IS_PURE: AtomicBool = AtomicBool::new(true);
@@ -57,6 +63,8 @@ pub(crate) static REGISTERS: [AtomicUsize; 7] = [const { AtomicUsize::new(0) }; 
 pub(crate) struct Arrival {
     kept: [usize; 6],
     stack_pointer: usize,
+    /// Whether it can only load.
+    is_load: bool,
 }
 
 /// What a thread has read since it last changed anything.
@@ -83,6 +91,15 @@ struct Read {
     object: ObjectId,
     len: u8,
     value: u128,
+    /// Whether the thread waited a while before its next read.
+    is_waited: bool,
+}
+
+/// A loop that waits for a variable to change, and how many more times it may look.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    address: usize,
+    left: usize,
 }
 
 /// What is known, over all executions, of loops that count their rounds.
@@ -92,28 +109,37 @@ pub(crate) struct CountingLoops {
     ends: FxHashMap<Place, bool>,
     /// How many more reads the running thread makes in vain in order to find out.
     trial: Option<usize>,
+    /// What the running thread waits for in vain.
+    wait: Option<Wait>,
     /// Whether a thread was ever held in one.
     has_held: bool,
+    /// Whether one ever went round unseen in order to wait.
+    has_waited: bool,
 }
 
 impl CountingLoops {
     /// Whether the running thread goes round a loop unseen.
-    pub(crate) fn is_trial(&self) -> bool {
-        self.trial.is_some()
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.trial.is_some() || self.wait.is_some()
     }
 
     /// A step begins.
-    pub(crate) fn end_trial(&mut self) {
+    pub(crate) fn begin_step(&mut self) {
         self.trial = None;
+        self.wait = None;
     }
 
     /// What a verdict takes for granted because of them.
-    pub(crate) fn assumption(&self) -> Option<String> {
-        self.has_held.then(|| {
+    pub(crate) fn assumptions(&self) -> impl Iterator<Item = String> {
+        let held = self.has_held.then(|| {
             format!(
                 "that a loop which once went round {FOR_EVER} times in vain never ends by itself"
             )
-        })
+        });
+        let waited = self
+            .has_waited
+            .then(|| "that it does not matter how often a loop that waits goes round".to_owned());
+        held.into_iter().chain(waited)
     }
 }
 
@@ -184,11 +210,11 @@ macro_rules! watched {
 pub(crate) use watched;
 
 impl Arrival {
-    /// Of the call that was [`watched`] last.
+    /// Of the call that was [`watched`] last, in order to load or to do more.
     #[inline]
-    pub(crate) fn noted() -> Self {
+    pub(crate) fn noted(is_load: bool) -> Self {
         let register = |idx: usize| REGISTERS[idx].load(Ordering::Relaxed);
-        Self { kept: std::array::from_fn(register), stack_pointer: register(6) }
+        Self { kept: std::array::from_fn(register), stack_pointer: register(6), is_load }
     }
 
     fn place(&self, address: usize) -> Place {
@@ -247,6 +273,26 @@ impl Reads {
         self.of_loop().iter().any(Read::is_outdated)
     }
 
+    /// The thread waits a while.
+    pub(crate) fn note_wait(&mut self) {
+        if let Some(last) = self.reads.last_mut() {
+            last.is_waited = true;
+        }
+    }
+
+    /// Whether the last read completes a round like the one before, with a wait in between, and
+    /// nothing else was read.
+    fn waits(&self) -> bool {
+        let Some((last, earlier)) = self.reads.split_last() else { return false };
+        let Some(start) = earlier.iter().rposition(|read| read.place == last.place) else {
+            return false;
+        };
+        let round = &earlier[start..];
+        let is_alike =
+            |read: &Read| (read.place.address, read.value) == (last.place.address, last.value);
+        round.iter().all(is_alike) && round.iter().any(|read| read.is_waited)
+    }
+
     /// Whether the last rounds of the loop that begins at `start` have all read the same.
     fn are_rounds_alike(&self, start: usize) -> bool {
         let period = self.reads.len() - start;
@@ -275,9 +321,12 @@ fn load(address: usize, len: u8) -> u128 {
 
 impl Machine {
     /// The running thread comes to a read, and is held there if it is going round in a loop. Whether
-    /// others may come before it: not while it is tried what becomes of a loop.
+    /// others may come before it: not while it is tried what becomes of a loop, and not while a loop
+    /// waits.
     pub(crate) fn come_to_read(&mut self, idx: usize, arrival: &Arrival, address: usize) -> bool {
         let trial = self.counting_loops.trial.take();
+        let is_waited_for = |wait: &Wait| arrival.is_load && wait.address == address;
+        let wait = self.counting_loops.wait.take().filter(is_waited_for);
         let thread = &mut self.threads[idx];
         thread.reads.come(true);
         if thread.reads.reads.is_empty() {
@@ -295,6 +344,8 @@ impl Machine {
         }
         if is_same && trial.is_none() {
             self.threads[idx].reads.held = Some(start);
+        } else if let Some(wait) = wait {
+            return self.go_on_waiting(idx, start, wait);
         } else if self.threads[idx].reads.are_rounds_alike(start) {
             return self.come_round(idx, start, trial);
         }
@@ -322,7 +373,18 @@ impl Machine {
                 self.counting_loops.trial = Some(FOR_EVER * period);
             }
         }
-        !self.counting_loops.is_trial()
+        !self.counting_loops.is_unseen()
+    }
+
+    /// The same for a thread that goes round a loop that waits.
+    fn go_on_waiting(&mut self, idx: usize, start: usize, wait: Wait) -> bool {
+        let Some(left) = wait.left.checked_sub(1) else {
+            self.learn_end(idx, start, false);
+            return true;
+        };
+        self.counting_loops.has_waited = true;
+        self.counting_loops.wait = Some(Wait { left, ..wait });
+        false
     }
 
     /// It is known whether a loop ends by its count.
@@ -343,7 +405,8 @@ impl Machine {
     pub(crate) fn note_read(&mut self, idx: usize, arrival: &Arrival, address: usize, len: u8) {
         let object = self.objects.atomic(address, usize::from(len));
         if arrival.stack_pointer < self.threads[idx].lowest {
-            self.threads[idx].lowest = arrival.stack_pointer;
+            // To its page: the next one that is a little deeper is then nothing new.
+            self.threads[idx].lowest = arrival.stack_pointer & !(PAGE - 1);
             if self.has_loops {
                 self.learn();
             }
@@ -359,7 +422,12 @@ impl Machine {
             object,
             len,
             value: load(address, len),
+            is_waited: false,
         });
+        if arrival.is_load && !self.counting_loops.is_unseen() && thread.reads.waits() {
+            let is_endless = self.counting_loops.ends.get(&arrival.place(address)) == Some(&false);
+            self.counting_loops.wait = (!is_endless).then_some(Wait { address, left: FOR_EVER });
+        }
     }
 
     /// Makes the bytes of a stack that nobody has written yet the same in every execution.
