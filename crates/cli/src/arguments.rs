@@ -104,6 +104,9 @@ pub(crate) enum Command {
         /// Instead of exploring: follow this schedule of one test, with what it prints
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         replay: Option<Schedule>,
+        /// With --replay: print the command that does so under gdb, up to where something goes wrong
+        #[arg(long, requires = "replay")]
+        debugger: bool,
     },
     /// Print a formula of linear temporal logic as a Büchi automaton
     ///

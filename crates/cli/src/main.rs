@@ -97,9 +97,9 @@ fn main() -> ExitCode {
             Command::Run { search, output, program } => {
                 search.asked().and_then(|it| run(&program, &it, &output))
             }
-            Command::Test { selection, search, replay: Some(schedule), .. } => {
-                search.asked().and_then(|it| tests::replay(&selection, &it.conduct, &schedule))
-            }
+            Command::Test { selection, search, replay: Some(schedule), debugger, .. } => search
+                .asked()
+                .and_then(|it| tests::replay(&selection, &it.conduct, &schedule, debugger)),
             Command::Test { selection, search, output, .. } => {
                 search.asked().and_then(|it| tests::run(&selection, &it, &output))
             }
@@ -171,7 +171,7 @@ fn explore(program: &[OsString], name: &str, replay: &str, asked: &Asked, output
     if is_told {
         show(&text::checking(name, 0, &style));
     }
-    let watch = (!output.quiet).then_some((style, is_told));
+    let watch = (!output.quiet).then_some((style, is_told.then(String::new)));
     let mut answer = program::run(program, name, &arguments::wishes(asked), watch)?;
     if let Some(Verdict::Violated(found)) = &mut answer.verdict {
         shorten(found);
@@ -258,15 +258,19 @@ fn add_search(report: &mut Report<'_>, options: &Options) {
     }
 }
 
-/// Files below the current folder are called as seen from there.
+/// Files below the current folder are called as seen from there, those of a crate or of Rust's library
+/// as seen from where all of these are.
 fn shorten(found: &mut Counterexample) {
-    let Ok(here) = std::env::current_dir() else { return };
+    let here = std::env::current_dir().unwrap_or_default();
     let steps = found.story.iter_mut().filter_map(|step| step.location.as_mut());
     let accesses = found.accesses.iter_mut().flat_map(|access| &mut access.stack);
     for location in steps.chain(accesses) {
-        let inside = Path::new(&location.file).strip_prefix(&here).ok().and_then(Path::to_str);
-        if let Some(inside) = inside.map(str::to_owned) {
-            location.file = inside;
+        let file = location.file.as_str();
+        let inside = Path::new(file).strip_prefix(&here).ok().and_then(Path::to_str);
+        let of_crate = || file.split_once("/registry/src/")?.1.split_once('/').map(|it| it.1);
+        let of_rust = || file.strip_prefix("/rustc/")?.split_once("/library/").map(|it| it.1);
+        if let Some(short) = inside.or_else(of_crate).or_else(of_rust) {
+            location.file = short.to_owned();
         }
     }
 }
@@ -330,14 +334,14 @@ fn replay(
             let program = [program.into_os_string()];
             if is_debugged {
                 let _ = folder.keep();
-                return debug(&program, &wishes);
+                return debug(&program, &wishes, None);
             }
             follow(&program, &names(&files), &wishes, &Surroundings::default())
         }
         (true, false) => {
             let name = program[0].to_string_lossy().into_owned();
             if is_debugged {
-                return debug(&program, &wishes);
+                return debug(&program, &wishes, None);
             }
             follow(&program, &name, &wishes, &Surroundings::default())
         }
@@ -373,21 +377,28 @@ fn follow(
 
 /// Prints the command that follows a schedule under the debugger. The program is still to be there
 /// when that is run, and its report goes where nobody looks.
-fn debug(program: &[OsString], wishes: &Value) -> Done {
+fn debug(program: &[OsString], wishes: &Value, folder: Option<&Path>) -> Done {
+    // The library replaces instructions by traps, which are none of the debugger's.
+    const COMMANDS: [&str; 5] = [
+        "set confirm off",
+        "handle SIGTRAP nostop noprint pass",
+        "set breakpoint pending on",
+        "break mazurka_violation",
+        "run",
+    ];
     let report = program::folder()?.keep().join("report.json");
-    let words = [
-        "env".to_owned(),
+    let mut words = vec!["env".to_owned()];
+    if let Some(folder) = folder.map(Path::display) {
+        words.extend(["-C".to_owned(), folder.to_string()]);
+        words.push(format!("CARGO_MANIFEST_DIR={folder}"));
+    }
+    words.extend([
         format!("MAZURKA_REPORT={}", report.display()),
         format!("MAZURKA_OPTIONS={wishes}"),
         "gdb".to_owned(),
-        "-ex".to_owned(),
-        "set breakpoint pending on".to_owned(),
-        "-ex".to_owned(),
-        "break mazurka_violation".to_owned(),
-        "-ex".to_owned(),
-        "run".to_owned(),
-        "--args".to_owned(),
-    ];
+    ]);
+    words.extend(COMMANDS.iter().flat_map(|command| ["-ex".to_owned(), (*command).to_owned()]));
+    words.push("--args".to_owned());
     let program = program.iter().map(|word| word.to_string_lossy());
     let words = words.iter().map(Into::into).chain(program);
     show(&format!("{}\n", quoted(words)));

@@ -48,7 +48,7 @@ pub(crate) fn run(
     program: &[OsString],
     name: &str,
     options: &Value,
-    watch: Option<(Style, bool)>,
+    watch: Option<(Style, Option<String>)>,
 ) -> Result<Answer, Failure> {
     run_in(program, name, options, watch, &Surroundings::default())
 }
@@ -65,7 +65,7 @@ pub(crate) fn run_in(
     program: &[OsString],
     name: &str,
     options: &Value,
-    watch: Option<(Style, bool)>,
+    watch: Option<(Style, Option<String>)>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Answer, Failure> {
     if interrupt::is_interrupted() {
@@ -91,7 +91,7 @@ pub(crate) fn run_in(
     command.process_group(0);
     let cannot = |error| Failure::input(format!("`{name}` cannot be started: {error}"));
     let child = Interruptible::start(&mut command).map_err(cannot)?;
-    let watch = watch.map(|(style, tells)| Watch::start(&path, style, tells));
+    let watch = watch.map(|(style, before)| Watch::start(&path, style, before));
     let status = child.wait().map_err(cannot)?;
     drop(watch);
     let Ok(text) = std::fs::read(&path) else {

@@ -7,6 +7,7 @@ use crate::{Done, Failure, report_of, shorten, show, style, told};
 use mazurka_core::{Schedule, Verdict, ViolationKind};
 use mazurka_report::{Colour, ExitStatus, Page, Style, counted, grouped, json, text};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,6 +21,8 @@ struct Summary {
     failed: usize,
     ignored: usize,
     statuses: Vec<ExitStatus>,
+    /// What was proved, and of which tests.
+    covered: BTreeMap<String, Vec<String>>,
 }
 
 /// Builds the tests, explores each and tells what came of it.
@@ -40,8 +43,9 @@ pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done
                 summary.ignored += 1;
                 continue;
             }
-            let told = explore(program, &test.name, selection, asked, style);
-            summary.count(&told.status, &told.verdict);
+            let tells = !is_json_alone && !output.quiet;
+            let told = explore(program, &test.name, selection, asked, style, tells);
+            summary.count(&told, name(program, &test.name));
             lines.extend(told.json);
             details.push_str(&told.details);
             if !is_json_alone {
@@ -52,6 +56,7 @@ pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done
     if !is_json_alone {
         if !output.quiet {
             show(&details);
+            show(&summary.coverage(style));
         }
         show(&summary.text(begun.elapsed(), style));
     }
@@ -68,7 +73,12 @@ pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done
 }
 
 /// Follows one schedule of one test, with what it prints.
-pub(crate) fn replay(selection: &Selection, conduct: &Conduct, schedule: &Schedule) -> Done {
+pub(crate) fn replay(
+    selection: &Selection,
+    conduct: &Conduct,
+    schedule: &Schedule,
+    is_debugged: bool,
+) -> Done {
     let programs = cargo::build(selection)?;
     let mut found = Vec::new();
     for program in &programs {
@@ -80,6 +90,9 @@ pub(crate) fn replay(selection: &Selection, conduct: &Conduct, schedule: &Schedu
         [(program, test)] => {
             let surroundings = Surroundings { folder: Some(&program.folder), output: None };
             let wishes = replaying(conduct, schedule);
+            if is_debugged {
+                return crate::debug(&words(program, test), &wishes, Some(&program.folder));
+            }
             crate::follow(&words(program, test), &name(program, test), &wishes, &surroundings)
         }
         [] => Err(Failure::input("there is no such test").into()),
@@ -125,6 +138,7 @@ fn explore(
     selection: &Selection,
     asked: &Asked,
     style: Style,
+    tells: bool,
 ) -> Told {
     let name = name(program, test);
     let mut wishes = arguments::wishes(asked);
@@ -136,7 +150,8 @@ fn explore(
         page.headline(colour, word, &name, aside);
         page.into_text()
     };
-    let answer = program::run_in(&words, &name, &wishes, None, &surroundings);
+    let watch = tells.then(|| (style, Some(format!("{name}: "))));
+    let answer = program::run_in(&words, &name, &wishes, watch, &surroundings);
     let mut answer = match answer {
         Ok(answer) if answer.verdict.is_some() => answer,
         failed => {
@@ -217,14 +232,30 @@ fn write_json(path: &Path, lines: &[Value], is_alone: bool) -> Result<(), Failur
 }
 
 impl Summary {
-    fn count(&mut self, status: &ExitStatus, verdict: &Option<Verdict>) {
-        match verdict {
-            Some(Verdict::Holds(_)) => self.hold += 1,
+    fn count(&mut self, told: &Told, name: String) {
+        match &told.verdict {
+            Some(Verdict::Holds(coverage)) => {
+                self.hold += 1;
+                self.covered.entry(coverage.to_string()).or_default().push(name);
+            }
             Some(Verdict::Violated(_)) => self.violated += 1,
             Some(_) => self.unverified += 1,
             None => self.failed += 1,
         }
-        self.statuses.push(*status);
+        self.statuses.push(told.status);
+    }
+
+    /// What was proved: once, if it is the same of all tests that hold.
+    fn coverage(&self, style: Style) -> String {
+        let mut page = Page::new(style);
+        for (covered, names) in &self.covered {
+            page.line("");
+            page.paragraph("Covered:", covered);
+            if self.covered.len() > 1 {
+                page.paragraph("", &format!("by {}", names.join(", ")));
+            }
+        }
+        page.into_text()
     }
 
     fn n_tests(&self) -> usize {

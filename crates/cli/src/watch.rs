@@ -21,8 +21,8 @@ pub(crate) struct Watch {
 impl Watch {
     /// Begins to look; `report` is where the report of the program will be.
     ///
-    /// What is proved on the way is printed if it `tells`.
-    pub(crate) fn start(report: &Path, style: Style, tells: bool) -> Self {
+    /// What is proved on the way is printed if there is something to print `before` it.
+    pub(crate) fn start(report: &Path, style: Style, before: Option<String>) -> Self {
         let beside = |ending: &str| {
             let mut path = report.as_os_str().to_owned();
             path.push(ending);
@@ -35,8 +35,8 @@ impl Watch {
             let mut n_told = 0;
             loop {
                 let is_on = is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout);
-                if tells {
-                    display.tell_proved(&proved, &mut n_told);
+                if let Some(before) = &before {
+                    display.tell_proved(&proved, before, &mut n_told);
                 }
                 match is_on {
                     true => display.look(),
@@ -75,12 +75,12 @@ impl Display {
     }
 
     /// Prints what was proved since.
-    fn tell_proved(&self, path: &Path, n_told: &mut usize) {
+    fn tell_proved(&self, path: &Path, before: &str, n_told: &mut usize) {
         let Ok(text) = std::fs::read(path) else { return };
         let Ok(proved) = serde_json::from_slice::<Vec<String>>(&text) else { return };
         for sentence in proved.iter().skip(*n_told) {
             let mut page = Page::new(self.style);
-            page.headline(Colour::Good, "Proved", sentence, "");
+            page.headline(Colour::Good, "Proved", &format!("{before}{sentence}"), "");
             match &self.bar {
                 Some(bar) => bar.suspend(|| crate::show(&page.into_text())),
                 None => crate::show(&page.into_text()),

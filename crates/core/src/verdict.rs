@@ -145,6 +145,9 @@ pub struct Location {
     pub column: u32,
     /// The function, if it is known.
     pub function: Option<String>,
+    /// The function of a library that was called there and has not returned, in short.
+    #[serde(default)]
+    pub within: Option<String>,
 }
 
 impl fmt::Display for Location {
@@ -153,7 +156,10 @@ impl fmt::Display for Location {
         if self.column > 0 {
             write!(f, ":{}", self.column)?;
         }
-        Ok(())
+        match &self.within {
+            Some(function) => write!(f, " in {function}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -37,9 +37,13 @@ pub(crate) fn confirm<S: System>(
             (!waits.is_empty()).then(|| Violation { message, ..found.violation.clone() })
         }
         ViolationKind::Livelock if is_quiet && !is_stuck => Some(found.violation.clone()),
-        _ => {
-            let violation = replay.violation.as_ref().map(|(_, violation)| violation);
-            violation.filter(|again| **again == found.violation).cloned()
+        // In other words, perhaps: here everything is told, and there are names for more.
+        kind => {
+            let last = found.schedule.decisions().len();
+            let violation = replay.violation.as_ref();
+            violation
+                .filter(|(step, again)| (*step, again.kind) == (last, kind))
+                .map(|it| it.1.clone())
         }
     };
     let Some(violation) = again else {

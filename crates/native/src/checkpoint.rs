@@ -208,6 +208,8 @@ impl Machine {
             is_backtrace_wanted: _,
             script: _,
             n_followed: _,
+            // Of an execution that is followed, and never gone back in.
+            sites: _,
             // While a file is open, no checkpoint is taken.
             files: _,
         } = self;

@@ -12,6 +12,7 @@ use crate::coroutine;
 use crate::machine;
 use crate::memory::{self, Part, Saved};
 use crate::names;
+use crate::sites;
 use crate::spin;
 use crate::watch::WATCHED_OF_A_BLOCK;
 use mazurka_core::{ThreadId, ViolationKind};
@@ -382,6 +383,8 @@ fn allocate(len: usize, align: usize) -> *mut c_void {
     if block == 0 {
         // SAFETY: every thread has one.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
+    } else {
+        sites::note(block, len);
     }
     block as *mut c_void
 }

@@ -497,7 +497,8 @@ fn open_folder(open: impl FnOnce() -> *mut libc::DIR) -> *mut libc::DIR {
     coroutine::as_host(|| folder = open());
     if !folder.is_null() {
         machine::with(|machine| {
-            machine.note_file();
+            // The position in it is in no checkpoint, either.
+            machine.note_file(true);
             machine.files.folders.push(folder);
         });
     }

@@ -45,6 +45,7 @@ mod pthread;
 mod real;
 mod report;
 mod signals;
+mod sites;
 mod spin;
 mod start;
 mod syscall;

@@ -16,6 +16,7 @@ use crate::names;
 use crate::objects::Objects;
 use crate::process::{self, Handler, Start};
 use crate::signals::{self, Crash};
+use crate::sites::{self, Sites};
 use crate::spin::{self, Arrival, CountingLoops, Reads};
 use crate::tls::Lender;
 use crate::watch::Watch;
@@ -53,6 +54,7 @@ pub(crate) struct Machine {
     pub(crate) files: Files,
     /// Who was started in the step in progress and has not run yet.
     pub(crate) newborn: Option<usize>,
+    pub(crate) sites: Sites,
     /// Whether a second thread was ever announced in this execution.
     pub(crate) is_shared: bool,
     /// Whether the program has exited in this execution.
@@ -249,6 +251,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         refusal: None,
         files: Files::default(),
         newborn: None,
+        sites: Sites::default(),
         is_shared: false,
         has_exited: false,
         retries: RETRIES,
@@ -576,7 +579,7 @@ impl Machine {
         if let Some(child) = self.newborn.take() {
             self.watch.begin_newborn();
             spin::begin_step();
-            self.counting_loops.end_trial();
+            self.counting_loops.begin_step();
             return Some(child);
         }
         let &decision = self.script.get(self.n_followed)?;
@@ -628,6 +631,7 @@ impl Machine {
     pub(crate) fn reset(&mut self) {
         self.checkpoints.clear();
         self.files.close();
+        self.sites.reset();
         self.depth = 0;
         for (part, saved) in self.variables.iter_mut().zip(&self.first) {
             part.restore(saved);
@@ -847,6 +851,7 @@ impl System for Native {
         let runs = with(|machine| {
             let runs = machine.threads[thread.index()].status == Status::Running;
             machine.is_backtrace_wanted = runs;
+            machine.sites.tell();
             runs
         });
         if !runs {
@@ -894,6 +899,9 @@ unsafe fn detached<'a, T>(slice: &[T]) -> &'a [T] {
 
 /// What people call the thing at an address.
 pub(crate) fn name_of(address: usize) -> String {
+    if let Some(name) = sites::name_of(address) {
+        return name;
+    }
     let thread_name =
         |idx: usize| with(|machine| machine.threads.get(idx).map(|thread| thread.name.clone()));
     if let Some((idx, offset)) = crate::heap::place(address)
@@ -907,6 +915,19 @@ pub(crate) fn name_of(address: usize) -> String {
     {
         return format!("{name}.stack-{:#x}", coroutine::top(idx) - address);
     }
+    if let Some(name) = local_name(address) {
+        return name;
+    }
     let name = io::name_of(address).or_else(|| names::symbol(address));
     name.unwrap_or_else(|| format!("{address:#x}"))
+}
+
+/// The same for a thread-local variable: its name, and whose it is.
+fn local_name(address: usize) -> Option<String> {
+    with(|machine| {
+        machine.threads.iter().find_map(|thread| {
+            let name = thread.lender.as_ref()?.name_of(address)?;
+            Some(format!("{name} of {}", thread.name))
+        })
+    })
 }

@@ -4,9 +4,10 @@ use crate::machine;
 use crate::signals::Crash;
 use addr2line::Loader;
 use mazurka_core::{Location, Violation, ViolationKind};
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSymbol, SymbolKind};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 const MAX_FRAMES: usize = 64;
@@ -38,21 +39,101 @@ unsafe extern "C" fn visit(context: *mut c_void, frames: *mut c_void) -> c_int {
     }
 }
 
-/// The innermost place of the program itself on a stack: in its own source, if there is one, and
-/// else in what it includes.
+/// The innermost place on a stack that is in the program's own source or, failing that, as close to it
+/// as there is one; with the function of a library that was called there.
 pub(crate) fn location_of(stack: &[usize]) -> Option<Location> {
-    let inside = stack.iter().filter(|&&address| module_of(address).is_some_and(|it| it.is_main));
-    // A return address is behind the call.
-    let mut places = inside.flat_map(|&address| locations(address - 1)).peekable();
-    let innermost = places.peek().cloned();
-    places.find(|place| !place.file.starts_with("/usr/")).or(innermost)
+    let mut places = places(stack);
+    let closest = places.iter().map(|place| origin(&place.file)).min()?;
+    let idx = places.iter().position(|place| origin(&place.file) == closest)?;
+    let called = idx.checked_sub(1).and_then(|inner| places[inner].function.as_deref());
+    let within = called.and_then(short_name);
+    Some(Location { within, ..places.swap_remove(idx) })
 }
 
-/// The places of the program itself on a stack, innermost first; as many as people read.
+/// The places on a stack that are as close to the program's own source as there are any, innermost
+/// first; as many as people read.
 pub(crate) fn locations_of(stack: &[usize]) -> Vec<Location> {
     const MAX_TOLD: usize = 8;
+    let mut places = places(stack);
+    let closest = places.iter().map(|place| origin(&place.file)).min();
+    places.retain(|place| Some(origin(&place.file)) == closest);
+    places.truncate(MAX_TOLD);
+    places
+}
+
+/// The places of the program itself on a stack, with those of functions that were inlined,
+/// innermost first.
+fn places(stack: &[usize]) -> Vec<Location> {
     let own = stack.iter().filter(|&&address| module_of(address).is_some_and(|it| it.is_main));
-    own.filter_map(|address| location(address - 1)).take(MAX_TOLD).collect()
+    // A return address is behind the call.
+    own.flat_map(|&address| locations(address - 1)).collect()
+}
+
+/// How close a file is to whoever wrote the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    Own,
+    /// Fetched by cargo.
+    Dependency,
+    /// Came with the compiler or the system.
+    System,
+    /// The core of Rust's library, which everything else goes through.
+    Core,
+}
+
+fn origin(file: &str) -> Origin {
+    const SYSTEM: [&str; 2] = ["/usr/", "/rustc/"];
+    const FETCHED: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
+    const CORE: [&str; 2] = ["/library/core/", "/library/alloc/"];
+    if SYSTEM.iter().any(|start| file.starts_with(start)) || file.contains("/rustlib/src/") {
+        if CORE.iter().any(|part| file.contains(part)) { Origin::Core } else { Origin::System }
+    } else if FETCHED.iter().any(|part| file.contains(part)) {
+        Origin::Dependency
+    } else {
+        Origin::Own
+    }
+}
+
+/// The last two parts of a function's name, without types and closures: `Mutex::lock` of
+/// `<std::sync::mutex::Mutex<i32>>::lock`.
+fn short_name(name: &str) -> Option<String> {
+    // Of `<Type as Trait>::function`, the trait is left out.
+    let inner = name.strip_prefix('<').and_then(|rest| {
+        let (of, behind) = rest.split_at(end_of_types(rest)?);
+        let of = of.split_once(" as ").map_or(of, |(of, _)| of);
+        Some(format!("{of}{}", &behind[1..]))
+    });
+    let name = inner.as_deref().unwrap_or(name);
+    let mut plain = String::new();
+    let mut rest = name.split('(').next().unwrap_or_default();
+    while let Some((before, types)) = rest.split_once('<') {
+        plain.push_str(before);
+        rest = &types[end_of_types(types)? + 1..];
+    }
+    plain.push_str(rest);
+    let parts: Vec<&str> =
+        plain.split("::").filter(|part| !part.is_empty() && !part.starts_with('{')).collect();
+    let from = parts.len().saturating_sub(2);
+    (!parts.is_empty()).then(|| parts[from..].join("::"))
+}
+
+/// Where the list of types ends that a text begins in.
+fn end_of_types(text: &str) -> Option<usize> {
+    let mut depth = 1;
+    let mut before = ' ';
+    for (at, character) in text.char_indices() {
+        match character {
+            '<' => depth += 1,
+            // Not the arrow of a function's type.
+            '>' if before != '-' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+        before = character;
+    }
+    None
 }
 
 /// The variable or function at an address of the program. Also asked by threads of the program,
@@ -65,19 +146,47 @@ pub(crate) fn symbol(address: usize) -> Option<String> {
 
 fn look_up_symbol(address: usize) -> Option<String> {
     let module = module_of(address).filter(|module| module.is_main)?;
-    let wanted = (address - module.base) as u64;
-    let data = std::fs::read("/proc/self/exe").ok()?;
-    let file = object::File::parse(&*data).ok()?;
-    let found = file.symbols().find(|symbol| {
-        symbol.is_definition()
-            && (symbol.address()..symbol.address() + symbol.size()).contains(&wanted)
-    })?;
-    let name = readable(found.name().ok()?);
+    named((address - module.base) as u64, false)
+}
+
+/// The thread-local variable so many bytes into those of the program.
+pub(crate) fn local_symbol(offset: usize) -> Option<String> {
+    let mut found = None;
+    crate::coroutine::as_host(|| found = named(offset as u64, true));
+    found
+}
+
+fn named(wanted: u64, is_local: bool) -> Option<String> {
+    static SYMBOLS: OnceLock<Vec<Symbol>> = OnceLock::new();
+    let symbols = SYMBOLS.get_or_init(|| symbols().unwrap_or_default());
+    let is_it = |it: &&Symbol| it.is_local == is_local && it.place.contains(&wanted);
+    let found = symbols.iter().find(is_it)?;
+    let name = readable(&found.name);
     let name = name.strip_prefix("guard variable for ").unwrap_or(&name);
-    Some(match wanted - found.address() {
+    Some(match wanted - found.place.start {
         0 => name.to_owned(),
         offset => format!("{name}+{offset:#x}"),
     })
+}
+
+/// A variable or function of the program.
+struct Symbol {
+    /// From where the program, or its thread-local variables, begin.
+    place: Range<u64>,
+    is_local: bool,
+    name: String,
+}
+
+fn symbols() -> Option<Vec<Symbol>> {
+    let data = std::fs::read("/proc/self/exe").ok()?;
+    let file = object::File::parse(&*data).ok()?;
+    let defined = file.symbols().filter(ObjectSymbol::is_definition);
+    let symbols = defined.filter_map(|symbol| {
+        let place = symbol.address()..symbol.address() + symbol.size();
+        let is_local = symbol.kind() == SymbolKind::Tls;
+        Some(Symbol { place, is_local, name: symbol.name().ok()?.to_owned() })
+    });
+    Some(symbols.collect())
 }
 
 /// The name of a symbol as it was written in C++ or Rust; a C name stays as it is.
@@ -144,7 +253,7 @@ fn look_up_locations(address: usize) -> Vec<Location> {
             && let (Some(file), Some(line)) = (place.file, place.line)
         {
             let (file, column) = (file.to_owned(), place.column.unwrap_or(0));
-            locations.push(Location { file, line, column, function });
+            locations.push(Location { file, line, column, function, within: None });
         }
     }
     locations
@@ -213,4 +322,35 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mu
 pub(crate) fn current_thread() -> String {
     use mazurka_core::System;
     machine::Native.thread_name(machine::current()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short() {
+        let check = |name: &str, short: &str| assert_eq!(short_name(name).as_deref(), Some(short));
+        check("<std::sync::poison::mutex::Mutex<i32>>::lock", "Mutex::lock");
+        check("std::sync::poison::mutex::Mutex<T>::lock", "Mutex::lock");
+        check("<alloc::sync::Arc<u8> as core::ops::drop::Drop>::drop", "Arc::drop");
+        check("std::thread::spawn::<std::f::{closure#0}, ()>", "thread::spawn");
+        check("<Runtime>::block_on::<fn(u8) -> Vec<u8>>", "Runtime::block_on");
+        check("std::thread::scope::{closure#1}", "thread::scope");
+        check("std::mutex::lock()", "mutex::lock");
+        check("main", "main");
+        assert_eq!(short_name("<unbalanced"), None);
+    }
+
+    #[test]
+    fn the_own_source_is_told_from_what_it_uses() {
+        assert_eq!(origin("/home/me/queue/src/lib.rs"), Origin::Own);
+        assert_eq!(
+            origin("/home/me/.cargo/registry/src/index-1/tokio-1.0.0/src/lib.rs"),
+            Origin::Dependency
+        );
+        assert_eq!(origin("/rustc/0123/library/std/src/thread/mod.rs"), Origin::System);
+        assert_eq!(origin("/rustc/0123/library/core/src/sync/atomic.rs"), Origin::Core);
+        assert_eq!(origin("/usr/include/c++/12/bits/std_mutex.h"), Origin::System);
+    }
 }

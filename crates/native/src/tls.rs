@@ -5,6 +5,7 @@
 
 use crate::coroutine;
 use crate::memory::{self, Tls};
+use crate::names;
 use crate::real;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +74,17 @@ impl Lender {
         }
         lender.handle = handle;
         Some(lender)
+    }
+
+    /// What people call the thread-local variable at an address, if it is one of this thread.
+    pub(crate) fn name_of(&self, address: usize) -> Option<String> {
+        let has_it = |it: &&Tls| (it.address..it.address + it.len).contains(&address);
+        let block = self.blocks.iter().find(has_it)?;
+        // Those of the program are next to the thread pointer.
+        let is_program = self.blocks.iter().all(|other| other.address <= block.address);
+        let offset = address - block.address;
+        let name = is_program.then(|| names::local_symbol(offset)).flatten();
+        Some(name.unwrap_or_else(|| format!("thread-local {offset:#x}")))
     }
 
     /// Gives all thread-local variables their first values.

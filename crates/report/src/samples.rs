@@ -108,6 +108,7 @@ impl<'a> Story<'a> {
             line,
             column: 9,
             function: None,
+            within: None,
         });
         self.story.push(Told {
             thread: self.threads[idx].to_owned(),

@@ -305,6 +305,7 @@ mod tests {
             line,
             column: 5,
             function: Some(function.to_owned()),
+            within: None,
         };
         let access = |thread: &str, write, step, stack| Access {
             thread: thread.to_owned(),

@@ -206,6 +206,7 @@ impl System for Vm {
             line: span.line,
             column: span.column,
             function: Some(self.program.routines[routine as usize].name.clone()),
+            within: None,
         })
     }
 
