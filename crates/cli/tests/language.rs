@@ -238,6 +238,69 @@ fn file(first: u64) -> String {
     text
 }
 
+/// A file of `snprintf`s with random formats; what each writes and returns makes a number.
+fn formats(first: u64) -> String {
+    let mut text = "#include <stdio.h>\nunsigned long result[64];\n\
+        static unsigned long number(int n, const char *text) {\n\
+        \x20   unsigned long number = n;\n\
+        \x20   while (*text)\n        number = number * 31 + *text++;\n\
+        \x20   return number;\n}\nint main(void) {\n    char to[80];\n"
+        .to_owned();
+    for idx in 0..BATCH {
+        let state = (first + idx).wrapping_add(1).wrapping_mul(0x2545_f491_4f6c_dd1d);
+        let mut random = Program { state, number: 0 };
+        let room = if random.below(4) == 0 { 1 + random.below(12) } else { 80 };
+        let (mut format, mut arguments) = (String::new(), String::new());
+        for _ in 0..=random.below(2) {
+            let (part, more) = conversion(&mut random);
+            format.push_str(&part);
+            arguments.push_str(&more);
+        }
+        let _ = writeln!(
+            text,
+            "    int n{idx} = snprintf(to, {room}, \"{format}\"{arguments});\n    \
+             result[{idx}] = number(n{idx}, to);"
+        );
+    }
+    let _ = writeln!(text, "    for (int i = 0; i < {BATCH}; i++)");
+    text.push_str("        printf(\"%lu\\n\", result[i]);\n    return 0;\n}\n");
+    text
+}
+
+/// Some text, a conversion, and its arguments.
+fn conversion(random: &mut Program) -> (String, String) {
+    let mut arguments = String::new();
+    let flags: String = "-0+ #".chars().filter(|_| random.below(4) == 0).collect();
+    let mut amount = |random: &mut Program, before: &str| match random.below(4) {
+        0 => {
+            let _ = write!(arguments, ", {}", random.below(12) as i64 - 4);
+            format!("{before}*")
+        }
+        1 => format!("{before}{}", 1 + random.below(11)),
+        _ => String::new(),
+    };
+    let (width, precision) = (amount(random, ""), amount(random, "."));
+    let letter = random.pick(&["d", "i", "u", "x", "X", "o", "c", "s"]);
+    let length = match letter {
+        "c" | "s" => "",
+        _ => random.pick(&["", "hh", "h", "l", "ll", "z"]),
+    };
+    let values = ["0", "1", "-1", "65", "-129", "70000", "2147483647", "1234567"];
+    let value = random.pick(&values);
+    let _ = match (letter, length) {
+        ("s", _) => write!(arguments, ", \"{}\"", random.pick(&["", "a", "some text"])),
+        (_, "l" | "ll" | "z") => write!(arguments, ", {value}L * {value}L * {value}L"),
+        ("c", _) => write!(arguments, ", {}", 33 + random.below(90)),
+        _ => write!(arguments, ", {value}"),
+    };
+    let flags = match letter {
+        "c" | "s" => flags.replace(['0', '+', ' ', '#'], ""),
+        _ => flags,
+    };
+    let text = random.pick(&["", "%%", "<", "a b"]);
+    (format!("{text}%{flags}{width}{precision}{length}{letter}"), arguments)
+}
+
 /// What the model computes.
 fn model(path: &Path) -> Result<Vec<u64>, String> {
     let options = mazurka_c::Options { overflow: false, ..Default::default() };
@@ -267,6 +330,16 @@ fn reference(path: &Path) -> Vec<u64> {
 
 #[test]
 fn random_programs_compute_the_same_with_gcc() {
+    compare(file);
+}
+
+#[test]
+fn random_formats_are_printed_as_gcc_does() {
+    compare(formats);
+}
+
+/// Both make the same of all files.
+fn compare(file: fn(u64) -> String) {
     let wanted = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
     let folder = tempfile::tempdir().expect("there is room");
     let mut wrong = Vec::new();

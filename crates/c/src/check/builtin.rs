@@ -18,6 +18,9 @@ impl<'a> Checker<'a> {
         arguments: Arguments<'a>,
         span: Span,
     ) -> Option<Checked<Expression>> {
+        if let Some(done) = self.print_call(name, arguments, span) {
+            return Some(done);
+        }
         if self.has_body(name) {
             return None;
         }
@@ -124,15 +127,25 @@ impl<'a> Checker<'a> {
         let int = match kind {
             "bool" | "_Bool" => Int::Bool,
             "char" => Int::Char,
-            "uchar" | "unsigned_char" => Int::UnsignedChar,
-            "short" => Int::Short,
-            "ushort" | "unsigned_short" => Int::UnsignedShort,
-            "int" => Int::Int,
+            "s8" => Int::SignedChar,
+            "uchar" | "unsigned_char" | "u8" => Int::UnsignedChar,
+            "short" | "s16" => Int::Short,
+            "ushort" | "unsigned_short" | "u16" => Int::UnsignedShort,
+            "int" | "s32" => Int::Int,
             "uint" | "unsigned_int" | "unsigned" | "u32" => Int::UnsignedInt,
-            "long" => Int::Long,
-            "ulong" | "unsigned_long" | "size_t" => Int::UnsignedLong,
-            "longlong" => Int::LongLong,
+            "long" | "s64" | "ssize_t" => Int::Long,
+            "ulong" | "unsigned_long" | "size_t" | "pthread_t" | "sector_t" | "u64" => {
+                Int::UnsignedLong
+            }
+            "longlong" | "loff_t" => Int::LongLong,
             "ulonglong" => Int::UnsignedLongLong,
+            "float" | "double" => {
+                let what = format_args!("`{name}`, any floating-point number,");
+                return Err(self.unsupported(span, what));
+            }
+            "pointer" | "pchar" => {
+                return Err(self.unsupported(span, format_args!("`{name}`, any pointer,")));
+            }
             _ => return Err(self.unsupported(span, format_args!("`{name}`"))),
         };
         let kind = Kind::Intrinsic(Intrinsic::Nondet, Vec::new());

@@ -8,6 +8,7 @@ mod builtin;
 mod constant;
 mod declaration;
 mod expression;
+mod format;
 mod initialiser;
 mod literal;
 mod statement;

@@ -252,6 +252,8 @@ char *strdup(const char *text) {
     __mazurka_copy(copy, text, length + 1);
     return copy;
 }
+void srand(unsigned seed) {}
+void srandom(unsigned seed) {}
 int abs(int value) {
     return value < 0 ? -value : value;
 }
@@ -278,30 +280,145 @@ unsigned __builtin_bswap32(unsigned value) {
     return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
 }
 
-/* Output: it is evaluated and goes nowhere. */
+/* Output: it is evaluated and goes nowhere, or into memory. A call with a format that is known becomes
+ * one of `print_text`, `print_signed` and so on for each of its parts, and `print_end`: `at` characters
+ * are there already, those from `room - 1` on are dropped, and a `room` of 0 is a file.
+ * Flags: 1 `-`, 2 `0`, 4 `+`, 8 a blank, 16 `#`, 32 capital letters. */
+
+static size_t __mazurka_put(char *to, size_t room, size_t at, int c) {
+    if (at + 1 < room)
+        to[at] = c;
+    return at + 1;
+}
+static size_t __mazurka_pad(char *to, size_t room, size_t at, int c, int count) {
+    for (; count > 0; count--)
+        at = __mazurka_put(to, room, at, c);
+    return at;
+}
+size_t __mazurka_print_text(char *to, size_t room, size_t at, const char *text, int flags,
+                            int width, int precision) {
+    int length = 0;
+    while ((precision < 0 || length < precision) && text[length])
+        length++;
+    if (width < 0) {
+        flags |= 1;
+        width = -width;
+    }
+    int blanks = width > length ? width - length : 0;
+    if (!room)
+        return at + length + blanks;
+    if (!(flags & 1))
+        at = __mazurka_pad(to, room, at, ' ', blanks);
+    for (int i = 0; i < length; i++)
+        at = __mazurka_put(to, room, at, text[i]);
+    if (flags & 1)
+        at = __mazurka_pad(to, room, at, ' ', blanks);
+    return at;
+}
+size_t __mazurka_print_character(char *to, size_t room, size_t at, int c, int flags, int width,
+                                 int precision) {
+    if (width < 0) {
+        flags |= 1;
+        width = -width;
+    }
+    if (!(flags & 1))
+        at = __mazurka_pad(to, room, at, ' ', width - 1);
+    at = __mazurka_put(to, room, at, c);
+    if (flags & 1)
+        at = __mazurka_pad(to, room, at, ' ', width - 1);
+    return at;
+}
+static size_t __mazurka_print_number(char *to, size_t room, size_t at, unsigned long value,
+                                     int base, int sign, int flags, int width, int precision) {
+    int letter = flags & 32 ? 'A' : 'a', has_precision = precision >= 0, n_digits = 0;
+    unsigned long power = 1;
+    if (width < 0) {
+        flags |= 1;
+        width = -width;
+    }
+    if (value || precision)
+        for (n_digits = 1; value / power >= base; n_digits++)
+            power *= base;
+    int is_marked = flags & 16 && base == 16 && value;
+    if (flags & 16 && base == 8 && precision <= n_digits && (value || !precision))
+        precision = n_digits + 1;
+    int zeros = precision > n_digits ? precision - n_digits : 0;
+    int length = (sign != 0) + 2 * is_marked + zeros + n_digits;
+    int blanks = width > length ? width - length : 0;
+    if (!room)
+        return at + length + blanks;
+    if (flags & 2 && !(flags & 1) && !has_precision) {
+        zeros += blanks;
+        blanks = 0;
+    }
+    if (!(flags & 1))
+        at = __mazurka_pad(to, room, at, ' ', blanks);
+    if (sign)
+        at = __mazurka_put(to, room, at, sign);
+    if (is_marked) {
+        at = __mazurka_put(to, room, at, '0');
+        at = __mazurka_put(to, room, at, flags & 32 ? 'X' : 'x');
+    }
+    at = __mazurka_pad(to, room, at, '0', zeros);
+    for (; n_digits > 0; n_digits--, power /= base) {
+        int digit = value / power % base;
+        at = __mazurka_put(to, room, at, digit < 10 ? '0' + digit : letter + digit - 10);
+    }
+    if (flags & 1)
+        at = __mazurka_pad(to, room, at, ' ', blanks);
+    return at;
+}
+size_t __mazurka_print_signed(char *to, size_t room, size_t at, long value, int flags, int width,
+                              int precision) {
+    int sign = value < 0 ? '-' : flags & 4 ? '+' : flags & 8 ? ' ' : 0;
+    unsigned long size = value < 0 ? 0ul - (unsigned long)value : (unsigned long)value;
+    return __mazurka_print_number(to, room, at, size, 10, sign, flags, width, precision);
+}
+size_t __mazurka_print_unsigned(char *to, size_t room, size_t at, unsigned long value, int flags,
+                                int width, int precision) {
+    return __mazurka_print_number(to, room, at, value, 10, 0, flags, width, precision);
+}
+size_t __mazurka_print_octal(char *to, size_t room, size_t at, unsigned long value, int flags,
+                             int width, int precision) {
+    return __mazurka_print_number(to, room, at, value, 8, 0, flags, width, precision);
+}
+size_t __mazurka_print_hexadecimal(char *to, size_t room, size_t at, unsigned long value,
+                                   int flags, int width, int precision) {
+    return __mazurka_print_number(to, room, at, value, 16, 0, flags, width, precision);
+}
+size_t __mazurka_print_end(char *to, size_t room, size_t at) {
+    if (room)
+        to[at < room ? at : room - 1] = 0;
+    return at;
+}
 
 struct _IO_FILE;
 struct _IO_FILE *stdout, *stderr, *stdin;
 
 int printf(const char *format, ...) {
-    __mazurka_assumption("what prints returns 0");
+    __mazurka_assumption("what prints by a computed format, floating-point numbers or pointers returns 0");
     return 0;
 }
 int fprintf(struct _IO_FILE *file, const char *format, ...) {
-    __mazurka_assumption("what prints returns 0");
+    __mazurka_assumption("what prints by a computed format, floating-point numbers or pointers returns 0");
     return 0;
 }
 int dprintf(int file, const char *format, ...) {
-    __mazurka_assumption("what prints returns 0");
+    __mazurka_assumption("what prints by a computed format, floating-point numbers or pointers returns 0");
     return 0;
 }
 int puts(const char *text) {
-    __mazurka_assumption("what prints returns 0");
-    return 0;
+    __mazurka_assumption("what prints succeeds");
+    int length = 0;
+    while (text[length])
+        length++;
+    return length + 1;
 }
 int fputs(const char *text, struct _IO_FILE *file) {
-    __mazurka_assumption("what prints returns 0");
-    return 0;
+    __mazurka_assumption("what prints succeeds");
+    for (; *text; text++)
+        ;
+    return 1;
 }
 int putchar(int c) {
     return c;

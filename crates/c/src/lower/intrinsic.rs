@@ -22,7 +22,7 @@ impl<'a> Writer<'_, 'a> {
             Intrinsic::Nothing => None,
             Intrinsic::Nondet => {
                 self.at(it.span);
-                Some(self.nondet(it.ty.as_int().expect("it is an integer")))
+                Some(self.nondet(it.ty.as_int().expect("it is an integer"), i64::MIN))
             }
             Intrinsic::Check(wrong, message) => {
                 let condition = self.value(&arguments[0]).is_true();
@@ -143,7 +143,8 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// Any value of a type, or of the range that was asked for.
-    pub(super) fn nondet(&mut self, int: Int) -> Expr {
+    /// Any value of a type from `least` on.
+    pub(super) fn nondet(&mut self, int: Int, least: i64) -> Expr {
         let ty = value_type(&types::Type::Int(int));
         let smallest = int.wrap(if int.is_signed() { 1 << (int.bits() - 1) } else { 0 });
         let greatest = match (int, int.is_signed()) {
@@ -152,6 +153,7 @@ impl<'a> Writer<'_, 'a> {
             (_, false) if int.bits() == 64 => i64::MAX,
             (_, false) => int.wrap(-1),
         };
+        let smallest = smallest.max(least);
         let (low, high) = match self.all.options.nondet {
             Some((low, high)) if int != Int::Bool => {
                 let text = format!("nondeterministic values are from {low} to {high}");
@@ -161,7 +163,7 @@ impl<'a> Writer<'_, 'a> {
                 (low.clamp(smallest, greatest), high.clamp(smallest, greatest))
             }
             // All patterns of 64 bits, whatever they stand for.
-            _ if int.bits() == 64 => (i64::MIN, i64::MAX),
+            _ if int.bits() == 64 => (least, i64::MAX),
             _ => (smallest, greatest),
         };
         let to = self.temporary(ty);

@@ -314,9 +314,19 @@ impl<'a> Writer<'_, 'a> {
         let result = &function.signature.result;
         match (self.all.externs.get(&function.name), result) {
             (_, types::Type::Void) => None,
-            (Some(Extern::Nondet), types::Type::Int(int)) => Some(self.nondet(*int)),
+            (Some(Extern::Nondet), types::Type::Int(int)) => {
+                Some(self.nondet(*int, least_of(&function.name)))
+            }
             _ => Some(Expr::Const { ty: value_type(result), bits: 0 }),
         }
+    }
+}
+
+/// The least value that a function of the C library returns, whatever its type allows.
+fn least_of(name: &str) -> i64 {
+    match name {
+        "rand" | "rand_r" | "random" | "lrand48" => 0,
+        _ => i64::MIN,
     }
 }
 
