@@ -399,14 +399,21 @@ pub(crate) struct Search {
     /// Stop after so long: 500ms, 60s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
+    /// Stop when so much memory is in use: 500M, 8G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) memory_limit: Option<u64>,
     #[command(flatten)]
-    conduct: Conduct,
+    pub(crate) conduct: Conduct,
 }
 
 /// What the program may do, in a search and wherever an execution of it is repeated.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Conduct {
-    /// What to look for; failed assertions and crashes are always found [default: all]
+    /// What to look for; failed assertions, crashes and invalid accesses to memory are always found
+    /// [default: all]
+    ///
+    /// `overflow` is for `--engine vm` alone. `leak` is a lock that is left held; with `--engine vm` it
+    /// is a block that is never freed and that nothing leads to, and has to be named.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     property: Vec<Property>,
     /// What to do about calls that cannot be repeated: `skip=NAME` lets them fail, `real=NAME` makes
@@ -423,6 +430,17 @@ pub(crate) struct Conduct {
 impl Conduct {
     fn looks_for(&self, property: Property) -> bool {
         self.property.is_empty() || self.property.contains(&property)
+    }
+
+    /// Whether signed overflow is looked for.
+    pub(crate) fn has_overflow(&self) -> bool {
+        self.looks_for(Property::Overflow)
+    }
+
+    /// Whether blocks that are never freed are looked for. Many programs leave them to their end, so
+    /// that has to be said.
+    pub(crate) fn has_leaks(&self) -> bool {
+        self.property.contains(&Property::Leak)
     }
 
     /// Adds it to what the library is given.
@@ -474,6 +492,7 @@ impl Conduct {
 pub(crate) struct Asked {
     pub(crate) options: Options,
     pub(crate) conduct: Conduct,
+    pub(crate) memory_limit: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -488,21 +507,19 @@ enum Property {
     Deadlock,
     Race,
     Livelock,
+    /// Invalid accesses, which are found in any case.
+    Memory,
     /// Signed overflow and shifts too far; `--engine vm` alone knows.
     Overflow,
     Leak,
 }
 
 impl Search {
-    /// Whether signed overflow is looked for.
-    pub(crate) fn has_overflow(&self) -> bool {
-        self.conduct.looks_for(Property::Overflow)
-    }
-
     /// The options, if they go together.
     pub(crate) fn asked(&self) -> Result<Asked, Vec<Failure>> {
         let conduct = self.conduct.clone();
-        self.options().map(|options| Asked { options, conduct })
+        let memory_limit = self.memory_limit;
+        self.options().map(|options| Asked { options, conduct, memory_limit })
     }
 
     /// The same for engines to which nothing else matters.
@@ -632,6 +649,22 @@ fn flags(text: &str) -> Result<Flags, String> {
     shlex::split(text).map(Flags).ok_or_else(|| "a quote is not closed".to_owned())
 }
 
+/// A number of bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let wrong = || "a size is a number above 0 with a unit: 500M, 8G".to_owned();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "k" | "K" | "kB" | "KB" => 1e3,
+        "M" | "MB" => 1e6,
+        "G" | "GB" => 1e9,
+        "T" | "TB" => 1e12,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = digits.parse().map_err(|_| wrong())?;
+    let bytes = number * unit;
+    if (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "a time is a number above 0 with a unit: 500ms, 60s, 5m, 1h".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -655,6 +688,15 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("500M"), Ok(500_000_000));
+        assert_eq!(size("1.5G"), Ok(1_500_000_000));
+        for wrong in ["", "8", "G", "0G", "-1M", "1e30G", "nanG", "1 M", "é"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -10,25 +10,41 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The program that runs now.
 static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether a search in this process is to stop, for whatever reason.
+static IS_STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// From now on an interrupt is passed on.
 pub(crate) fn catch() {
     // Without it an interrupt ends us at once, and nothing is lost but the summary.
-    let _ = ctrlc::set_handler(|| {
-        let is_second = IS_INTERRUPTED.swap(true, Ordering::Relaxed);
-        let signal = if is_second { Signal::KILL } else { Signal::INT };
-        if let Ok(Some(program)) = RUNNING.lock().as_deref().copied() {
-            // It may have ended just now.
-            let _ = kill_process(program, signal);
-        } else if is_second {
-            std::process::exit(130);
-        }
+    let _ = ctrlc::set_handler(|| match IS_INTERRUPTED.swap(true, Ordering::Relaxed) {
+        false => ask(),
+        true if send(Signal::KILL) => {}
+        true => std::process::exit(130),
     });
 }
 
-/// What is set once the user wants an end of it.
+/// Asks for an end of the search, here or in the program that runs now.
+pub(crate) fn ask() {
+    IS_STOPPED.store(true, Ordering::Relaxed);
+    send(Signal::INT);
+}
+
+/// Ends the program that runs now.
+pub(crate) fn end() {
+    send(Signal::KILL);
+}
+
+/// Says whether there is a program to get the signal.
+fn send(signal: Signal) -> bool {
+    let Ok(Some(program)) = RUNNING.lock().as_deref().copied() else { return false };
+    // It may have ended just now.
+    let _ = kill_process(program, signal);
+    true
+}
+
+/// What is set once a search in this process is to stop.
 pub(crate) fn flag() -> &'static AtomicBool {
-    &IS_INTERRUPTED
+    &IS_STOPPED
 }
 
 /// Whether the user wants an end of it.
@@ -46,6 +62,10 @@ impl Interruptible {
         let child = command.spawn()?;
         *running = Some(Pid::from_child(&child));
         Ok(Self(child))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
     }
 
     pub(crate) fn wait(mut self) -> io::Result<ExitStatus> {

@@ -11,6 +11,7 @@ mod cargo;
 mod command_line;
 mod compiler;
 mod interrupt;
+mod memory;
 mod program;
 mod tests;
 mod vm;
@@ -172,7 +173,9 @@ fn explore(program: &[OsString], name: &str, replay: &str, asked: &Asked, output
         show(&text::checking(name, 0, &style));
     }
     let watch = (!output.quiet).then_some((style, is_told.then(String::new)));
-    let mut answer = program::run(program, name, &arguments::wishes(asked), watch)?;
+    let surroundings = Surroundings { memory_limit: asked.memory_limit, ..Default::default() };
+    let wishes = arguments::wishes(asked);
+    let mut answer = program::run_in(program, name, &wishes, watch, &surroundings)?;
     if let Some(Verdict::Violated(found)) = &mut answer.verdict {
         shorten(found);
     }
@@ -227,6 +230,7 @@ fn report_of<'a>(
     report.peak_memory = used.peak_memory_bytes;
     report.n_threads = used.threads;
     report.options = asked.conduct.in_force();
+    report.options.push(("memory_limit".to_owned(), asked.memory_limit.into()));
     report.replay_with = Some(replay);
     report.proved = answer.proved.as_deref();
     report.state_coverage = answer.coverage.as_ref();
@@ -280,6 +284,7 @@ fn tip(limit: &Limit) -> Option<&'static str> {
     match limit {
         Limit::Executions(_) => Some("a larger `--max-executions` sees more"),
         Limit::Time(_) => Some("a longer `--time-limit` sees more"),
+        Limit::Memory(_) => Some("a larger `--memory-limit` sees more"),
         Limit::Depth(_) => Some("a larger `--max-depth` sees more of the rest"),
         _ => None,
     }
@@ -326,7 +331,7 @@ fn replay(
             Err(Failure::input("name either C files or, behind `--`, a program; not both").into())
         }
         (false, true) if model.is_some() => {
-            vm::replay(&files, build, model.expect("it is there"), &schedule)
+            vm::replay(&files, build, model.expect("it is there"), conduct, &schedule)
         }
         (false, true) => {
             let folder = program::folder()?;

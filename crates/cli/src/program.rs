@@ -1,9 +1,10 @@
 //! Runs a program under the library, and reads what came of it.
 
 use crate::interrupt::{self, Interruptible};
+use crate::memory::{Guard, Stop};
 use crate::watch::Watch;
 use crate::{Failure, compiler};
-use mazurka_core::{StateCoverage, Statistics, Verdict};
+use mazurka_core::{Limit, StateCoverage, Statistics, Verdict};
 use mazurka_report::Style;
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,28 +40,19 @@ pub(crate) struct Used {
     pub(crate) peak_memory_bytes: Option<u64>,
 }
 
+/// Where a program runs, if not here, where what it prints goes, and how much memory it may take.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) folder: Option<&'a Path>,
+    pub(crate) output: Option<File>,
+    pub(crate) memory_limit: Option<u64>,
+}
+
 /// Runs a program and its arguments with options for the library; `name` is what its user calls it.
 ///
 /// It has no standard input: the second execution would not read what the first one has read. How
 /// far the search is, is shown in the style of `watch`, if there is one; what is proved on the way
 /// is printed if it says so.
-pub(crate) fn run(
-    program: &[OsString],
-    name: &str,
-    options: &Value,
-    watch: Option<(Style, Option<String>)>,
-) -> Result<Answer, Failure> {
-    run_in(program, name, options, watch, &Surroundings::default())
-}
-
-/// Where a program runs, if not here, and where what it prints goes.
-#[derive(Debug, Default)]
-pub(crate) struct Surroundings<'a> {
-    pub(crate) folder: Option<&'a Path>,
-    pub(crate) output: Option<File>,
-}
-
-/// The same, elsewhere.
 pub(crate) fn run_in(
     program: &[OsString],
     name: &str,
@@ -92,18 +84,29 @@ pub(crate) fn run_in(
     let cannot = |error| Failure::input(format!("`{name}` cannot be started: {error}"));
     let child = Interruptible::start(&mut command).map_err(cannot)?;
     let watch = watch.map(|(style, before)| Watch::start(&path, style, before));
+    let memory = surroundings.memory_limit.map(|limit| {
+        let stop = Stop { ask: interrupt::ask, force: |_| interrupt::end() };
+        (Guard::start(child.id(), limit, stop), limit)
+    });
     let status = child.wait().map_err(cannot)?;
     drop(watch);
+    let reached = memory.and_then(|(guard, limit)| guard.is_reached().then_some(limit));
     let Ok(text) = std::fs::read(&path) else {
+        if let Some(limit) = reached {
+            return Err(out_of_memory(&format!("`{name}`"), limit));
+        }
         if interrupt::is_interrupted() {
             return Err(interrupted(name));
         }
         return Err(without_report(first.as_ref(), name, status));
     };
-    let answer: Answer = serde_json::from_slice(&text).map_err(|error| {
+    let mut answer: Answer = serde_json::from_slice(&text).map_err(|error| {
         let text = format!("the report of `{name}` cannot be read: {error}");
         Failure::defect(text).help("was it built by another version of `mazurka cc`?")
     })?;
+    if let (Some(limit), Some(verdict)) = (reached, &mut answer.verdict) {
+        say_memory(verdict, limit);
+    }
     match answer.error {
         None => Ok(answer),
         Some(error) if status.code() == Some(DEFECT) => Err(Failure::defect(error)),
@@ -119,12 +122,32 @@ pub(crate) fn printed(
     folder: Option<&Path>,
 ) -> Option<String> {
     let mut file = tempfile::tempfile().ok()?;
-    let surroundings = Surroundings { folder, output: Some(file.try_clone().ok()?) };
+    let output = Some(file.try_clone().ok()?);
+    let surroundings = Surroundings { folder, output, memory_limit: None };
     run_in(program, name, options, None, &surroundings).ok()?;
     let mut text = Vec::new();
     file.rewind().ok()?;
     file.read_to_end(&mut text).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// A search that was asked to stop because of its memory was stopped by that, and not by its user.
+pub(crate) fn say_memory(verdict: &mut Verdict, limit: u64) {
+    if matches!(verdict, Verdict::Inconclusive(Limit::Interrupted)) && !interrupt::is_interrupted()
+    {
+        *verdict = Verdict::Inconclusive(Limit::Memory(limit));
+    }
+}
+
+/// One execution takes more memory than is allowed.
+pub(crate) fn out_of_memory(name: &str, limit: u64) -> Failure {
+    let limit = Limit::Memory(limit);
+    Failure {
+        status: mazurka_report::ExitStatus::Inconclusive,
+        message: format!("{limit}: reached before {name} could tell what it has explored"),
+        help: Some("a larger `--memory-limit` sees more"),
+        is_rendered: false,
+    }
 }
 
 /// The user was faster than the program.

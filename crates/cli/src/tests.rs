@@ -88,7 +88,7 @@ pub(crate) fn replay(
     }
     match &found[..] {
         [(program, test)] => {
-            let surroundings = Surroundings { folder: Some(&program.folder), output: None };
+            let surroundings = Surroundings { folder: Some(&program.folder), ..Default::default() };
             let wishes = replaying(conduct, schedule);
             if is_debugged {
                 return crate::debug(&words(program, test), &wishes, Some(&program.folder));
@@ -144,7 +144,8 @@ fn explore(
     let mut wishes = arguments::wishes(asked);
     wishes["test"] = true.into();
     let words = words(program, test);
-    let surroundings = Surroundings { folder: Some(&program.folder), output: None };
+    let memory_limit = asked.memory_limit;
+    let surroundings = Surroundings { folder: Some(&program.folder), output: None, memory_limit };
     let line = |colour, word, aside: &str| {
         let mut page = Page::new(style);
         page.headline(colour, word, &name, aside);

@@ -1,13 +1,18 @@
 //! C files as a model: `--engine vm`, and `mazurka model`.
 
-use crate::arguments::{Build, Format, Modelling, Output, RacesAre, Search};
-use crate::{Done, Failure, add_search, compiler, interrupt, names, say, show, style, tell};
-use mazurka_core::Schedule;
-use mazurka_explore::{ExploreError, Explorer, replay as follow};
+use crate::arguments::{Build, Conduct, Format, Modelling, Output, RacesAre, Search};
+use crate::memory::{self, Guard, Stop};
+use crate::watch::Display;
+use crate::{
+    Done, Failure, add_search, compiler, interrupt, names, program, say, show, style, tell,
+};
+use mazurka_core::{Event, Schedule};
+use mazurka_explore::{ExploreError, Explorer, Options, Outcome, replay as follow};
 use mazurka_model::{Program, Races, Vm, VmError};
 use mazurka_report::{Colour, ExitStatus, Report, text};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// Explores every schedule of a model.
@@ -20,33 +25,80 @@ pub(crate) fn check(
 ) -> Done {
     let name = names(files);
     let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
-    let program = translate(files, build, modelling, search.has_overflow())?;
+    let conduct = &search.conduct;
+    let program = translate(files, build, modelling, conduct.has_overflow())?;
     if !is_json_alone && !output.quiet {
         show(&text::checking(&name, 0, &style()));
     }
-    let vm = machine(program, modelling)?;
+    let vm = machine(program, modelling, conduct)?;
     let mut options = search.options()?;
     options.stateful = modelling.stateful;
     options.jobs = modelling.jobs;
     options.race &= modelling.races == RacesAre::Error;
     let start = Instant::now();
-    let explorer = Explorer::new(options.clone()).stop_when(interrupt::flag());
-    let outcome = explorer.run(|| vm.clone()).map_err(|error| match error {
-        ExploreError::Nondeterministic(_) => Failure::defect(error.to_string()),
-        error => Failure::input(error.to_string()),
-    })?;
-    let replay = format!("{} --schedule", replay_command(files, build, modelling));
+    let outcome = explore(&vm, &options, output, search.memory_limit)?;
+    for warning in &outcome.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let proved = outcome.proved.as_ref().map(ToString::to_string);
+    let replay = conduct.told_to(replay_command(files, build, modelling));
+    let replay = format!("{replay} --schedule");
     let mut report =
         Report::new(&name, "vm", &outcome.verdict, &outcome.statistics, start.elapsed());
     report.replay_with = Some(&replay);
+    report.peak_memory = memory::peak();
+    report.n_threads = vm.n_names();
+    report.proved = proved.as_deref();
     report.options = vec![
         ("stateful".to_owned(), options.stateful.into()),
         ("jobs".to_owned(), options.jobs.into()),
         ("races".to_owned(), races_name(modelling.races).into()),
+        ("overflow".to_owned(), conduct.has_overflow().into()),
+        ("leak".to_owned(), conduct.has_leaks().into()),
+        ("memory_limit".to_owned(), search.memory_limit.into()),
     ];
     add_search(&mut report, &options);
     report.state_coverage = outcome.coverage.as_ref();
     tell(&report, output)
+}
+
+/// Searches a model, tells on the way how far that is, and heeds the limit of memory.
+fn explore(
+    vm: &Vm,
+    options: &Options,
+    output: &Output,
+    memory_limit: Option<u64>,
+) -> Result<Outcome, Failure> {
+    let is_told = output.json.as_deref() != Some(Path::new("-")) && !output.quiet;
+    let display = (!output.quiet).then(|| Mutex::new(Display::new(style())));
+    let listen = |event: &Event| {
+        let Some(Ok(mut display)) = display.as_ref().map(Mutex::lock) else { return };
+        match event {
+            Event::Progress(now) => display.progress(now),
+            Event::Proved(coverage) if is_told => display.proved("", &coverage.to_string()),
+            _ => {}
+        }
+    };
+    let memory = memory_limit.map(|limit| {
+        let stop = Stop { ask: interrupt::ask, force: give_up };
+        (Guard::start(std::process::id(), limit, stop), limit)
+    });
+    let explorer = Explorer::new(options.clone()).stop_when(interrupt::flag()).on_event(&listen);
+    let mut outcome = explorer.run(|| vm.clone()).map_err(|error| match error {
+        ExploreError::Nondeterministic(_) => Failure::defect(error.to_string()),
+        error => Failure::input(error.to_string()),
+    })?;
+    if let Some((_, limit)) = memory.filter(|(guard, _)| guard.is_reached()) {
+        program::say_memory(&mut outcome.verdict, limit);
+    }
+    Ok(outcome)
+}
+
+/// Ends the command: an execution takes more memory than is allowed.
+fn give_up(limit: u64) {
+    let failure = program::out_of_memory("the search", limit);
+    eprintln!("error: {}", failure.message);
+    std::process::exit(failure.status.code().into());
 }
 
 /// Follows one schedule of a model.
@@ -54,12 +106,13 @@ pub(crate) fn replay(
     files: &[PathBuf],
     build: &Build,
     modelling: &Modelling,
+    conduct: &Conduct,
     schedule: &Schedule,
 ) -> Done {
     let name = names(files);
-    let program = translate(files, build, modelling, true)?;
+    let program = translate(files, build, modelling, conduct.has_overflow())?;
     say(Colour::Doing, "Replaying", &name);
-    let mut vm = machine(program, modelling)?;
+    let mut vm = machine(program, modelling, conduct)?;
     let replay = follow(&mut vm, schedule)
         .map_err(|error| Failure::input(format!("the schedule cannot be followed: {error}")))?;
     let violation = match replay.violation.clone() {
@@ -119,7 +172,7 @@ fn translate(
     })
 }
 
-fn machine(program: Program, modelling: &Modelling) -> Result<Vm, Vec<Failure>> {
+fn machine(program: Program, modelling: &Modelling, conduct: &Conduct) -> Result<Vm, Vec<Failure>> {
     let races = match modelling.races {
         RacesAre::Error => Races::Error,
         RacesAre::Allow => Races::Allow,
@@ -134,7 +187,9 @@ fn machine(program: Program, modelling: &Modelling) -> Result<Vm, Vec<Failure>> 
         ))
         .help(help)
     };
-    Vm::new(program, races).map_err(|errors| errors.into_iter().map(place).collect())
+    let vm = Vm::new(program, races);
+    let vm = vm.map_err(|errors| errors.into_iter().map(place).collect::<Vec<_>>())?;
+    Ok(if conduct.has_leaks() { vm.finding_leaks() } else { vm })
 }
 
 fn races_name(races: RacesAre) -> &'static str {

@@ -1,8 +1,12 @@
-//! Shows how far the search of a program is: in place on a terminal, else a line a minute.
+//! Shows how far a search is: in place on a terminal, else a line a minute.
+//!
+//! A search in this process tells a [`Display`]; one in another process writes files, and a [`Watch`]
+//! looks at them.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mazurka_core::Progress;
 use mazurka_report::{Colour, Page, Style, progress};
+use serde::de::DeserializeOwned;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -31,17 +35,20 @@ impl Watch {
         let (progress, proved) = (beside(".progress"), beside(".proved"));
         let (end, is_over) = channel();
         let thread = std::thread::spawn(move || {
-            let mut display = Display::new(progress, style);
+            let mut display = Display::new(style);
             let mut n_told = 0;
             loop {
                 let is_on = is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout);
-                if let Some(before) = &before {
-                    display.tell_proved(&proved, before, &mut n_told);
+                if let Some(before) = &before
+                    && let Some(proved) = read::<Vec<String>>(&proved)
+                {
+                    proved.iter().skip(n_told).for_each(|it| display.proved(before, it));
+                    n_told = proved.len();
                 }
-                match is_on {
-                    true => display.look(),
-                    false => break,
+                if !is_on {
+                    break;
                 }
+                read(&progress).iter().for_each(|now| display.progress(now));
             }
         });
         Self { end: Some(end), thread: Some(thread) }
@@ -58,45 +65,44 @@ impl Drop for Watch {
     }
 }
 
-struct Display {
-    path: PathBuf,
+/// What a file says, if it is there.
+fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+/// Where it is shown.
+pub(crate) struct Display {
     style: Style,
     bar: Option<ProgressBar>,
     last_line: Instant,
 }
 
 impl Display {
-    fn new(path: PathBuf, style: Style) -> Self {
+    pub(crate) fn new(style: Style) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.with_style(ProgressStyle::with_template("{msg}").expect("it is a template"))
         });
-        Self { path, style, bar, last_line: Instant::now() }
+        Self { style, bar, last_line: Instant::now() }
     }
 
-    /// Prints what was proved since.
-    fn tell_proved(&self, path: &Path, before: &str, n_told: &mut usize) {
-        let Ok(text) = std::fs::read(path) else { return };
-        let Ok(proved) = serde_json::from_slice::<Vec<String>>(&text) else { return };
-        for sentence in proved.iter().skip(*n_told) {
-            let mut page = Page::new(self.style);
-            page.headline(Colour::Good, "Proved", &format!("{before}{sentence}"), "");
-            match &self.bar {
-                Some(bar) => bar.suspend(|| crate::show(&page.into_text())),
-                None => crate::show(&page.into_text()),
-            }
-        }
-        *n_told = proved.len();
-    }
-
-    fn look(&mut self) {
-        let Ok(text) = std::fs::read(&self.path) else { return };
-        let Ok(now) = serde_json::from_slice::<Progress>(&text) else { return };
+    /// Prints what was proved on the way, `before` first.
+    pub(crate) fn proved(&self, before: &str, sentence: &str) {
+        let mut page = Page::new(self.style);
+        page.headline(Colour::Good, "Proved", &format!("{before}{sentence}"), "");
         match &self.bar {
-            Some(bar) => bar.set_message(progress::lines(&now, &self.style).join("\n")),
+            Some(bar) => bar.suspend(|| crate::show(&page.into_text())),
+            None => crate::show(&page.into_text()),
+        }
+    }
+
+    /// Shows how far the search is.
+    pub(crate) fn progress(&mut self, now: &Progress) {
+        match &self.bar {
+            Some(bar) => bar.set_message(progress::lines(now, &self.style).join("\n")),
             None if self.last_line.elapsed() >= LINE_EVERY => {
                 self.last_line = Instant::now();
-                eprintln!("{}", progress::line(&now, &self.style));
+                eprintln!("{}", progress::line(now, &self.style));
             }
             None => {}
         }

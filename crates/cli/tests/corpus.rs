@@ -1,8 +1,9 @@
 //! The programs of `corpus/c`: every reduction, and the program itself, say what their first lines
 //! expect.
 //!
-//! A line `// expect -DFLAG: violated race` is a verdict for the program compiled with that flag. A
-//! line `// vm: …` says why the program is not run natively.
+//! A line `// expect -DFLAG: violated race` is a verdict for the program compiled with that flag, and
+//! `// expect --property=leak: …` one for a search that looks for leaks. A line `// vm: …` says why the
+//! program is not run natively.
 
 use mazurka_c::translate;
 use mazurka_core::Verdict;
@@ -27,10 +28,14 @@ impl Case {
     }
 
     fn machine(&self, races: Races) -> Vm {
-        let options = mazurka_c::Options { flags: self.flags.clone(), ..Default::default() };
+        let is_leak = |flag: &String| flag == "--property=leak";
+        let flags = self.flags.iter().filter(|flag| !is_leak(flag)).cloned().collect();
+        let options = mazurka_c::Options { flags, ..Default::default() };
         let program = translate(std::slice::from_ref(&self.file), &options)
             .unwrap_or_else(|faults| panic!("{}:\n{faults}", self.name()));
-        Vm::new(program, races).unwrap_or_else(|errors| panic!("{}: {errors:?}", self.name()))
+        let vm =
+            Vm::new(program, races).unwrap_or_else(|errors| panic!("{}: {errors:?}", self.name()));
+        if self.flags.iter().any(is_leak) { vm.finding_leaks() } else { vm }
     }
 }
 

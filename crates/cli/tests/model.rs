@@ -119,6 +119,74 @@ int main(void) {
     assert_eq!(more.status, Some(1), "{}", more.stderr);
 }
 
+/// What `rand` returns is not negative, and what cannot be enumerated is refused by its name.
+#[test]
+fn what_is_random_is_a_choice_if_asked() {
+    let text = b"#include <assert.h>
+#include <stdlib.h>
+int main(void) {
+    srand(1);
+    int value = rand();
+    assert(value >= 0 && value != 2);
+    return 0;
+}
+";
+    let check = |more: &[&str]| mazurka(text, &[&CHECK[..], more].concat());
+    let unknown = check(&[]);
+    assert_eq!(unknown.status, Some(2), "{}", unknown.stdout);
+    assert!(unknown.stderr.contains("--extern rand=nondet|skip"), "{}", unknown.stderr);
+    let few = check(&["--extern", "rand=nondet", "--nondet", "-5..1"]);
+    assert_eq!(few.status, Some(0), "{}{}", few.stdout, few.stderr);
+    assert!(few.stdout.contains("`rand` returns any value"), "{}", few.stdout);
+    let more = check(&["--extern", "rand=nondet", "--nondet", "-5..2"]);
+    assert_eq!(more.status, Some(1), "{}{}", more.stdout, more.stderr);
+    refuses(
+        b"float __VERIFIER_nondet_float(void);\nvoid *__VERIFIER_nondet_pointer(void);\n\
+          int main(void) {\n    void *p = __VERIFIER_nondet_pointer();\n\
+          \x20   return p && __VERIFIER_nondet_float() > 0;\n}\n",
+        &[
+            "`__VERIFIER_nondet_float`, any floating-point number, is not supported",
+            "`__VERIFIER_nondet_pointer`, any pointer, is not supported",
+        ],
+    );
+}
+
+#[test]
+fn formats_that_are_not_worked_out_are_refused_where_it_matters() {
+    refuses(
+        b"#include <stdio.h>\nint main(void) { char to[9]; return sprintf(to, \"%f\", 1.0); }\n",
+        &["`%f` in `sprintf` is not supported", "x.c:2:37"],
+    );
+    let text = b"#include <stdio.h>\nint main(void) { printf(\"%f %d\", 1.0, 1); return 0; }\n";
+    let told = mazurka(text, &CHECK);
+    assert_eq!(told.status, Some(0), "{}", told.stderr);
+    assert!(told.stdout.contains("floating-point"), "{}", told.stdout);
+}
+
+#[test]
+fn the_verdict_names_what_was_looked_for() {
+    let text = b"#include <stdlib.h>
+int main(void) { return malloc(4) == 0; }
+";
+    let check = |more: &[&str]| {
+        let said = mazurka(text, &[&CHECK[..], more].concat());
+        let words: Vec<&str> = said.stdout.split_whitespace().collect();
+        (said.status, words.join(" "))
+    };
+    let (status, told) = check(&[]);
+    assert_eq!(status, Some(0), "{told}");
+    let all =
+        "no assertion failure, crash, memory error, overflow, deadlock, data race or livelock";
+    assert!(told.contains(all), "{told}");
+    let (status, told) = check(&["--property", "memory,race"]);
+    assert_eq!(status, Some(0), "{told}");
+    assert!(told.contains("no assertion failure, crash, memory error or data race"), "{told}");
+    let (status, told) = check(&["--property", "leak"]);
+    assert_eq!(status, Some(1), "{told}");
+    assert!(told.contains("Violated `block 0 of main` is never freed"), "{told}");
+    assert!(told.contains("--engine vm --property leak --schedule"), "{told}");
+}
+
 #[test]
 fn a_schedule_is_found_and_followed() {
     let folder = TempDir::new().expect("there is room");
@@ -148,6 +216,60 @@ int main(void) {
     let again = run(folder.path(), &words);
     assert_eq!(again.status, Some(1), "{}{}", again.stdout, again.stderr);
     assert!(again.stdout.contains("assertion `counter == 2` failed"), "{}", again.stdout);
+}
+
+/// Eight threads that write: too many orders to end soon.
+const WRITERS: &[u8] = b"#include <pthread.h>
+#include <stdatomic.h>
+#ifndef N
+#define N 8
+#endif
+static atomic_int x;
+static void *write(void *unused) {
+    atomic_store(&x, 1);
+    atomic_store(&x, 2);
+    atomic_store(&x, 3);
+    return unused;
+}
+int main(void) {
+    pthread_t id[N];
+    for (int i = 0; i < N; i++)
+        pthread_create(&id[i], 0, write, 0);
+    for (int i = 0; i < N; i++)
+        pthread_join(id[i], 0);
+    return 0;
+}
+";
+
+/// Either engine stops at the limit, and tells how far it got.
+#[test]
+fn a_search_stops_when_its_memory_is_full() {
+    for engine in ["vm", "native"] {
+        let limit = ["check", "x.c", "--engine", engine, "--memory-limit"];
+        let full = mazurka(WRITERS, &[&limit[..], &["1M"]].concat());
+        assert_eq!(full.status, Some(3), "{}{}", full.stdout, full.stderr);
+        // One that is over the limit from the start is not always waited for.
+        let told = format!("{}{}", full.stdout, full.stderr);
+        assert!(told.contains("memory limit"), "{told}");
+        let ends = ["--max-executions", "1000", "8G"];
+        let fine = [&limit[..], &ends[2..], &ends[..2]].concat();
+        let fine = mazurka(WRITERS, &fine);
+        assert!(fine.stdout.contains("execution limit"), "{}{}", fine.stdout, fine.stderr);
+        let wrong = mazurka(WRITERS, &[&limit[..], &["much"]].concat());
+        assert_eq!(wrong.status, Some(2), "{}", wrong.stdout);
+        assert!(wrong.stderr.contains("500M, 8G"), "{}", wrong.stderr);
+    }
+}
+
+#[test]
+fn what_a_round_proves_is_told() {
+    let rounds = ["-DN=3", "--bound", "preemption=0", "--iterate", "--max-executions", "100"];
+    let said = mazurka(WRITERS, &[&CHECK[..], &rounds].concat());
+    assert_eq!(said.status, Some(3), "{}{}", said.stdout, said.stderr);
+    let words: Vec<&str> = said.stdout.split_whitespace().collect();
+    let told = words.join(" ");
+    assert!(told.contains("Proved no assertion failure"), "{told}");
+    assert!(told.contains("Stop execution limit"), "{told}");
 }
 
 #[test]

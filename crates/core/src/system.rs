@@ -139,6 +139,8 @@ pub enum ViolationKind {
     Overflow,
     /// A process ended where it should not.
     InvalidEnd,
+    /// Memory that is never freed.
+    Leak,
 }
 
 impl ViolationKind {
@@ -154,6 +156,7 @@ impl ViolationKind {
             Self::Memory => "memory",
             Self::Overflow => "overflow",
             Self::InvalidEnd => "invalid-end",
+            Self::Leak => "leak",
         }
     }
 }
@@ -248,6 +251,11 @@ pub trait System {
     /// What is known of the future without running it, for systems that can tell.
     fn foresight(&self) -> Option<&dyn Foresight> {
         None
+    }
+
+    /// What it notices by itself when it takes a step, beside failed assertions: "memory error".
+    fn properties(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// What a verdict about this system takes for granted, as ends of a sentence: "assuming …".

@@ -45,8 +45,8 @@ impl Coverage {
     /// # Panics
     ///
     /// If no property is named: a coverage without one would be an empty claim.
-    pub fn of(properties: impl IntoIterator<Item = &'static str>) -> Self {
-        let properties: Vec<_> = properties.into_iter().map(str::to_owned).collect();
+    pub fn of(properties: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let properties: Vec<String> = properties.into_iter().map(Into::into).collect();
         assert!(!properties.is_empty(), "a coverage names what was checked");
         Self { properties, bounds: Vec::new(), assumptions: Vec::new() }
     }
@@ -190,6 +190,8 @@ pub enum Limit {
     Depth(usize),
     /// So many states were to be stored at the most.
     States(usize),
+    /// So many bytes of memory were allowed.
+    Memory(u64),
 }
 
 impl fmt::Display for Limit {
@@ -201,6 +203,7 @@ impl fmt::Display for Limit {
             Self::Depth(1) => write!(f, "depth limit, 1 step"),
             Self::Depth(limit) => write!(f, "depth limit, {limit} steps"),
             Self::States(limit) => write!(f, "state limit, {limit}"),
+            Self::Memory(limit) => write!(f, "memory limit, {limit} bytes"),
         }
     }
 }

@@ -473,7 +473,7 @@ impl<'a, S: System> Explorer<'a, S> {
             }
             (None, Some(limit)) => Verdict::Inconclusive(limit),
             (None, None) if cut => Verdict::Inconclusive(Limit::Depth(options.max_depth)),
-            (None, None) => Verdict::Holds(self.coverage(exceeded, make().assumptions())),
+            (None, None) => Verdict::Holds(self.coverage(exceeded, &make())),
         };
         let yields = reports.iter().any(|report| report.yields);
         let fair = options.fair_bound().filter(|_| !yields).map(Warning::NoYields);
@@ -486,15 +486,18 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     /// What a search that has come to its end has established.
-    fn coverage(&self, exceeded: Exceeded, assumptions: Vec<String>) -> Coverage {
+    fn coverage(&self, exceeded: Exceeded, system: &S) -> Coverage {
         let options = &self.options;
-        let mut properties = vec!["assertion failure"];
-        properties.extend(options.deadlock.then_some("deadlock"));
-        if !options.stateful {
-            // Both are properties of an execution, not of the states it goes through.
-            properties.extend(options.race.then_some("data race"));
-            properties.extend(options.livelock.then_some("livelock"));
-        }
+        // Data races and livelocks are properties of an execution, not of the states it goes through.
+        let searched_for = [
+            (options.deadlock, "deadlock"),
+            (options.race && !options.stateful, "data race"),
+            (options.livelock && !options.stateful, "livelock"),
+        ];
+        let searched_for = searched_for.iter().filter(|(is_on, _)| *is_on);
+        let properties = std::iter::once("assertion failure".to_owned())
+            .chain(system.properties())
+            .chain(searched_for.map(|(_, name)| (*name).to_owned()));
         let mut coverage = Coverage::of(properties);
         // A bound that kept the search from nothing is no condition.
         let main = options.main_bound().filter(|_| exceeded.main);
@@ -509,7 +512,7 @@ impl<'a, S: System> Explorer<'a, S> {
         if options.stateful {
             coverage = coverage.assuming("no two states have the same 128-bit hash");
         }
-        assumptions.into_iter().fold(coverage, Coverage::assuming)
+        system.assumptions().into_iter().fold(coverage, Coverage::assuming)
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Program {
     pub routines: Vec<Routine>,
     /// The processes that run from the beginning, in the order of their numbers.
     pub processes: Vec<Process>,
+    /// What running it finds beside failed assertions, since the front end has written checks for it
+    /// or the machine looks: "overflow".
+    pub properties: Vec<String>,
     /// What a verdict about it takes for granted, as ends of a sentence: "assuming …".
     pub assumptions: Vec<String>,
 }

@@ -139,25 +139,25 @@ fn blocks_are_checked() {
     );
     check(
         &with_block(|main, pointer| store_at(main, pointer, 8)),
-        expect!["memory: 4 bytes at offset 8 are outside of `block 0 of T0`, which has 10"],
+        expect!["memory: 4 bytes at offset 8 are outside of `block 0 of main`, which has 10"],
     );
     check(
         &with_block(|main, pointer| store_at(main, pointer, -1)),
-        expect!["memory: 4 bytes at offset -1 are outside of `block 0 of T0`, which has 10"],
+        expect!["memory: 4 bytes at offset -1 are outside of `block 0 of main`, which has 10"],
     );
     check(
         &with_block(|main, pointer| {
             free(main, pointer);
             store_at(main, pointer, 0);
         }),
-        expect!["memory: `block 0 of T0` is used after it was freed"],
+        expect!["memory: `block 0 of main` is used after it was freed"],
     );
     check(
         &with_block(|main, pointer| {
             free(main, pointer);
             free(main, pointer);
         }),
-        expect!["memory: `block 0 of T0` is used after it was freed"],
+        expect!["memory: `block 0 of main` is used after it was freed"],
     );
     check(
         &with_block(|main, pointer| {
@@ -186,7 +186,7 @@ fn a_block_that_nothing_leads_to_is_leaked() {
             _ => "holds".to_owned(),
         }
     };
-    expect!["`block 0 of T0` is never freed, and nothing leads to it"]
+    expect!["`block 0 of main` is never freed, and nothing leads to it when the program ends"]
         .assert_eq(&search(with_block(|_, _| {})));
     let free = |main: &mut RoutineBuilder, pointer: RegisterId| {
         let pointer = main.get(pointer);
@@ -252,7 +252,7 @@ fn a_local_is_gone_when_its_function_has_returned() {
     main.load(value, from, Access::Plain);
     check(
         &main_program(main, program),
-        expect!["memory: `local 0 of T0` is used after its function has returned"],
+        expect!["memory: `local 0 of main` is used after its function has returned"],
     );
 }
 
@@ -279,8 +279,8 @@ fn a_free_that_nothing_orders_with_a_use_is_a_race() {
         main.then(Action::Free { pointer });
         let program = main_program(main, program);
         let found = verdict(&program, races);
-        let is_found = found.starts_with("race: data race on `block 0 of T0`")
-            || found == "memory: `block 0 of T0` is used after it was freed";
+        let is_found = found.starts_with("race: data race on `block 0 of main`")
+            || found == "memory: `block 0 of main` is used after it was freed";
         assert!(is_found, "{access:?} {races:?}: {found}");
     }
 }
@@ -320,7 +320,7 @@ fn atomic_blocks_are_one_step() {
         },
         2,
     );
-    expect!["race: data race on `x`: T1 writes it at step 3 and T2 reads it at step 4, and nothing orders the two"].assert_eq(&verdict(&program, Races::Error));
+    expect!["race: data race on `x`: worker#1 writes it at step 3 and worker#2 reads it at step 4, and nothing orders the two"].assert_eq(&verdict(&program, Races::Error));
     expect!["holds, 2 executions"].assert_eq(&verdict(&program, Races::Allow));
 }
 
@@ -417,7 +417,7 @@ fn mutexes_have_kinds() {
             "deadlock: 1 thread waits for itself: main holds mutex and waits for mutex, held by itself"
         ],
     );
-    check(&nested(1), expect!["assertion: mutex is released by T0, which has not got it"]);
+    check(&nested(1), expect!["assertion: mutex is released by main, which has not got it"]);
     check(&nested(2), expect!["assertion: assertion failed"]);
 }
 
@@ -542,7 +542,7 @@ fn joining_twice_is_wrong() {
         let process = main.get(handle);
         main.then(Action::Join { process, to: None });
     }
-    check(&main_program(main, program), expect!["assertion: T1 is joined twice"]);
+    check(&main_program(main, program), expect!["assertion: worker#1 is joined twice"]);
 }
 
 #[test]

@@ -74,6 +74,7 @@ impl<'a> From<&'a Counterexample> for Interleaving<'a> {
                 | ViolationKind::Livelock
                 | ViolationKind::Ltl
                 | ViolationKind::InvalidEnd
+                | ViolationKind::Leak
         );
         let failed = (at_last_step && n_steps > 0).then_some((n_steps, violation.kind.name()));
         Self { story, waits, failed, ..Self::new(execution) }

@@ -196,6 +196,7 @@ fn limit_in_words(limit: &Limit) -> String {
         Limit::Executions(n) => format!("execution limit, {}", grouped(*n)),
         Limit::Depth(n) => format!("depth limit, {}", counted(*n as u64, "step")),
         Limit::States(n) => format!("state limit, {}", counted(*n as u64, "state")),
+        Limit::Memory(n) => format!("memory limit, {} MB", grouped(n.div_ceil(1_000_000))),
         other => other.to_string(),
     }
 }
@@ -208,6 +209,10 @@ fn tip(limit: &Limit) -> &'static str {
              mistakes need no more"
         }
         Limit::Depth(_) => "a larger `--bound depth=N` sees more of the rest",
+        Limit::Memory(_) => {
+            "a larger `--memory-limit` sees more; `--bound preemption=2` asks for less, and most \
+             mistakes need no more"
+        }
         Limit::States(_) => {
             "a larger `--memory-limit` sees more; `--reduction persistent` stores fewer states"
         }
@@ -697,6 +702,7 @@ mod tests {
             Limit::Executions(10_000),
             Limit::Depth(1),
             Limit::States(5_000_000),
+            Limit::Memory(8_000_000_000),
             Limit::Interrupted,
         ];
         let mut text = String::new();
@@ -728,6 +734,12 @@ mod tests {
                 Tip: a larger `--memory-limit` sees more; `--reduction persistent` stores
                      fewer states
             mazurka: unverified: state limit, 5 000 000 states: 2 executions (3 threads), 0.01 s
+
+                   Stop memory limit, 8 000 MB                          2 executions, 0.01 s
+             Unverified nothing wrong in what was explored, and nothing proved
+                Tip: a larger `--memory-limit` sees more; `--bound preemption=2` asks for
+                     less, and most mistakes need no more
+            mazurka: unverified: memory limit, 8 000 MB: 2 executions (3 threads), 0.01 s
 
                    Stop interrupted                                     2 executions, 0.01 s
              Unverified nothing wrong in what was explored, and nothing proved

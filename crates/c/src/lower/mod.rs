@@ -35,6 +35,8 @@ pub(crate) fn lower(
         .iter()
         .any(|it| it.name == "pthread_key_create" && it.body.is_some());
     let mut program = Program::new(name);
+    program.properties = vec!["crash".to_owned(), "memory error".to_owned()];
+    program.properties.extend(options.overflow.then(|| "overflow".to_owned()));
     program.assumptions = checked.assumptions;
     let tree = &checked.tree;
     let mut lowering = Lowering {

@@ -2,7 +2,6 @@
 
 use super::code::{
     Address, AddressBase, CONTROL, Code, HALT, Kind, Node, ObjectInfo, Op, Operand, Pc, Source,
-    UNBORN,
 };
 use super::names::Names;
 use super::next::Pending;
@@ -64,7 +63,7 @@ pub(super) struct Machine {
     pub(super) marks: Vec<(usize, usize)>,
     pub(super) accesses: Vec<PlainAccess>,
     pub(super) last: Last,
-    /// Whether a block that nothing leads to any more when the program ends is a violation.
+    /// Whether a leak is a violation: see `leak.rs`.
     pub(super) finds_leaks: bool,
     /// The numbers of what is made on the way: the same for all clones.
     pub(super) names: Arc<Mutex<Names>>,
@@ -82,6 +81,8 @@ pub(super) struct Thread {
     pub(super) made: Vec<ObjectInfo>,
     /// The threads it has spawned, by number, in any execution.
     pub(super) children: Vec<u32>,
+    /// What it runs, or ran when it was last there: for its name.
+    pub(super) routine: Option<u32>,
 }
 
 /// What a word held before it changed.
@@ -388,7 +389,13 @@ impl Machine {
 
     pub(super) fn object_text(&self, code: &Code, object: &ObjectInfo) -> String {
         let names = self.names.lock().expect("nobody panics while naming");
-        format!("`{}`", names.object(code, object))
+        format!("`{}`", names.object(code, &self.threads, object))
+    }
+
+    /// What people call a thread.
+    pub(super) fn thread_text(&self, thread: usize) -> String {
+        let names = self.names.lock().expect("nobody panics while naming");
+        names.thread_text(&self.threads, thread)
     }
 
     /// Makes an object of zeros.
@@ -472,37 +479,6 @@ impl Machine {
         if matches!(spot.object.kind, Kind::Heap | Kind::Frame) {
             self.watch(code, spot, 1, false);
         }
-    }
-
-    /// A block that is there still, though nothing leads to it from the objects of the program or from
-    /// a thread that has not ended.
-    pub(super) fn leaked(&self, code: &Code) -> Option<ObjectInfo> {
-        let mut to_visit: Vec<u64> = self.memory[2..code.memory.len()].to_vec();
-        for (idx, thread) in self.threads.iter().enumerate() {
-            if !matches!(self.pc(idx), UNBORN | HALT) {
-                to_visit.extend(&thread.stack[..self.control(idx, control::TOP) as usize]);
-            }
-        }
-        let mut reached = Vec::new();
-        while let Some(word) = to_visit.pop() {
-            let pointer = Pointer { offset: 0, ..Pointer::from_bits(word) };
-            let Ok(object) = self.object(code, pointer) else { continue };
-            if pointer.made().is_some() && !reached.contains(&object.address) {
-                reached.push(object.address);
-                let start = object.address as usize / 8;
-                let words = (object.size as usize).div_ceil(8);
-                to_visit.extend(&self.memory[start..start + words]);
-            }
-        }
-        let made = self.threads.iter().enumerate().flat_map(|(idx, thread)| {
-            let n_made = match self.pc(idx) {
-                UNBORN => 0,
-                _ => self.control(idx, control::MADE) as usize,
-            };
-            thread.made[..n_made].iter().copied()
-        });
-        let mut blocks = made.filter(|object| object.kind == Kind::Heap && self.is_live(object));
-        blocks.find(|object| !reached.contains(&object.address))
     }
 
     /// Grows a stack so that it has room for `len` words.

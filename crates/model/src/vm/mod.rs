@@ -9,6 +9,7 @@ mod compile;
 mod copy;
 mod finest;
 mod foresight;
+mod leak;
 mod machine;
 mod names;
 mod next;
@@ -80,8 +81,7 @@ impl Vm {
         Ok(Self { program, code, initial: Arc::new(machine.clone()), machine })
     }
 
-    /// Makes it a violation if the program ends while there are blocks that nothing leads to: neither
-    /// its objects nor a thread that has not ended.
+    /// Makes it a violation if the program ends while there are blocks that nothing leads to.
     pub fn finding_leaks(mut self) -> Self {
         self.machine.finds_leaks = true;
         self
@@ -107,6 +107,11 @@ impl Vm {
     /// Whether a thread has ended.
     pub fn has_ended(&self, thread: ThreadId) -> bool {
         self.machine.has_ended(thread.index())
+    }
+
+    /// How many threads there are in all executions so far, of all clones.
+    pub fn n_names(&self) -> usize {
+        self.names().n_threads()
     }
 
     fn names(&self) -> std::sync::MutexGuard<'_, Names> {
@@ -190,6 +195,11 @@ impl System for Vm {
         }
     }
 
+    fn properties(&self) -> Vec<String> {
+        let leak = self.machine.finds_leaks.then(|| "leak".to_owned());
+        self.program.properties.iter().cloned().chain(leak).collect()
+    }
+
     fn assumptions(&self) -> Vec<String> {
         self.program.assumptions.clone()
     }
@@ -221,16 +231,15 @@ impl System for Vm {
     }
 
     fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
-        let name = self.names().thread_text(thread.index());
-        Cow::Owned(name.unwrap_or_else(|| thread.to_string()))
+        Cow::Owned(self.machine.thread_text(thread.index()))
     }
 
     fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
-        Cow::Owned(self.names().unit(&self.code, object.index() as u32))
+        Cow::Owned(self.names().unit(&self.code, &self.machine.threads, object.index() as u32))
     }
 
     fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
-        Cow::Owned(self.names().piece(&self.code, object.index() as u32))
+        Cow::Owned(self.names().piece(&self.code, &self.machine.threads, object.index() as u32))
     }
 }
 

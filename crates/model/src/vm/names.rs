@@ -4,7 +4,9 @@
 //! engine compares operations of different executions by them.
 
 use super::code::{Code, Kind, ObjectInfo};
+use super::machine::Thread;
 use crate::{Layout, LayoutId, Program};
+use mazurka_core::ThreadId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -78,7 +80,7 @@ impl Names {
     }
 
     /// What people call an object.
-    pub(super) fn object(&self, code: &Code, object: &ObjectInfo) -> String {
+    pub(super) fn object(&self, code: &Code, threads: &[Thread], object: &ObjectInfo) -> String {
         if matches!(object.kind, Kind::Static | Kind::Constant) {
             let idx = code.objects.iter().position(|other| other.address == object.address);
             return idx.map_or_else(String::new, |idx| self.program.objects[idx].name.clone());
@@ -88,11 +90,11 @@ impl Names {
         let mut candidates = self.made[..at].iter().rev();
         candidates
             .find(|made| made.first_unit == object.first_unit && made.size == object.size)
-            .map_or_else(String::new, Named::text)
+            .map_or_else(String::new, |named| self.made_text(threads, named))
     }
 
     /// What people call the unit of an operation.
-    pub(super) fn unit(&self, code: &Code, unit: u32) -> String {
+    pub(super) fn unit(&self, code: &Code, threads: &[Thread], unit: u32) -> String {
         if code.atomic_unit == Some(unit) {
             return "memory".to_owned();
         }
@@ -107,6 +109,7 @@ impl Names {
         }
         self.made_part(
             code,
+            threads,
             unit,
             |named| named.first_unit,
             |units, offset| units.units.number(offset),
@@ -114,7 +117,7 @@ impl Names {
     }
 
     /// What people call a piece of plain memory.
-    pub(super) fn piece(&self, code: &Code, piece: u32) -> String {
+    pub(super) fn piece(&self, code: &Code, threads: &[Thread], piece: u32) -> String {
         let of_static = code.objects.iter().enumerate().rev().find(|(_, object)| {
             object.first_piece <= piece && object.size > 0 && piece < code.n_pieces
         });
@@ -126,6 +129,7 @@ impl Names {
         }
         self.made_part(
             code,
+            threads,
             piece,
             |named| named.first_piece,
             |units, offset| units.pieces.number(offset),
@@ -135,6 +139,7 @@ impl Names {
     fn made_part(
         &self,
         code: &Code,
+        threads: &[Thread],
         number: u32,
         first: impl Fn(&Named) -> u32,
         number_of: impl Fn(&super::units::Units, u32) -> u32,
@@ -151,7 +156,7 @@ impl Names {
             true => format!("[{}]{}", offset / element, self.path(units.layout, offset % element)),
             false => self.path(units.layout, offset),
         };
-        named.text() + &path
+        self.made_text(threads, named) + &path
     }
 
     /// The way from the beginning of a layout to the scalar at `offset`: `[3].next`.
@@ -171,21 +176,32 @@ impl Names {
         }
     }
 
-    /// What people call a thread that was spawned.
-    pub(super) fn thread_text(&self, thread: usize) -> Option<String> {
-        let process = self.program.processes.get(thread)?;
-        (!process.name.is_empty()).then(|| process.name.clone())
+    /// What people call a thread: the name of its process, or what it runs and which of those that
+    /// run the same it is.
+    pub(super) fn thread_text(&self, threads: &[Thread], thread: usize) -> String {
+        let process = self.program.processes.get(thread);
+        if let Some(process) = process.filter(|process| !process.name.is_empty()) {
+            return process.name.clone();
+        }
+        let routine = threads.get(thread).and_then(|it| it.routine);
+        let name = routine.map(|routine| &self.program.routines[routine as usize].name);
+        match name.filter(|name| !name.starts_with("__")) {
+            Some(name) => {
+                let alike = threads[..thread].iter().filter(|it| it.routine == routine);
+                format!("{name}#{}", alike.count() + 1)
+            }
+            None => ThreadId::new(thread).to_string(),
+        }
     }
-}
 
-impl Named {
-    fn text(&self) -> String {
-        let what = match self.kind {
+    fn made_text(&self, threads: &[Thread], named: &Named) -> String {
+        let what = match named.kind {
             Kind::Heap => "block",
             Kind::PerThread => "own",
             _ => "local",
         };
-        format!("{what} {} of T{}", self.number, self.thread)
+        let thread = self.thread_text(threads, named.thread as usize);
+        format!("{what} {} of {thread}", named.number)
     }
 }
 

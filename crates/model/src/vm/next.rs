@@ -312,8 +312,11 @@ impl Machine {
         }
         match self.control(thread, control::STATUS) {
             0 => Ok(thread),
-            1 => Err(assertion(format!("{} is joined twice", ThreadId::new(thread)))),
-            _ => Err(assertion(format!("{} is joined and was detached", ThreadId::new(thread)))),
+            1 => Err(assertion(format!("{} is joined twice", self.thread_text(thread)))),
+            _ => {
+                let thread = self.thread_text(thread);
+                Err(assertion(format!("{thread} is joined and was detached")))
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! Runs the invisible instructions between two operations of a thread.
 
 use super::code::{
-    Address, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK, UNBORN,
+    Address, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK,
 };
-use super::machine::{EXCUSED, Frame, Machine, Spot, control, memory};
+use super::machine::{Frame, Machine, Spot, control, memory};
 use super::next::Pending;
 use super::step::assertion;
 use crate::{Pointer, Sync, evaluate};
@@ -67,22 +67,25 @@ impl Machine {
                     let value = value.map_or(0, |value| self.value(code, frame, value));
                     pc = self.pop_frame(code, thread, value);
                     if pc == HALT {
-                        return self.end(code, thread, value);
+                        self.end(thread, value);
+                        return Ok(());
                     }
                     frame = self.frame(thread);
                 }
                 I::ExitProcess { value } => {
                     let value = value.map_or(0, |value| self.value(code, frame, value));
                     while self.pop_frame(code, thread, value) != HALT {}
-                    return self.end(code, thread, value);
+                    self.end(thread, value);
+                    return Ok(());
                 }
                 I::Excuse { begins } => {
                     self.excuse_wait(begins);
                     pc += 1;
                 }
                 I::ExitProgram => {
-                    self.excuse_waiting();
-                    return self.end(code, thread, 0);
+                    self.exit_program();
+                    self.end(thread, 0);
+                    return Ok(());
                 }
                 I::Assume { condition } => {
                     if !self.holds(code, frame, condition) {
@@ -113,8 +116,11 @@ impl Machine {
     /// is in an atomic block.
     fn arrive(&mut self, code: &Code, thread: usize, pc: Pc) -> Result<Arrival, Violation> {
         let is_atomic = self.control(thread, control::ATOMIC) > 0;
-        if let I::Spawn { .. } = code.instructions[pc as usize] {
-            self.name_child(thread)?;
+        if let I::Spawn { target, .. } = code.instructions[pc as usize] {
+            let child = self.name_child(thread)?;
+            // What is no routine is told when the step is taken.
+            let routine = self.target(code, self.frame(thread), target).ok();
+            self.threads[child].routine = routine.map(|routine| routine as u32);
         }
         match self.pending_at(code, thread, pc)? {
             None => Ok(Arrival::Past(self.pass(code, thread, pc)?)),
@@ -206,7 +212,7 @@ impl Machine {
             I::NoWay => {
                 return Err(Violation {
                     kind: ViolationKind::InvalidEnd,
-                    message: format!("{} has no way to go on", ThreadId::new(thread)),
+                    message: format!("{} has no way to go on", self.thread_text(thread)),
                 });
             }
             I::Copy { to, from, size, .. } => {
@@ -353,17 +359,17 @@ impl Machine {
 
     #[cold]
     fn not_held(&self, code: &Code, spot: Spot, thread: usize, how: &str) -> Violation {
-        let (name, thread) = (self.unit_text(code, spot), ThreadId::new(thread));
+        let (name, thread) = (self.unit_text(code, spot), self.thread_text(thread));
         assertion(format!("{name} is {how} by {thread}, which has not got it"))
     }
 
     fn unit_text(&self, code: &Code, spot: Spot) -> String {
         let names = self.names.lock().expect("nobody panics while naming");
-        names.unit(code, super::next::unit(code, spot).index() as u32)
+        names.unit(code, &self.threads, super::next::unit(code, spot).index() as u32)
     }
 
     /// Gives the next child of a thread its number.
-    fn name_child(&mut self, thread: usize) -> Result<(), Violation> {
+    fn name_child(&mut self, thread: usize) -> Result<usize, Violation> {
         let n_before = self.control(thread, control::CHILDREN) as usize;
         if n_before == self.threads[thread].children.len() {
             let mut names = self.names.lock().expect("nobody panics while naming");
@@ -379,7 +385,7 @@ impl Machine {
             self.threads[thread].children.push(child);
             self.grow(n_threads.min(ThreadId::MAX));
         }
-        Ok(())
+        Ok(self.threads[thread].children[n_before] as usize)
     }
 
     fn call(
@@ -470,23 +476,10 @@ impl Machine {
         back as Pc
     }
 
-    fn end(&mut self, code: &Code, thread: usize, value: u64) -> Result<(), Violation> {
+    fn end(&mut self, thread: usize, value: u64) {
         self.set_stack(thread, control::RESULT, value);
         self.set_stack(thread, control::PC, u64::from(HALT));
         self.set_pending(thread, Pending::FINISHED);
-        let is_over = |machine: &Self| {
-            let mut threads = 0..machine.threads.len();
-            machine.memory[EXCUSED] != 0
-                || threads.all(|thread| matches!(machine.pc(thread), HALT | UNBORN))
-        };
-        if self.finds_leaks
-            && is_over(self)
-            && let Some(block) = self.leaked(code)
-        {
-            let name = self.object_text(code, &block);
-            return Err(memory(format!("{name} is never freed, and nothing leads to it")));
-        }
-        Ok(())
     }
 }
 

@@ -16,10 +16,10 @@ impl Machine {
         self.mark();
         let thread = decision.thread.index();
         let result = match self.operate(code, thread, self.pc(thread), decision.choice) {
-            Ok((effect, pc)) => match self.run(code, thread, pc) {
-                Ok(()) => Ok(effect),
-                Err(violation) => Err(Failure { effect, violation }),
-            },
+            Ok((effect, pc)) => {
+                let ran = self.run(code, thread, pc).and_then(|()| self.check_leaks(code));
+                ran.map(|()| effect).map_err(|violation| Failure { effect, violation })
+            }
             Err(violation) => Err(Failure { effect: Effect::Done, violation }),
         };
         if result.is_err() {
@@ -431,6 +431,16 @@ impl Machine {
         self.set_word(EXCUSED, self.memory[EXCUSED] | FOR_EVER);
     }
 
+    /// Ends the program: whoever goes on could as well have done so before.
+    pub(super) fn exit_program(&mut self) {
+        self.excuse_waiting();
+        self.set_word(EXCUSED, self.memory[EXCUSED] | EXITED);
+    }
+
+    pub(super) fn has_exited(&self) -> bool {
+        self.memory[EXCUSED] & EXITED != 0
+    }
+
     /// Begins or ends a wait that is excused.
     pub(super) fn excuse_wait(&mut self, begins: bool) {
         let before = self.memory[EXCUSED];
@@ -440,6 +450,9 @@ impl Machine {
 
 /// What is not taken back by the end of an excused wait.
 const FOR_EVER: u64 = 1 << 32;
+
+/// The program has exited.
+const EXITED: u64 = 1 << 33;
 
 fn updated(update: Update, ty: Type, old: u64, value: u64) -> u64 {
     let binary = |op| evaluate::binary(op, ty, old, value, ty);
