@@ -22,20 +22,19 @@ mod check;
 mod fault;
 mod lower;
 mod preprocess;
-mod source;
 mod tokens;
 mod tree;
 mod types;
 
 pub use check::Extern;
-pub use fault::{Fault, Faults};
+pub use mazurka_source::{Fault, Faults};
 
 use check::{Externs, Unit};
-use fault::code;
+use fault as code;
 use lang_c::driver::{Config, Flavor, SyntaxError, parse_preprocessed};
 use mazurka_model::Program;
+use mazurka_source::{Sources, Span, Text};
 use preprocess::Compiler;
-use source::{Sources, Span, Text};
 use std::path::PathBuf;
 
 /// The functions that programs call.
@@ -143,9 +142,7 @@ fn syntax_fault(sources: &mut Sources, name: &str, error: SyntaxError) -> Fault 
     let len = rest.chars().take_while(|c| is_word(*c)).count().max(1);
     let start = error.offset as u32;
     sources.texts.push(Text::new(name, error.source));
-    let spot = sources.spot(Span { text_idx, start, end: start + len as u32 });
-    let line = sources.line(&spot.file, spot.line);
     let fault =
         Fault::new(code::SYNTAX, "this syntax is not supported").label("not understood here");
-    Fault { spot: Some(spot), line, ..fault }
+    sources.place(fault, Span { text_idx, start, end: start + len as u32 })
 }

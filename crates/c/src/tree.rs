@@ -3,8 +3,8 @@
 //! What is left of C here is small: loops, `break` and `continue` are labels and jumps, `a[i]` and
 //! `p->m` are places, `&&` and `||` are what they are because they are control flow.
 
-use crate::source::Span;
 use crate::types::{Bits, Qualified, Records, Signature, Type};
+use mazurka_source::Span;
 use std::rc::Rc;
 
 /// A whole program.

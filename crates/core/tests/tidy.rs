@@ -6,28 +6,29 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Every folder of `crates/`, and the crates it may use.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("core", &[]),
     ("explore", &["core"]),
     ("native", &["core", "explore"]),
     ("mazurka", &["core", "explore", "report"]),
     ("model", &["core"]),
-    ("c", &["model"]),
+    ("c", &["model", "source"]),
     ("ltl", &[]),
-    ("promela", &["model", "ltl"]),
+    ("promela", &["model", "ltl", "source"]),
     ("statespace", &["core", "model", "ltl"]),
     ("symbolic", &["core", "model", "ltl"]),
     ("report", &["core"]),
     ("cli", &ALL),
     ("lab", &ALL),
     ("script", &["core"]),
+    ("source", &[]),
 ];
 
 /// All but the test kit and the lab.
 #[rustfmt::skip]
-const ALL: [&str; 12] = [
+const ALL: [&str; 13] = [
     "core", "explore", "native", "mazurka", "model", "c", "ltl", "promela", "statespace",
-    "symbolic", "report", "cli",
+    "symbolic", "report", "cli", "source",
 ];
 
 /// The test kit: tests, examples and benchmarks may use it, and crates that are not published.

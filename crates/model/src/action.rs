@@ -1,6 +1,6 @@
 //! What an edge does: one small step of a process.
 
-use crate::{Expr, LayoutId, Place, RegisterId, RoutineId, Type};
+use crate::{Expr, LayoutId, LocationId, Place, RegisterId, RoutineId, Type};
 use mazurka_core::ViolationKind;
 
 /// One small step. Whatever it computes is total; what can go wrong is a violation that the action
@@ -150,6 +150,22 @@ pub enum Action {
     /// See [`Action::AtomicBegin`].
     AtomicEnd,
 
+    /// Takes edges of the routine, one behind the other, in one step that nobody can look into: at each
+    /// location the first that is possible. The whole is possible if an edge of the first location is. Having to wait later is a violation of the kind `deadlock`.
+    Indivisible {
+        /// Where it begins.
+        start: LocationId,
+        /// Where it ends, and where no edge leads away from. The process is then where the edge leads.
+        end: LocationId,
+    },
+    /// Shows a text to whoever runs a simulation, with the arguments in the place of `%d` and its like.
+    Print {
+        /// The text, with escapes as in C.
+        text: String,
+        /// What is filled in.
+        arguments: Vec<Expr>,
+    },
+
     /// A register gets any number from `low` to `high`. The `Vm` tries them all and refuses programs
     /// where these are more than `u32::MAX`.
     Choose {
@@ -177,6 +193,13 @@ pub enum Action {
         arguments: Vec<Expr>,
         /// Gets its number, a [`Type::U32`].
         to: Option<RegisterId>,
+    },
+    /// Gives a process another priority.
+    SetPriority {
+        /// Its number, of any integer type.
+        process: Expr,
+        /// The priority, of any integer type.
+        priority: Expr,
     },
     /// Waits until a process has ended. Joining it twice, or one that was detached, is a violation.
     Join {
@@ -346,13 +369,13 @@ pub enum Callee {
 }
 
 /// One message, sent or received.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
     /// The channel: an object, or a part of one, with a
     /// [`Layout::Channel`](crate::Layout::Channel).
     pub channel: Place,
-    /// Its layout.
-    pub layout: LayoutId,
+    /// Its layout, if that is known before the program runs.
+    pub layout: Option<LayoutId>,
     /// Its fields, as many as the channel has.
     pub fields: Vec<MessageField>,
     /// Sent: not to the end of the queue, but before the first message that is greater. Received: not
@@ -363,7 +386,7 @@ pub struct Message {
 }
 
 /// A field of a message, sent or received.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MessageField {
     /// Sent: this value. Received: only a message with this value fits.
     Value(Expr),
@@ -393,6 +416,7 @@ impl Action {
             | Self::ExitProcess { .. }
             | Self::ExitProgram
             | Self::Excuse { .. }
+            | Self::Print { .. }
             | Self::MutexInit { .. }
             | Self::MutexDestroy { .. }
             | Self::RwLockDestroy(_)
@@ -462,6 +486,7 @@ impl Action {
         use Part::{Place, Value};
         match self {
             Self::Skip
+            | Self::Indivisible { .. }
             | Self::AtomicBegin
             | Self::AtomicEnd
             | Self::Choose { .. }
@@ -510,6 +535,13 @@ impl Action {
                 value.iter().for_each(|value| visit(Value(value)));
             }
             Self::Check { condition, .. } | Self::Assume { condition } => visit(Value(condition)),
+            Self::Print { arguments, .. } => {
+                arguments.iter().for_each(|argument| visit(Value(argument)));
+            }
+            Self::SetPriority { process, priority } => {
+                visit(Value(process));
+                visit(Value(priority));
+            }
             Self::Join { process, .. } | Self::Detach { process } => visit(Value(process)),
             Self::MutexInit { mutex, kind } => {
                 visit(Place(mutex));
@@ -545,21 +577,31 @@ impl Action {
             Self::Send(message)
             | Self::TrySend(message, _)
             | Self::Receive(message)
-            | Self::TryReceive(message, _) => {
-                visit(Place(&message.channel));
-                for field in &message.fields {
-                    match field {
-                        MessageField::Value(value) => visit(Value(value)),
-                        MessageField::Place(place, _) => visit(Place(place)),
-                        MessageField::Ignore | MessageField::Register(_) => {}
-                    }
-                }
-            }
+            | Self::TryReceive(message, _) => message.visit_parts(visit),
         }
     }
 }
 
 impl Message {
+    /// Calls `visit` with all expressions in it, outer ones first.
+    pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        self.visit_parts(&mut |part| match part {
+            Part::Place(place) => place.visit(visit),
+            Part::Value(value) => value.visit(visit),
+        });
+    }
+
+    fn visit_parts<'a>(&'a self, visit: &mut dyn FnMut(Part<'a>)) {
+        visit(Part::Place(&self.channel));
+        for field in &self.fields {
+            match field {
+                MessageField::Value(value) => visit(Part::Value(value)),
+                MessageField::Place(place, _) => visit(Part::Place(place)),
+                MessageField::Ignore | MessageField::Register(_) => {}
+            }
+        }
+    }
+
     fn targets(&self) -> impl Iterator<Item = RegisterId> {
         self.fields.iter().filter_map(|field| match field {
             MessageField::Register(register) => Some(*register),

@@ -26,6 +26,10 @@ impl RoutineBuilder {
             locations: vec![Location::default(), Location::default()],
             start: LocationId(0),
             end: LocationId(1),
+            prologue: Vec::new(),
+            provided: None,
+            priority: 1,
+            exclusive: Vec::new(),
             span: Span::NONE,
         };
         Self { routine, here: LocationId(0), span: Span::NONE }
@@ -107,13 +111,13 @@ impl RoutineBuilder {
 
     /// Adds an edge from `from`.
     pub fn edge(&mut self, from: LocationId, guard: Option<Expr>, action: Action, to: LocationId) {
-        let edge = Edge { guard, otherwise: false, action, to, span: self.span };
+        let edge = Edge { guard, ..Edge::new(action, to, self.span) };
         self.location_mut(from).edges.push(edge);
     }
 
     /// Adds an edge from `from` that is taken only if no other is possible.
     pub fn otherwise(&mut self, from: LocationId, action: Action, to: LocationId) {
-        let edge = Edge { guard: None, otherwise: true, action, to, span: self.span };
+        let edge = Edge { otherwise: true, ..Edge::new(action, to, self.span) };
         self.location_mut(from).edges.push(edge);
     }
 

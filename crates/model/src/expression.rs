@@ -1,8 +1,9 @@
 //! Values computed from what a process knows: total, and typed by width.
 
-use crate::{ObjectIdx, Pointer, RegisterId, RoutineId, Type, evaluate};
+use crate::{ObjectIdx, Pointer, Query, RegisterId, RoutineId, Type, evaluate};
 
-/// A value. Computing it has no effect and always succeeds; only [`Expr::Read`] looks at memory.
+/// A value. Computing it has no effect and always succeeds; only [`Expr::Read`] and [`Expr::Query`]
+/// look at the state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
     /// This number, in the [canonical](crate::canonical) form of its type.
@@ -51,6 +52,11 @@ pub enum Expr {
         /// The type it is read as.
         ty: Type,
     },
+    /// An index into so many elements, of any integer type, which the result has, too. One outside is a
+    /// violation of the kind `memory` of the action or guard that computes it. The `Vm` refuses it.
+    Index(Box<Expr>, u32),
+    /// What only the whole state tells.
+    Query(Box<Query>),
 }
 
 /// Where in memory: a number of bytes from the beginning of something.
@@ -73,6 +79,10 @@ pub enum Base {
     /// Wherever a pointer points to. Nothing, something freed or too small is a violation of the
     /// kind `memory` when the place is used.
     Pointer(Expr),
+    /// The channel of this number, of any integer type. Channels are numbered from 1, those of the
+    /// program first, then those of its processes, older processes first. None of that number is a
+    /// violation of the kind `memory`. The `Vm` refuses it.
+    Channel(Expr),
 }
 
 /// Operators with one operand.
@@ -235,6 +245,8 @@ impl Expr {
             Self::If(parts) => parts[1].ty(),
             Self::Offset(..) | Self::Address(_) | Self::Routine(_) => Type::Pointer,
             Self::Thread => Type::U32,
+            Self::Index(index, _) => index.ty(),
+            Self::Query(query) => query.ty(),
         }
     }
 
@@ -251,7 +263,10 @@ impl Expr {
         visit(self);
         match self {
             Self::Const { .. } | Self::Register { .. } | Self::Routine(_) | Self::Thread => {}
-            Self::Unary(_, operand) | Self::Convert(_, operand) | Self::Reinterpret(_, operand) => {
+            Self::Unary(_, operand)
+            | Self::Convert(_, operand)
+            | Self::Reinterpret(_, operand)
+            | Self::Index(operand, _) => {
                 operand.visit(visit);
             }
             Self::Binary(_, left, right)
@@ -264,13 +279,19 @@ impl Expr {
             Self::If(parts) => parts.iter().for_each(|part| part.visit(visit)),
             Self::Address(place) => place.visit(visit),
             Self::Read { from, .. } => from.visit(visit),
+            Self::Query(query) => query.visit(visit),
         }
+    }
+
+    /// Asks the state.
+    pub fn query(query: Query) -> Self {
+        Self::Query(Box::new(query))
     }
 
     /// Whether it looks at memory.
     pub fn reads_memory(&self) -> bool {
         let mut reads = false;
-        self.visit(&mut |part| reads |= matches!(part, Self::Read { .. }));
+        self.visit(&mut |part| reads |= matches!(part, Self::Read { .. } | Self::Query(_)));
         reads
     }
 }
@@ -289,6 +310,11 @@ impl Place {
     /// Where a pointer points to.
     pub fn pointer(pointer: Expr) -> Self {
         Self { base: Base::Pointer(pointer), offset: Expr::int(Type::I64, 0) }
+    }
+
+    /// The channel of a number.
+    pub fn channel(number: Expr) -> Self {
+        Self { base: Base::Channel(number), offset: Expr::int(Type::I64, 0) }
     }
 
     /// So many bytes on.
@@ -314,8 +340,8 @@ impl Place {
 
     /// Calls `visit` with all expressions in it, outer ones first.
     pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
-        if let Base::Pointer(pointer) = &self.base {
-            pointer.visit(visit);
+        if let Base::Pointer(base) | Base::Channel(base) = &self.base {
+            base.visit(visit);
         }
         self.offset.visit(visit);
     }

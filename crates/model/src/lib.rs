@@ -34,6 +34,7 @@ mod expression;
 
 mod print;
 mod program;
+mod query;
 mod span;
 mod types;
 mod vm;
@@ -47,9 +48,10 @@ pub use expression::{Base, Binary, Compare, Expr, Overflow, Place, Unary};
 
 pub use print::{dot, text};
 pub use program::{
-    Branching, Edge, FrameObject, Init, InitValue, Labels, Location, LocationId, Object, ObjectIdx,
-    Process, Program, Register, RegisterId, Routine, RoutineId, Storage,
+    Branching, Edge, Exclusive, FrameObject, Init, InitValue, Labels, Location, LocationId, Object,
+    ObjectIdx, Process, Program, Register, RegisterId, Routine, RoutineId, Storage, Symbol, Trace,
 };
+pub use query::Query;
 pub use span::{FileId, Span};
 pub use types::{Field, Layout, LayoutId, Pointer, Sync, Type};
 pub use vm::{Races, Vm, VmError};

@@ -2,7 +2,7 @@
 
 use crate::{
     Access, Action, Base, Binary, Branching, Callee, Compare, Edge, Expr, InitValue, Layout,
-    LayoutId, Message, MessageField, Overflow, Place, Pointer, Program, RegisterId, Routine,
+    LayoutId, Message, MessageField, Overflow, Place, Pointer, Program, Query, RegisterId, Routine,
     RoutineId, Span, Storage, Type, Unary, Update,
 };
 use std::fmt::{self, Write as _};
@@ -28,6 +28,7 @@ fn write_text(program: &Program, out: &mut String) -> fmt::Result {
             Storage::Shared => "",
             Storage::Constant => "constant ",
             Storage::PerThread => "per-thread ",
+            Storage::Scratch => "scratch ",
         };
         write!(out, "{storage}object {}: {}", object.name, layout(program, object.layout))?;
         for init in &object.init {
@@ -94,7 +95,6 @@ fn write_routine(program: &Program, routine: &Routine, out: &mut String) -> fmt:
             (idx == routine.start.0 as usize, "start"),
             (idx == routine.end.0 as usize, "end"),
             (location.branching == Branching::Choice, "any of"),
-            (location.atomic, "atomic"),
             (location.labels.end, "end-label"),
             (location.labels.progress, "progress-label"),
             (location.labels.accept, "accept-label"),
@@ -195,12 +195,15 @@ struct Show<'a> {
 impl Show<'_> {
     fn edge(&self, edge: &Edge) -> String {
         let action = self.action(&edge.action);
-        match (&edge.guard, edge.otherwise) {
+        let escape = edge.escape.map_or_else(String::new, |number| format!("escape {number} "));
+        let atomic = if edge.atomic { " atomic" } else { "" };
+        let shown = match (&edge.guard, edge.otherwise) {
             (Some(guard), _) if edge.action == Action::Skip => format!("[{}]", self.expr(guard)),
             (Some(guard), _) => format!("[{}] {action}", self.expr(guard)),
             (None, true) => format!("[otherwise] {action}"),
             (None, false) => action,
-        }
+        };
+        format!("{escape}{shown}{atomic}")
     }
 
     fn register(&self, register: RegisterId) -> String {
@@ -277,6 +280,14 @@ impl Show<'_> {
             A::Yield => "yield".to_owned(),
             A::Spawn { routine, arguments, to } => {
                 format!("{}spawn {}", self.result(*to), self.call(routine, arguments))
+            }
+            A::SetPriority { process, priority } => {
+                format!("priority of {} = {}", expr(process), expr(priority))
+            }
+            A::Indivisible { start, end } => format!("all at once from {} to {}", start.0, end.0),
+            A::Print { text, arguments } => {
+                let arguments = arguments.iter().map(|it| format!(", {}", expr(it)));
+                format!("print \"{text}\"{}", arguments.collect::<String>())
             }
             A::Join { process, to } => format!("{}join {}", self.result(*to), expr(process)),
             A::Detach { process } => format!("detach {}", expr(process)),
@@ -365,6 +376,7 @@ impl Show<'_> {
             Base::Object(object) => self.program.objects[object.0 as usize].name.clone(),
             Base::Frame(number) => self.routine.objects[*number as usize].name.clone(),
             Base::Pointer(pointer) => format!("*{}", self.expr(pointer)),
+            Base::Channel(number) => format!("channel {}", self.expr(number)),
         };
         match place.offset.as_const() {
             Some(0) => base,
@@ -407,6 +419,42 @@ impl Show<'_> {
             Expr::Routine(routine) => format!("&{}", self.routine_name(*routine)),
             Expr::Thread => "thread".to_owned(),
             Expr::Read { from, ty } => format!("{ty}[{}]", self.place(from)),
+            Expr::Index(index, count) => format!("{} of {count}", self.expr(index)),
+            Expr::Query(query) => self.query(query),
+        }
+    }
+
+    fn query(&self, query: &Query) -> String {
+        let process = |process: &Option<Expr>, routine: RoutineId| {
+            let name = self.routine_name(routine);
+            process.as_ref().map_or(name.clone(), |it| format!("{name}[{}]", self.expr(it)))
+        };
+        match query {
+            Query::Length(channel) => format!("length({})", self.expr(channel)),
+            Query::Full(channel) => format!("full({})", self.expr(channel)),
+            Query::Empty(channel) => format!("empty({})", self.expr(channel)),
+            Query::Poll(message) => self.message("poll", message),
+            Query::OwnChannel(object) => {
+                format!("number of {}", self.routine.objects[*object as usize].name)
+            }
+            Query::Processes => "processes".to_owned(),
+            Query::Last => "last".to_owned(),
+            Query::Timeout => "timeout".to_owned(),
+            Query::NonProgress => "non-progress".to_owned(),
+            Query::Enabled(process) => format!("enabled({})", self.expr(process)),
+            Query::Location(process) => format!("location({})", self.expr(process)),
+            Query::Priority(process) => format!("priority({})", self.expr(process)),
+            Query::At { process: number, routine, location } => {
+                format!("{} at {}", process(number, *routine), location.0)
+            }
+            Query::Register { process: number, routine, register, .. } => {
+                let name = &self.program.routine(*routine).registers[register.0 as usize].name;
+                format!("{}'s {name}", process(number, *routine))
+            }
+            Query::Frame { process: number, routine, from, .. } => {
+                let shown = Show { program: self.program, routine: self.program.routine(*routine) };
+                format!("{}'s {}", process(number, *routine), shown.place(from))
+            }
         }
     }
 }

@@ -20,8 +20,37 @@ pub struct Program {
     /// What running it finds beside failed assertions, since the front end has written checks for it
     /// or the machine looks: "overflow".
     pub properties: Vec<String>,
+    /// The routine that says which runs would be wrong, if there is one: it takes a step, a guard,
+    /// before each step of the program.
+    pub claim: Option<RoutineId>,
+    /// What the order of messages may look like, if something is said of it.
+    pub trace: Option<Trace>,
+    /// Whether only a process of the highest priority among those that can move may move.
+    pub has_priorities: bool,
+    /// The names of values, for people.
+    pub symbols: Vec<Symbol>,
     /// What a verdict about it takes for granted, as ends of a sentence: "assuming …".
     pub assumptions: Vec<String>,
+}
+
+/// A routine that says which orders of messages are right, or which are wrong. Its edges are sends and
+/// receives, and it takes one of them whenever a process does the same to one of the channels that it
+/// is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The routine.
+    pub routine: RoutineId,
+    /// Whether it is wrong to follow it to its end; else, it is wrong not to follow it.
+    pub is_forbidden: bool,
+}
+
+/// A value with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// What people call it.
+    pub name: String,
+    /// The value.
+    pub value: u64,
 }
 
 /// An object of the program, by its number.
@@ -64,6 +93,9 @@ pub enum Storage {
     Constant,
     /// Every thread has its own, with these first values.
     PerThread,
+    /// One, for all, that no stored state has: it holds its first values again behind every step, or
+    /// sequence of steps, that nobody can look into.
+    Scratch,
 }
 
 /// A value that an object holds in the beginning.
@@ -108,7 +140,26 @@ pub struct Routine {
     pub start: LocationId,
     /// Where it ends: no edge leads away from there.
     pub end: LocationId,
+    /// What is done when a process that runs it starts, as a part of the step that starts it.
+    pub prologue: Vec<Action>,
+    /// When a process that runs it may take steps, a [`Type::BOOL`]; always if there is nothing.
+    pub provided: Option<Expr>,
+    /// The priority of a process that runs it, if nobody says another.
+    pub priority: u8,
+    /// What the user promises about its channels.
+    pub exclusive: Vec<Exclusive>,
     /// Where it is defined.
+    pub span: Span,
+}
+
+/// A promise that a process alone uses one end of a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exclusive {
+    /// Whether it is about sending, not receiving.
+    pub sends: bool,
+    /// The number of the channel.
+    pub channel: Expr,
+    /// Where it is promised.
     pub span: Span,
 }
 
@@ -143,8 +194,6 @@ pub struct Location {
     pub edges: Vec<Edge>,
     /// Which of them is taken.
     pub branching: Branching,
-    /// Whether others do not run while a process stands here and can go on.
-    pub atomic: bool,
     /// What its labels say of it.
     pub labels: Labels,
 }
@@ -182,8 +231,15 @@ pub struct Edge {
     pub action: Action,
     /// Where it leads.
     pub to: LocationId,
+    /// Whether others do not run behind it, as long as the process can go on.
+    pub atomic: bool,
+    /// Which escape it belongs to, if it does. Edges of an escape come first in their location, and
+    /// once one of them is possible, none of another escape, or of no escape, is.
+    pub escape: Option<u32>,
     /// Where it stands in the source.
     pub span: Span,
+    /// As it is written there; empty if nobody wrote it.
+    pub text: String,
 }
 
 /// A process that runs from the beginning.
@@ -280,6 +336,10 @@ impl Program {
             locations: vec![Location::default()],
             start: LocationId(0),
             end: LocationId(0),
+            prologue: Vec::new(),
+            provided: None,
+            priority: 1,
+            exclusive: Vec::new(),
             span: Span::NONE,
         });
         RoutineId(self.routines.len() as u32 - 1)
@@ -318,5 +378,21 @@ impl Routine {
         self.locations.iter().enumerate().flat_map(|(idx, location)| {
             location.edges.iter().map(move |edge| (LocationId(idx as u32), edge))
         })
+    }
+}
+
+impl Edge {
+    /// An edge that is always possible.
+    pub fn new(action: Action, to: LocationId, span: Span) -> Self {
+        Self {
+            guard: None,
+            otherwise: false,
+            action,
+            to,
+            atomic: false,
+            escape: None,
+            span,
+            text: String::new(),
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::expression::number;
 use super::{Checked, Checker, Name, fold};
-use crate::source::Span;
 use crate::tree::{Change, Expression, Intrinsic, Kind, Primitive, Wrong};
 use crate::types::{Int, Type};
 use lang_c::ast;
 use lang_c::span::Node;
+use mazurka_source::Span;
 
 type Arguments<'a> = &'a [Node<ast::Expression>];
 

@@ -1,7 +1,6 @@
 //! Declarations: what types are written as, and which names they give to what.
 
 use super::{Checked, Checker, Definition, Frame, Name, Tag, fold};
-use crate::source::Span;
 use crate::tree::{Body, Constant, FunctionId, Global, GlobalId, LocalId, Statement};
 use crate::types::{Builder, Int, Qualified, Record, RecordId, Signature, Type};
 use lang_c::ast::{
@@ -13,6 +12,7 @@ use lang_c::ast::{
 };
 use lang_c::span::Node;
 use mazurka_model::Sync;
+use mazurka_source::Span;
 use std::rc::Rc;
 
 /// The words in front of a declarator.

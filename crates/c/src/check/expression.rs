@@ -1,13 +1,13 @@
 //! Expressions: their types, the conversions between them, and the places they name.
 
 use super::{Checked, Checker, Name, pointer};
-use crate::source::Span;
 use crate::tree::{
     Base, Binary, Call, Callee, Expression, FunctionId, Kind, Place, Statement, Step, Unary, Update,
 };
 use crate::types::{Field, Int, Qualified, Signature, Type};
 use lang_c::ast::{self, BinaryOperator, UnaryOperator};
 use lang_c::span::Node;
+use mazurka_source::Span;
 use std::rc::Rc;
 
 /// What an expression of C is before it is used: a place, or a value.

@@ -6,11 +6,11 @@
 use super::expression::Operand;
 use super::literal::string_initial;
 use super::{Checked, Checker, fold};
-use crate::source::Span;
 use crate::tree::{Base, Constant, Expression, GlobalId, Initial, Kind, LocalId, Place, Statement};
 use crate::types::{Bits, Field, Int, Qualified, Type};
 use lang_c::ast::{self, Designator, Initializer, InitializerListItem};
 use lang_c::span::Node;
+use mazurka_source::Span;
 use std::rc::Rc;
 
 /// A part of an object and what it is to hold.

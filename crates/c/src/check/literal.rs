@@ -1,10 +1,10 @@
 //! Numbers, characters and strings as they are written.
 
 use super::{Checked, Checker};
-use crate::source::Span;
 use crate::tree::{Constant, Expression, Global, GlobalId, Initial, Kind};
 use crate::types::{Int, Qualified, Type};
 use lang_c::ast;
+use mazurka_source::Span;
 use std::rc::Rc;
 
 impl Checker<'_> {

@@ -13,12 +13,13 @@ mod initialiser;
 mod literal;
 mod statement;
 
-use crate::fault::{Fault, code};
-use crate::source::{Sources, Span};
+use crate::fault as code;
 use crate::tree::{Body, Function, FunctionId, Global, GlobalId, LabelId, Local, LocalId, Tree};
 use crate::types::{Qualified, RecordId, Signature, Type};
 use lang_c::ast::{ExternalDeclaration, FunctionDefinition, TranslationUnit};
 use lang_c::span::Node;
+use mazurka_source::Fault;
+use mazurka_source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::rc::Rc;

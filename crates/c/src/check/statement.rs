@@ -252,7 +252,7 @@ impl<'a> Checker<'a> {
         self.statement(&it.statement, to)
     }
 
-    fn add_case(&mut self, case: Case, span: crate::source::Span) -> Checked<()> {
+    fn add_case(&mut self, case: Case, span: mazurka_source::Span) -> Checked<()> {
         match self.frame.switches.last_mut() {
             Some(switch) => {
                 switch.cases.push(case);

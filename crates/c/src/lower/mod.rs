@@ -10,13 +10,13 @@ mod place;
 mod statement;
 
 use crate::check::{self, Externs};
-use crate::source::{Sources, Span};
 use crate::tree::{Body, Constant, Function, FunctionId, GlobalId, Initial, Tree};
 use crate::types::{self, Int};
 use mazurka_model::{
     Field, Init, InitValue, Layout, LayoutId, Object, ObjectIdx, Program, RegisterId, Routine,
     RoutineBuilder, RoutineId, Span as At, Storage, Sync, Type,
 };
+use mazurka_source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use statement::Context;
 

@@ -263,7 +263,7 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    fn return_value(&mut self, value: Option<&'a Expression>, span: crate::source::Span) {
+    fn return_value(&mut self, value: Option<&'a Expression>, span: mazurka_source::Span) {
         let is_void = matches!(self.context.result, Some(types::Type::Void));
         let Some(value) = value else {
             self.at(span);

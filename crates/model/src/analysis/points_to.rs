@@ -190,6 +190,7 @@ impl PointsTo {
             Base::Object(object) => self.one(Abstract::Object(*object)),
             Base::Frame(number) => self.one(Abstract::Frame(RoutineId(routine as u32), *number)),
             Base::Pointer(pointer) => self.expr(routine, pointer),
+            Base::Channel(_) => Set::default(),
         }
     }
 

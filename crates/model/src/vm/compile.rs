@@ -76,6 +76,10 @@ impl<'a> Compiler<'a> {
             let units = self.units(object.layout, self.finest.of_object(idx));
             let kind = match object.storage {
                 Storage::Shared => Kind::Static,
+                Storage::Scratch => {
+                    self.refuse("memory that forgets");
+                    Kind::Static
+                }
                 Storage::Constant => Kind::Constant,
                 Storage::PerThread => {
                     self.code.per_thread.push(idx as u32);
@@ -233,8 +237,11 @@ impl<'a> Compiler<'a> {
         if let Some(edge) = location.edges.first() {
             self.origin.0 = edge.span;
         }
-        if location.atomic {
-            self.refuse("a location that keeps others from running");
+        if location.edges.iter().any(|edge| edge.atomic) {
+            self.refuse("an edge that keeps others from running");
+        }
+        if location.edges.iter().any(|edge| edge.escape.is_some()) {
+            self.refuse("an escape");
         }
         if from == routine.end {
             self.emit(I::Return { value: None });
@@ -319,7 +326,15 @@ impl<'a> Compiler<'a> {
     fn action(&mut self, action: &'a Action) -> bool {
         use Action as A;
         let instruction = match action {
-            A::Skip => return true,
+            A::Skip | A::Print { .. } => return true,
+            A::Indivisible { .. } => {
+                self.refuse("an indivisible sequence of edges");
+                return true;
+            }
+            A::SetPriority { .. } => {
+                self.refuse("a priority");
+                return true;
+            }
             A::Assign { to, value } => I::Assign { to: to.0, value: self.expr(value) },
             A::Load { to, from, ty, access } => {
                 let (visible, watched) = self.access(*access, from);
@@ -507,9 +522,10 @@ impl<'a> Compiler<'a> {
     }
 
     fn queue(&mut self, message: &Message) -> u32 {
-        let Layout::Channel { capacity, fields } = &self.program.layouts[message.layout.0 as usize]
-        else {
-            panic!("a message is for a channel")
+        let layout = message.layout.map(|layout| &self.program.layouts[layout.0 as usize]);
+        let Some(Layout::Channel { capacity, fields }) = layout else {
+            self.refuse("a channel that is known only when the program runs");
+            return 0;
         };
         if *capacity == 0 {
             self.refuse("a rendezvous");
@@ -545,6 +561,10 @@ impl<'a> Compiler<'a> {
             },
             Base::Frame(number) => AddressBase::Frame(*number),
             Base::Pointer(pointer) => AddressBase::Pointer(self.expr(pointer)),
+            Base::Channel(number) => {
+                self.refuse("a channel that is known by its number");
+                AddressBase::Pointer(self.expr(number))
+            }
         };
         Address { base, offset }
     }
@@ -667,6 +687,10 @@ impl<'a> Compiler<'a> {
                         let pointer = self.expr(pointer);
                         self.offset(pointer, bytes)
                     }
+                    Base::Channel(_) => {
+                        self.refuse("the address of a channel");
+                        bytes
+                    }
                 }
             }
             Expr::Routine(routine) => self.constant(Pointer::to_routine(*routine).bits()),
@@ -676,6 +700,10 @@ impl<'a> Compiler<'a> {
             }
             Expr::Read { .. } => {
                 self.refuse("an expression that reads memory");
+                self.constant(0)
+            }
+            Expr::Index(..) | Expr::Query(_) => {
+                self.refuse("an expression that asks the whole state");
                 self.constant(0)
             }
         }

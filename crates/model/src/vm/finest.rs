@@ -56,7 +56,7 @@ impl Finest {
 
     fn add(&mut self, place: &Place, size: u32) {
         let finest = match &place.base {
-            Base::Pointer(_) => &mut self.pointers,
+            Base::Pointer(_) | Base::Channel(_) => &mut self.pointers,
             Base::Object(object) => &mut self.objects[object.0 as usize],
             Base::Frame(_) => &mut self.frames,
         };

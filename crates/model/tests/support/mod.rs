@@ -406,7 +406,7 @@ impl<'a> Writer<'a> {
         let object = self.translator.objects[&Key::Channel(number)].idx;
         let layout = self.translator.program.objects[object.0 as usize].layout;
         let channel = Place::object(object);
-        Message { channel, layout, fields: vec![field], anywhere: false, keep: false }
+        Message { channel, layout: Some(layout), fields: vec![field], anywhere: false, keep: false }
     }
 
     /// Does something that tells whether it succeeded, and puts that into a local.

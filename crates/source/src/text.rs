@@ -3,32 +3,46 @@
 //! The preprocessor leaves line markers (`# 12 "file.c"`). It keeps lines, and columns as long as
 //! no macro was expanded before them; where one was, the word itself is looked for in the line.
 
+use crate::Fault;
 use std::collections::BTreeMap;
 use std::fs;
 
 /// A part of one of the texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Span {
-    pub(crate) text_idx: u32,
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+pub struct Span {
+    /// The text, by its place in [`Sources::texts`].
+    pub text_idx: u32,
+    /// Its first byte.
+    pub start: u32,
+    /// The byte behind its last.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the beginning of this to the end of `other`, in the same text.
+    pub fn to(self, other: Self) -> Self {
+        Self { end: other.end.max(self.end), ..self }
+    }
 }
 
 /// A place in a file of the user.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Spot {
-    pub(crate) file: String,
-    pub(crate) line: u32,
+pub struct Spot {
+    /// Its name, as the preprocessor has it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
     /// From 1; 0 if it is not known.
-    pub(crate) column: u32,
+    pub column: u32,
     /// How many bytes are meant.
-    pub(crate) len: u32,
+    pub len: u32,
 }
 
 /// A preprocessed text.
 #[derive(Debug)]
-pub(crate) struct Text {
-    pub(crate) text: String,
+pub struct Text {
+    /// All of it, line markers too.
+    pub text: String,
     /// Where each line begins, which file it is of and which number it has there.
     lines: Vec<Line>,
     files: Vec<String>,
@@ -43,7 +57,7 @@ struct Line {
 
 impl Text {
     /// `name` is the file as long as no marker says something else.
-    pub(crate) fn new(name: &str, text: String) -> Self {
+    pub fn new(name: &str, text: String) -> Self {
         let mut files = vec![name.to_owned()];
         let mut lines = Vec::new();
         let (mut file_idx, mut number, mut start) = (0, 1, 0);
@@ -66,7 +80,6 @@ impl Text {
         Self { text, lines, files }
     }
 
-    /// Whether a part of it is from a file of the system.
     fn line_at(&self, offset: u32) -> Option<Line> {
         let after = self.lines.partition_point(|line| line.start <= offset);
         self.lines.get(after.checked_sub(1)?).copied()
@@ -75,15 +88,23 @@ impl Text {
 
 /// All texts of a program.
 #[derive(Debug, Default)]
-pub(crate) struct Sources {
-    pub(crate) texts: Vec<Text>,
+pub struct Sources {
+    /// They, in the order in which they were added.
+    pub texts: Vec<Text>,
     /// The files of the user, read when something is shown of them.
     read: std::cell::RefCell<BTreeMap<String, Option<Vec<String>>>>,
 }
 
 impl Sources {
+    /// Puts a fault where a part of a text came from.
+    pub fn place(&self, fault: Fault, span: Span) -> Fault {
+        let spot = self.spot(span);
+        let line = self.line(&spot.file, spot.line);
+        Fault { spot: Some(spot), line, ..fault }
+    }
+
     /// Where in the files of the user a part is.
-    pub(crate) fn spot(&self, span: Span) -> Spot {
+    pub fn spot(&self, span: Span) -> Spot {
         let text = &self.texts[span.text_idx as usize];
         let Some(line) = text.line_at(span.start) else {
             return Spot { file: text.files[0].clone(), line: 1, column: 0, len: 0 };
@@ -97,7 +118,7 @@ impl Sources {
     }
 
     /// A line of a file of the user.
-    pub(crate) fn line(&self, file: &str, number: u32) -> Option<String> {
+    pub fn line(&self, file: &str, number: u32) -> Option<String> {
         let mut read = self.read.borrow_mut();
         let lines = read.entry(file.to_owned()).or_insert_with(|| {
             let bytes = fs::read(file).ok()?;

@@ -1,0 +1,411 @@
+//! Variables, types and channels: where they are, and what they hold in the beginning.
+
+use super::graph::{ElementKind, Sequence};
+use super::types::{Field, FieldFirst, Home, Scalar, Shape, Struct, Variable};
+use super::{Lowered, Lowerer, Told};
+use crate::fault::code;
+use crate::tree::{self, Declaration, Expression, First, Name, TypeKind, TypeName};
+use mazurka_model::{
+    self as model, Access, Action, Expr, FrameObject, Init, InitValue, Layout, LayoutId, Object,
+    ObjectIdx, Place, Query, Storage, Type,
+};
+use mazurka_source::Span;
+
+/// The most messages a channel may have room for, and the most elements an array may have.
+const MOST_MESSAGES: i32 = 255;
+const MOST_ELEMENTS: i32 = 1 << 20;
+
+/// A number that a variable holds in the beginning.
+enum FirstValue {
+    Value(Expr),
+    Channel(LayoutId),
+}
+
+impl Lowerer<'_> {
+    pub(super) fn shape(&mut self, ty: &TypeName, width: Option<i32>) -> Lowered<Shape> {
+        if let TypeKind::Struct(name) = &ty.kind {
+            let number = self.structs.iter().position(|known| known.name == *name);
+            return match number {
+                Some(number) => Ok(Shape::Struct(number)),
+                None => {
+                    let message = format!("undeclared structure element: {name}");
+                    self.fault(code::NAME, &message, ty.span)
+                }
+            };
+        }
+        if width.is_some() && ty.kind != TypeKind::Unsigned {
+            return self.fault(code::TYPE, "only `unsigned` has a number of bits", ty.span);
+        }
+        if width.is_some_and(|width| !(1..=31).contains(&width)) {
+            return self.fault(code::TYPE, "width-field too large", ty.span);
+        }
+        let scalar = Scalar::of(&ty.kind, width).expect("structs are dealt with above");
+        Ok(Shape::Scalar(scalar))
+    }
+
+    fn count(&mut self, variable: &tree::Variable) -> Lowered<Option<u32>> {
+        let Some(count) = &variable.count else { return Ok(None) };
+        match self.constant(count)? {
+            value @ 1..=MOST_ELEMENTS => Ok(Some(value as u32)),
+            _ => self.fault(code::TYPE, "bad array size", count.span),
+        }
+    }
+
+    pub(super) fn define_struct(&mut self, name: &Name, fields: &[Declaration]) -> Lowered<()> {
+        let mut parts = Vec::new();
+        let mut size = 0;
+        for declaration in fields {
+            for variable in &declaration.variables {
+                let shape = self.shape(&declaration.ty, variable.width)?;
+                let count = self.count(variable)?;
+                let first = match &variable.first {
+                    None => None,
+                    Some(First::Value(value)) => Some(FieldFirst::Value(self.constant(value)?)),
+                    Some(First::Channel { capacity, fields }) => {
+                        Some(FieldFirst::Channel(self.channel_layout(capacity, fields)?))
+                    }
+                    Some(First::Values(_)) => {
+                        return self.fault(
+                            code::UNSUPPORTED,
+                            "a list of first values in a typedef is not supported",
+                            variable.name.span,
+                        );
+                    }
+                };
+                let name = variable.name.text.clone();
+                parts.push(Field { name, shape, count, offset: size, first });
+                size += self.size_of(shape) * count.unwrap_or(1);
+            }
+        }
+        let layouts: Vec<model::Field> = parts
+            .iter()
+            .map(|part| model::Field {
+                name: part.name.clone(),
+                offset: part.offset,
+                layout: self.layout(part.shape, part.count),
+            })
+            .collect();
+        let layout = Layout::Struct { name: name.text.clone(), fields: layouts, size: size.max(1) };
+        let layout = self.program.layout(layout);
+        let name = name.text.clone();
+        self.structs.push(Struct { name, fields: parts, size: size.max(1), layout });
+        Ok(())
+    }
+
+    fn layout(&mut self, shape: Shape, count: Option<u32>) -> LayoutId {
+        let element = match shape {
+            Shape::Scalar(scalar) => self.program.scalar(scalar.ty),
+            Shape::Struct(number) => self.structs[number].layout,
+        };
+        match count {
+            Some(count) => self.program.layout(Layout::Array { element, count }),
+            None => element,
+        }
+    }
+
+    fn channel_layout(&mut self, capacity: &Expression, types: &[TypeName]) -> Lowered<LayoutId> {
+        let capacity = match self.constant(capacity)? {
+            value @ 0..=MOST_MESSAGES => value as u32,
+            _ => return self.fault(code::TYPE, "bad channel capacity", capacity.span),
+        };
+        let mut fields = Vec::new();
+        for ty in types {
+            if ty.kind == TypeKind::Unsigned {
+                return self.fault(code::TYPE, "unsigned cannot be used as mesg type", ty.span);
+            }
+            let shape = self.shape(ty, None)?;
+            self.field_types(shape, &mut fields);
+        }
+        Ok(self.program.layout(Layout::Channel { capacity, fields }))
+    }
+
+    fn field_types(&self, shape: Shape, types: &mut Vec<Type>) {
+        match shape {
+            Shape::Scalar(scalar) => types.push(scalar.ty),
+            Shape::Struct(number) => {
+                for field in &self.structs[number].fields {
+                    for _ in 0..field.count.unwrap_or(1) {
+                        self.field_types(field.shape, types);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The numbers that a variable holds in the beginning, where that is not zero, by offset.
+    fn first_values(
+        &mut self,
+        shape: Shape,
+        count: Option<u32>,
+        first: Option<&First>,
+        span: Span,
+    ) -> Lowered<Vec<(u32, Type, FirstValue)>> {
+        let mut values = Vec::new();
+        let size = self.size_of(shape);
+        let n_elements = count.unwrap_or(1);
+        let Shape::Scalar(scalar) = shape else {
+            if let Some(First::Value(_) | First::Values(_) | First::Channel { .. }) = first {
+                return self.fault(code::TYPE, "a struct has no first value", span);
+            }
+            for idx in 0..n_elements {
+                self.struct_values(shape, idx * size, &mut values);
+            }
+            return Ok(values);
+        };
+        match first {
+            None => {}
+            Some(First::Value(value)) => {
+                if matches!(value.kind, tree::ExpressionKind::Run { .. }) {
+                    return self.fault(code::TYPE, "cannot use 'run' in var init", value.span);
+                }
+                let value = self.value(value)?;
+                for idx in 0..n_elements {
+                    values.push((idx * size, scalar.ty, FirstValue::Value(value.clone())));
+                }
+            }
+            Some(First::Values(list)) => {
+                if count.is_none() {
+                    return self.fault(code::TYPE, "only an array has a list of values", span);
+                }
+                for (idx, value) in (0..n_elements).zip(list) {
+                    let value = self.value(value)?;
+                    values.push((idx * size, scalar.ty, FirstValue::Value(value)));
+                }
+            }
+            Some(First::Channel { capacity, fields }) => {
+                if !scalar.is_channel {
+                    return self.fault(code::TYPE, "only a `chan` can be a channel", span);
+                }
+                let layout = self.channel_layout(capacity, fields)?;
+                for idx in 0..n_elements {
+                    values.push((idx * size, scalar.ty, FirstValue::Channel(layout)));
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn struct_values(
+        &mut self,
+        shape: Shape,
+        offset: u32,
+        values: &mut Vec<(u32, Type, FirstValue)>,
+    ) {
+        let Shape::Struct(number) = shape else { return };
+        for field in self.structs[number].fields.clone() {
+            let size = self.size_of(field.shape);
+            for idx in 0..field.count.unwrap_or(1) {
+                let offset = offset + field.offset + idx * size;
+                match (field.shape, &field.first) {
+                    (Shape::Struct(_), _) => self.struct_values(field.shape, offset, values),
+                    (Shape::Scalar(scalar), Some(FieldFirst::Value(value))) => {
+                        let value = Expr::int(Type::I32, i64::from(*value));
+                        values.push((offset, scalar.ty, FirstValue::Value(value)));
+                    }
+                    (Shape::Scalar(scalar), Some(FieldFirst::Channel(layout))) => {
+                        values.push((offset, scalar.ty, FirstValue::Channel(*layout)));
+                    }
+                    (Shape::Scalar(_), None) => {}
+                }
+            }
+        }
+    }
+
+    fn message_shapes(&mut self, first: Option<&First>) -> Option<Vec<Shape>> {
+        let Some(First::Channel { fields, .. }) = first else { return None };
+        fields.iter().map(|ty| self.shape(ty, None).ok()).collect()
+    }
+
+    fn capacity(&mut self, first: Option<&First>) -> u32 {
+        match first {
+            Some(First::Channel { capacity, .. }) => self.constant(capacity).unwrap_or(0) as u32,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn global(&mut self, declaration: &Declaration) -> Lowered<()> {
+        for variable in &declaration.variables {
+            // The others may have faults of their own.
+            let _ = self.global_variable(declaration, variable);
+        }
+        Ok(())
+    }
+
+    fn global_variable(
+        &mut self,
+        declaration: &Declaration,
+        variable: &tree::Variable,
+    ) -> Lowered<()> {
+        let name = &variable.name;
+        let shape = self.shape(&declaration.ty, variable.width)?;
+        let count = self.count(variable)?;
+        let firsts = self.first_values(shape, count, variable.first.as_ref(), name.span)?;
+        let layout = self.layout(shape, count);
+        let span = self.span(name.span);
+        let storage = if declaration.is_hidden { Storage::Scratch } else { Storage::Shared };
+        let object = self.program.add_object(Object {
+            name: name.text.clone(),
+            layout,
+            storage,
+            init: Vec::new(),
+            span,
+        });
+        let n_firsts = firsts.len();
+        for (idx, (offset, ty, first)) in firsts.into_iter().enumerate() {
+            let value = match first {
+                FirstValue::Value(value) => match self.folded(&value) {
+                    Some(value) => i64::from(value),
+                    None => {
+                        let message = "the first value of a global variable must be a constant";
+                        return self.fault(code::TYPE, message, name.span);
+                    }
+                },
+                FirstValue::Channel(layout) => {
+                    let name = match n_firsts {
+                        1 => name.text.clone(),
+                        _ => format!("{}[{idx}]", name.text),
+                    };
+                    i64::from(self.global_channel(&name, layout, name_span(variable)))
+                }
+            };
+            self.begin_with(object, offset, ty, value);
+        }
+        let message = self.message_shapes(variable.first.as_ref());
+        let capacity = self.capacity(variable.first.as_ref());
+        let home = Home::Object(object);
+        let entry = Variable { shape, count, home, message, capacity };
+        if self.globals.insert(name.text.clone(), entry).is_some() {
+            let message = format!("redeclaration of '{}'", name.text);
+            return self.fault(code::NAME, &message, name.span);
+        }
+        Ok(())
+    }
+
+    fn begin_with(&mut self, object: ObjectIdx, offset: u32, ty: Type, value: i64) {
+        let bits = model::canonical(ty, value as u64);
+        self.first_values.insert((object, offset), bits as i64);
+        let init = Init { offset, value: InitValue::Bits(ty, bits) };
+        self.program.objects[object.0 as usize].init.push(init);
+    }
+
+    /// A channel of the program: its number.
+    fn global_channel(&mut self, name: &str, layout: LayoutId, span: Span) -> u32 {
+        let span = self.span(span);
+        self.program.add_object(Object {
+            name: name.to_owned(),
+            layout,
+            storage: Storage::Shared,
+            init: Vec::new(),
+            span,
+        });
+        self.n_channels += 1;
+        self.n_channels
+    }
+
+    /// Variables of a process. Those of its beginning hold their first values when the process starts;
+    /// later ones are assigned them, by a statement.
+    pub(super) fn local(
+        &mut self,
+        declaration: &Declaration,
+        sequence: &mut Sequence,
+        is_parameter: bool,
+    ) -> Lowered<()> {
+        for variable in &declaration.variables {
+            let is_first = is_parameter || self.process.is_at_start;
+            // The others may have faults of their own.
+            let _ = self.local_variable(declaration, variable, sequence, is_first);
+            if is_parameter && variable.first.is_some() {
+                let message = "initializer in parameter list";
+                let _ = self.fault::<()>(code::TYPE, message, variable.name.span);
+            }
+        }
+        Ok(())
+    }
+
+    fn local_variable(
+        &mut self,
+        declaration: &Declaration,
+        variable: &tree::Variable,
+        sequence: &mut Sequence,
+        is_first: bool,
+    ) -> Lowered<()> {
+        let name = &variable.name;
+        let shape = self.shape(&declaration.ty, variable.width)?;
+        let count = self.count(variable)?;
+        let message = self.message_shapes(variable.first.as_ref());
+        let capacity = self.capacity(variable.first.as_ref());
+        if !is_first && message.is_some() {
+            let message =
+                format!("place initialized chan decl of '{}' at start of proctype", name.text);
+            return self.fault(code::TYPE, &message, name.span);
+        }
+        let firsts = self.first_values(shape, count, variable.first.as_ref(), name.span)?;
+        let home = match (shape, count) {
+            (Shape::Scalar(scalar), None) => {
+                Home::Register(self.add_register(&name.text, scalar.ty, name.span))
+            }
+            _ => {
+                let layout = self.layout(shape, count);
+                Home::Frame(self.frame_object(&name.text, layout, name.span))
+            }
+        };
+        let entry = Variable { shape, count, home, message, capacity };
+        let is_argument = self.process.graph.next_id().0 == 0 && self.process.path.is_empty();
+        let scope = self.process.scopes.last_mut().ok_or(Told)?;
+        if scope.insert(name.text.clone(), entry).is_some() && is_argument {
+            let message = format!("redeclaration of '{}'", name.text);
+            return self.fault(code::NAME, &message, name.span);
+        }
+        if is_first {
+            for (offset, ty, first) in firsts {
+                let value = self.first_of_local(first, &name.text, name.span);
+                self.process.prologue.push(put(home, offset, value.convert(ty)));
+            }
+            return Ok(());
+        }
+        let action = match (shape, firsts.into_iter().next()) {
+            (Shape::Struct(_), _) => Action::Skip,
+            (_, Some((offset, ty, FirstValue::Value(value)))) => {
+                put(home, offset, value.convert(ty))
+            }
+            (Shape::Scalar(scalar), _) => put(home, 0, Expr::int(scalar.ty, 0)),
+        };
+        let kind = ElementKind::Step { guard: None, otherwise: false, action };
+        let text = self.text(name.span);
+        let element = self.process.graph.add(kind, name.span, &text);
+        self.process.graph.append(sequence, element);
+        Ok(())
+    }
+
+    fn first_of_local(&mut self, first: FirstValue, name: &str, span: Span) -> Expr {
+        match first {
+            FirstValue::Value(value) => value,
+            FirstValue::Channel(layout) => {
+                let object = self.frame_object(name, layout, span);
+                Expr::query(Query::OwnChannel(object))
+            }
+        }
+    }
+
+    fn frame_object(&mut self, name: &str, layout: LayoutId, span: Span) -> u32 {
+        let span = self.span(span);
+        self.process.objects.push(FrameObject { name: name.to_owned(), layout, span });
+        self.process.objects.len() as u32 - 1
+    }
+}
+
+fn name_span(variable: &tree::Variable) -> Span {
+    variable.name.span
+}
+
+/// Puts a value into a variable of a process.
+fn put(home: Home, offset: u32, value: Expr) -> Action {
+    match home {
+        Home::Register(to) => Action::Assign { to, value },
+        Home::Frame(number) => {
+            let to = Place::frame(number).plus(Expr::int(Type::I64, i64::from(offset)));
+            Action::Store { to, value, access: Access::Private }
+        }
+        Home::Object(_) => unreachable!("a variable of a process is no object of the program"),
+    }
+}

@@ -1,0 +1,397 @@
+//! From the tree to a [`Program`]: names, types, and the graphs of the processes.
+//!
+//! A process may ask where another one stands, and what that one's variables hold, before that other
+//! type of process has been read. So everything is lowered twice: the first time to know all labels and
+//! variables ([`Known`]), the second time for good.
+
+mod declaration;
+mod expression;
+mod graph;
+mod statement;
+mod types;
+
+use crate::fault::code;
+use crate::tree::{Expression, Name, Proctype, Sequence, Unit};
+use crate::{Model, lexer, parse};
+use graph::{ElementId, ElementKind, Graph};
+use mazurka_ltl::Formula;
+use mazurka_model::{
+    Action, Exclusive, FrameObject, LocationId, ObjectIdx, Process, Program, Register, RegisterId,
+    Routine, RoutineId, Span as ModelSpan, Symbol, Trace, Type,
+};
+use mazurka_source::{Fault, Sources, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+use types::{Scalar, Struct, Variable};
+
+/// A fault was told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told;
+
+pub(crate) type Lowered<T> = Result<T, Told>;
+
+/// The most processes there can be.
+const MOST_PROCESSES: i32 = 255;
+
+/// The program that units make, or all that is wrong with them.
+pub(crate) fn lower(
+    name: &str,
+    sources: &Sources,
+    units: &[Unit],
+) -> Result<Model, Vec<(Fault, Span)>> {
+    let mut first = Lowerer::new(name, sources, None);
+    first.units(units);
+    if !first.faults.is_empty() {
+        return Err(first.faults);
+    }
+    let known = first.found;
+    let mut second = Lowerer::new(name, sources, Some(&known));
+    let model = second.units(units);
+    match second.faults.is_empty() {
+        true => Ok(model),
+        false => Err(second.faults),
+    }
+}
+
+/// What is known of all processes once they were read: keys are a type of process and a name in it.
+#[derive(Debug, Default)]
+struct Known {
+    /// The labels that are places of their own.
+    labels: FxHashMap<(String, String), LocationId>,
+    all_labels: FxHashSet<(String, String)>,
+    locals: FxHashMap<(String, String), Variable>,
+    /// The labels that others ask about.
+    remote_labels: FxHashSet<(String, String)>,
+}
+
+struct Lowerer<'a> {
+    sources: &'a Sources,
+    program: Program,
+    faults: Vec<(Fault, Span)>,
+    known: Option<&'a Known>,
+    found: Known,
+    structs: Vec<Struct>,
+    symbols: FxHashMap<String, i32>,
+    /// How many symbols each subtype of `mtype` has.
+    n_symbols: FxHashMap<String, i32>,
+    globals: FxHashMap<String, Variable>,
+    /// What variables of the program hold in the beginning, where that is not zero.
+    first_values: FxHashMap<(ObjectIdx, u32), i64>,
+    /// How many channels the program has.
+    n_channels: u32,
+    routines: FxHashMap<String, RoutineId>,
+    parameters: FxHashMap<String, Vec<Scalar>>,
+    /// Labels that others ask about, as far as they were seen.
+    remote_labels: FxHashSet<(String, String)>,
+    /// The process that is being read.
+    process: InProgress,
+}
+
+/// A process that is being read.
+#[derive(Default)]
+struct InProgress {
+    name: String,
+    is_claim: bool,
+    registers: Vec<Register>,
+    objects: Vec<FrameObject>,
+    prologue: Vec<Action>,
+    exclusive: Vec<Exclusive>,
+    graph: Graph,
+    /// The blocks that are open: the names declared in each.
+    scopes: Vec<FxHashMap<String, Variable>>,
+    /// The numbers of the blocks that are open.
+    path: Vec<u32>,
+    n_blocks: u32,
+    /// Where `break` goes, for each loop that is open.
+    exits: Vec<ElementId>,
+    /// Whether nothing but declarations was read.
+    is_at_start: bool,
+}
+
+impl<'a> Lowerer<'a> {
+    fn new(name: &str, sources: &'a Sources, known: Option<&'a Known>) -> Self {
+        Self {
+            sources,
+            program: Program::new(name),
+            faults: Vec::new(),
+            known,
+            found: Known::default(),
+            structs: Vec::new(),
+            symbols: FxHashMap::default(),
+            n_symbols: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            first_values: FxHashMap::default(),
+            n_channels: 0,
+            routines: FxHashMap::default(),
+            parameters: FxHashMap::default(),
+            remote_labels: FxHashSet::default(),
+            process: InProgress::default(),
+        }
+    }
+
+    fn fault<T>(&mut self, code: &'static str, message: &str, span: Span) -> Lowered<T> {
+        self.faults.push((Fault::new(code, message), span));
+        Err(Told)
+    }
+
+    fn span(&mut self, span: Span) -> ModelSpan {
+        model_span(&mut self.program, self.sources, span)
+    }
+
+    fn units(&mut self, units: &[Unit]) -> Model {
+        for unit in units {
+            if let Unit::Proctype(proctype) = unit {
+                self.announce(proctype);
+            }
+        }
+        for unit in units {
+            // What is wrong was told; the rest may have faults of its own.
+            let _ = self.unit(unit);
+        }
+        let formulas = units.iter().filter_map(|unit| self.formula(unit).ok().flatten());
+        let formulas = formulas.collect();
+        if self.program.processes.is_empty() && self.faults.is_empty() {
+            let fault = Fault::new(code::NO_PROCESS, "no runnable process")
+                .help("write `init { … }`, or `active` in front of a `proctype`");
+            self.faults.push((fault, Span::default()));
+        }
+        self.found.remote_labels = std::mem::take(&mut self.remote_labels);
+        Model { program: std::mem::take(&mut self.program), formulas }
+    }
+
+    /// Gives a type of processes its number, and notes its parameters.
+    fn announce(&mut self, proctype: &Proctype) {
+        let name = &proctype.name;
+        if self.routines.contains_key(&name.text) {
+            let message = format!("proctype `{}` redeclared", name.text);
+            let _ = self.fault::<()>(code::NAME, &message, name.span);
+            return;
+        }
+        let id = self.program.declare(&name.text);
+        self.routines.insert(name.text.clone(), id);
+        let mut scalars = Vec::new();
+        for declaration in &proctype.parameters {
+            for variable in &declaration.variables {
+                match Scalar::of(&declaration.ty.kind, variable.width) {
+                    Some(scalar) if variable.count.is_none() => scalars.push(scalar),
+                    _ => {
+                        let message = format!("`{}` cannot be a parameter", variable.name.text);
+                        let _ = self.fault::<()>(code::TYPE, &message, variable.name.span);
+                    }
+                }
+            }
+        }
+        self.parameters.insert(name.text.clone(), scalars);
+    }
+
+    fn routine_of(&self, name: &str) -> Option<RoutineId> {
+        self.routines.get(name).copied()
+    }
+
+    fn unit(&mut self, unit: &Unit) -> Lowered<()> {
+        match unit {
+            Unit::Declaration(declaration) => self.global(declaration),
+            Unit::Struct { name, fields } => self.define_struct(name, fields),
+            Unit::Symbols { subtype, names } => {
+                self.define_symbols(subtype.as_ref(), names);
+                Ok(())
+            }
+            Unit::Proctype(proctype) => self.proctype(proctype),
+            Unit::Never { name, body, span } => self.claim(name.as_ref(), body, *span),
+            Unit::Trace { is_forbidden, body, span } => self.trace(*is_forbidden, body, *span),
+            Unit::Formula { .. } => Ok(()),
+        }
+    }
+
+    /// The last symbol of a list is the smallest, and a later list goes on from there.
+    fn define_symbols(&mut self, subtype: Option<&Name>, names: &[Name]) {
+        let subtype = subtype.map_or_else(String::new, |name| name.text.clone());
+        let known = self.n_symbols.entry(subtype).or_default();
+        let before = *known;
+        *known += names.len() as i32;
+        for (idx, name) in names.iter().enumerate() {
+            let value = before + (names.len() - idx) as i32;
+            if self.symbols.insert(name.text.clone(), value).is_some() {
+                let message = format!("`{}` redeclared", name.text);
+                let _ = self.fault::<()>(code::NAME, &message, name.span);
+            }
+            let symbol = Symbol { name: name.text.clone(), value: value as u64 };
+            self.program.symbols.push(symbol);
+        }
+        if before + names.len() as i32 > 255 {
+            let _ = self.fault::<()>(code::TYPE, "too many mtype elements (>255)", names[0].span);
+        }
+    }
+
+    fn proctype(&mut self, proctype: &Proctype) -> Lowered<()> {
+        let name = &proctype.name;
+        let id = self.routine_of(&name.text).ok_or(Told)?;
+        self.process = InProgress { name: name.text.clone(), ..InProgress::default() };
+        self.process.scopes.push(FxHashMap::default());
+        for declaration in &proctype.parameters {
+            let _ = self.local(declaration, &mut graph::Sequence::default(), true);
+        }
+        let n_parameters = self.process.registers.len() as u32;
+        let provided = match &proctype.provided {
+            Some(condition) => Some(self.truth(condition)?),
+            None => None,
+        };
+        let routine = self.routine(&proctype.body, name.span);
+        let priority = proctype.priority.unwrap_or(1).clamp(0, 255) as u8;
+        self.program.has_priorities |= proctype.priority.is_some();
+        self.program.define(id, Routine { n_parameters, provided, priority, ..routine });
+        let n_active = match &proctype.active {
+            Some(count) => self.constant(count)?,
+            None => 0,
+        };
+        if self.program.processes.len() as i32 + n_active > MOST_PROCESSES {
+            return self.fault(code::TYPE, "max nr of processes is 255", name.span);
+        }
+        for _ in 0..n_active {
+            let arguments = vec![0; n_parameters as usize];
+            let process = Process { name: name.text.clone(), routine: id, arguments };
+            self.program.processes.push(process);
+        }
+        Ok(())
+    }
+
+    fn claim(&mut self, name: Option<&Name>, body: &Sequence, span: Span) -> Lowered<()> {
+        if self.program.claim.is_some() {
+            let fault = Fault::new(code::UNSUPPORTED, "more than one never claim")
+                .help("keep one, or write the properties as `ltl` blocks");
+            self.faults.push((fault, span));
+            return Err(Told);
+        }
+        let name = name.map_or_else(|| "never".to_owned(), |name| name.text.clone());
+        self.process = InProgress { name, is_claim: true, ..InProgress::default() };
+        self.process.scopes.push(FxHashMap::default());
+        let routine = self.routine(body, span);
+        self.program.claim = Some(self.program.add_routine(routine));
+        Ok(())
+    }
+
+    fn trace(&mut self, is_forbidden: bool, body: &Sequence, span: Span) -> Lowered<()> {
+        if self.program.trace.is_some() {
+            return self.fault(code::NAME, "trace redefined", span);
+        }
+        let name = if is_forbidden { "notrace" } else { "trace" }.to_owned();
+        self.process = InProgress { name, is_claim: true, ..InProgress::default() };
+        self.process.scopes.push(FxHashMap::default());
+        let routine = self.routine(body, span);
+        let is_event = |action: &Action| {
+            matches!(
+                action,
+                Action::Send(_) | Action::Receive(_) | Action::Skip | Action::Return { .. }
+            )
+        };
+        if let Some((_, edge)) = routine.edges().find(|(_, edge)| !is_event(&edge.action)) {
+            let message = format!("not an event: {}", edge.text);
+            return self.fault(code::TYPE, &message, span);
+        }
+        let routine = self.program.add_routine(routine);
+        self.program.trace = Some(Trace { routine, is_forbidden });
+        Ok(())
+    }
+
+    /// The graph of a body.
+    fn routine(&mut self, body: &Sequence, span: Span) -> Routine {
+        self.process.is_at_start = true;
+        let mut sequence = graph::Sequence::default();
+        self.statements(body, &mut sequence);
+        let end = self.process.graph.add(ElementKind::End, span, "-end-");
+        self.process.graph.append(&mut sequence, end);
+        let process = std::mem::take(&mut self.process);
+        let first = process.graph.close(&sequence).expect("there is at least its end").first;
+        let locals = process.scopes.into_iter().flatten();
+        for (name, variable) in locals {
+            self.found.locals.insert((process.name.clone(), name), variable);
+        }
+        let (program, sources) = (&mut self.program, self.sources);
+        let mut spans = |span: Span| model_span(program, sources, span);
+        let (shape, wrong) = process.graph.finish(first, &mut spans);
+        for (message, span) in wrong {
+            let _ = self.fault::<()>(code::CONTROL, &message, span);
+        }
+        for (label, location) in shape.labels {
+            self.found.labels.insert((process.name.clone(), label), location);
+        }
+        Routine {
+            name: process.name,
+            registers: process.registers,
+            n_parameters: 0,
+            result: None,
+            objects: process.objects,
+            locations: shape.locations,
+            start: shape.start,
+            end: shape.end,
+            prologue: process.prologue,
+            provided: None,
+            priority: 1,
+            exclusive: process.exclusive,
+            span: self.span(span),
+        }
+    }
+
+    fn lookup(&self, name: &str) -> Option<Variable> {
+        let local = self.process.scopes.iter().rev().find_map(|scope| scope.get(name));
+        local.or_else(|| self.globals.get(name)).cloned()
+    }
+
+    fn add_register(&mut self, name: &str, ty: Type, span: Span) -> RegisterId {
+        let span = self.span(span);
+        self.process.registers.push(Register { name: name.to_owned(), ty, span });
+        RegisterId(self.process.registers.len() as u32 - 1)
+    }
+
+    /// A formula, with what its propositions mean.
+    fn formula(&mut self, unit: &Unit) -> Lowered<Option<crate::NamedFormula>> {
+        let Unit::Formula { name, text, span } = unit else { return Ok(None) };
+        self.process = InProgress::default();
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let mut atoms = Vec::new();
+        let formula = match Formula::parse(&text, &mut atoms) {
+            Ok(formula) => formula,
+            Err(error) => return self.fault(code::FORMULA, &error.to_string(), *span),
+        };
+        let mut propositions = Vec::new();
+        for atom in &atoms {
+            let expression = self.atom(atom, *span)?;
+            propositions.push(self.truth(&expression)?);
+        }
+        let number = self.found.locals.len();
+        let name = name.as_ref().map_or_else(|| format!("ltl_{number}"), |name| name.text.clone());
+        Ok(Some(crate::NamedFormula { name, formula, atoms, propositions }))
+    }
+
+    /// A proposition of a formula. Faults in it are shown at the formula: its text was cut out.
+    fn atom(&mut self, text: &str, span: Span) -> Lowered<Expression> {
+        let (tokens, mut faults) = lexer::tokens(text, span.text_idx);
+        let proctypes: Vec<String> = self.routines.keys().cloned().collect();
+        match parse::parse_expression(text, tokens, &proctypes) {
+            Ok(expression) if faults.is_empty() => Ok(shifted(expression, span)),
+            Ok(_) => self.tell_all(faults, span),
+            Err(more) => {
+                faults.extend(more);
+                self.tell_all(faults, span)
+            }
+        }
+    }
+
+    fn tell_all<T>(&mut self, faults: Vec<(Fault, Span)>, span: Span) -> Lowered<T> {
+        self.faults.extend(faults.into_iter().map(|(fault, _)| (fault, span)));
+        Err(Told)
+    }
+}
+
+/// The expression, as if it stood at `span`.
+fn shifted(expression: Expression, span: Span) -> Expression {
+    Expression { span, ..expression }
+}
+
+fn model_span(program: &mut Program, sources: &Sources, span: Span) -> ModelSpan {
+    if sources.texts.is_empty() {
+        return ModelSpan::NONE;
+    }
+    let spot = sources.spot(span);
+    ModelSpan { file: program.file(&spot.file), line: spot.line, column: spot.column }
+}

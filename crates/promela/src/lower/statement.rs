@@ -1,0 +1,597 @@
+//! Statements as elements of the graph.
+
+use super::expression::Spot;
+use super::graph::{BlockKind, Chain, ElementId, ElementKind, Sequence, Target};
+use super::types::{Home, Scalar, Shape, Variable};
+use super::{Lowered, Lowerer, Told};
+use crate::fault::code;
+use crate::parse::increment;
+use crate::tree::{
+    Binary, Expression, ExpressionKind, Name, Pattern, Probe, Reference, Statement, StatementKind,
+};
+use mazurka_model::{Access, Action, Callee, Exclusive, Expr, RegisterId, Type, ViolationKind};
+use mazurka_source::Span;
+use rustc_hash::FxHashMap;
+
+impl Lowerer<'_> {
+    /// What stands at a place, on one line.
+    pub(super) fn text(&self, span: Span) -> String {
+        let Some(text) = self.sources.texts.get(span.text_idx as usize) else {
+            return String::new();
+        };
+        let part = text.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let lines = part.lines().filter(|line| !line.starts_with('#'));
+        let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+        words.join(" ")
+    }
+
+    pub(super) fn statements(&mut self, statements: &[Statement], sequence: &mut Sequence) {
+        for statement in statements {
+            // What is wrong was told; the rest may have faults of its own.
+            let _ = self.statement(statement, sequence);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, sequence: &mut Sequence) -> Lowered<()> {
+        match &statement.kind {
+            StatementKind::Declaration(declaration) => {
+                return self.local(declaration, sequence, false);
+            }
+            StatementKind::Exclusive { sends, channels } => {
+                for reference in channels {
+                    let channel = self.channel(reference)?;
+                    let span = self.span(reference.span);
+                    self.process.exclusive.push(Exclusive { sends: *sends, channel, span });
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.process.is_at_start = false;
+        if matches!(statement.kind, StatementKind::Goto(_) | StatementKind::Break) {
+            self.keep_label(statement, sequence);
+        }
+        let element = self.element(statement, sequence)?;
+        for label in self.labels_of(statement) {
+            let path = self.process.path.clone();
+            self.process.graph.label(&label, &path, element);
+            let key = (self.process.name.clone(), label.text);
+            self.found.all_labels.insert(key);
+        }
+        Ok(())
+    }
+
+    /// The labels that go to the statement itself.
+    fn labels_of(&self, statement: &Statement) -> Vec<Name> {
+        let is_jump = matches!(statement.kind, StatementKind::Goto(_) | StatementKind::Break);
+        let stays = |label: &&Name| !(is_jump && self.must_be_place(label));
+        statement.labels.iter().filter(stays).cloned().collect()
+    }
+
+    /// A jump is no place to stand at; where a label asks for one, there is a `skip` in front of it.
+    fn keep_label(&mut self, statement: &Statement, sequence: &mut Sequence) {
+        let marked: Vec<Name> =
+            statement.labels.iter().filter(|label| self.must_be_place(label)).cloned().collect();
+        if marked.is_empty() {
+            return;
+        }
+        let skip = self.step(None, Action::Skip, statement.span, sequence);
+        for label in marked {
+            let path = self.process.path.clone();
+            self.process.graph.label(&label, &path, skip);
+            self.found.all_labels.insert((self.process.name.clone(), label.text));
+        }
+    }
+
+    fn must_be_place(&self, label: &Name) -> bool {
+        let is_marked =
+            ["end", "progress", "accept"].iter().any(|word| label.text.starts_with(word));
+        let key = (self.process.name.clone(), label.text.clone());
+        is_marked || self.known.is_some_and(|known| known.remote_labels.contains(&key))
+    }
+
+    /// Adds a statement that is one step.
+    fn step(
+        &mut self,
+        guard: Option<Expr>,
+        action: Action,
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> ElementId {
+        let text = self.text(span);
+        let kind = ElementKind::Step { guard, otherwise: false, action };
+        let element = self.process.graph.add(kind, span, &text);
+        self.process.graph.append(sequence, element);
+        element
+    }
+
+    fn element(&mut self, statement: &Statement, sequence: &mut Sequence) -> Lowered<ElementId> {
+        let span = statement.span;
+        let (guard, action) = match &statement.kind {
+            StatementKind::Condition(condition) => {
+                return self.condition(condition, span, sequence);
+            }
+            StatementKind::Assign(to, value) => return self.assign(to, value, span, sequence),
+            StatementKind::Send { channel, fields, sorted } => {
+                (None, Action::Send(self.send(channel, fields, *sorted)?))
+            }
+            StatementKind::Receive { channel, fields, anywhere, keep } => {
+                (None, Action::Receive(self.receive(channel, fields, *anywhere, *keep)?))
+            }
+            StatementKind::Assert(condition) => {
+                let message = format!("assertion violated {}", self.text(condition.span));
+                let condition = self.truth(condition)?;
+                (None, Action::Check { condition, kind: ViolationKind::Assertion, message })
+            }
+            StatementKind::Print { text, arguments } => {
+                let mut values = Vec::new();
+                for argument in arguments {
+                    values.push(self.value(argument)?);
+                }
+                (None, Action::Print { text: text.clone(), arguments: values })
+            }
+            StatementKind::PrintSymbol(symbol) => {
+                let arguments = vec![self.value(symbol)?];
+                (None, Action::Print { text: "%e".to_owned(), arguments })
+            }
+            StatementKind::SetPriority { process, priority } => {
+                self.program.has_priorities = true;
+                let (process, priority) = (self.value(process)?, self.value(priority)?);
+                (None, Action::SetPriority { process, priority })
+            }
+            StatementKind::Else => {
+                let kind = ElementKind::Step { guard: None, otherwise: true, action: Action::Skip };
+                let element = self.process.graph.add(kind, span, "else");
+                self.process.graph.append(sequence, element);
+                return Ok(element);
+            }
+            StatementKind::Break => return self.break_loop(span, sequence),
+            StatementKind::Goto(label) => {
+                let target = Target::Label(label.clone(), self.process.path.clone());
+                let text = format!("goto {}", label.text);
+                let element = self.process.graph.add(ElementKind::Goto(target), span, &text);
+                self.process.graph.append(sequence, element);
+                return Ok(element);
+            }
+            StatementKind::If(options) => {
+                let options = self.options(options, span)?;
+                return Ok(self.process.graph.choice(sequence, options, None, span));
+            }
+            StatementKind::Do(options) => {
+                let exit = self.open_loop(span);
+                let options = self.options(options, span);
+                self.process.exits.pop();
+                let options = options?;
+                return Ok(self.process.graph.choice(sequence, options, Some(exit), span));
+            }
+            StatementKind::Block(body) => {
+                return self.block(body, BlockKind::Plain, span, sequence);
+            }
+            StatementKind::Atomic(body) => {
+                return self.block(body, BlockKind::Atomic, span, sequence);
+            }
+            StatementKind::DStep(body) => {
+                return self.block(body, BlockKind::Indivisible, span, sequence);
+            }
+            StatementKind::For { index, low, high, body } => {
+                return self.for_loop(index, low, high, body, span, sequence);
+            }
+            StatementKind::ForIn { index, within, body } => {
+                return self.for_in(index, within, body, span, sequence);
+            }
+            StatementKind::Select { index, low, high, is_unrolled } => {
+                return self.select(index, low, high, *is_unrolled, span, sequence);
+            }
+            StatementKind::Unless { main, escape } => {
+                let main = self.part_of_unless(main)?;
+                let escape = self.part_of_unless(escape)?;
+                return Ok(self.process.graph.unless(sequence, main, escape, span));
+            }
+            StatementKind::Declaration(_) | StatementKind::Exclusive { .. } => {
+                unreachable!("these are no elements")
+            }
+        };
+        Ok(self.step(guard, action, span, sequence))
+    }
+
+    fn condition(
+        &mut self,
+        condition: &Expression,
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        if let ExpressionKind::Run { name, arguments, priority } = &condition.kind {
+            let (callee, arguments) = self.run(name, arguments)?;
+            let spawn = |to| Action::Spawn { routine: callee, arguments, to };
+            return match priority {
+                None => Ok(self.step(None, spawn(None), span, sequence)),
+                Some(priority) => {
+                    let born = self.add_register("", Type::U32, span);
+                    let set = self.set_priority(born, *priority);
+                    self.at_once(vec![spawn(Some(born)), set, clear(born)], span, sequence)
+                }
+            };
+        }
+        let guard = self.truth(condition)?;
+        let guard = if guard == Expr::bool(true) { None } else { Some(guard) };
+        Ok(self.step(guard, Action::Skip, span, sequence))
+    }
+
+    fn set_priority(&mut self, process: RegisterId, priority: i32) -> Action {
+        self.program.has_priorities = true;
+        let process = Expr::Register { register: process, ty: Type::U32 };
+        Action::SetPriority { process, priority: Expr::int(Type::I32, i64::from(priority)) }
+    }
+
+    fn assign(
+        &mut self,
+        to: &Reference,
+        value: &Expression,
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        if let ExpressionKind::Run { name, arguments, priority } = &value.kind {
+            return self.assign_run(to, name, arguments, *priority, span, sequence);
+        }
+        let value = self.value(value)?;
+        let action = match to.name.text.as_str() {
+            "_" => Action::Skip,
+            "_priority" => {
+                self.program.has_priorities = true;
+                Action::SetPriority { process: Expr::Thread, priority: value }
+            }
+            "_pid" | "_nr_pr" | "_last" => {
+                let message = format!("illegal assignment to {}", to.name.text);
+                return self.fault(code::TYPE, &message, to.span);
+            }
+            _ => self.store(to, value)?,
+        };
+        Ok(self.step(None, action, span, sequence))
+    }
+
+    fn store(&mut self, to: &Reference, value: Expr) -> Lowered<Action> {
+        let part = self.part(to)?;
+        let value = value.convert(part.scalar.ty);
+        Ok(match part.spot {
+            Spot::Register(to) => Action::Assign { to, value },
+            Spot::Place(to) => Action::Store { to, value, access: Access::Atomic },
+        })
+    }
+
+    /// `to = run name(arguments)`
+    fn assign_run(
+        &mut self,
+        to: &Reference,
+        name: &Name,
+        arguments: &[Expression],
+        priority: Option<i32>,
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        let (routine, arguments) = self.run(name, arguments)?;
+        if let (Spot::Register(to), None) = (self.part(to)?.spot, priority) {
+            let action = Action::Spawn { routine, arguments, to: Some(to) };
+            return Ok(self.step(None, action, span, sequence));
+        }
+        let born = self.add_register("", Type::U32, span);
+        let number = Expr::Register { register: born, ty: Type::U32 };
+        let mut actions = vec![Action::Spawn { routine, arguments, to: Some(born) }];
+        if let Some(priority) = priority {
+            actions.push(self.set_priority(born, priority));
+        }
+        actions.push(self.store(to, number.convert(Type::I32))?);
+        actions.push(clear(born));
+        self.at_once(actions, span, sequence)
+    }
+
+    fn run(&mut self, name: &Name, arguments: &[Expression]) -> Lowered<(Callee, Vec<Expr>)> {
+        let Some(routine) = self.routine_of(&name.text) else {
+            return self.unknown_proctype(name);
+        };
+        let parameters = self.parameters.get(&name.text).cloned().unwrap_or_default();
+        if parameters.len() != arguments.len() {
+            let message = format!(
+                "{} has {} parameters, not {}",
+                name.text,
+                parameters.len(),
+                arguments.len()
+            );
+            return self.fault(code::TYPE, &message, name.span);
+        }
+        let mut values = Vec::new();
+        for (argument, parameter) in arguments.iter().zip(parameters) {
+            values.push(self.value(argument)?.convert(parameter.ty));
+        }
+        Ok((Callee::Routine(routine), values))
+    }
+
+    /// Several actions as one step.
+    fn at_once(
+        &mut self,
+        actions: Vec<Action>,
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        let first = self.process.graph.next_id();
+        let mut inner = Sequence::default();
+        for action in actions {
+            self.step(None, action, span, &mut inner);
+        }
+        let chain = self.process.graph.close(&inner).ok_or(Told)?;
+        let text = self.text(span);
+        let kind = ElementKind::Block { chain, kind: BlockKind::Indivisible };
+        let block = self.process.graph.add(kind, span, &text);
+        self.process.graph.make_indivisible(chain, first, block);
+        self.process.graph.append(sequence, block);
+        Ok(block)
+    }
+
+    fn open_loop(&mut self, span: Span) -> ElementId {
+        let exit = self.process.graph.add(ElementKind::Exit, span, "break");
+        self.process.exits.push(exit);
+        exit
+    }
+
+    fn break_loop(&mut self, span: Span, sequence: &mut Sequence) -> Lowered<ElementId> {
+        let Some(&exit) = self.process.exits.last() else {
+            return self.fault(code::CONTROL, "misplaced break statement", span);
+        };
+        let kind = ElementKind::Goto(Target::Element(exit));
+        let element = self.process.graph.add(kind, span, "break");
+        self.process.graph.append(sequence, element);
+        Ok(element)
+    }
+
+    fn chain(&mut self, sequence: &Sequence, span: Span) -> Lowered<Chain> {
+        match self.process.graph.close(sequence) {
+            Some(chain) => Ok(chain),
+            None if self.faults.is_empty() => {
+                let message = "sequence must have at least one statement";
+                self.fault(code::SYNTAX, message, span)
+            }
+            None => Err(Told),
+        }
+    }
+
+    fn options(&mut self, options: &[Vec<Statement>], span: Span) -> Lowered<Vec<Chain>> {
+        let mut chains = Vec::new();
+        for option in options {
+            let mut sequence = Sequence::default();
+            let option = match self.process.is_claim {
+                true => option.clone(),
+                false => without_needless_skips(option),
+            };
+            self.statements(&option, &mut sequence);
+            chains.push(self.chain(&sequence, span)?);
+        }
+        Ok(chains)
+    }
+
+    fn in_scope<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.process.n_blocks += 1;
+        self.process.path.push(self.process.n_blocks);
+        self.process.scopes.push(FxHashMap::default());
+        let done = work(self);
+        self.process.path.pop();
+        for (name, variable) in self.process.scopes.pop().expect("it was pushed above") {
+            // Others may ask for it by its name, as long as no outer one has it.
+            let key = (self.process.name.clone(), name);
+            self.found.locals.entry(key).or_insert(variable);
+        }
+        done
+    }
+
+    fn block(
+        &mut self,
+        body: &[Statement],
+        kind: BlockKind,
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        let first = self.process.graph.next_id();
+        let exits = std::mem::take(&mut self.process.exits);
+        if kind != BlockKind::Indivisible {
+            self.process.exits.clone_from(&exits);
+        }
+        let mut inner = Sequence::default();
+        self.in_scope(|lowerer| lowerer.statements(body, &mut inner));
+        self.process.exits = exits;
+        let chain = self.chain(&inner, span)?;
+        let text = match kind {
+            BlockKind::Indivisible => self.text(span),
+            _ => String::new(),
+        };
+        let block = self.process.graph.add(ElementKind::Block { chain, kind }, span, &text);
+        match kind {
+            BlockKind::Plain => {}
+            BlockKind::Atomic => self.process.graph.make_atomic(chain),
+            BlockKind::Indivisible => self.process.graph.make_indivisible(chain, first, block),
+        }
+        self.process.graph.append(sequence, block);
+        Ok(block)
+    }
+
+    /// One side of an `unless`: what is in a block is taken out of it.
+    fn part_of_unless(&mut self, statement: &Statement) -> Lowered<Chain> {
+        let mut sequence = Sequence::default();
+        match &statement.kind {
+            StatementKind::Block(body) if statement.labels.is_empty() => {
+                self.in_scope(|lowerer| lowerer.statements(body, &mut sequence));
+            }
+            _ => self.statement(statement, &mut sequence)?,
+        }
+        self.chain(&sequence, statement.span)
+    }
+
+    fn for_loop(
+        &mut self,
+        index: &Reference,
+        low: &Expression,
+        high: &Expression,
+        body: &[Statement],
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        self.assign(index, low, span, sequence)?;
+        let condition = compared(index, Binary::LessOrEqual, high.clone());
+        let exit = self.open_loop(span);
+        let mut main = Sequence::default();
+        self.condition(&condition, span, &mut main)?;
+        self.in_scope(|lowerer| lowerer.statements(body, &mut main));
+        self.close_for(index, exit, main, true, span, sequence)
+    }
+
+    /// Adds the increment and the way out, and makes a loop of them.
+    fn close_for(
+        &mut self,
+        index: &Reference,
+        exit: ElementId,
+        mut main: Sequence,
+        with_else: bool,
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        if let StatementKind::Assign(to, value) = increment(index.clone()) {
+            self.assign(&to, &value, span, &mut main)?;
+        }
+        let main = self.chain(&main, span)?;
+        let mut out = Sequence::default();
+        if with_else {
+            let kind = ElementKind::Step { guard: None, otherwise: true, action: Action::Skip };
+            let element = self.process.graph.add(kind, span, "else");
+            self.process.graph.append(&mut out, element);
+        }
+        self.break_loop(span, &mut out)?;
+        let out = self.chain(&out, span)?;
+        self.process.exits.pop();
+        Ok(self.process.graph.choice(sequence, vec![out, main], Some(exit), span))
+    }
+
+    fn for_in(
+        &mut self,
+        index: &Reference,
+        within: &Reference,
+        body: &[Statement],
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        let Some(array) = self.lookup(&within.name.text) else {
+            let message = format!("undeclared variable: {}", within.name.text);
+            return self.fault(code::NAME, &message, within.span);
+        };
+        let is_message =
+            self.lookup(&index.name.text).is_some_and(|it| matches!(it.shape, Shape::Struct(_)));
+        if is_message {
+            return self.for_in_channel(index, within, &array, body, span, sequence);
+        }
+        let Some(count) = array.count else {
+            let message = format!("bad arrayname {}", within.name.text);
+            return self.fault(code::TYPE, &message, within.span);
+        };
+        let low = Expression { kind: ExpressionKind::Number(0), span };
+        let high = Expression { kind: ExpressionKind::Number(count as i32 - 1), span };
+        self.for_loop(index, &low, &high, body, span, sequence)
+    }
+
+    /// Each message of a channel: taken out at the front, and put back at the end.
+    fn for_in_channel(
+        &mut self,
+        index: &Reference,
+        channel: &Reference,
+        variable: &Variable,
+        body: &[Statement],
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        let shape = self.lookup(&index.name.text).map(|it| it.shape);
+        let is_fitting = matches!((&variable.message, shape), (Some(message), Some(shape))
+            if message.len() == 1 && message[0] == shape);
+        if !is_fitting {
+            let message = format!("type of {} does not match chan", index.name.text);
+            return self.fault(code::TYPE, &message, index.span);
+        }
+        let ty = if variable.capacity > 255 { Type::signed(16) } else { Type::U8 };
+        let name = format!("_count{}", self.process.registers.len());
+        let register = self.add_register(&name, ty, span);
+        let scalar = Scalar { ty, is_channel: false };
+        let counter = Variable {
+            shape: Shape::Scalar(scalar),
+            count: None,
+            home: Home::Register(register),
+            message: None,
+            capacity: 0,
+        };
+        let scope = self.process.scopes.last_mut().ok_or(Told)?;
+        scope.insert(name.clone(), counter);
+        let counter = Reference { name: Name { text: name, span }, index: None, field: None, span };
+        let zero = Expression { kind: ExpressionKind::Number(0), span };
+        self.assign(&counter, &zero, span, sequence)?;
+        let length =
+            Expression { kind: ExpressionKind::Probe(Probe::Length, channel.clone()), span };
+        let condition = compared(&counter, Binary::Less, length);
+        let exit = self.open_loop(span);
+        let mut main = Sequence::default();
+        self.condition(&condition, span, &mut main)?;
+        let taken = self.receive(channel, &[Pattern::Variable(index.clone())], false, false)?;
+        self.step(None, Action::Receive(taken), span, &mut main);
+        let message = Expression { kind: ExpressionKind::Variable(index.clone()), span };
+        let put_back = self.send(channel, &[message], false)?;
+        self.step(None, Action::Send(put_back), span, &mut main);
+        self.in_scope(|lowerer| lowerer.statements(body, &mut main));
+        self.close_for(&counter, exit, main, true, span, sequence)
+    }
+
+    fn select(
+        &mut self,
+        index: &Reference,
+        low: &Expression,
+        high: &Expression,
+        is_unrolled: bool,
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        if let (true, ExpressionKind::Number(low), ExpressionKind::Number(high)) =
+            (is_unrolled, &low.kind, &high.kind)
+        {
+            let mut options = Vec::new();
+            for value in *low..=*high {
+                let mut option = Sequence::default();
+                let value = Expression { kind: ExpressionKind::Number(value), span };
+                self.assign(index, &value, span, &mut option)?;
+                options.push(self.chain(&option, span)?);
+            }
+            return Ok(self.process.graph.choice(sequence, options, None, span));
+        }
+        self.assign(index, low, span, sequence)?;
+        let exit = self.open_loop(span);
+        let mut main = Sequence::default();
+        self.condition(&compared(index, Binary::Less, high.clone()), span, &mut main)?;
+        self.close_for(index, exit, main, false, span, sequence)
+    }
+}
+
+/// `index operator right`
+fn compared(index: &Reference, operator: Binary, right: Expression) -> Expression {
+    let span = index.span;
+    let left = Expression { kind: ExpressionKind::Variable(index.clone()), span };
+    Expression { kind: ExpressionKind::Binary(operator, Box::new([left, right])), span }
+}
+
+fn clear(register: RegisterId) -> Action {
+    Action::Assign { to: register, value: Expr::int(Type::U32, 0) }
+}
+
+/// Of several statements in a row that only let time pass, one is enough; what is printed stays.
+fn without_needless_skips(option: &[Statement]) -> Vec<Statement> {
+    let mut kept: Vec<Statement> = Vec::new();
+    let mut n_skips = 0;
+    for (idx, statement) in option.iter().enumerate() {
+        let is_skip = statement.is_skip() && statement.labels.is_empty();
+        n_skips = if is_skip { n_skips + 1 } else { 0 };
+        let is_outer = idx == 0 || idx + 1 == option.len();
+        if n_skips <= 1 || statement.is_output() || is_outer {
+            kept.push(statement.clone());
+        }
+    }
+    kept
+}

@@ -1,0 +1,51 @@
+//! The models that are installed with SPIN: whatever SPIN accepts is accepted here, and nothing else.
+
+use mazurka_promela::{Options, translate};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const EXAMPLES: &str = "/usr/share/doc/spin/examples";
+
+/// All models below a folder.
+fn models(folder: &Path, found: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).expect("SPIN and its examples are installed");
+    for entry in entries {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            models(&path, found);
+        } else if path.extension().is_some_and(|it| it == "pml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+}
+
+/// Whether SPIN can make a verifier of a model.
+fn is_accepted_by_spin(model: &Path) -> bool {
+    let folder = tempfile::tempdir().expect("there is room for a verifier");
+    let mut command = Command::new("spin");
+    // Included files are looked for beside the model.
+    let include = format!("-I{}", model.parent().expect("a model is in a folder").display());
+    let output = command.arg(include).arg("-a").arg(model).current_dir(folder.path()).output();
+    output.expect("SPIN is installed").status.success()
+}
+
+#[test]
+fn what_spin_accepts_is_accepted() {
+    let mut found = Vec::new();
+    models(Path::new(EXAMPLES), &mut found);
+    assert!(found.len() > 60, "only {} models are installed", found.len());
+    let mut wrong = Vec::new();
+    for model in &found {
+        let ours = translate(model, &Options::default());
+        if let Err(faults) = &ours
+            && is_accepted_by_spin(model)
+        {
+            wrong.push(format!("{} is accepted by SPIN:\n{faults}", model.display()));
+        }
+        if ours.is_ok() && !is_accepted_by_spin(model) {
+            wrong.push(format!("{} is not accepted by SPIN", model.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), found.len(), wrong.join("\n\n"));
+}
