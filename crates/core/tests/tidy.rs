@@ -35,7 +35,7 @@ const ALL: [&str; 13] = [
 const TEST_KIT: &str = "script";
 
 /// What the tests of a crate may use beyond that: whoever makes a `System` holds it against searches.
-const TESTS_MAY_USE: [(&str, &str); 1] = [("model", "explore")];
+const TESTS_MAY_USE: [(&str, &str); 2] = [("model", "explore"), ("statespace", "promela")];
 
 // Written in two pieces each, so that this file does not contain them.
 const UNFINISHED: [&str; 3] =

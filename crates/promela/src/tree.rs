@@ -23,7 +23,7 @@ pub(crate) enum Unit {
         subtype: Option<Name>,
         names: Vec<Name>,
     },
-    Proctype(Proctype),
+    Proctype(Box<Proctype>),
     Never {
         name: Option<Name>,
         body: Sequence,

@@ -402,7 +402,8 @@ impl<'a> Parser<'a> {
             false => None,
         };
         let body = self.body()?;
-        Ok(Unit::Proctype(Proctype { name, active, parameters, priority, provided, body }))
+        let proctype = Proctype { name, active, parameters, priority, provided, body };
+        Ok(Unit::Proctype(Box::new(proctype)))
     }
 
     fn priority(&mut self) -> Parsed<Option<i32>> {
@@ -418,8 +419,9 @@ impl<'a> Parser<'a> {
         let priority = self.priority()?;
         let body = self.body()?;
         let active = Some(Expression::number(1, name.span));
-        let parameters = Vec::new();
-        Ok(Unit::Proctype(Proctype { name, active, parameters, priority, provided: None, body }))
+        let (parameters, provided) = (Vec::new(), None);
+        let proctype = Proctype { name, active, parameters, priority, provided, body };
+        Ok(Unit::Proctype(Box::new(proctype)))
     }
 
     fn never(&mut self) -> Parsed<Unit> {
