@@ -7,11 +7,11 @@
 
 use super::expression::{Operand, number};
 use super::{Checked, Checker, Name, pointer};
-use crate::source::Span;
 use crate::tree::{Base, Call, Callee, Expression, Kind, Place};
 use crate::types::{Int, Qualified, Type};
 use lang_c::ast;
 use lang_c::span::Node;
+use mazurka_source::Span;
 
 /// As many characters as nobody writes.
 const NO_LIMIT: i64 = i64::MAX;

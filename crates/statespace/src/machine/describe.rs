@@ -30,6 +30,7 @@ fn location(code: &Code, span: Span, function: &str) -> Option<Location> {
         line: span.line,
         column: span.column,
         function: Some(function.to_owned()),
+        within: None,
     })
 }
 
