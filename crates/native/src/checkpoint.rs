@@ -197,6 +197,7 @@ impl Machine {
             is_test: _,
             are_races_allowed: _,
             has_loops: _,
+            doubts_first_rounds: _,
             counting_loops: _,
             // Of the last step, or of what is going on right now.
             newborn: _,

@@ -73,6 +73,8 @@ pub(crate) struct Machine {
     pub(crate) are_races_allowed: bool,
     /// Whether a thread of any execution came to the same read twice and changed nothing between.
     pub(crate) has_loops: bool,
+    /// Whether the first round of a loop is not compared with the second.
+    pub(crate) doubts_first_rounds: bool,
     pub(crate) counting_loops: CountingLoops,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
@@ -261,6 +263,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         has_refused: false,
         are_races_allowed: false,
         has_loops: false,
+        doubts_first_rounds: false,
         counting_loops: CountingLoops::default(),
         keys: Vec::new(),
         exit_handlers: Vec::new(),

@@ -32,7 +32,10 @@
 //! **Stale bytes.** A frame has bytes that nobody has written yet. Whether they happen to be what
 //! the loop will write there decides between the second and the third visit, and must not depend
 //! on the execution before. So where threads spin, a stack is filled with [`POISON`] before it is
-//! used, as deep as reads were ever made from, and a checkpoint keeps the stale bytes, too.
+//! used, as deep as reads were ever made from, and a checkpoint keeps the stale bytes, too. They may
+//! still depend on the order of independent steps: an address, a count that nobody looks at. A search
+//! that finds itself contradicted ([`Machine::doubt_first_rounds`]) begins again and holds a thread at
+//! the third visit at the earliest. By then the loop has written all that it ever writes.
 
 use crate::coroutine;
 use crate::machine::{self, Machine, Thread};
@@ -336,7 +339,9 @@ impl Machine {
         let Some(start) = thread.reads.reads.iter().rposition(|read| read.place == place) else {
             return true;
         };
-        let is_same = thread.reads.reads[start].digest == arrival.digest(idx, &thread.shared_words);
+        let is_first = || thread.reads.reads[..start].iter().all(|read| read.place != place);
+        let is_same = !(self.doubts_first_rounds && is_first())
+            && thread.reads.reads[start].digest == arrival.digest(idx, &thread.shared_words);
         if !self.has_loops {
             // So far, stale bytes may have decided.
             self.has_loops = true;
@@ -350,6 +355,12 @@ impl Machine {
             return self.come_round(idx, start, trial);
         }
         true
+    }
+
+    /// Does not compare the first round of a loop with the second any longer. Whether that is new, and
+    /// can be what made two executions differ.
+    pub(crate) fn doubt_first_rounds(&mut self) -> bool {
+        self.has_loops && !std::mem::replace(&mut self.doubts_first_rounds, true)
     }
 
     /// The same for a thread that comes round often enough in a loop that counts.

@@ -212,6 +212,10 @@ fn search(options: &Options) -> Result<(Outcome, u32), String> {
         rest.time_limit = options.time_limit.map(|limit| limit.saturating_sub(begun.elapsed()));
         let explorer = Explorer::new(rest).on_event(&tell).stop_when(&CUT);
         let outcome = explorer.run(|| Native).map_err(|error| error.to_string());
+        if outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
+            CUT.store(false, Ordering::Relaxed);
+            continue;
+        }
         if !CUT.swap(false, Ordering::Relaxed) || signals::is_interrupted() {
             let mut outcome = outcome?;
             if let (Verdict::Inconclusive(Limit::Time(reached)), Some(limit)) =
@@ -250,6 +254,9 @@ fn learn(schedule: &Schedule, options: &Options) {
             options.max_executions = Some(EXECUTIONS);
             // What it finds was found before.
             let _ = search(&options);
+            if replay(&mut Native, schedule).is_err() {
+                machine::with(|machine| machine.doubt_first_rounds());
+            }
         }
         return;
     }
