@@ -137,7 +137,7 @@ fn a_bound_is_part_of_the_verdict() {
     let raised = [&bounded[..], &["--iterate"]].concat();
     let proved = "Proved no assertion failure, deadlock, data race or livelock in any";
     check(&raised).ends_with(1).prints(&[proved, "Violated counter.c:22: assertion"]);
-    let stopped = ["--bound", "preemption=0", "--iterate", "--max-executions", "3"];
+    let stopped = [&raised[..], &["--max-executions", "3"]].concat();
     check(&stopped).ends_with(3).prints(&[
         "Stop execution limit, 3",
         proved,

@@ -408,11 +408,17 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         let (before, unsettled) = self.states[depth - 1];
         self.states.push((start, unsettled));
         self.history.extend_from_within(before..start);
-        let mut asked = unsettled;
-        asked.insert(moved);
+        let mut changed = ThreadSet::one(moved);
         if let Operation::Spawn(child) = self.order.operation(depth as Position) {
-            asked.insert(child);
+            changed.insert(child);
         }
+        // Who waits for the end of a thread waits on while others move.
+        let waits_on = |thread: ThreadId| match self.history[start + thread.index()] {
+            Next::Blocked(Operation::Join(child)) => !changed.contains(child),
+            _ => false,
+        };
+        let mut asked: ThreadSet = unsettled.iter().filter(|&it| !waits_on(it)).collect();
+        asked |= changed;
         (start - before..n_threads).for_each(|idx| asked.insert(ThreadId::new(idx)));
         asked.iter().for_each(|thread| self.ask(thread));
         Ok(())

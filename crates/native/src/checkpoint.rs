@@ -129,13 +129,12 @@ impl Machine {
     /// Goes back to the last checkpoint at `depth` or before it, or to the start.
     pub(crate) fn go_back(&mut self, depth: usize) {
         self.checkpoints.cut(depth);
-        match self.checkpoints.taken.pop() {
+        let taken = std::mem::take(&mut self.checkpoints.taken);
+        match taken.last() {
             None => self.reset(),
-            Some(checkpoint) => {
-                self.restore(&checkpoint);
-                self.checkpoints.taken.push(checkpoint);
-            }
+            Some(checkpoint) => self.restore(checkpoint),
         }
+        self.checkpoints.taken = taken;
     }
 
     /// Where to take a checkpoint next on the way to a depth.

@@ -109,7 +109,7 @@ pub(crate) struct Thread {
 }
 
 /// What an execution changes of a thread.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Life {
     pub(crate) coroutine: Coroutine,
     pub(crate) status: Status,
@@ -164,6 +164,56 @@ impl Default for Life {
             random: 0,
             reads: Reads::default(),
         }
+    }
+}
+
+impl Clone for Life {
+    fn clone(&self) -> Self {
+        let mut life = Self::default();
+        life.clone_from(self);
+        life
+    }
+
+    /// Keeps the memory that it has: this is done for all threads whenever the search goes back.
+    fn clone_from(&mut self, from: &Self) {
+        let &Self {
+            coroutine,
+            status,
+            operation,
+            round_end,
+            n_children,
+            start,
+            result,
+            ref values,
+            ref handlers,
+            woken_by,
+            wakes,
+            n_in_vain,
+            is_patient,
+            claimed,
+            ref label,
+            ticks,
+            random,
+            ref reads,
+        } = from;
+        self.values.clone_from(values);
+        self.handlers.clone_from(handlers);
+        self.label.clone_from(label);
+        self.reads.clone_from(reads);
+        self.coroutine = coroutine;
+        self.status = status;
+        self.operation = operation;
+        self.round_end = round_end;
+        self.n_children = n_children;
+        self.start = start;
+        self.result = result;
+        self.woken_by = woken_by;
+        self.wakes = wakes;
+        self.n_in_vain = n_in_vain;
+        self.is_patient = is_patient;
+        self.claimed = claimed;
+        self.ticks = ticks;
+        self.random = random;
     }
 }
 
