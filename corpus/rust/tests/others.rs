@@ -1,8 +1,10 @@
-//! dashmap, arc-swap and flume: of each pair, the first test holds and the second goes wrong.
+//! dashmap, arc-swap, flume and rayon: of each pair, the first test holds and the second goes wrong.
 
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
+use rayon::ThreadPoolBuilder;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::thread;
 
 #[test]
@@ -66,4 +68,25 @@ fn flume_violated() {
     let thread = thread::spawn(move || sender.send(1).unwrap());
     assert_eq!(receiver.try_recv(), Ok(1));
     thread.join().unwrap();
+}
+
+/// Its threads end with the scope. They look for work in rounds over many variables, so this is proved
+/// within a bound on preemptions.
+#[test]
+fn rayon_holds() {
+    let sum = ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build_scoped(|thread| thread.run(), |pool| pool.install(|| rayon::join(|| 1, || 2)));
+    assert_eq!(sum.unwrap(), (1, 2));
+}
+
+/// Both sides read before either writes.
+#[test]
+fn rayon_violated() {
+    let count = AtomicU32::new(0);
+    let add = || count.store(count.load(SeqCst) + 1, SeqCst);
+    let pool = ThreadPoolBuilder::new().num_threads(2);
+    pool.build_scoped(|thread| thread.run(), |pool| pool.install(|| rayon::join(add, add)))
+        .unwrap();
+    assert_eq!(count.into_inner(), 2);
 }

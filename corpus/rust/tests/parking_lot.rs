@@ -3,6 +3,7 @@
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 #[test]
 fn mutex_holds() {
@@ -29,19 +30,18 @@ fn mutex_violated() {
     assert_eq!(*count.lock(), 2);
 }
 
+/// The table of those who wait is there before the second thread: who makes it would be another
+/// question, with many more schedules.
 #[test]
 fn condvar_holds() {
-    let pair = Arc::new((Mutex::new(false), Condvar::new()));
-    let other = pair.clone();
-    let thread = thread::spawn(move || {
-        *other.0.lock() = true;
-        other.1.notify_one();
+    static READY: Mutex<bool> = Mutex::new(false);
+    static CHANGED: Condvar = Condvar::new();
+    CHANGED.wait_for(&mut READY.lock(), Duration::ZERO);
+    let thread = thread::spawn(|| {
+        *READY.lock() = true;
+        CHANGED.notify_one();
     });
-    let mut ready = pair.0.lock();
-    while !*ready {
-        pair.1.wait(&mut ready);
-    }
-    drop(ready);
+    CHANGED.wait_while(&mut READY.lock(), |ready| !*ready);
     thread.join().unwrap();
 }
 

@@ -78,13 +78,10 @@ fn the_standard_library() {
     );
 }
 
-// Not here, since they take longer than a test may: `dashmap_holds` and `multi_thread_holds`. Without
-// a bound, parking_lot's `condvar_holds` and `two_locks_violated` do so, too.
 #[test]
 fn crates_that_many_stand_on() {
-    check("parking_lot", &["mutex_holds", "mutex_violated", "condvar_violated"]);
-    let bound = ["--bound", "preemption=1"];
-    check_with(&bound, "parking_lot", &["condvar_holds", "two_locks_violated"]);
+    let names = ["mutex_holds", "mutex_violated", "condvar_holds", "condvar_violated"];
+    check("parking_lot", &names);
     check(
         "crossbeam",
         &[
@@ -103,12 +100,66 @@ fn crates_that_many_stand_on() {
         &[
             "arc_swap_holds",
             "arc_swap_violated",
+            "dashmap_holds",
             "dashmap_violated",
             "flume_holds",
             "flume_violated",
         ],
     );
     check("tokio", &["current_thread_holds", "current_thread_violated", "multi_thread_violated"]);
+}
+
+/// What has more schedules than a test has time for is proved as far as that.
+#[test]
+fn crates_with_workers_within_a_bound() {
+    let within = |limit: u32| ["--bound".to_owned(), format!("preemption={limit}")];
+    let check = |limit: u32, file: &str, name: &str| {
+        let [flag, bound] = within(limit);
+        check_with(&[&flag, &bound], file, &[name]);
+    };
+    check(2, "tokio", "multi_thread_holds");
+    check(2, "others", "rayon_holds");
+    check(1, "others", "rayon_violated");
+    check(1, "parking_lot", "two_locks_violated");
+}
+
+/// What is proved is said of each test, also on the way, and within which bound.
+#[test]
+fn what_is_proved_is_told() {
+    let words = ["--test", "std", "--exact", "mutex_holds", "scope_holds"];
+    let output = mazurka(&[&words[..], &["--bound", "preemption=0", "--iterate"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for words in [
+        "Proved test std mutex_holds: no assertion failure",
+        "with at most 0 preemptions",
+        "with at most 1 preemption,",
+        "Covered: no assertion failure, deadlock, data race or livelock in any execution",
+        "Summary 2 tests: 2 hold",
+    ] {
+        assert!(text.contains(words), "no `{words}` in:\n{text}");
+    }
+}
+
+/// Steps are told in the words of the test's own source.
+#[test]
+fn a_story_is_about_the_source() {
+    let output = mazurka(&["--test", "std", "--exact", "unsafe_violated", "rwlock_violated"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    for words in [
+        "data race on `heap(std.rs:",
+        "main.1 reads it at tests/std.rs:",
+        "in std::unsafe_violated::{closure#",
+        "in RwLock::read",
+        "in RwLock::write",
+        "in JoinHandle::join",
+    ] {
+        assert!(text.contains(words), "no `{words}` in:\n{text}");
+    }
+    for words in ["/rustc/", "/registry/", "main.heap+", "_R"] {
+        assert!(!text.contains(words), "`{words}` in:\n{text}");
+    }
 }
 
 #[test]
@@ -125,6 +176,18 @@ fn a_violation_is_told_and_can_be_replayed() {
     let text = String::from_utf8_lossy(&again.stdout);
     assert_eq!(again.status.code(), Some(1), "{text}");
     assert!(text.contains("Violated") && text.contains("the test failed"), "{text}");
+
+    let follow = ["--test", "std", "--exact", "scope_violated", "--replay", schedule, "--debugger"];
+    let told = mazurka(&follow);
+    assert_eq!(told.status.code(), Some(0), "{told:?}");
+    let command_line = String::from_utf8_lossy(&told.stdout);
+    let batch = command_line.trim_end().replacen(" gdb ", " gdb -batch -nx ", 1);
+    let batch = batch.replacen(" --args", " -ex backtrace --args", 1);
+    let mut shell = Command::new("sh");
+    let debugged = shell.args(["-c", &batch]).env_remove("LD_LIBRARY_PATH").output();
+    let text =
+        String::from_utf8_lossy(&debugged.expect("a shell can be started").stdout).into_owned();
+    assert!(text.contains("mazurka_violation"), "{text}");
 }
 
 #[test]
