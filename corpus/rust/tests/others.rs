@@ -2,13 +2,17 @@
 
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
+use parking_lot::{Condvar, Mutex};
 use rayon::ThreadPoolBuilder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::thread;
+use std::time::Duration;
 
+/// Its locks are parking_lot's, whose table of those who wait is there before the second thread.
 #[test]
 fn dashmap_holds() {
+    Condvar::new().wait_for(&mut Mutex::new(()).lock(), Duration::ZERO);
     let map = Arc::new(DashMap::with_shard_amount(2));
     let other = map.clone();
     let thread = thread::spawn(move || other.insert(1, 1));

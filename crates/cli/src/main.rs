@@ -383,10 +383,9 @@ fn follow(
 /// Prints the command that follows a schedule under the debugger. The program is still to be there
 /// when that is run, and its report goes where nobody looks.
 fn debug(program: &[OsString], wishes: &Value, folder: Option<&Path>) -> Done {
-    // The library replaces instructions by traps, which are none of the debugger's.
-    const COMMANDS: [&str; 5] = [
-        "set confirm off",
-        "handle SIGTRAP nostop noprint pass",
+    // The library puts invalid instructions into precompiled code, and catches them.
+    const COMMANDS: [&str; 4] = [
+        "handle SIGILL nostop noprint pass",
         "set breakpoint pending on",
         "break mazurka_violation",
         "run",

@@ -46,6 +46,7 @@ mod real;
 mod report;
 mod signals;
 mod sites;
+mod source;
 mod spin;
 mod start;
 mod syscall;

@@ -2,6 +2,7 @@
 
 use crate::machine;
 use crate::signals::Crash;
+use crate::source::{origin, short_name};
 use addr2line::Loader;
 use mazurka_core::{Location, Violation, ViolationKind};
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -67,73 +68,6 @@ fn places(stack: &[usize]) -> Vec<Location> {
     let own = stack.iter().filter(|&&address| module_of(address).is_some_and(|it| it.is_main));
     // A return address is behind the call.
     own.flat_map(|&address| locations(address - 1)).collect()
-}
-
-/// How close a file is to whoever wrote the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
-    Own,
-    /// Fetched by cargo.
-    Dependency,
-    /// Came with the compiler or the system.
-    System,
-    /// The core of Rust's library, which everything else goes through.
-    Core,
-}
-
-fn origin(file: &str) -> Origin {
-    const SYSTEM: [&str; 2] = ["/usr/", "/rustc/"];
-    const FETCHED: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
-    const CORE: [&str; 2] = ["/library/core/", "/library/alloc/"];
-    if SYSTEM.iter().any(|start| file.starts_with(start)) || file.contains("/rustlib/src/") {
-        if CORE.iter().any(|part| file.contains(part)) { Origin::Core } else { Origin::System }
-    } else if FETCHED.iter().any(|part| file.contains(part)) {
-        Origin::Dependency
-    } else {
-        Origin::Own
-    }
-}
-
-/// The last two parts of a function's name, without types and closures: `Mutex::lock` of
-/// `<std::sync::mutex::Mutex<i32>>::lock`.
-fn short_name(name: &str) -> Option<String> {
-    // Of `<Type as Trait>::function`, the trait is left out.
-    let inner = name.strip_prefix('<').and_then(|rest| {
-        let (of, behind) = rest.split_at(end_of_types(rest)?);
-        let of = of.split_once(" as ").map_or(of, |(of, _)| of);
-        Some(format!("{of}{}", &behind[1..]))
-    });
-    let name = inner.as_deref().unwrap_or(name);
-    let mut plain = String::new();
-    let mut rest = name.split('(').next().unwrap_or_default();
-    while let Some((before, types)) = rest.split_once('<') {
-        plain.push_str(before);
-        rest = &types[end_of_types(types)? + 1..];
-    }
-    plain.push_str(rest);
-    let parts: Vec<&str> =
-        plain.split("::").filter(|part| !part.is_empty() && !part.starts_with('{')).collect();
-    let from = parts.len().saturating_sub(2);
-    (!parts.is_empty()).then(|| parts[from..].join("::"))
-}
-
-/// Where the list of types ends that a text begins in.
-fn end_of_types(text: &str) -> Option<usize> {
-    let mut depth = 1;
-    let mut before = ' ';
-    for (at, character) in text.char_indices() {
-        match character {
-            '<' => depth += 1,
-            // Not the arrow of a function's type.
-            '>' if before != '-' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-        before = character;
-    }
-    None
 }
 
 /// The variable or function at an address of the program. Also asked by threads of the program,
@@ -322,35 +256,4 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mu
 pub(crate) fn current_thread() -> String {
     use mazurka_core::System;
     machine::Native.thread_name(machine::current()).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_short() {
-        let check = |name: &str, short: &str| assert_eq!(short_name(name).as_deref(), Some(short));
-        check("<std::sync::poison::mutex::Mutex<i32>>::lock", "Mutex::lock");
-        check("std::sync::poison::mutex::Mutex<T>::lock", "Mutex::lock");
-        check("<alloc::sync::Arc<u8> as core::ops::drop::Drop>::drop", "Arc::drop");
-        check("std::thread::spawn::<std::f::{closure#0}, ()>", "thread::spawn");
-        check("<Runtime>::block_on::<fn(u8) -> Vec<u8>>", "Runtime::block_on");
-        check("std::thread::scope::{closure#1}", "thread::scope");
-        check("std::mutex::lock()", "mutex::lock");
-        check("main", "main");
-        assert_eq!(short_name("<unbalanced"), None);
-    }
-
-    #[test]
-    fn the_own_source_is_told_from_what_it_uses() {
-        assert_eq!(origin("/home/me/queue/src/lib.rs"), Origin::Own);
-        assert_eq!(
-            origin("/home/me/.cargo/registry/src/index-1/tokio-1.0.0/src/lib.rs"),
-            Origin::Dependency
-        );
-        assert_eq!(origin("/rustc/0123/library/std/src/thread/mod.rs"), Origin::System);
-        assert_eq!(origin("/rustc/0123/library/core/src/sync/atomic.rs"), Origin::Core);
-        assert_eq!(origin("/usr/include/c++/12/bits/std_mutex.h"), Origin::System);
-    }
 }

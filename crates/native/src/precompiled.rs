@@ -58,7 +58,8 @@ const LEFT_ALONE: [&str; 12] = [
     "_5gimli",
     "_9addr2line",
 ];
-const TRAP: u8 = 0xcc;
+/// An instruction that no processor knows. Breakpoints are for debuggers.
+const TRAP: [u8; 2] = [0x0f, 0x0b];
 const JUMP: u8 = 0xe9;
 const JUMP_LEN: usize = 5;
 /// More than any piece of code needs.
@@ -175,8 +176,8 @@ pub(crate) fn is_redirected() -> bool {
 }
 
 /// Where to go on after a trap at an address, if it is one of ours.
-pub(crate) fn way(after_trap: usize) -> Option<usize> {
-    SITES.get()?.get(&after_trap).map(|site| site.piece)
+pub(crate) fn way(trap: usize) -> Option<usize> {
+    SITES.get()?.get(&(trap + 1)).map(|site| site.piece)
 }
 
 /// Decodes functions.
@@ -244,7 +245,10 @@ impl Finder {
 
     /// The one access to memory that is not of the stack.
     fn access(&mut self, instruction: &Instruction) -> Option<(UsedMemory, OpAccess)> {
-        if instruction.flow_control() != FlowControl::Next || instruction.is_stack_instruction() {
+        if instruction.flow_control() != FlowControl::Next
+            || instruction.is_stack_instruction()
+            || instruction.len() < TRAP.len()
+        {
             return None;
         }
         let [memory] = self.info.info(instruction).used_memory() else { return None };
@@ -375,9 +379,9 @@ fn divert(at: usize, len: usize, piece: usize) {
             code[0] = JUMP;
             code[1..JUMP_LEN].copy_from_slice(&distance.to_le_bytes());
         }
-        false => code[0] = TRAP,
+        false => code[..TRAP.len()].copy_from_slice(&TRAP),
     }
-    let len = if len >= JUMP_LEN { len } else { 1 };
+    let len = if len >= JUMP_LEN { len } else { TRAP.len() };
     // SAFETY: an instruction of the program, of which nothing runs yet, is there, and its page is
     // writable.
     unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, len) };

@@ -138,7 +138,7 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
         ((*info).si_addr() as usize, &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs)
     };
     let instruction = registers[libc::REG_RIP as usize] as usize;
-    if signal == libc::SIGTRAP
+    if signal == libc::SIGILL
         && let Some(way) = precompiled::way(instruction)
     {
         registers[libc::REG_RIP as usize] = way as i64;

@@ -376,6 +376,9 @@ impl Machine {
             self.threads[idx].reads.held = Some(start);
         } else if let Some(wait) = wait {
             return self.go_on_waiting(idx, start, wait);
+        } else if trial.is_none() && self.waits_for_ever(idx) {
+            self.threads[idx].reads.held = Some(start);
+            self.counting_loops.has_held = true;
         } else if self.threads[idx].reads.are_rounds_alike(start) {
             return self.come_round(idx, start, trial);
         }
@@ -460,10 +463,17 @@ impl Machine {
             value: load(address, len),
             is_waited: false,
         });
-        if arrival.is_load && !self.counting_loops.is_unseen() && thread.reads.waits() {
-            let is_endless = self.counting_loops.ends.get(&arrival.place(address)) == Some(&false);
-            self.counting_loops.wait = (!is_endless).then_some(Wait { address, left: FOR_EVER });
+        let may_wait = arrival.is_load && !self.counting_loops.is_unseen();
+        if may_wait && self.threads[idx].reads.waits() && !self.waits_for_ever(idx) {
+            self.counting_loops.wait = Some(Wait { address, left: FOR_EVER });
         }
+    }
+
+    /// Whether the last reads of a thread are a loop that waits, and is known to do so for ever.
+    fn waits_for_ever(&self, idx: usize) -> bool {
+        let reads = &self.threads[idx].reads;
+        let is_endless = |read: &Read| self.counting_loops.ends.get(&read.place) == Some(&false);
+        reads.reads.last().is_some_and(is_endless) && reads.waits()
     }
 
     /// Makes the bytes of a stack that nobody has written yet the same in every execution.

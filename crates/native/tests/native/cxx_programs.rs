@@ -35,7 +35,7 @@ const FACILITIES: [(&str, &str, &str); 22] = [
     ("CONDITION_ANY", "deadlock", "main.1 sleeps on condition"),
     ("SCOPED", "deadlock", "2 threads wait for each other"),
     ("ONCE", "race", "::n`: "),
-    ("PROMISE", "deadlock", "main sleeps on main.heap"),
+    ("PROMISE", "deadlock", "main sleeps on heap(library.cc:"),
     ("ASYNC", "panic", "an exception `std::runtime_error` that nobody catches: lost"),
     ("TASK", "race", "data race on `task_::shared`"),
     ("ATOMICS", "assertion", "assertion `w.load().a == 2` failed"),

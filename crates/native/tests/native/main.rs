@@ -3,3 +3,4 @@
 mod c_programs;
 mod cxx_programs;
 mod program;
+mod source;

@@ -1,0 +1,71 @@
+//! Whose source a file is, and what a function is called in short. No more than words: the tests
+//! include this file, too.
+
+/// How close a file is to whoever wrote the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    Own,
+    /// Fetched by cargo.
+    Dependency,
+    /// Came with the compiler or the system.
+    System,
+    /// The core of Rust's library, which everything else goes through.
+    Core,
+}
+
+/// Whose a file is, by its path.
+pub(crate) fn origin(file: &str) -> Origin {
+    const SYSTEM: [&str; 2] = ["/usr/", "/rustc/"];
+    const FETCHED: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
+    const CORE: [&str; 2] = ["/library/core/", "/library/alloc/"];
+    if SYSTEM.iter().any(|start| file.starts_with(start)) || file.contains("/rustlib/src/") {
+        if CORE.iter().any(|part| file.contains(part)) { Origin::Core } else { Origin::System }
+    } else if FETCHED.iter().any(|part| file.contains(part)) {
+        Origin::Dependency
+    } else {
+        Origin::Own
+    }
+}
+
+/// The last two parts of a function's name, without types and closures: `Mutex::lock` of
+/// `<std::sync::mutex::Mutex<i32>>::lock`.
+pub(crate) fn short_name(name: &str) -> Option<String> {
+    // Of `<Type as Trait>::function`, the trait is left out.
+    let inner = name.strip_prefix('<').and_then(|rest| {
+        let (of, behind) = rest.split_at(end_of_types(rest)?);
+        let of = of.split_once(" as ").map_or(of, |(of, _)| of);
+        Some(format!("{of}{}", &behind[1..]))
+    });
+    let name = inner.as_deref().unwrap_or(name);
+    let mut plain = String::new();
+    let mut rest = name;
+    while let Some((before, types)) = rest.split_once('<') {
+        plain.push_str(before);
+        rest = &types[end_of_types(types)? + 1..];
+    }
+    plain.push_str(rest);
+    let plain = plain.split('(').next().unwrap_or_default();
+    let parts: Vec<&str> =
+        plain.split("::").filter(|part| !part.is_empty() && !part.starts_with('{')).collect();
+    let from = parts.len().saturating_sub(2);
+    (!parts.is_empty()).then(|| parts[from..].join("::"))
+}
+
+/// Where the list of types ends that a text begins in.
+fn end_of_types(text: &str) -> Option<usize> {
+    let mut depth = 1;
+    let mut before = ' ';
+    for (at, character) in text.char_indices() {
+        match character {
+            '<' => depth += 1,
+            // Not the arrow of a function's type.
+            '>' if before != '-' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+        before = character;
+    }
+    None
+}
