@@ -3,7 +3,8 @@
 //! Prints a table of searches with executions, transitions, CPU time, rates and memory: the
 //! resident set after the first tenth of a second, and its peak.
 //! With arguments `REDUCTION PROGRAM [JOBS]`, only that search: `optimal long4x50/10 2`. A program
-//! whose name begins with `vm:` is run by the machine of `mazurka-model`: `optimal vm:indexer15`.
+//! whose name begins with `vm:` is run by the machine of `mazurka-model`: `optimal vm:indexer15`. With
+//! the argument `peers`, the programs on which GenMC was measured, and how many times as fast we are.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
@@ -72,6 +73,39 @@ fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> 
     measure_system(reduction, name, jobs, &script)
 }
 
+/// Programs, their traces, and how many executions a second GenMC 0.11 came to at sequential consistency
+/// on a machine of the same kind.
+const PEERS: [(&str, u64, f64); 5] = [
+    ("indexer15", 4_096, 1_900.0),
+    ("filesystem24", 2_048, 700.0),
+    ("readers17", 131_072, 29_000.0),
+    ("writers9", 362_880, 69_000.0),
+    ("fib5", 8_953, 9_000.0),
+];
+
+/// Searches each program until a second of CPU has gone by, so that small ones count, too.
+fn peers() -> Result<(), String> {
+    println!("program,traces,executions a second,GenMC,times");
+    for (name, traces, genmc) in PEERS {
+        let program = model(name).ok_or("it is a model")?;
+        let vm = Vm::new(program, Races::Allow).map_err(|errors| errors[0].to_string())?;
+        let begun = machine::cpu_time().ok_or("there is no /proc")?;
+        let (mut n, mut cpu) = (0u64, Duration::ZERO);
+        while cpu < Duration::from_secs(1) {
+            let outcome = Explorer::new(Options::new()).run(|| vm.clone());
+            let statistics = outcome.map_err(|error| error.to_string())?.statistics;
+            if (statistics.executions, statistics.blocked_executions) != (traces, 0) {
+                return Err(format!("{name} has {traces} traces: {statistics:?}"));
+            }
+            n += statistics.executions;
+            cpu = machine::cpu_time().map_or(cpu, |now| now - begun);
+        }
+        let rate = n as f64 / cpu.as_secs_f64();
+        println!("{name},{traces},{rate:.0},{genmc:.0},{:.1}", rate / genmc);
+    }
+    Ok(())
+}
+
 fn measure_system<S: System + Clone + Send + Sync>(
     reduction: Reduction,
     name: &str,
@@ -116,6 +150,21 @@ fn megabytes(bytes: Option<u64>) -> f64 {
 }
 
 fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let result = match args.as_slice() {
+        [all] if all == "peers" => peers(),
+        args => rates(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn rates(args: &[String]) -> Result<(), String> {
     println!(
         "{:<10} {:<14} {:>4} {:>10} {:>8} {:>11} {:>8} {:>8} {:>9} {:>9} {:>6} {:>7}",
         "reduction",
@@ -131,8 +180,7 @@ fn main() -> ExitCode {
         "MB",
         "peak MB"
     );
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let result = match args.as_slice() {
+    match args {
         [] => all(),
         [reduction, name, rest @ ..] => {
             let jobs = rest.first().map_or(Ok(1), |jobs| jobs.parse());
@@ -143,13 +191,6 @@ fn main() -> ExitCode {
             }
         }
         [_] => Err("REDUCTION and PROGRAM come together".to_owned()),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
     }
 }
 
