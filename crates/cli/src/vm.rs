@@ -189,6 +189,8 @@ fn machine(program: Program, modelling: &Modelling, conduct: &Conduct) -> Result
     };
     let vm = Vm::new(program, races);
     let vm = vm.map_err(|errors| errors.into_iter().map(place).collect::<Vec<_>>())?;
+    // Stored states end loops by themselves.
+    let vm = if modelling.stateful { vm } else { vm.holding_spins() };
     Ok(if conduct.has_leaks() { vm.finding_leaks() } else { vm })
 }
 

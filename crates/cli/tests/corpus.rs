@@ -7,7 +7,7 @@
 
 use mazurka_c::translate;
 use mazurka_core::Verdict;
-use mazurka_explore::{Explorer, Options, Reduction};
+use mazurka_explore::{Explorer, Options, Order, Priority, Reduction};
 use mazurka_model::{Races, Vm};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,6 +19,7 @@ struct Case {
     verdict: String,
     /// Whether the program itself is run, too.
     is_native: bool,
+    max_depth: Option<usize>,
 }
 
 impl Case {
@@ -33,27 +34,35 @@ impl Case {
         let options = mazurka_c::Options { flags, ..Default::default() };
         let program = translate(std::slice::from_ref(&self.file), &options)
             .unwrap_or_else(|faults| panic!("{}:\n{faults}", self.name()));
-        let vm =
-            Vm::new(program, races).unwrap_or_else(|errors| panic!("{}: {errors:?}", self.name()));
+        let vm = Vm::new(program, races)
+            .unwrap_or_else(|errors| panic!("{}: {errors:?}", self.name()))
+            .holding_spins();
         if self.flags.iter().any(is_leak) { vm.finding_leaks() } else { vm }
     }
 }
 
 fn corpus() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/c");
+    let cases = cases_in("");
+    assert!(cases.len() >= 60, "where is the corpus?");
+    cases
+}
+
+fn cases_in(folder: &str) -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/c").join(folder);
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the corpus is there")
         .map(|entry| entry.expect("the corpus can be read").path())
         .filter(|path| path.extension().is_some_and(|it| it == "c"))
         .collect();
     files.sort();
-    assert!(files.len() >= 60, "where is the corpus?");
     files.into_iter().flat_map(cases_of).collect()
 }
 
 fn cases_of(file: PathBuf) -> Vec<Case> {
     let text = std::fs::read_to_string(&file).expect("a program can be read");
     let is_native = !text.lines().any(|line| line.starts_with("// vm:"));
+    let options = text.lines().find_map(|line| line.strip_prefix("// options: --max-depth "));
+    let max_depth = options.and_then(|it| it.split(' ').next()).and_then(|it| it.parse().ok());
     let expectations = text.lines().filter_map(|line| line.strip_prefix("// expect"));
     let cases = expectations.map(|line| {
         let (flags, verdict) = line.split_once(':').expect("flags and a verdict");
@@ -62,6 +71,7 @@ fn cases_of(file: PathBuf) -> Vec<Case> {
             flags: flags.split_whitespace().map(str::to_owned).collect(),
             verdict: verdict.trim().to_owned(),
             is_native,
+            max_depth,
         }
     });
     let cases: Vec<Case> = cases.collect();
@@ -110,6 +120,34 @@ fn every_reduction_says_what_is_expected() {
     }
     complain(&wrong);
     assert!(n_exhaustive >= 80, "only {n_exhaustive} were small enough");
+}
+
+/// The programs with planted bugs that the tests beside this one check natively.
+#[test]
+fn planted_bugs_are_found_in_models_too() {
+    let mut wrong = Vec::new();
+    let cases: Vec<Case> = ["sct", "thesis"].into_iter().flat_map(cases_in).collect();
+    assert!(cases.len() >= 90, "{}", cases.len());
+    for case in cases {
+        let vm = case.machine(Races::Error);
+        let best_first = Order::BestFirst(vec![Priority::Preemptions]);
+        for (reduction, order) in
+            [(Reduction::Optimal, Order::DepthFirst), (Reduction::Dpor, best_first)]
+        {
+            let mut options = Options::new().reduction(reduction);
+            // Depth-first, some are found late.
+            options.max_executions = Some(50_000);
+            options.max_depth = case.max_depth.unwrap_or(options.max_depth);
+            let is_best_first = order != Order::DepthFirst;
+            options.order = order;
+            match explore(&vm, options) {
+                Some(verdict) if verdict == case.verdict => {}
+                None if !is_best_first => {}
+                other => wrong.push(format!("{}: {reduction}: {other:?}", case.name())),
+            }
+        }
+    }
+    complain(&wrong);
 }
 
 #[test]

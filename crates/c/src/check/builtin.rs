@@ -70,6 +70,11 @@ impl<'a> Checker<'a> {
             },
             // Where the grammar takes it for a call.
             "asm" | "__asm__" | "__asm" => Err(self.unsupported(span, "inline assembly")),
+            // It takes time.
+            "__builtin_ia32_pause" => {
+                let kind = Kind::Intrinsic(Intrinsic::Primitive(Primitive::Yield), Vec::new());
+                Ok(Expression { kind, ty: Type::Void, span })
+            }
             "__builtin_object_size" => Ok(number(-1, Type::SIZE, span)),
             "__mazurka_assumption" => {
                 if let Some(text) = arguments.first().and_then(text_of) {

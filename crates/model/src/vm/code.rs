@@ -200,7 +200,7 @@ pub(super) enum Target {
 }
 
 /// How many words of a stack are about the thread, before its first frame.
-pub(super) const CONTROL: usize = 12;
+pub(super) const CONTROL: usize = 15;
 
 /// No register.
 pub(super) const NOWHERE: u32 = u32::MAX;

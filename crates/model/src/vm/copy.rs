@@ -78,7 +78,7 @@ impl Machine {
         let piece = self.copying(code, thread, pc)?.expect("there is something to do");
         let progress = self.control(thread, control::COPIED);
         if let Some(from) = piece.from {
-            self.watch_life(code, from);
+            self.watch_life(code, from, false);
             let bits = self.get_bytes(from.address(), piece.size);
             self.set_stack(thread, control::IN_HAND, bits);
             self.set_stack(thread, control::COPIED, progress + 1);
@@ -88,7 +88,7 @@ impl Machine {
             Some(byte) => (byte & 0xff) * 0x0101_0101_0101_0101,
             None => self.control(thread, control::IN_HAND),
         };
-        self.watch_life(code, piece.to);
+        self.watch_life(code, piece.to, false);
         self.set_bytes(piece.to.address(), piece.size, bits);
         self.set_stack(thread, control::IN_HAND, 0);
         let done = progress / 2 + u64::from(piece.size);

@@ -5,6 +5,7 @@ use super::code::{
 };
 use super::names::Names;
 use super::next::Pending;
+use super::spin::Spins;
 use crate::{Compare, Pointer, Type, evaluate};
 use mazurka_core::{ObjectId, PlainAccess, Violation, ViolationKind};
 use rustc_hash::FxHashMap;
@@ -38,6 +39,12 @@ pub(super) mod control {
     pub(in super::super) const COPIED: usize = 10;
     /// What the copy has read and not yet written.
     pub(in super::super) const IN_HAND: usize = 11;
+    /// The last note of what it came to and saw, and the one where the round began that it is held
+    /// in: see `spin.rs`.
+    pub(in super::super) const NOTES: usize = 12;
+    pub(in super::super) const HELD: usize = 13;
+    /// A hash of the memory that only this thread can come to.
+    pub(in super::super) const PRIVATE: usize = 14;
 }
 
 /// The word of memory that says where free memory begins, in bytes.
@@ -59,12 +66,13 @@ pub(super) struct Machine {
     pub(super) pending: Vec<Pending>,
     /// What threads would have done next before that changed, oldest change first.
     pub(super) pending_log: Vec<(u32, Pending)>,
-    /// How long the two logs were before each step.
-    pub(super) marks: Vec<(usize, usize)>,
+    /// How long the two logs were before each step, and the notes.
+    pub(super) marks: Vec<(usize, usize, usize)>,
     pub(super) accesses: Vec<PlainAccess>,
     pub(super) last: Last,
     /// Whether a leak is a violation: see `leak.rs`.
     pub(super) finds_leaks: bool,
+    pub(super) spins: Spins,
     /// The numbers of what is made on the way: the same for all clones.
     pub(super) names: Arc<Mutex<Names>>,
     /// Those that this machine has asked for before.
@@ -138,6 +146,7 @@ impl Machine {
             accesses: Vec::new(),
             last: Last::Nothing,
             finds_leaks: false,
+            spins: Spins::default(),
             names,
             known: FxHashMap::default(),
         }
@@ -146,12 +155,14 @@ impl Machine {
     /// Undoes all steps from `depth` on; there are as many.
     pub(super) fn undo(&mut self, depth: usize) {
         self.accesses.clear();
-        let Some(&(changes, pending)) = self.marks.get(depth) else { return };
+        let Some(&(changes, pending, notes)) = self.marks.get(depth) else { return };
         self.marks.truncate(depth);
+        self.spins.notes.truncate(notes);
         self.undo_changes(changes);
-        for (thread, before) in self.pending_log.drain(pending..).rev() {
+        for &(thread, before) in self.pending_log[pending..].iter().rev() {
             self.pending[thread as usize] = before;
         }
+        self.pending_log.truncate(pending);
     }
 
     /// Takes back all changes from `mark` on.
@@ -178,7 +189,8 @@ impl Machine {
 
     /// Begins a step that can be undone.
     pub(super) fn mark(&mut self) {
-        self.marks.push((self.log.len(), self.pending_log.len()));
+        self.marks.push((self.log.len(), self.pending_log.len(), self.spins.notes.len()));
+        self.spins.has_changed = false;
         self.accesses.clear();
         self.last = Last::Nothing;
     }
@@ -222,6 +234,7 @@ impl Machine {
     pub(super) fn set_word(&mut self, index: usize, value: u64) {
         let old = std::mem::replace(&mut self.memory[index], value);
         if old != value {
+            self.spins.has_changed = true;
             self.log.push(Change { area: 0, index: index as u32, old });
         }
     }
@@ -472,11 +485,15 @@ impl Machine {
         }
     }
 
-    /// Notes that an operation is about something that others may end: two such notes do not
-    /// conflict, the end does.
+    /// Notes that a thread has come to an operation on something that others may end: two such notes
+    /// do not conflict, the end does.
+    ///
+    /// The note is made before the operation, so that what that releases covers it: the last user of
+    /// a block that counts its users may free it.
     #[inline]
-    pub(super) fn watch_life(&mut self, code: &Code, spot: Spot) {
-        if matches!(spot.object.kind, Kind::Heap | Kind::Frame) {
+    pub(super) fn watch_life(&mut self, code: &Code, spot: Spot, is_sync: bool) {
+        let has_end = matches!(spot.object.kind, Kind::Heap | Kind::Frame);
+        if has_end || is_sync && code.has_lifecycle {
             self.watch(code, spot, 1, false);
         }
     }

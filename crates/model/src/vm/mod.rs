@@ -14,15 +14,16 @@ mod machine;
 mod names;
 mod next;
 mod run;
+mod spin;
 mod step;
 mod units;
 
 use crate::{Program, Span, Type};
 use code::{Code, HALT, STUCK, UNBORN};
-use machine::{EXCUSED, Last, Machine, control};
+use machine::{Last, Machine, control};
 use mazurka_core::{
     Decision, Divergence, Effect, Ending, Failure, Foresight, Location, Next, ObjectId, Operation,
-    PlainAccess, Schedule, System, ThreadId, fold, replay_to,
+    PlainAccess, Schedule, Spin, System, ThreadId, fold, replay_to,
 };
 use names::Names;
 use std::borrow::Cow;
@@ -87,6 +88,13 @@ impl Vm {
         self
     }
 
+    /// Holds threads in loops that change nothing, instead of going round for ever. For searches that
+    /// do not store states.
+    pub fn holding_spins(mut self) -> Self {
+        self.machine.spins.is_on = true;
+        self
+    }
+
     /// The program that it runs.
     pub fn program(&self) -> &Program {
         &self.program
@@ -140,6 +148,7 @@ impl System for Vm {
         machine.log.clear();
         machine.pending_log.clear();
         machine.marks.clear();
+        machine.spins.notes.clear();
         machine.accesses.clear();
         machine.last = Last::Nothing;
     }
@@ -189,10 +198,11 @@ impl System for Vm {
     }
 
     fn ending(&self) -> Ending {
-        match self.machine.memory[EXCUSED] {
-            0 => Ending::Final,
-            _ => Ending::Exited,
-        }
+        self.machine.ending()
+    }
+
+    fn spin(&self, thread: ThreadId) -> Option<Spin> {
+        self.machine.spin(&self.code, thread.index(), self.location(thread))
     }
 
     fn properties(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Runs the invisible instructions between two operations of a thread.
 
 use super::code::{
-    Address, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK,
+    Address, AddressBase, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK,
 };
 use super::machine::{Frame, Machine, Spot, control, memory};
 use super::next::Pending;
@@ -36,6 +36,7 @@ impl Machine {
                     let spot = self.spot(code, frame, from, ty.bytes())?;
                     if watched {
                         self.watch(code, spot, ty.bytes(), false);
+                        self.see(code, thread, spot, ty.bytes());
                     }
                     let value = self.get(spot, ty);
                     self.set(frame, to, value);
@@ -43,11 +44,15 @@ impl Machine {
                 }
                 I::Store { visible: false, watched, to, value, ty } => {
                     let spot = self.spot_to_write(code, frame, to, ty.bytes())?;
-                    if watched {
-                        self.watch(code, spot, ty.bytes(), true);
-                    }
                     let value = self.value(code, frame, value);
-                    self.set_bytes(spot.address(), ty.bytes(), value);
+                    match watched {
+                        true => {
+                            self.watch(code, spot, ty.bytes(), true);
+                            self.see(code, thread, spot, ty.bytes());
+                            self.set_bytes(spot.address(), ty.bytes(), value);
+                        }
+                        false => self.set_private(thread, spot, ty.bytes(), value),
+                    }
                     pc += 1;
                 }
                 I::Check { condition, kind, text } => {
@@ -99,7 +104,8 @@ impl Machine {
                 _ => match self.arrive(code, thread, pc)? {
                     Arrival::At(pending) => {
                         self.set_stack(thread, control::PC, u64::from(pc));
-                        self.set_pending(thread, pending);
+                        let is_held = self.comes_round(code, thread, pc);
+                        self.set_pending(thread, if is_held { Pending::FINISHED } else { pending });
                         return Ok(());
                     }
                     Arrival::Past(next) => pc = next,
@@ -123,10 +129,61 @@ impl Machine {
             self.threads[child].routine = routine.map(|routine| routine as u32);
         }
         match self.pending_at(code, thread, pc)? {
-            None => Ok(Arrival::Past(self.pass(code, thread, pc)?)),
-            Some(pending) if !is_atomic => Ok(Arrival::At(pending)),
-            Some(pending) => self.pass_atomically(code, thread, pc, pending),
+            None => {
+                // An end of a block, a lock that is held already, a copy: they are no part of a round.
+                self.spins.has_changed = true;
+                Ok(Arrival::Past(self.pass(code, thread, pc)?))
+            }
+            Some(pending) => {
+                self.watch_lives(code, thread, pc)?;
+                match is_atomic {
+                    false => Ok(Arrival::At(pending)),
+                    true => self.pass_atomically(code, thread, pc, pending),
+                }
+            }
         }
+    }
+
+    /// Notes that the thread is about to use what the instruction is about.
+    fn watch_lives(&mut self, code: &Code, thread: usize, pc: Pc) -> Result<(), Violation> {
+        let (address, size, is_sync) = match code.instructions[pc as usize] {
+            I::Load { from: at, ty, .. }
+            | I::Store { to: at, ty, .. }
+            | I::Modify { on: at, ty, .. }
+            | I::CompareExchange { on: at, ty, .. }
+            | I::Await { from: at, ty, .. } => (at, ty.bytes(), false),
+            I::Lock { mutex: at, .. } | I::TryLock { mutex: at, .. } => {
+                (at, Sync::Mutex.bytes(), true)
+            }
+            I::Unlock { mutex: at, .. } | I::Reacquire { mutex: at, .. } => {
+                (at, Sync::Mutex.bytes(), true)
+            }
+            I::ReadLock(at) | I::WriteLock(at) | I::ReadWriteUnlock(at) => {
+                (at, Sync::RwLock.bytes(), true)
+            }
+            I::TryReadLock(at, _) | I::TryWriteLock(at, _) => (at, Sync::RwLock.bytes(), true),
+            I::NotifyOne(at) | I::NotifyAll(at) => (at, Sync::Condvar.bytes(), true),
+            I::SemaphoreAcquire(at) | I::SemaphoreRelease(at) => {
+                (at, Sync::Semaphore.bytes(), true)
+            }
+            I::SemaphoreTryAcquire(at, _) | I::SemaphoreValue(at, _) => {
+                (at, Sync::Semaphore.bytes(), true)
+            }
+            I::Arrive(at, _) | I::Leave(at) => (at, Sync::Barrier.bytes(), true),
+            I::Wait { condvar, mutex } => {
+                let spot = self.spot(code, self.frame(thread), condvar, Sync::Condvar.bytes())?;
+                self.watch_life(code, spot, true);
+                (mutex, Sync::Mutex.bytes(), true)
+            }
+            _ => return Ok(()),
+        };
+        // A static object that nobody initialises or destroys is always there.
+        if !code.has_lifecycle && matches!(address.base, AddressBase::Static(_)) {
+            return Ok(());
+        }
+        let spot = self.spot(code, self.frame(thread), address, size)?;
+        self.watch_life(code, spot, is_sync);
+        Ok(())
     }
 
     /// Carries out an operation within an atomic block: an access, or nothing.
@@ -468,9 +525,9 @@ impl Machine {
             self.unmake(code, &object);
         }
         self.set_stack(thread, control::TOP, (base - SAVED) as u64);
-        self.set_stack(thread, control::BASE, caller);
-        self.set_stack(thread, control::LOCALS, locals);
         if back as Pc != HALT {
+            self.set_stack(thread, control::BASE, caller);
+            self.set_stack(thread, control::LOCALS, locals);
             self.set(Frame { thread, base: caller as usize, seen: 0 }, to as u32, value);
         }
         back as Pc

@@ -41,24 +41,25 @@ impl Machine {
         let me = thread as u64 + 1;
         let mut effect = Effect::Done;
         let mut next = pc + 1;
+        self.spins.after(&code.instructions[pc as usize]);
         match code.instructions[pc as usize] {
             I::Load { to, from, ty, .. } => {
                 let spot = self.spot(code, frame, from, ty.bytes())?;
-                self.watch_life(code, spot);
+                self.see(code, thread, spot, ty.bytes());
                 let value = self.get(spot, ty);
                 self.set(frame, to, value);
                 self.last = Last::Read(ty, value);
             }
             I::Store { to, value, ty, .. } => {
                 let spot = self.spot_to_write(code, frame, to, ty.bytes())?;
-                self.watch_life(code, spot);
+                self.see(code, thread, spot, ty.bytes());
                 let (old, new) = (self.get(spot, ty), self.value(code, frame, value));
                 self.set_bytes(spot.address(), ty.bytes(), new);
                 self.last = Last::Wrote(ty, old, new);
             }
             I::Modify { old: to, on, update, value, ty } => {
                 let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
-                self.watch_life(code, spot);
+                self.see(code, thread, spot, ty.bytes());
                 let old = self.get(spot, ty);
                 let new = updated(update, ty, old, self.value(code, frame, value));
                 self.set_bytes(spot.address(), ty.bytes(), new);
@@ -67,7 +68,7 @@ impl Machine {
             }
             I::CompareExchange { success, old: to, on, expected, new, ty } => {
                 let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
-                self.watch_life(code, spot);
+                self.see(code, thread, spot, ty.bytes());
                 let old = self.get(spot, ty);
                 let is_expected = old == self.value(code, frame, expected);
                 self.last = Last::Read(ty, old);
@@ -81,7 +82,6 @@ impl Machine {
             }
             I::Await { to, from, ty, .. } => {
                 let spot = self.spot(code, frame, from, ty.bytes())?;
-                self.watch_life(code, spot);
                 let value = self.get(spot, ty);
                 self.set(frame, to, value);
                 self.last = Last::Read(ty, value);
@@ -247,6 +247,7 @@ impl Machine {
             I::Yield => {}
             I::Choose { to, low, .. } => {
                 let value = low + i64::from(choice);
+                self.note_choice(thread);
                 self.set(frame, to, value as u64);
                 self.last = Last::Chose(value);
             }
@@ -280,7 +281,7 @@ impl Machine {
         }
     }
 
-    /// Where something to synchronise on is; notes that it is in use.
+    /// Where something to synchronise on is.
     fn sync(
         &mut self,
         code: &Code,
@@ -289,9 +290,7 @@ impl Machine {
         kind: Sync,
     ) -> Result<u32, Violation> {
         let spot = self.spot(code, frame, address, kind.bytes())?;
-        if code.has_lifecycle || matches!(spot.object.kind, Kind::Heap | Kind::Frame) {
-            self.watch(code, spot, 1, false);
-        }
+        self.see(code, frame.thread, spot, kind.bytes());
         Ok(spot.address())
     }
 

@@ -1,0 +1,232 @@
+//! Spin loops: a thread that goes round a loop without changing anything is held there.
+//!
+//! **The rule** is that of [`Ending`]: when a thread comes to an access for the second time in the same
+//! state, and has changed nothing since the first, its round can be taken out of the execution and
+//! nobody would notice. Whatever it does after this round it also does in an execution without it. So
+//! it is held, and all that is left to ask, once nobody else can move, is whether it could go on in
+//! another way: it cannot if all that the round looked at is still as it was. A store or an exchange
+//! that left memory as it was has looked at it, too, and so has an attempt to take a lock in vain.
+//!
+//! **The same state** is the same stack, as a hash of 128 bits. What a thread writes to memory that no
+//! other can come to belongs to its state; [`control::PRIVATE`] is a hash of it, kept up to date by
+//! each such write.
+//!
+//! **Notes** of what a thread came to and saw are in one list for all threads, each with the number of
+//! the note before it. The number of the last one is a word of the stack, so it is undone like the rest.
+//!
+//! A loop that counts its rounds is never in the same state again: it is unrolled.
+//!
+//! This is for searches that do not store states. There, a state would have to say how its threads
+//! came to it.
+
+use super::code::{Code, Instruction, Kind, Pc};
+use super::machine::{EXCUSED, Machine, Spot, control};
+use super::next::unit;
+use Instruction as I;
+use mazurka_core::{Ending, Location, ObjectId, Spin, fold};
+
+/// How far back a thread looks for the state it is in.
+const MAX_NOTES: usize = 256;
+
+/// What is known of the rounds of threads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spins {
+    pub(super) is_on: bool,
+    pub(super) notes: Vec<Note>,
+    /// Whether the step in progress has changed something that others may see.
+    pub(super) has_changed: bool,
+}
+
+/// What happened to a thread, and what before that: the number of a note, from 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Note {
+    before: u32,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// It came to an access, in a state with this hash.
+    Arrived([u64; 2]),
+    /// It saw these bytes, which belong to an object of operations.
+    Saw { object: ObjectId, address: u32, size: u32, bits: u64 },
+    /// It made a choice, which it could make in another way.
+    Chose,
+}
+
+impl Machine {
+    /// Notes that the thread looks at memory that others may change.
+    #[inline]
+    pub(super) fn see(&mut self, code: &Code, thread: usize, spot: Spot, size: u32) {
+        if self.spins.is_on && self.control(thread, control::NOTES) != 0 {
+            self.note_bytes(code, thread, spot, size);
+        }
+    }
+
+    fn note_bytes(&mut self, code: &Code, thread: usize, spot: Spot, size: u32) {
+        let object = unit(code, spot);
+        if matches!(spot.object.kind, Kind::Heap | Kind::Frame) {
+            // Whether it is there still.
+            let address = spot.object.address - 8;
+            self.note(thread, What::Saw { object, address, size: 8, bits: 1 });
+        }
+        for offset in (0..size).step_by(8) {
+            let (address, size) = (spot.address() + offset, (size - offset).min(8));
+            let bits = self.get_bytes(address, size);
+            self.note(thread, What::Saw { object, address, size, bits });
+        }
+    }
+
+    /// Notes that the thread chooses.
+    pub(super) fn note_choice(&mut self, thread: usize) {
+        if self.spins.is_on {
+            self.note(thread, What::Chose);
+        }
+    }
+
+    fn note(&mut self, thread: usize, what: What) {
+        let before = self.control(thread, control::NOTES) as u32;
+        self.spins.notes.push(Note { before, what });
+        self.set_stack(thread, control::NOTES, self.spins.notes.len() as u64);
+    }
+
+    /// Writes what no other thread can come to.
+    #[inline]
+    pub(super) fn set_private(&mut self, thread: usize, spot: Spot, size: u32, value: u64) {
+        if !self.spins.is_on {
+            return self.set_bytes(spot.address(), size, value);
+        }
+        let (address, had_changed) = (spot.address(), self.spins.has_changed);
+        let of = |bits: u64| fold::mix(u64::from(address) << 4 | u64::from(size), bits);
+        let before = self.get_bytes(address, size);
+        self.set_bytes(address, size, value);
+        let hash = of(before) ^ of(self.get_bytes(address, size));
+        self.set_stack(thread, control::PRIVATE, self.control(thread, control::PRIVATE) ^ hash);
+        self.spins.has_changed = had_changed;
+    }
+
+    /// A thread comes to an instruction that is visible; says whether it is held there.
+    #[inline]
+    pub(super) fn comes_round(&mut self, code: &Code, thread: usize, pc: Pc) -> bool {
+        self.spins.is_on && self.looks_back(code, thread, pc)
+    }
+
+    fn looks_back(&mut self, code: &Code, thread: usize, pc: Pc) -> bool {
+        if self.spins.has_changed {
+            self.set_stack(thread, control::NOTES, 0);
+        }
+        if !may_leave_things_alone(&code.instructions[pc as usize]) {
+            return false;
+        }
+        let here = self.digest(thread);
+        let mut number = self.control(thread, control::NOTES) as u32;
+        for _ in 0..MAX_NOTES {
+            let Some(idx) = number.checked_sub(1) else { break };
+            let note = self.spins.notes[idx as usize];
+            if matches!(note.what, What::Arrived(there) if there == here) {
+                self.set_stack(thread, control::HELD, u64::from(number));
+                return true;
+            }
+            number = note.before;
+        }
+        self.note(thread, What::Arrived(here));
+        false
+    }
+
+    /// A hash of the state of a thread, without the notes.
+    fn digest(&self, thread: usize) -> [u64; 2] {
+        let top = self.control(thread, control::TOP) as usize;
+        let words = self.threads[thread].stack[..top].iter().enumerate();
+        let own = words.filter(|(idx, _)| !matches!(*idx, control::NOTES | control::HELD));
+        own.fold([0x13, 0x37], |[left, right], (_, &word)| {
+            [fold::mix(left, word), fold::mix(right, !word.rotate_left(32))]
+        })
+    }
+
+    /// What it means that nobody can move.
+    pub(super) fn ending(&self) -> Ending {
+        if self.memory[EXCUSED] != 0 {
+            return Ending::Exited;
+        }
+        let held = (0..self.threads.len()).filter(|&thread| self.is_held(thread));
+        let can_leave = held.map(|thread| self.could_leave(thread)).max();
+        match can_leave {
+            None => Ending::Final,
+            Some(true) => Ending::Redundant,
+            Some(false) => Ending::Spinning,
+        }
+    }
+
+    fn is_held(&self, thread: usize) -> bool {
+        self.control(thread, control::HELD) != 0
+    }
+
+    /// The notes of the round in which a thread is held, the last one first.
+    fn round(&self, thread: usize) -> impl Iterator<Item = What> {
+        let first = self.control(thread, control::HELD) as u32;
+        let mut number = self.control(thread, control::NOTES) as u32;
+        std::iter::from_fn(move || {
+            let idx = Some(number).filter(|&number| number != first)?.checked_sub(1)?;
+            let note = self.spins.notes[idx as usize];
+            number = note.before;
+            Some(note.what)
+        })
+    }
+
+    /// Whether something that a held thread looked at has changed since, or it may choose.
+    fn could_leave(&self, thread: usize) -> bool {
+        self.round(thread).any(|what| match what {
+            What::Arrived(_) => false,
+            What::Saw { address, size, bits, .. } => self.get_bytes(address, size) != bits,
+            What::Chose => true,
+        })
+    }
+
+    /// The loop that a thread is held in.
+    pub(super) fn spin(
+        &self,
+        code: &Code,
+        thread: usize,
+        location: Option<Location>,
+    ) -> Option<Spin> {
+        if !self.is_held(thread) {
+            return None;
+        }
+        let seen = self.round(thread).filter_map(|what| match what {
+            What::Saw { object, .. } => Some(object),
+            _ => None,
+        });
+        let object = seen.last()?;
+        let names = self.names.lock().expect("nobody panics while naming");
+        let name = names.unit(code, &self.threads, object.index() as u32);
+        let place = location.map_or_else(String::new, |location| format!(" at {location}"));
+        Some(Spin { object, text: format!("spins{place} until {name} changes") })
+    }
+}
+
+/// Whether an operation may leave everything as it is, so that a round may begin with it.
+fn may_leave_things_alone(instruction: &Instruction) -> bool {
+    matches!(
+        instruction,
+        I::Load { .. }
+            | I::Store { .. }
+            | I::Modify { .. }
+            | I::CompareExchange { .. }
+            | I::TryLock { .. }
+            | I::TryReadLock(..)
+            | I::TryWriteLock(..)
+            | I::SemaphoreTryAcquire(..)
+            | I::SemaphoreValue(..)
+    )
+}
+
+impl Spins {
+    /// Notes that an operation which is none of those that may leave things alone was carried out.
+    #[inline]
+    pub(super) fn after(&mut self, instruction: &Instruction) {
+        let is_harmless = matches!(instruction, I::Yield | I::Choose { .. });
+        if !is_harmless && !may_leave_things_alone(instruction) {
+            self.has_changed = true;
+        }
+    }
+}

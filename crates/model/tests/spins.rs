@@ -1,0 +1,259 @@
+//! Threads that the machine holds in loops which change nothing: against all states of the same
+//! programs with loops that really go round, every way to end is found, and whether somebody may be
+//! stuck.
+
+use mazurka_core::{Decision, Next, System as _, ThreadId};
+use mazurka_explore::{Ended, Explorer, Options, Reduction};
+use mazurka_model::{
+    Access, Action, Compare, Expr, ObjectIdx, Place, Program, Races, RoutineBuilder, Sync, Type,
+    Update, Vm,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const INT: Type = Type::I32;
+const N_VARIABLES: u64 = 3;
+const N_PROGRAMS: u64 = 1200;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+fn int(value: u64) -> Expr {
+    Expr::int(INT, value as i64)
+}
+
+/// Variables, the results of the threads, and a mutex.
+struct Shared {
+    variables: ObjectIdx,
+    results: ObjectIdx,
+    mutex: ObjectIdx,
+}
+
+impl Shared {
+    fn variable(&self, random: &mut Random) -> Place {
+        Place::object(self.variables).element(int(random.below(N_VARIABLES)), 4)
+    }
+}
+
+/// A statement: an access, or a loop that waits in one of several ways.
+fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) {
+    let seen = thread.register("seen", INT);
+    let done = thread.register("done", Type::BOOL);
+    let (place, value) = (shared.variable(random), int(random.below(3)));
+    match random.below(8) {
+        0 | 1 => thread.store(place, value, Access::Atomic),
+        2 => {
+            let update = Update::Add;
+            thread.then(Action::Modify { old: Some(seen), on: place, update, value });
+        }
+        // One variable, or two in turn.
+        kind @ 3..=5 => {
+            let start = thread.here();
+            let mut ways_out = Vec::new();
+            for _ in 0..1 + kind % 2 {
+                thread.load(seen, shared.variable(random), Access::Atomic);
+                let goes_on = Expr::compare(Compare::NotEqual, thread.get(seen), value.clone());
+                ways_out.push(thread.branch(goes_on));
+                if kind == 5 {
+                    thread.then(Action::Yield);
+                }
+            }
+            thread.jump(start);
+            let end = thread.location();
+            for way in ways_out {
+                thread.go_on_from(way);
+                thread.jump(end);
+            }
+            thread.go_on_from(end);
+        }
+        // An exchange: what it writes may be what was there, and others may see it.
+        6 => {
+            let start = thread.here();
+            let update = Update::Exchange;
+            let wanted = int(random.below(3));
+            thread.then(Action::Modify { old: Some(seen), on: place, update, value });
+            let goes_on = Expr::compare(Compare::NotEqual, thread.get(seen), wanted);
+            let way_out = thread.branch(goes_on);
+            thread.jump(start);
+            thread.go_on_from(way_out);
+        }
+        // A lock that is tried for, and given back or not.
+        _ => {
+            let mutex = Place::object(shared.mutex);
+            let start = thread.here();
+            thread.then(Action::TryLock { mutex: mutex.clone(), to: Some(done) });
+            let way_out = thread.branch(thread.get(done).negated());
+            thread.jump(start);
+            thread.go_on_from(way_out);
+            if random.below(3) > 0 {
+                thread.then(Action::Unlock { mutex, to: None });
+            }
+        }
+    }
+}
+
+fn program(seed: u64) -> (Program, Shared) {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut program = Program::new("spins");
+    let numbers = program.array(INT, 4);
+    let mutex = program.sync(Sync::Mutex);
+    let shared = Shared {
+        variables: program.object("x", numbers),
+        results: program.object("results", numbers),
+        mutex: program.object("mutex", mutex),
+    };
+    for number in 0..2 + random.below(2) {
+        let mut thread = RoutineBuilder::new("thread");
+        for _ in 0..1 + random.below(3) {
+            statement(&mut thread, &mut random, &shared);
+        }
+        let last = thread.register("last", INT);
+        thread.load(last, shared.variable(&mut random), Access::Atomic);
+        let result = Place::object(shared.results).element(int(number), 4);
+        thread.store(result, thread.get(last), Access::Plain);
+        let routine = program.add_routine(thread.finish());
+        program.process(&format!("T{number}"), routine, Vec::new());
+    }
+    (program, shared)
+}
+
+/// What is in memory.
+fn memory(vm: &Vm, shared: &Shared) -> Vec<u64> {
+    let words = |object| (0..4).map(move |idx| vm.peek(object, idx * 4, INT));
+    words(shared.variables).chain(words(shared.results)).collect()
+}
+
+fn all_ended(vm: &Vm) -> bool {
+    (0..vm.n_threads()).all(|idx| vm.has_ended(ThreadId::new(idx)))
+}
+
+/// All states, by their fingerprints.
+#[derive(Default)]
+struct Graph {
+    successors: BTreeMap<u128, Vec<u128>>,
+    ends: BTreeSet<u128>,
+    memory_at_ends: BTreeSet<Vec<u64>>,
+}
+
+/// Too many states to look at.
+const MANY: usize = 20_000;
+
+impl Graph {
+    fn of(vm: Vm, shared: &Shared) -> Option<Self> {
+        let mut graph = Self::default();
+        let mut to_visit = vec![vm];
+        while let Some(vm) = to_visit.pop() {
+            let here = vm.fingerprint().expect("a machine knows its state");
+            if graph.successors.contains_key(&here) {
+                continue;
+            }
+            if graph.successors.len() > MANY {
+                return None;
+            }
+            if all_ended(&vm) {
+                graph.ends.insert(here);
+                graph.memory_at_ends.insert(memory(&vm, shared));
+            }
+            let mut successors = Vec::new();
+            for thread in (0..vm.n_threads()).map(ThreadId::new) {
+                if matches!(vm.next(thread), Next::Enabled { .. }) {
+                    let mut next = vm.clone();
+                    next.step(Decision::of(thread)).expect("nothing goes wrong");
+                    successors.push(next.fingerprint().expect("as above"));
+                    to_visit.push(next);
+                }
+            }
+            graph.successors.insert(here, successors);
+        }
+        Some(graph)
+    }
+
+    /// Whether there is a state from which no way leads to the end of all threads.
+    fn may_be_stuck(&self) -> bool {
+        let mut can_end = self.ends.clone();
+        loop {
+            let leads_there =
+                |(_, all): &(&u128, &Vec<u128>)| all.iter().any(|it| can_end.contains(it));
+            let more: Vec<u128> =
+                self.successors.iter().filter(leads_there).map(|it| *it.0).collect();
+            let before = can_end.len();
+            can_end.extend(more);
+            if can_end.len() == before {
+                return can_end.len() < self.successors.len();
+            }
+        }
+    }
+}
+
+/// Whether some loop changes memory for ever, so that nobody is held there.
+fn is_endless(vm: &Vm) -> bool {
+    const LONG: usize = 200;
+    let is_found = AtomicBool::new(false);
+    let observe = |ended: Ended<'_, Vm>| {
+        is_found.fetch_or(ended.schedule.decisions().len() >= LONG, Ordering::Relaxed);
+    };
+    let mut options = Options::new();
+    options.max_depth = LONG;
+    options.stop_at_first = false;
+    let explorer = Explorer::new(options).observe(&observe).stop_when(&is_found);
+    explorer.run(|| vm.clone()).expect("the options are fine");
+    is_found.into_inner()
+}
+
+/// What a search sees: memory where all have ended, and whether somebody was stuck.
+fn explored(
+    vm: &Vm,
+    shared: &Shared,
+    reduction: Reduction,
+    sleep: bool,
+) -> (BTreeSet<Vec<u64>>, bool) {
+    let seen = Mutex::new((BTreeSet::new(), false));
+    let observe = |ended: Ended<'_, Vm>| {
+        let mut seen = seen.lock().expect("nobody panics with it");
+        match all_ended(ended.system) {
+            true => drop(seen.0.insert(memory(ended.system, shared))),
+            false => seen.1 |= ended.violation.is_some(),
+        }
+    };
+    let mut options = Options::new().reduction(reduction);
+    options.sleep = sleep;
+    options.stop_at_first = false;
+    let explorer = Explorer::new(options).observe(&observe);
+    explorer.run(|| vm.clone()).expect("the options are fine");
+    seen.into_inner().expect("nobody panics with it")
+}
+
+#[test]
+fn nothing_is_lost_where_threads_are_held() {
+    let (mut n_stuck, mut n_free, mut n_ends) = (0, 0, 0);
+    for seed in 0..N_PROGRAMS {
+        let (program, shared) = program(seed);
+        let vm = Vm::new(program, Races::Error).expect("it can be run");
+        let Some(graph) = Graph::of(vm.clone(), &shared) else { continue };
+        let held = vm.holding_spins();
+        if is_endless(&held) {
+            continue;
+        }
+        let is_stuck = graph.may_be_stuck();
+        *(if is_stuck { &mut n_stuck } else { &mut n_free }) += 1;
+        n_ends += graph.memory_at_ends.len();
+        for reduction in Reduction::ALL {
+            let sleeps: &[bool] =
+                if reduction == Reduction::None { &[true] } else { &[true, false] };
+            for &sleep in sleeps {
+                let (ends, found) = explored(&held, &shared, reduction, sleep);
+                assert_eq!(ends, graph.memory_at_ends, "seed {seed}, {reduction}, sleep {sleep}");
+                assert_eq!(found, is_stuck, "seed {seed}, {reduction}, sleep {sleep}");
+            }
+        }
+    }
+    assert!(n_stuck > 100 && n_free > 100 && n_ends > 300, "{n_stuck} {n_free} {n_ends}");
+}
