@@ -77,6 +77,13 @@ fn what_is_no_c_is_refused() {
         b"int main(void) { return a + ; }\nint f(void) { return b; }\n",
         &["x.c:1:29", "expected expression before", "x.c:2:22", "`b` undeclared"],
     );
+    let huge = TempDir::new().expect("there is room");
+    let file = std::fs::File::create(huge.path().join("x.c")).expect("there is room");
+    // It has a hole instead of bytes.
+    file.set_len(1 << 33).expect("files may have holes");
+    let said = run(huge.path(), &CHECK);
+    assert_eq!(said.status, Some(2), "{}", said.stderr);
+    assert!(said.stderr.contains("`x.c` has 8192 MiB, more than"), "{}", said.stderr);
     let missing = run(Path::new("."), &["check", "nowhere.c", "--engine", "vm"]);
     assert_eq!(missing.status, Some(2));
     assert!(missing.stderr.contains("`nowhere.c` does not exist"), "{}", missing.stderr);

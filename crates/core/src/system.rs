@@ -334,4 +334,19 @@ pub trait Foresight {
     /// next one included. May name too many, never too few. For a thread that is not born yet:
     /// all it may ever take.
     fn future(&self, thread: ThreadId, visit: &mut dyn FnMut(Operation));
+
+    /// The same, as long as `holder` takes no step: less, where that has a lock on the way.
+    fn future_without(
+        &self,
+        thread: ThreadId,
+        _holder: ThreadId,
+        visit: &mut dyn FnMut(Operation),
+    ) {
+        self.future(thread, visit);
+    }
+
+    /// Whether [`future_without`](Self::future_without) a thread may be less than the future.
+    fn is_in_the_way(&self, _thread: ThreadId) -> bool {
+        false
+    }
 }

@@ -30,14 +30,27 @@ pub enum Mark {
 }
 
 const WIDTH: f64 = 900.0;
-const HEIGHT: f64 = 520.0;
+const HEIGHT: f64 = 540.0;
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = 660.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 470.0;
 
+/// What a plot is about.
+pub struct Words<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// What is counted to the right.
+    pub x_name: &'a str,
+    /// What is counted upwards.
+    pub y_name: &'a str,
+    /// What is to be known of it.
+    pub caption: &'a str,
+}
+
 /// The plot as a file.
-pub fn svg(title: &str, x_name: &str, y_name: &str, lines: &[Line]) -> String {
+pub fn svg(words: &Words<'_>, lines: &[Line]) -> String {
+    let Words { title, x_name, y_name, caption } = words;
     let all = || lines.iter().flat_map(|line| &line.points);
     let x_max = all().map(|point| point.0).fold(1.0, f64::max);
     let decades = all().map(|point| point.1.log10()).fold(1.0, f64::max).ceil();
@@ -47,14 +60,17 @@ pub fn svg(title: &str, x_name: &str, y_name: &str, lines: &[Line]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"24\" font-size=\"15\">{title}</text>\n"
+         <text x=\"{LEFT}\" y=\"24\" font-size=\"15\">{title}</text>\n\
+         <text x=\"{LEFT}\" y=\"{:.1}\" fill=\"#555555\">{caption}</text>\n",
+        BOTTOM + 58.0
     );
     for decade in 0..=decades as i32 {
         let at = y(10f64.powi(decade));
         let _ = writeln!(
             out,
             "<path d=\"M{LEFT} {at:.1}H{RIGHT}\" stroke=\"#dddddd\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">1e{decade}</text>",
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">10\
+             <tspan dy=\"-4\" font-size=\"9\">{decade}</tspan></text>",
             LEFT - 6.0,
             at + 4.0
         );
@@ -63,13 +79,14 @@ pub fn svg(title: &str, x_name: &str, y_name: &str, lines: &[Line]) -> String {
         let at = x(value as f64);
         let _ = writeln!(
             out,
-            "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
+            "<path d=\"M{at:.1} {BOTTOM}v4\" stroke=\"#555555\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
             BOTTOM + 18.0
         );
     }
     let _ = writeln!(
         out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x_name}</text>\n\
+        "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"#555555\"/>\n\
+         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x_name}</text>\n\
          <text x=\"20\" y=\"{:.1}\" transform=\"rotate(-90 20 {:.1})\" \
          text-anchor=\"middle\">{y_name}</text>",
         (LEFT + RIGHT) / 2.0,
@@ -101,6 +118,7 @@ fn draw(out: &mut String, line: &Line, points: &[(f64, f64)]) {
     let path = path.join(" ");
     let _ = writeln!(out, "<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\"{dots}/>");
     let fill = if line.hollow { "white" } else { colour };
+    // Larger ones come first and show behind smaller ones in the same place.
     for &(x, y) in points {
         let style = format!("fill=\"{fill}\" stroke=\"{colour}\"");
         let _ = match line.mark {
@@ -109,9 +127,9 @@ fn draw(out: &mut String, line: &Line, points: &[(f64, f64)]) {
             }
             Mark::Square => writeln!(
                 out,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\" {style}/>",
-                x - 3.5,
-                y - 3.5
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" {style}/>",
+                x - 6.0,
+                y - 6.0
             ),
             Mark::Triangle => {
                 writeln!(out, "<path d=\"M{:.1} {:.1}l4.5 8h-9z\" {style}/>", x, y - 5.0)

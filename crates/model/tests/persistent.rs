@@ -161,6 +161,35 @@ fn persistent_sets_lose_nothing() {
     assert!(with * 3 < without * 2, "{with} of {without} transitions are not much of a reduction");
 }
 
+/// What is used under a lock in most places, and without it in one: while the lock is held, only who is
+/// about to use it without the lock matters.
+#[test]
+fn who_needs_a_lock_first_does_not_matter_to_who_holds_it() {
+    let mut program = Program::new("almost guarded");
+    let shared = Shared::new(&mut program);
+    let mut thread = RoutineBuilder::new("thread");
+    thread.then(Action::Lock { mutex: shared.lock.clone(), to: None });
+    for value in 1..5 {
+        thread.store(shared.b.clone(), Expr::int(INT, value), Access::Plain);
+    }
+    thread.then(Action::Unlock { mutex: shared.lock.clone(), to: None });
+    let thread = program.add_routine(thread.finish());
+    // It ends with an access that no lock guards, so that nothing is guarded everywhere.
+    let mut last = RoutineBuilder::new("last");
+    last.then(Action::Lock { mutex: shared.lock.clone(), to: None });
+    last.then(Action::Unlock { mutex: shared.lock, to: None });
+    last.store(shared.b, Expr::int(INT, 5), Access::Plain);
+    let last = program.add_routine(last.finish());
+    program.process("first", thread, Vec::new());
+    program.process("second", thread, Vec::new());
+    program.process("last", last, Vec::new());
+    let vm = Vm::new(program, Races::Allow).expect("it can be run");
+    let all = search(&vm, Reduction::Source, true).expect("it is small");
+    let found = search(&vm, Reduction::Persistent, true).expect("it is small");
+    assert_eq!((&found.traces, &found.values), (&all.traces, &all.values));
+    expect_test::expect!["232"].assert_eq(&found.transitions.to_string());
+}
+
 #[test]
 fn what_a_lock_guards_is_no_reason_to_switch() {
     let mut program = Program::new("guarded");

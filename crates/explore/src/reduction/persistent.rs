@@ -6,6 +6,7 @@
 //! | book                                             | here                          |
 //! |--------------------------------------------------|-------------------------------|
 //! | operations a process may still execute           | [`Foresight`]                 |
+//! | those before it needs a lock of the member       | [`Foresight::future_without`] |
 //! | add every process that may conflict              | [`matters`]                   |
 //! | add what may enable a process that is disabled   | [`may_enable`]                |
 //! | the smallest of several persistent sets          | [`Policy::initial`]           |
@@ -51,16 +52,24 @@ fn persistent_set(view: &View<'_>, rivals: &[ThreadSet], seed: ThreadId) -> Thre
 /// For each thread, those that may ever do something that matters to its next step.
 fn rivals(view: &View<'_>, foresight: &dyn Foresight) -> Vec<ThreadSet> {
     let mut rivals = vec![ThreadSet::EMPTY; view.next.len()];
-    for idx in 0..view.next.len() {
-        let other = ThreadId::new(idx);
+    let members = || view.next.iter().enumerate().map(|(idx, next)| (ThreadId::new(idx), *next));
+    let in_the_way: ThreadSet =
+        members().map(|it| it.0).filter(|&member| foresight.is_in_the_way(member)).collect();
+    for (other, _) in members() {
         let mut future = Vec::new();
         foresight.future(other, &mut |operation| future.push(operation));
-        for (member, next) in view.next.iter().enumerate() {
-            let is_rival = future.iter().any(|&operation| {
-                member != idx && matters(operation, other, ThreadId::new(member), *next)
-            });
+        for (member, next) in members().filter(|(member, _)| *member != other) {
+            let mut is_rival =
+                future.iter().any(|&operation| matters(operation, other, member, next));
+            if is_rival && in_the_way.contains(member) {
+                // What cannot come before the member moves is none of its business.
+                is_rival = false;
+                foresight.future_without(other, member, &mut |operation| {
+                    is_rival |= matters(operation, other, member, next);
+                });
+            }
             if is_rival {
-                rivals[member].insert(other);
+                rivals[member.index()].insert(other);
             }
         }
     }

@@ -7,12 +7,14 @@
 //! | paper                                         | here                                     |
 //! |-----------------------------------------------|------------------------------------------|
 //! | operations reachable from a local state       | [`Futures`]                              |
-//! | no lock that the other holds is acquired      | [`Machine::is_out_of_reach`]             |
+//! | paths end at a lock that the other holds      | [`Futures::cuts`]                        |
 //!
-//! Differs from the paper: a path that acquires a lock which another thread holds is not cut there.
-//! Instead, what is used under a lock only is left out while somebody else has that lock; since
-//! nobody is about to use it without the lock, that is the same for those that hold it, and covers
-//! arrays of locks.
+//! Differs from the paper: it is asked for each pair of threads what one may do before the other
+//! moves, so only the locks of the other cut a path, and they are those that it holds now, not those
+//! that it holds on all paths. Paths are cut at locks that are known beforehand; of an array of locks it
+//! is not known which one is taken. For those, what is used under a lock only is left out while
+//! somebody else has that lock ([`Machine::is_out_of_reach`]). Neither of the two covers the other, and
+//! both are used.
 
 use super::code::{Address, AddressBase, Code, Instruction, Kind, Pc, Source, Target};
 use super::machine::{Machine, control};
@@ -31,7 +33,20 @@ pub(super) struct Futures {
     n_words: usize,
     /// All that threads that are spawned may ever do.
     spawned: Vec<u64>,
+    /// The same for those who may not take a lock.
+    cuts: Vec<Cut>,
 }
+
+/// What may come from each instruction on as long as somebody else has a mutex.
+#[derive(Debug)]
+struct Cut {
+    /// Where the mutex is.
+    address: u32,
+    sets: Vec<u64>,
+}
+
+/// For so many locks at the most it is worked out what is behind them.
+const MAX_CUTS: usize = 32;
 
 /// Operations on any unit of a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +75,14 @@ impl Futures {
                 futures.sets[pc * futures.n_words + idx / 64] |= 1 << (idx % 64);
             }
         }
-        while futures.spread(code) {}
+        let own = futures.sets.clone();
+        futures.spread(code, |_| true);
+        for address in locks(code) {
+            let whole = std::mem::replace(&mut futures.sets, own.clone());
+            futures.spread(code, |pc| lock_of(code, pc) != Some(address));
+            let sets = std::mem::replace(&mut futures.sets, whole);
+            futures.cuts.push(Cut { address, sets });
+        }
         futures.spawned = vec![0; futures.n_words];
         for instruction in &code.instructions {
             let I::Spawn { target, .. } = *instruction else { continue };
@@ -129,56 +151,102 @@ impl Futures {
         })
     }
 
-    /// Adds the sets of all that may come next; says whether that added anything.
-    fn spread(&mut self, code: &Code) -> bool {
-        let mut changed = false;
-        for pc in (0..code.instructions.len()).rev() {
-            for next in successors(code, pc as Pc) {
-                for word in 0..self.n_words {
-                    let more = self.sets[next as usize * self.n_words + word];
-                    let word = &mut self.sets[pc * self.n_words + word];
-                    changed |= more & !*word != 0;
-                    *word |= more;
+    /// Adds the sets of all that may come next, where an instruction can be passed.
+    fn spread(&mut self, code: &Code, can_pass: impl Fn(usize) -> bool) {
+        let mut has_changed = true;
+        while std::mem::take(&mut has_changed) {
+            for pc in (0..code.instructions.len()).rev().filter(|&pc| can_pass(pc)) {
+                for next in successors(code, pc as Pc) {
+                    for word in 0..self.n_words {
+                        let more = self.sets[next as usize * self.n_words + word];
+                        let word = &mut self.sets[pc * self.n_words + word];
+                        has_changed |= more & !*word != 0;
+                        *word |= more;
+                    }
                 }
             }
-        }
-        changed
-    }
-
-    fn add(&self, pc: Pc, set: &mut [u64]) {
-        let start = pc as usize * self.n_words;
-        for (word, more) in set.iter_mut().zip(&self.sets[start..start + self.n_words]) {
-            *word |= more;
         }
     }
 }
 
+/// Where the mutex is that an instruction takes, if that is known beforehand.
+fn lock_of(code: &Code, pc: usize) -> Option<u32> {
+    let (I::Lock { mutex, .. } | I::Reacquire { mutex, .. }) = &code.instructions[pc] else {
+        return None;
+    };
+    let AddressBase::Static(object) = mutex.base else { return None };
+    let info = code.objects[object as usize];
+    let offset = constant_offset(code, mutex)?;
+    let is_inside = info.kind == Kind::Static && offset < u64::from(info.size);
+    is_inside.then(|| info.address + offset as u32)
+}
+
+/// The mutexes that some instruction is known to take, each once.
+fn locks(code: &Code) -> Vec<u32> {
+    let mut all: Vec<u32> =
+        (0..code.instructions.len()).filter_map(|pc| lock_of(code, pc)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.truncate(MAX_CUTS);
+    all
+}
+
 impl Machine {
-    /// Calls `visit` with every operation that a thread may still take.
-    pub(super) fn future(&self, code: &Code, thread: usize, visit: &mut dyn FnMut(Operation)) {
+    /// Calls `visit` with every operation that a thread may still take; if there is a `holder`, before
+    /// that moves.
+    pub(super) fn future(
+        &self,
+        code: &Code,
+        thread: usize,
+        holder: Option<usize>,
+        visit: &mut dyn FnMut(Operation),
+    ) {
         use super::code::{HALT, STUCK, UNBORN};
         let futures = &code.futures;
-        let mut set = vec![0; futures.n_words];
-        match self.pc(thread) {
+        let set = match self.pc(thread) {
             HALT | STUCK => return,
-            UNBORN => set.copy_from_slice(&futures.spawned),
-            pc => {
-                futures.add(pc, &mut set);
-                let mut base = self.control(thread, control::BASE) as usize;
-                while base > 0 {
-                    let back = self.control(thread, base - SAVED) as Pc;
-                    if back != HALT {
-                        futures.add(back, &mut set);
-                    }
-                    base = self.control(thread, base - SAVED + 1) as usize;
+            UNBORN => futures.spawned.clone(),
+            _ => {
+                let mut set = self.set_of(futures.n_words, &futures.sets, thread);
+                for cut in self.cuts_of(code, holder) {
+                    let part = self.set_of(futures.n_words, &cut.sets, thread);
+                    set.iter_mut().zip(part).for_each(|(word, part)| *word &= part);
                 }
+                set
             }
-        }
+        };
         for (idx, pattern) in futures.patterns.iter().enumerate() {
             if set[idx / 64] >> (idx % 64) & 1 == 1 {
                 self.visit_pattern(code, thread, pattern, visit);
             }
         }
+    }
+
+    /// The locks that a thread has, of those that are known beforehand.
+    fn cuts_of<'a>(&self, code: &'a Code, holder: Option<usize>) -> impl Iterator<Item = &'a Cut> {
+        let owner = holder.map(|holder| holder as u64 + 1);
+        let cuts = code.futures.cuts.iter();
+        cuts.filter(move |cut| Some(self.get_bytes(cut.address, 1)) == owner)
+    }
+
+    /// Whether a thread has a lock of those that are known beforehand.
+    pub(super) fn is_in_the_way(&self, code: &Code, thread: usize) -> bool {
+        self.cuts_of(code, Some(thread)).next().is_some()
+    }
+
+    /// What a thread may do in the function where it is, and in those that it returns to.
+    fn set_of(&self, n_words: usize, sets: &[u64], thread: usize) -> Vec<u64> {
+        let of = |pc: Pc| &sets[pc as usize * n_words..][..n_words];
+        let mut set = of(self.pc(thread)).to_vec();
+        let mut base = self.control(thread, control::BASE) as usize;
+        while base > 0 {
+            let back = self.control(thread, base - SAVED) as Pc;
+            if back != super::code::HALT {
+                set.iter_mut().zip(of(back)).for_each(|(word, more)| *word |= more);
+            }
+            base = self.control(thread, base - SAVED + 1) as usize;
+        }
+        set
     }
 
     fn visit_pattern(

@@ -255,7 +255,15 @@ impl System for Vm {
 
 impl Foresight for Vm {
     fn future(&self, thread: ThreadId, visit: &mut dyn FnMut(Operation)) {
-        self.machine.future(&self.code, thread.index(), visit);
+        self.machine.future(&self.code, thread.index(), None, visit);
+    }
+
+    fn future_without(&self, thread: ThreadId, holder: ThreadId, visit: &mut dyn FnMut(Operation)) {
+        self.machine.future(&self.code, thread.index(), Some(holder.index()), visit);
+    }
+
+    fn is_in_the_way(&self, thread: ThreadId) -> bool {
+        self.machine.is_in_the_way(&self.code, thread.index())
     }
 }
 
