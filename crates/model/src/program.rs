@@ -144,7 +144,7 @@ pub struct Routine {
     pub prologue: Vec<Action>,
     /// When a process that runs it may take steps, a [`Type::BOOL`]; always if there is nothing.
     pub provided: Option<Expr>,
-    /// The priority of a process that runs it, if nobody says another.
+    /// The priority of a process that runs it from the beginning. One that is started later has 1.
     pub priority: u8,
     /// What the user promises about its channels.
     pub exclusive: Vec<Exclusive>,

@@ -301,19 +301,24 @@ impl Lowerer<'_> {
         sorted: bool,
     ) -> Lowered<Message> {
         let number = self.channel(channel)?;
-        let mut values = Vec::new();
+        let mut fields_sent = Vec::new();
         for field in fields {
             match &field.kind {
                 ExpressionKind::Variable(reference) if self.is_struct(reference) => {
-                    values.extend(self.parts(reference)?.iter().map(Part::value));
+                    let values = self.parts(reference)?;
+                    fields_sent.extend(values.iter().map(|it| MessageField::Value(it.value())));
                 }
-                _ => values.push(self.value(field)?),
+                // In a trace, what is sent may be anything.
+                ExpressionKind::Variable(reference) if reference.name.text == "_" => {
+                    fields_sent.push(MessageField::Ignore);
+                }
+                _ => fields_sent.push(MessageField::Value(self.value(field)?)),
             }
         }
         Ok(Message {
             channel: Place::channel(number),
             layout: None,
-            fields: values.into_iter().map(MessageField::Value).collect(),
+            fields: fields_sent,
             anywhere: sorted,
             keep: false,
         })

@@ -352,7 +352,8 @@ impl Graph {
 
     /// Lets the ends of blocks lead on, and jumps keep or lose control.
     fn tie(&mut self) {
-        for idx in 0..self.elements.len() {
+        // A block is made behind what is in it, and what is last in one goes on where that one does.
+        for idx in (0..self.elements.len()).rev() {
             let next = self.elements[idx].next;
             if let ElementKind::Block { chain, kind } = self.elements[idx].kind
                 && kind != BlockKind::Indivisible

@@ -17,7 +17,7 @@ use mazurka_source::{Fault, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The words of the language, which are no names.
-const WORDS: [&str; 57] = [
+const WORDS: [&str; 56] = [
     "active",
     "assert",
     "atomic",
@@ -45,7 +45,6 @@ const WORDS: [&str; 57] = [
     "goto",
     "hidden",
     "if",
-    "in",
     "init",
     "inline",
     "int",

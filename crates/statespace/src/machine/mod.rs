@@ -47,7 +47,11 @@ impl Transitions for Machine {
         self.work.tables.scan(&code, &code.globals);
         for (routine, arguments) in &code.processes {
             // What goes wrong here goes wrong for every model of this shape, and front ends check it.
+            let at = self.work.state.len();
             let _ = self.work.start(&code, *routine, arguments);
+            if code.has_priorities {
+                self.work.state[at + 3] = code.routines[*routine as usize].priority;
+            }
         }
         state.extend_from_slice(&self.work.state);
     }
@@ -168,12 +172,10 @@ impl Machine {
             match possible {
                 Possible::No => {}
                 Possible::WithPartner => self.rendezvous(view, process, number, moves),
-                _ => {
-                    self.single(view, process, number, possible, moves);
-                    has_moved = true;
-                }
+                _ => self.single(view, process, number, possible, moves),
             }
             if moves.len() > n_before {
+                has_moved = true;
                 escape = edge.escape;
             }
         }
@@ -296,7 +298,8 @@ impl Machine {
 
     fn can_go_on(&self, code: &Code, process: u32) -> bool {
         let fault = cell::Cell::new(None);
-        self.work.view(code, &fault).can_move(process)
+        let view = self.work.view(code, &fault);
+        view.is_allowed(process) && view.can_move(process)
     }
 }
 

@@ -293,7 +293,7 @@ impl Work {
         self.state[at] = routine;
         self.state[at + 1..at + 3].copy_from_slice(&kind.start.to_le_bytes());
         if code.has_priorities {
-            self.state[at + 3] = kind.priority;
+            self.state[at + 3] = 1;
         }
         for ((offset, cell), value) in kind.parameters.iter().zip(arguments) {
             cell.store(&mut self.state, at + *offset as usize, *value);
