@@ -12,6 +12,7 @@
 //! | channels            | the number of messages, then the messages, oldest first, then zeroes     |
 //! | each process        | its routine (1), its location (2), its priority (1, if there are any), its registers, the objects of its frame, its channels |
 
+use crate::transitions::Safety;
 use mazurka_model::{
     Binary, Compare, LocationId, RegisterId, RoutineId, Span, Type, Unary, ViolationKind,
 };
@@ -230,12 +231,16 @@ pub(super) struct Edge {
 }
 
 /// A place where a process can stand.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) edges: Range<u32>,
     pub(super) is_end: bool,
     pub(super) is_progress: bool,
     pub(super) is_accept: bool,
+    /// What a reduction may conclude of the edges.
+    pub(super) safety: Safety,
+    /// Whether an edge may change what a property looks at.
+    pub(super) is_visible: bool,
 }
 
 /// A type of processes.
@@ -253,6 +258,9 @@ pub(super) struct Routine {
     pub(super) prologue: Vec<(Target, NodeId)>,
     pub(super) provided: Option<NodeId>,
     pub(super) priority: u8,
+    /// The ends of channels that it alone may use, as the user promises: whether for sending, and the
+    /// number of the channel.
+    pub(super) exclusive: Vec<(bool, NodeId)>,
     /// Where its registers are, for people.
     pub(super) registers: Vec<(RegisterId, u32, Cell)>,
 }
@@ -288,6 +296,8 @@ pub(super) mod fault {
     pub(in super::super) const DIVISION: u32 = 7;
     pub(in super::super) const TRACE: u32 = 8;
     pub(in super::super) const NO_TRACE: u32 = 9;
+    pub(in super::super) const EXCLUSIVE_SEND: u32 = 10;
+    pub(in super::super) const EXCLUSIVE_RECEIVE: u32 = 11;
 }
 
 /// A program, ready to run.
@@ -319,7 +329,10 @@ pub(super) struct Code {
     pub(super) trace: Option<Trace>,
     pub(super) has_priorities: bool,
     pub(super) uses_timeout: bool,
-    pub(super) claim: Option<u8>,
+    /// The propositions of the property under test.
+    pub(super) propositions: Vec<NodeId>,
+    /// Whether a process promises to be the only one at an end of a channel.
+    pub(super) has_exclusive: bool,
     /// Where the first register of a process may be.
     pub(super) record: u32,
 }

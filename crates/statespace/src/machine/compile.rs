@@ -4,6 +4,8 @@ use super::code::{
     Cell, ChannelKind, Code, Edge, Fault, Field, Message, Node, NodeId, Place, Routine, Step,
     Target, Trace, location,
 };
+use super::safety;
+use crate::transitions::Safety;
 use mazurka_model::{
     self as model, Action, Base, Binary, Callee, Compare, Expr, InitValue, Layout, LayoutId,
     MessageField, Program, Query, RoutineId, Span, Storage, Type, Unary, ViolationKind,
@@ -20,7 +22,7 @@ pub struct MachineError {
 }
 
 /// The faults that every program may have, in the order of their numbers.
-const FAULTS: [(ViolationKind, &str); 10] = [
+const FAULTS: [(ViolationKind, &str); 12] = [
     (ViolationKind::Memory, "invalid array index"),
     (ViolationKind::Memory, "ref to uninitialized chan name"),
     (ViolationKind::Memory, "wrong nr of msg fields"),
@@ -31,10 +33,12 @@ const FAULTS: [(ViolationKind, &str); 10] = [
     (ViolationKind::Assertion, "division by zero"),
     (ViolationKind::Assertion, "event_trace error (no matching event)"),
     (ViolationKind::Assertion, "event_trace error (all events matched)"),
+    (ViolationKind::Assertion, "xs assertion violated: another process sends, too"),
+    (ViolationKind::Assertion, "xr assertion violated: another process receives, too"),
 ];
 
-/// The code of a program, or all that the machine has no room for.
-pub(super) fn compile(program: &Program) -> Result<Code, Vec<MachineError>> {
+/// The code of a program and of propositions about it, or all that the machine has no room for.
+pub(super) fn compile(program: &Program, propositions: &[Expr]) -> Result<Code, Vec<MachineError>> {
     let mut compiler = Compiler {
         program,
         code: Code::default(),
@@ -46,6 +50,11 @@ pub(super) fn compile(program: &Program) -> Result<Code, Vec<MachineError>> {
         asks_last: false,
     };
     compiler.run();
+    for proposition in propositions {
+        let proposition = compiler.expr(proposition);
+        compiler.code.propositions.push(proposition);
+    }
+    safety::classify(&mut compiler.code);
     match compiler.errors.is_empty() {
         true => Ok(compiler.code),
         false => Err(compiler.errors),
@@ -93,7 +102,6 @@ impl Compiler<'_> {
             self.routine = idx;
             self.routine(idx);
         }
-        self.code.claim = program.claim.map(|routine| routine.0 as u8);
         for process in &program.processes {
             let arguments = process.arguments.iter().map(|&bits| bits as i64).collect();
             self.code.processes.push((process.routine.0 as u8, arguments));
@@ -239,6 +247,10 @@ impl Compiler<'_> {
     fn routine(&mut self, idx: usize) {
         let source = &self.program.routines[idx];
         let provided = source.provided.as_ref().map(|condition| self.expr(condition));
+        let exclusive = source.exclusive.iter();
+        let exclusive: Vec<_> =
+            exclusive.map(|promise| (promise.sends, self.expr(&promise.channel))).collect();
+        self.code.has_exclusive |= !exclusive.is_empty();
         let mut prologue = Vec::new();
         for action in &source.prologue {
             self.span = source.span;
@@ -259,10 +271,13 @@ impl Compiler<'_> {
                 is_end: location.labels.end || number == source.end.0 as usize,
                 is_progress: location.labels.progress,
                 is_accept: location.labels.accept,
+                safety: Safety::Dependent,
+                is_visible: true,
             });
         }
         let routine = &mut self.code.routines[idx];
         routine.provided = provided;
+        routine.exclusive = exclusive;
         routine.prologue = prologue;
         routine.places = places;
     }

@@ -10,6 +10,7 @@ mod code;
 mod compile;
 mod describe;
 mod run;
+mod safety;
 mod view;
 
 pub use compile::MachineError;
@@ -17,7 +18,7 @@ pub use compile::MachineError;
 use crate::transitions::{Described, Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
 use code::{Code, Step as Do};
 use mazurka_core::{Told, Violation, ViolationKind};
-use mazurka_model::Program;
+use mazurka_model::{Expr, Program};
 use run::Work;
 use std::cell;
 use std::sync::Arc;
@@ -35,8 +36,19 @@ pub struct Machine {
 impl Machine {
     /// Makes a program ready to run, or tells all that the machine cannot do.
     pub fn new(program: &Program) -> Result<Self, Vec<MachineError>> {
-        let code = Arc::new(compile::compile(program)?);
+        Self::watching(program, &[])
+    }
+
+    /// The same, for a property over these propositions: truth values that no process computes.
+    pub fn watching(program: &Program, propositions: &[Expr]) -> Result<Self, Vec<MachineError>> {
+        let code = Arc::new(compile::compile(program, propositions)?);
         Ok(Self { code, tables: Tables::default(), work: Work::default(), values: Vec::new() })
+    }
+
+    /// Takes the promises about who uses which end of a channel for granted, instead of checking them.
+    pub fn trusting(mut self) -> Self {
+        Arc::make_mut(&mut self.code).has_exclusive = false;
+        self
     }
 }
 
@@ -64,7 +76,8 @@ impl Transitions for Machine {
             for process in (0..u32::from(state[0])).rev() {
                 if alone == 0 || u32::from(alone) == process + 1 {
                     self.moves_of(&code, state, process, timeout, moves);
-                    moves.close(process, Safety::Dependent, true);
+                    let (safety, is_visible) = self.safety_of(state, process);
+                    moves.close(process, safety, is_visible);
                 }
             }
             if !moves.is_empty() || !code.uses_timeout {
@@ -111,6 +124,15 @@ impl Transitions for Machine {
         })
     }
 
+    fn n_propositions(&self) -> usize {
+        self.code.propositions.len()
+    }
+
+    fn holds(&mut self, proposition: usize, state: &[u8]) -> bool {
+        let proposition = self.code.propositions[proposition];
+        self.with_view(state, |view| view.is_true(proposition, 0))
+    }
+
     fn n_edges(&self) -> usize {
         self.code.edges.len()
     }
@@ -130,6 +152,18 @@ impl Machine {
         let fault = cell::Cell::new(None);
         let tables = &self.tables;
         ask(View { code: &self.code, state, tables, timeout: false, fault: &fault })
+    }
+
+    /// What a reduction may conclude of the moves of a process.
+    fn safety_of(&self, state: &[u8], process: u32) -> (Safety, bool) {
+        let fault = cell::Cell::new(None);
+        let (code, tables) = (&*self.code, &self.tables);
+        let view = View { code, state, tables, timeout: false, fault: &fault };
+        let place = view.place_of(process);
+        // Within an atomic sequence, nobody else has a say.
+        let is_alone = state[1] != 0;
+        let safety = if is_alone { Safety::Dependent } else { place.safety };
+        (safety, place.is_visible || is_alone)
     }
 
     /// Tells the moves of one process.
@@ -193,6 +227,7 @@ impl Machine {
         let edge = &view.code.edges[number as usize];
         self.work.begin(view.state, view.tables);
         let done = self.work.act(view.code, &edge.step, process, possible);
+        let done = done.map(|failed| failed.or(Self::promised(view, process, number)));
         self.push(view.code, step(process, number), process, number, done, moves);
     }
 
@@ -244,6 +279,8 @@ impl Machine {
             let fields = &code.messages[message as usize].fields;
             let sent = self.work.event(code, true, channel, values);
             let failed = sent.or(self.work.event(code, false, channel, values));
+            let failed = failed.or(Self::promised(view, process, number));
+            let failed = failed.or(Self::promised(view, partner, other));
             let mut done = self.work.deliver(code, fields, values, partner).map(|()| failed);
             if let (Ok(_), Some(first), Do::Indivisible { end, .. }) = (done, within, &theirs.step)
             {
@@ -294,6 +331,27 @@ impl Machine {
         }
         let successor = if goes_on { Successor::Transient } else { Successor::Stored };
         moves.push(step, successor, &self.work.state);
+    }
+
+    /// Whether another process has the end of the channel that a process uses here.
+    fn promised(view: View<'_>, process: u32, number: u32) -> Option<u32> {
+        let (sends, message, fault) = match view.code.edges[number as usize].step {
+            Do::Send(message) => (true, message, code::fault::EXCLUSIVE_SEND),
+            Do::Receive(message) => (false, message, code::fault::EXCLUSIVE_RECEIVE),
+            _ => return None,
+        };
+        if !view.code.has_exclusive {
+            return None;
+        }
+        let message = &view.code.messages[message as usize];
+        let channel = view.value(message.channel, process);
+        let is_theirs = |other: u32| {
+            let routine = &view.code.routines[view.routine_of(other) as usize];
+            let mut promises = routine.exclusive.iter();
+            promises.any(|(theirs, node)| *theirs == sends && view.value(*node, other) == channel)
+        };
+        let others = (0..view.n_processes()).filter(|&other| other != process);
+        others.into_iter().any(is_theirs).then_some(fault)
     }
 
     fn can_go_on(&self, code: &Code, process: u32) -> bool {
