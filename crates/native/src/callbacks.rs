@@ -6,7 +6,7 @@
 use crate::coroutine;
 use crate::heap;
 use crate::machine;
-use crate::spin::{self, Arrival, watched};
+use crate::spin::{self, Arrival, watched, wiped};
 use mazurka_core::Operation;
 use std::ffi::c_void;
 
@@ -52,12 +52,15 @@ fn volatile_read(address: usize, len: u8) {
 }
 
 macro_rules! accesses {
-    ($($name:ident($len:literal, $write:literal);)*) => {$(
-        #[unsafe(no_mangle)]
-        extern "C" fn $name(address: *mut c_void) {
-            plain(address as usize, $len, $write);
+    ($($name:ident($len:literal, $write:literal);)*) => {
+        mod accesses {
+            $(pub(super) extern "C" fn $name(address: *mut std::ffi::c_void) {
+                super::plain(address as usize, $len, $write);
+            })*
         }
-    )*};
+
+        wiped! { $($name => accesses::$name;)* }
+    };
 }
 
 accesses! {

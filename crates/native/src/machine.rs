@@ -371,6 +371,7 @@ fn announce(idx: usize, operation: Operation) -> bool {
         let stack = names::backtrace();
         with(|machine| machine.backtrace = Some(stack));
     }
+    spin::end_operation(idx);
     with(|machine| machine.effect != Effect::Failed)
 }
 
@@ -418,6 +419,7 @@ pub(crate) fn note_read(arrival: &Arrival, address: usize, len: u8) {
             machine.note_read(idx, arrival, address, len);
         }
     });
+    spin::end_operation(idx);
 }
 
 /// A compare-and-swap that failed has only loaded.

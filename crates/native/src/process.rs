@@ -10,6 +10,7 @@ use crate::cxx;
 use crate::machine::{self, Status};
 use crate::names;
 use crate::real::replace;
+use crate::spin::watched;
 use mazurka_core::{Operation, ViolationKind};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
@@ -307,6 +308,22 @@ unsafe extern "C-unwind" fn __cxa_atexit(
     unsafe { real(function, argument, module) }
 }
 
+/// Lets others go first. It changes nothing, and threads spin with it.
+unsafe extern "C" fn yield_to_others() -> c_int {
+    if !coroutine::in_program() {
+        let real = crate::real::original!(sched_yield() -> c_int);
+        // SAFETY: the caller wanted to call just this.
+        return unsafe { real() };
+    }
+    machine::visible(Operation::Yield);
+    0
+}
+
+watched! {
+    sched_yield => yield_to_others;
+    thrd_yield => yield_to_others;
+}
+
 replace! {
     fn __assert_fail(
         assertion: *const c_char,
@@ -360,11 +377,6 @@ replace! {
         leave_program(status)
     }
 
-    fn sched_yield() -> c_int {
-        machine::visible(Operation::Yield);
-        0
-    }
-
     fn usleep(time: c_uint) -> c_int {
         sleep_for(u64::from(time) * 1000)
     }
@@ -389,10 +401,6 @@ replace! {
         }
         wait_until(time);
         sleep_for(0)
-    }
-
-    fn thrd_yield() {
-        machine::visible(Operation::Yield);
     }
 
     fn thrd_sleep(time: *const libc::timespec, _rest: *mut libc::timespec) -> c_int {

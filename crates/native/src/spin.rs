@@ -32,8 +32,9 @@
 //! **Stale bytes.** A frame has bytes that nobody has written yet. Whether they happen to be what
 //! the loop will write there decides between the second and the third visit, and must not depend
 //! on the execution before. So where threads spin, a stack is filled with [`POISON`] before it is
-//! used, as deep as reads were ever made from, and a checkpoint keeps the stale bytes, too. They may
-//! still depend on the order of independent steps: an address, a count that nobody looks at. A search
+//! used, as deep as reads were ever made from, and so is what an operation of ours leaves below the
+//! stack pointer ([`watched`]): it depends on who was asked what to do next. A checkpoint keeps the stale
+//! bytes, too. They may still depend on the order of independent steps: an address, a count that nobody looks at. A search
 //! that finds itself contradicted ([`Machine::doubt_first_rounds`]) begins again and holds a thread at
 //! the third visit at the earliest. By then the loop has written all that it ever writes.
 
@@ -55,11 +56,17 @@ const MAX_READS: usize = MAX_PERIOD * (ROUNDS + 1);
 const POISON: u8 = 0xa5;
 const WORD: usize = 8;
 const PAGE: usize = 4096;
+/// No more than this is wiped.
+const DEEPEST: usize = 16 * PAGE;
 
 /// Whether the running thread has changed nothing since its last operation.
 static IS_PURE: AtomicBool = AtomicBool::new(true);
 /// What [`watched`] noted: rbx, rbp, r12 to r15, rsp.
 pub(crate) static REGISTERS: [AtomicUsize; 7] = [const { AtomicUsize::new(0) }; 7];
+/// Whether [`watched`] functions wipe the stack when they return.
+pub(crate) static WIPES: AtomicBool = AtomicBool::new(false);
+/// How far down: to [`Thread::lowest`] of the thread that had the last operation.
+pub(crate) static LOWEST: AtomicUsize = AtomicUsize::new(0);
 
 /// Where a thread is when it calls one of our functions.
 #[derive(Clone, Copy, Debug)]
@@ -160,16 +167,8 @@ pub(crate) fn begin_step() {
 
 /// Whether a replaced function only takes time, or tells what never changes.
 pub(crate) const fn only_takes_time(name: &str) -> bool {
-    const NAMES: [&[u8]; 8] = [
-        b"sched_yield",
-        b"thrd_yield",
-        b"sleep",
-        b"usleep",
-        b"nanosleep",
-        b"clock_nanosleep",
-        b"thrd_sleep",
-        b"pthread_self",
-    ];
+    const NAMES: [&[u8]; 6] =
+        [b"sleep", b"usleep", b"nanosleep", b"clock_nanosleep", b"thrd_sleep", b"pthread_self"];
     let mut idx = 0;
     while idx < NAMES.len() {
         if is_same(NAMES[idx], name.as_bytes()) {
@@ -188,29 +187,81 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// Defines functions for the program to call that note its registers and go on with another.
-macro_rules! watched {
+/// Defines functions for the program to call that go on with another, and leave nothing below the
+/// stack pointer that would depend on what the other has done, where threads spin.
+macro_rules! wiped {
     ($($name:ident => $inner:path;)*) => {$(
+        $crate::spin::wiped!(@define $name => $inner;);
+    )*};
+    (@define $name:ident => $inner:path; $($note:literal, $registers:path)?) => {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             std::arch::naked_asm!(
-                "mov [rip + {registers}], rbx",
-                "mov [rip + {registers} + 8], rbp",
-                "mov [rip + {registers} + 16], r12",
-                "mov [rip + {registers} + 24], r13",
-                "mov [rip + {registers} + 32], r14",
-                "mov [rip + {registers} + 40], r15",
-                "mov [rip + {registers} + 48], rsp",
+                ".cfi_startproc",
+                $($note,)?
+                "cmp byte ptr [rip + {wipes}], 0",
+                "jne 2f",
                 "jmp {inner}",
-                registers = sym $crate::spin::REGISTERS,
+                "2:",
+                "sub rsp, 8",
+                ".cfi_adjust_cfa_offset 8",
+                "call {inner}",
+                "add rsp, 8",
+                ".cfi_adjust_cfa_offset -8",
+                "jmp {wipe}",
+                ".cfi_endproc",
+                $(registers = sym $registers,)?
+                wipes = sym $crate::spin::WIPES,
+                wipe = sym $crate::spin::wipe,
                 inner = sym $inner,
             )
         }
+    };
+}
+
+/// The same, and they note the program's registers on the way in.
+macro_rules! watched {
+    ($($name:ident => $inner:path;)*) => {$(
+        $crate::spin::wiped!(
+            @define $name => $inner;
+            "mov [rip + {registers}], rbx
+             mov [rip + {registers} + 8], rbp
+             mov [rip + {registers} + 16], r12
+             mov [rip + {registers} + 24], r13
+             mov [rip + {registers} + 32], r14
+             mov [rip + {registers} + 40], r15
+             mov [rip + {registers} + 48], rsp",
+            $crate::spin::REGISTERS
+        );
     )*};
 }
 
+/// Overwrites the stack from where the running thread has ever read up to here, and returns with the
+/// result of the function before.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn wipe() {
+    std::arch::naked_asm!(
+        "mov rcx, rsp",
+        "mov rdi, [rip + {lowest}]",
+        "sub rcx, rdi",
+        // Below it, or of another thread: one that has just begun.
+        "cmp rcx, {deepest}",
+        "ja 2f",
+        "mov r8, rax",
+        "mov al, {poison}",
+        "rep stosb",
+        "mov rax, r8",
+        "2:",
+        "ret",
+        lowest = sym LOWEST,
+        poison = const POISON,
+        deepest = const DEEPEST,
+    )
+}
+
 pub(crate) use watched;
+pub(crate) use wiped;
 
 impl Arrival {
     /// Of the call that was [`watched`] last, in order to load or to do more.
@@ -347,6 +398,14 @@ fn load(address: usize, len: u8) -> u128 {
     u128::from_le_bytes(bytes)
 }
 
+/// An operation of the running thread is over, and the program goes on.
+#[inline]
+pub(crate) fn end_operation(idx: usize) {
+    if WIPES.load(Ordering::Relaxed) {
+        LOWEST.store(machine::with(|machine| machine.threads[idx].lowest), Ordering::Relaxed);
+    }
+}
+
 impl Machine {
     /// The running thread comes to a read, and is held there if it is going round in a loop. Whether
     /// others may come before it: not while it is tried what becomes of a loop, and not while a loop
@@ -370,6 +429,7 @@ impl Machine {
         if !self.has_loops {
             // So far, stale bytes may have decided.
             self.has_loops = true;
+            WIPES.store(true, Ordering::Relaxed);
             self.learn();
         }
         if is_same && trial.is_none() {
