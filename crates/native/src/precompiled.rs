@@ -210,6 +210,7 @@ impl Finder {
         let all: Vec<Instruction> = decoder.into_iter().collect();
         let is_instrumented =
             looked_at && all.iter().any(|instruction| self.is_callback(instruction));
+        let has_frame = all.iter().any(sets_frame);
         let mut own = Vec::new();
         for (idx, instruction) in all.iter().enumerate() {
             if !looked_at && instruction.mnemonic() == Mnemonic::Pause {
@@ -225,6 +226,7 @@ impl Finder {
             if let Some((memory, access)) = self.access(instruction) {
                 let kind = match access {
                     _ if is_locked => Kind::Update,
+                    _ if has_frame && memory.base() == Register::RBP => continue,
                     OpAccess::Read => Kind::Load,
                     OpAccess::Write => Kind::Store,
                     _ => continue,
@@ -277,6 +279,14 @@ impl Finder {
             is_ours(target)
         })
     }
+}
+
+/// Whether an instruction makes a register the pointer to the frame of its function, as all of
+/// `std` does: what is accessed by it is on the stack.
+fn sets_frame(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Mov
+        && instruction.op0_register() == Register::RBP
+        && instruction.op1_register() == Register::RSP
 }
 
 /// Where a function jumps to within itself; everywhere, if that is not known.
