@@ -1,9 +1,9 @@
 //! Names and places as people read them.
 
 #[path = "../../src/source.rs"]
-mod source;
+mod subject;
 
-use source::{Origin, origin, short_name};
+use subject::{Origin, origin, short_name};
 
 #[test]
 fn names_are_short() {
