@@ -3,4 +3,4 @@
 mod c_programs;
 mod cxx_programs;
 mod program;
-mod source;
+mod words;
