@@ -27,6 +27,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 mod allocator;
+mod arrays;
 mod atomics;
 mod callbacks;
 mod checkpoint;

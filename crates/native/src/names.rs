@@ -1,5 +1,6 @@
 //! Names and places of addresses, read from the program's file when somebody asks.
 
+use crate::arrays::Arrays;
 use crate::machine;
 use crate::signals::Crash;
 use crate::source::{origin, short_name};
@@ -91,15 +92,18 @@ pub(crate) fn local_symbol(offset: usize) -> Option<String> {
 }
 
 fn named(wanted: u64, is_local: bool) -> Option<String> {
-    static SYMBOLS: OnceLock<Vec<Symbol>> = OnceLock::new();
-    let symbols = SYMBOLS.get_or_init(|| symbols().unwrap_or_default());
+    static SYMBOLS: OnceLock<(Vec<Symbol>, Arrays)> = OnceLock::new();
+    let (symbols, arrays) = SYMBOLS.get_or_init(|| symbols().unwrap_or_default());
     let is_it = |it: &&Symbol| it.is_local == is_local && it.place.contains(&wanted);
     let found = symbols.iter().find(is_it)?;
     let name = readable(&found.name);
     let name = name.strip_prefix("guard variable for ").unwrap_or(&name);
-    Some(match wanted - found.place.start {
-        0 => name.to_owned(),
-        offset => format!("{name}+{offset:#x}"),
+    let (start, offset) = (found.place.start, wanted - found.place.start);
+    let element = (!is_local).then(|| arrays.element(start, offset)).flatten();
+    Some(match (element, offset) {
+        (Some(element), _) => format!("{name}{element}"),
+        (None, 0) => name.to_owned(),
+        (None, offset) => format!("{name}+{offset:#x}"),
     })
 }
 
@@ -111,7 +115,7 @@ struct Symbol {
     name: String,
 }
 
-fn symbols() -> Option<Vec<Symbol>> {
+fn symbols() -> Option<(Vec<Symbol>, Arrays)> {
     let data = std::fs::read("/proc/self/exe").ok()?;
     let file = object::File::parse(&*data).ok()?;
     let defined = file.symbols().filter(ObjectSymbol::is_definition);
@@ -120,7 +124,7 @@ fn symbols() -> Option<Vec<Symbol>> {
         let is_local = symbol.kind() == SymbolKind::Tls;
         Some(Symbol { place, is_local, name: symbol.name().ok()?.to_owned() })
     });
-    Some(symbols.collect())
+    Some((symbols.collect(), Arrays::read(&file).unwrap_or_default()))
 }
 
 /// The name of a symbol as it was written in C++ or Rust; a C name stays as it is.

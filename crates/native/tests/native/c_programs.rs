@@ -123,7 +123,7 @@ fn a_race_on_a_plain_variable_is_found() {
 
 #[test]
 fn a_race_is_told_with_both_stacks() {
-    let message = "data race on `counters+0x8`: main writes it at step 2 and main.1 reads it at \
+    let message = "data race on `counters[2]`: main writes it at step 2 and main.1 reads it at \
                    step 2, and nothing orders the two";
     let answer = check("race_stacks").violated("race", message);
     let Some(Verdict::Violated(found)) = answer.verdict else { unreachable!("it is violated") };
