@@ -210,6 +210,9 @@ fn replay_command(files: &[PathBuf], build: &Build, modelling: &Modelling) -> St
     if modelling.spurious_wakeups {
         words.push("--spurious-wakeups".to_owned());
     }
+    if modelling.stateful {
+        words.push("--stateful".to_owned());
+    }
     if let Some((low, high)) = modelling.nondet {
         words.push(format!("--nondet {low}..{high}"));
     }

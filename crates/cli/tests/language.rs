@@ -316,16 +316,21 @@ fn model(path: &Path) -> Result<Vec<u64>, String> {
     Ok((0..BATCH).map(|idx| vm.peek(result, idx as u32 * 8, Type::U64)).collect())
 }
 
-/// What gcc's program prints.
-fn reference(path: &Path) -> Vec<u64> {
+/// What gcc's program prints; nothing if gcc itself crashes, as gcc 12 does at `(_Bool)(68u, '\n')`.
+fn reference(path: &Path) -> Option<Vec<u64>> {
     let program = path.with_extension("out");
     let mut gcc = Command::new("gcc");
     gcc.args(["-w", "-O0", "-fwrapv", "-o"]).arg(&program).arg(path);
-    assert!(gcc.status().expect("gcc runs").success(), "gcc refuses {}", path.display());
+    let compiled = gcc.output().expect("gcc runs");
+    let said = String::from_utf8_lossy(&compiled.stderr);
+    if said.contains("internal compiler error") {
+        return None;
+    }
+    assert!(compiled.status.success(), "gcc refuses {}: {said}", path.display());
     let output = Command::new(&program).output().expect("what gcc made runs");
     assert!(output.status.success(), "{} fails: {:?}", path.display(), output.status);
     let text = String::from_utf8(output.stdout).expect("it prints numbers");
-    text.lines().map(|line| line.parse().expect("it prints numbers")).collect()
+    Some(text.lines().map(|line| line.parse().expect("it prints numbers")).collect())
 }
 
 #[test]
@@ -342,11 +347,14 @@ fn random_formats_are_printed_as_gcc_does() {
 fn compare(file: fn(u64) -> String) {
     let wanted = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
     let folder = tempfile::tempdir().expect("there is room");
-    let mut wrong = Vec::new();
+    let (mut wrong, mut n_crashes) = (Vec::new(), 0);
     for first in (0..wanted.unwrap_or(N_PROGRAMS)).step_by(BATCH as usize) {
         let path = folder.path().join(format!("{first}.c"));
         std::fs::write(&path, file(first)).expect("there is room");
-        let expected = reference(&path);
+        let Some(expected) = reference(&path) else {
+            n_crashes += 1;
+            continue;
+        };
         let found = model(&path).unwrap_or_else(|error| panic!("seeds from {first}: {error}"));
         assert_eq!(expected.len(), found.len());
         for (idx, (expected, found)) in expected.iter().zip(&found).enumerate() {
@@ -357,4 +365,5 @@ fn compare(file: fn(u64) -> String) {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(n_crashes <= wanted.unwrap_or(N_PROGRAMS) / 500, "gcc crashes {n_crashes} times");
 }

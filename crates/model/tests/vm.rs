@@ -212,8 +212,8 @@ fn a_thread_may_stand_before_a_block_that_is_gone() {
     let mut user = RoutineBuilder::new("user");
     let pointer = user.parameter("pointer", Type::Pointer);
     let (on, value) = (Place::pointer(user.get(pointer)), int(1));
-    user.then(Action::Modify { old: None, on, update: Update::Add, value });
     user.store(flag.clone(), int(1), Access::Atomic);
+    user.then(Action::Modify { old: None, on, update: Update::Add, value });
     let user = program.add_routine(user.finish());
     let mut main = RoutineBuilder::new("main");
     let block = allocate(&mut main, 4, ints);
@@ -230,7 +230,7 @@ fn a_thread_may_stand_before_a_block_that_is_gone() {
     options.stop_at_first = false;
     let outcome = Explorer::new(options).run(|| vm.clone()).expect("it goes back and forth");
     assert!(matches!(outcome.verdict, Verdict::Violated(_)));
-    // The two uses in both orders, after the block has gone.
+    // They come to the block before it goes, and afterwards.
     assert!(outcome.statistics.executions >= 2);
 }
 
