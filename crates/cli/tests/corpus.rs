@@ -136,7 +136,7 @@ fn planted_bugs_are_found_in_models_too() {
         {
             let mut options = Options::new().reduction(reduction);
             // Depth-first, some are found late.
-            options.max_executions = Some(50_000);
+            options.max_executions = Some(20_000);
             options.max_depth = case.max_depth.unwrap_or(options.max_depth);
             let is_best_first = order != Order::DepthFirst;
             options.order = order;
