@@ -8,12 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex};
 use std::thread;
 
-/// Runs the bodies side by side, each in a thread of its own, and waits for all.
+/// Runs the bodies side by side, each in a thread of its own, and waits for one after the other.
 fn together(bodies: &[&(dyn Fn() + Sync)]) {
     thread::scope(|scope| {
-        for body in bodies {
-            scope.spawn(body);
-        }
+        let threads: Vec<_> = bodies.iter().map(|body| scope.spawn(body)).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }
 
@@ -291,16 +290,18 @@ fn iterator_violated() {
 /// What a message was caused by is kept beside the port, and not in the message.
 fn causality<const BUG: bool>() {
     let (port, cause) = (Port::default(), AtomicUsize::new(0));
-    let send = |own: usize| {
-        cause.store(own, SeqCst);
-        port.post(own);
+    let send = || {
+        for own in 1..=2 {
+            cause.store(own, SeqCst);
+            port.post(own);
+        }
     };
     let handle = || {
         let message = port.receive();
         let caused_by = if BUG { cause.load(SeqCst) } else { message };
         assert_eq!(caused_by, message, "it was caused by another one");
     };
-    together(&[&|| send(1), &|| send(2), &handle]);
+    together(&[&send, &handle]);
 }
 
 #[test]

@@ -163,6 +163,35 @@ fn a_story_is_about_the_source() {
 }
 
 #[test]
+fn tests_of_the_kinds_in_the_thesis() {
+    let names = [
+        "bag_that_is_never_empty",
+        "bag_that_is_stolen_from",
+        "barrier_that_counts",
+        "barrier_with_late_reset",
+        "causality",
+        "exception",
+        "fairness",
+        "gather_of_two_kinds",
+        "gather_post",
+        "iterator",
+        "manual_reset_event",
+        "matrix_on_futures",
+        "parallel_fft",
+        "queens_on_futures",
+        "queens_that_ask_each_other",
+        "region_ownership",
+        "scatter_gather",
+        "semaphore",
+    ];
+    let pairs = names.map(|name| [format!("{name}_holds"), format!("{name}_violated")]);
+    check("thesis", &pairs.as_flattened().iter().map(String::as_str).collect::<Vec<_>>());
+    // Three threads on one condition variable of the standard library are too many for all of it.
+    let names = ["blocking_collection_holds", "blocking_collection_violated"];
+    check_with(&["--bound", "preemption=2"], "thesis", &names);
+}
+
+#[test]
 fn a_violation_is_told_and_can_be_replayed() {
     let output = mazurka(&["--test", "std", "scope_violated"]);
     let text = String::from_utf8_lossy(&output.stdout);
