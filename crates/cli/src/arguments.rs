@@ -7,9 +7,11 @@ use mazurka_c::Extern;
 use mazurka_core::Schedule;
 use mazurka_explore::{Bound, BporOpt, OptionError, Options, Order, Reduction};
 use mazurka_report::ExitStatus;
+use mazurka_statespace::{self as stored, Options as Stored, Storage};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// What `--help` says of the exit status.
@@ -36,13 +38,16 @@ pub(crate) enum Command {
         /// The C and C++ files of one program
         #[arg(value_name = "FILE.c", required = true)]
         files: Vec<PathBuf>,
-        /// Run the program itself (native), or a model of it (vm) [default: auto, which is native]
+        /// Run the program itself (native), or a model of it (vm, statespace) [default: auto, which
+        /// is native]
         #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
         engine: Engine,
         #[command(flatten)]
         build: Build,
         #[command(flatten)]
         modelling: Modelling,
+        #[command(flatten)]
+        storing: Storing,
         #[command(flatten)]
         search: Search,
         #[command(flatten)]
@@ -294,6 +299,7 @@ pub(crate) enum Engine {
     Auto,
     Native,
     Vm,
+    Statespace,
 }
 
 /// How a model is shown.
@@ -305,7 +311,7 @@ pub(crate) enum Format {
 
 /// How a model is made of C files.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of --engine vm")]
+#[command(next_help_heading = "Options of --engine vm and --engine statespace")]
 pub(crate) struct Modelling {
     /// What a function without a body does: return any value, or return 0
     #[arg(long = "extern", value_name = "NAME=nondet|skip", value_parser = external)]
@@ -325,6 +331,25 @@ pub(crate) struct Modelling {
     /// How many threads share the search
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) jobs: usize,
+}
+
+/// How states are stored.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of --engine statespace")]
+pub(crate) struct Storing {
+    /// How states are stored: exact, tree, compact or bitstate
+    ///
+    /// `tree` takes the least memory of those that never take one state for another.
+    #[arg(long, value_name = "NAME", default_value = "tree", value_parser = storage)]
+    storage: Storage,
+    /// After a violation, go on for shorter ways to one; `--order bfs` finds a shortest way at once
+    #[arg(long)]
+    shorten: bool,
+}
+
+fn storage(text: &str) -> Result<Storage, String> {
+    let known = Storage::ALL.into_iter().find(|storage| storage.name() == text);
+    known.ok_or_else(|| "there are exact, tree, compact and bitstate".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -355,9 +380,9 @@ pub(crate) struct Search {
     /// What is left out: none, persistent, dpor, source or optimal
     ///
     /// By default `optimal`; `dpor` within a bound that `optimal` has no use for, and `source` with
-    /// `--order best-first`.
+    /// `--order best-first`. With `--engine statespace`: none or ample, by default `ample`.
     #[arg(long, value_name = "NAME")]
-    reduction: Option<Reduction>,
+    reduction: Option<Left>,
     /// How far executions may stray: depth, context, preemption, delta, fair, local-depth or
     /// local-context, each with a limit
     ///
@@ -374,13 +399,13 @@ pub(crate) struct Search {
     /// Sleep sets beside the reduction
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
     sleep: Switch,
-    /// Which execution comes next: dfs or best-first
+    /// Which execution comes next: dfs or best-first; with `--engine statespace`, dfs or bfs
     ///
     /// Best-first takes a hierarchy of priorities, the first of them first:
     /// `best-first:function=push,preemptions`. There are preemptions, backtrack, sleep, random,
     /// function=NAME and variable=NAME.
-    #[arg(long, value_name = "ORDER", default_value_t = Order::default())]
-    order: Order,
+    #[arg(long, value_name = "ORDER", default_value = "dfs")]
+    order: Ordered,
     /// What chance is drawn from, for `--order best-first:random`
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -437,6 +462,11 @@ impl Conduct {
         self.looks_for(Property::Overflow)
     }
 
+    /// Whether data races are looked for.
+    pub(crate) fn has_races(&self) -> bool {
+        self.looks_for(Property::Race)
+    }
+
     /// Whether blocks that are never freed are looked for. Many programs leave them to their end, so
     /// that has to be said.
     pub(crate) fn has_leaks(&self) -> bool {
@@ -487,6 +517,42 @@ impl Conduct {
     }
 }
 
+/// Which execution or state comes next.
+#[derive(Clone, Debug)]
+enum Ordered {
+    Executions(Order),
+    BreadthFirst,
+}
+
+impl FromStr for Ordered {
+    type Err = <Order as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "bfs" => Ok(Self::BreadthFirst),
+            _ => text.parse().map(Self::Executions),
+        }
+    }
+}
+
+/// What is left out of a search.
+#[derive(Clone, Copy, Debug)]
+enum Left {
+    Executions(Reduction),
+    Ample,
+}
+
+impl FromStr for Left {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        match text {
+            "ample" => Ok(Self::Ample),
+            _ => text.parse().map(Self::Executions),
+        }
+    }
+}
+
 /// What a search is to be like.
 #[derive(Debug)]
 pub(crate) struct Asked {
@@ -525,16 +591,23 @@ impl Search {
     /// The same for engines to which nothing else matters.
     pub(crate) fn options(&self) -> Result<Options, Vec<Failure>> {
         let has = |property| self.conduct.looks_for(property);
+        let needs_states = |what: &str| {
+            Err(vec![Failure::input(format!("`{what}` goes with `--engine statespace` alone"))])
+        };
+        let Ordered::Executions(order) = self.order.clone() else {
+            return needs_states("--order bfs");
+        };
         let mut options = Options::new();
         options.bounds.clone_from(&self.bound);
-        let usual = match self.order {
-            Order::BestFirst(_) => Reduction::Source,
-            _ => Reduction::default_within(&self.bound),
+        options.reduction = match self.reduction {
+            Some(Left::Executions(reduction)) => reduction,
+            Some(Left::Ample) => return needs_states("--reduction ample"),
+            None if matches!(order, Order::BestFirst(_)) => Reduction::Source,
+            None => Reduction::default_within(&self.bound),
         };
-        options.reduction = self.reduction.unwrap_or(usual);
         options.iterate = self.iterate;
         options.bpor_opt = self.bpor_opt.as_ref().map(|opts| opts.0.clone());
-        options.order = self.order.clone();
+        options.order = order;
         options.seed = self.seed;
         options.coverage = self.coverage;
         options.sleep = self.sleep == Switch::On;
@@ -551,6 +624,46 @@ impl Search {
             errors if errors.is_empty() => Ok(options),
             errors => Err(errors.into_iter().map(Failure::from).collect()),
         }
+    }
+}
+
+impl Search {
+    /// The options for an engine that stores states, if that can do what is asked.
+    pub(crate) fn stored(&self, storing: &Storing, jobs: usize) -> Result<Stored, Vec<Failure>> {
+        let mut options = Stored::default();
+        options.order = match &self.order {
+            Ordered::BreadthFirst => stored::Order::BreadthFirst,
+            Ordered::Executions(_) => stored::Order::DepthFirst,
+        };
+        options.reduction = match self.reduction {
+            Some(Left::Executions(Reduction::None)) => stored::Reduction::None,
+            _ => stored::Reduction::Ample,
+        };
+        options.storage = storing.storage;
+        options.shorten = storing.shorten;
+        options.jobs = jobs;
+        options.ends = self.conduct.looks_for(Property::Deadlock);
+        options.depth = self.max_depth.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX));
+        options.time = self.time_limit;
+        options.memory = self.memory_limit;
+        let refused = [
+            (!self.bound.is_empty(), "--bound"),
+            (self.iterate, "--iterate"),
+            (self.coverage, "--coverage"),
+            (self.max_executions.is_some(), "--max-executions"),
+            (matches!(&self.order, Ordered::Executions(Order::BestFirst(_))), "--order best-first"),
+            (
+                matches!(self.reduction, Some(Left::Executions(it)) if it != Reduction::None),
+                "--reduction, other than none and ample,",
+            ),
+            (self.conduct.property.contains(&Property::Livelock), "--property livelock"),
+        ];
+        let refused = refused.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, what)| {
+            Failure::input(format!("{what} does not go with `--engine statespace`"))
+        });
+        let errors = options.errors().into_iter().map(|error| Failure::input(error.to_string()));
+        let failures: Vec<Failure> = refused.chain(errors).collect();
+        if failures.is_empty() { Ok(options) } else { Err(failures) }
     }
 }
 

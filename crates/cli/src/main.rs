@@ -13,11 +13,12 @@ mod compiler;
 mod interrupt;
 mod memory;
 mod program;
+mod statespace;
 mod tests;
 mod vm;
 mod watch;
 
-use arguments::{Arguments, Asked, Build, Command, Conduct, Engine, Modelling, Output};
+use arguments::{Arguments, Asked, Build, Command, Conduct, Engine, Modelling, Output, RacesAre};
 use clap::Parser as _;
 use compiler::Language;
 use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
@@ -81,9 +82,18 @@ fn main() -> ExitCode {
     } else {
         interrupt::catch();
         match Arguments::parse().command {
-            Command::Check { files, engine: Engine::Vm, build, modelling, search, output } => {
-                vm::check(&files, &build, &modelling, &search, &output)
-            }
+            Command::Check {
+                files, engine: Engine::Vm, build, modelling, search, output, ..
+            } => vm::check(&files, &build, &modelling, &search, &output),
+            Command::Check {
+                files,
+                engine: Engine::Statespace,
+                build,
+                modelling,
+                storing,
+                search,
+                output,
+            } => statespace::check(&files, &build, &modelling, &storing, &search, &output),
             Command::Check { files, build, search, output, .. } => {
                 search.asked().and_then(|it| check(&files, &build, &it, &output))
             }
@@ -114,7 +124,13 @@ fn main() -> ExitCode {
                 debugger,
                 program,
             } => {
-                let model = (engine == Engine::Vm).then_some(&modelling);
+                let modelling = match engine {
+                    // There, every access to shared memory is a step.
+                    Engine::Statespace => Modelling { races: RacesAre::Allow, ..modelling },
+                    _ => modelling,
+                };
+                let is_model = matches!(engine, Engine::Vm | Engine::Statespace);
+                let model = is_model.then_some(&modelling);
                 replay(files, &build, model, schedule, &conduct, debugger, program)
             }
         }

@@ -41,7 +41,7 @@ pub(crate) fn check(
         eprintln!("warning: {warning}");
     }
     let proved = outcome.proved.as_ref().map(ToString::to_string);
-    let replay = conduct.told_to(replay_command(files, build, modelling));
+    let replay = conduct.told_to(replay_command(files, build, modelling, "vm"));
     let replay = format!("{replay} --schedule");
     let mut report =
         Report::new(&name, "vm", &outcome.verdict, &outcome.statistics, start.elapsed());
@@ -146,7 +146,7 @@ pub(crate) fn model(
     Ok(ExitStatus::Holds)
 }
 
-fn translate(
+pub(crate) fn translate(
     files: &[PathBuf],
     build: &Build,
     modelling: &Modelling,
@@ -178,6 +178,14 @@ fn machine(program: Program, modelling: &Modelling, conduct: &Conduct) -> Result
         RacesAre::Allow => Races::Allow,
     };
     let files = program.files.clone();
+    let vm = Vm::new(program, races).map_err(|errors| not_run(&files, errors))?;
+    // Stored states end loops by themselves.
+    let vm = if modelling.stateful { vm } else { vm.holding_spins() };
+    Ok(if conduct.has_leaks() { vm.finding_leaks() } else { vm })
+}
+
+/// What the machine does not run, with its places in `files`.
+pub(crate) fn not_run(files: &[String], errors: Vec<VmError>) -> Vec<Failure> {
     let place = |VmError { what, span }: VmError| {
         let file = files.get(span.file.0 as usize).map_or("", String::as_str);
         let help = "`--nondet LOW..HIGH` says which values to try";
@@ -187,14 +195,10 @@ fn machine(program: Program, modelling: &Modelling, conduct: &Conduct) -> Result
         ))
         .help(help)
     };
-    let vm = Vm::new(program, races);
-    let vm = vm.map_err(|errors| errors.into_iter().map(place).collect::<Vec<_>>())?;
-    // Stored states end loops by themselves.
-    let vm = if modelling.stateful { vm } else { vm.holding_spins() };
-    Ok(if conduct.has_leaks() { vm.finding_leaks() } else { vm })
+    errors.into_iter().map(place).collect()
 }
 
-fn races_name(races: RacesAre) -> &'static str {
+pub(crate) fn races_name(races: RacesAre) -> &'static str {
     match races {
         RacesAre::Error => "error",
         RacesAre::Allow => "allow",
@@ -202,8 +206,13 @@ fn races_name(races: RacesAre) -> &'static str {
 }
 
 /// The command that makes the same model again.
-fn replay_command(files: &[PathBuf], build: &Build, modelling: &Modelling) -> String {
-    let mut words = vec![crate::replay_command(files, build), "--engine vm".to_owned()];
+pub(crate) fn replay_command(
+    files: &[PathBuf],
+    build: &Build,
+    modelling: &Modelling,
+    engine: &str,
+) -> String {
+    let mut words = vec![crate::replay_command(files, build), format!("--engine {engine}")];
     if modelling.races == RacesAre::Allow {
         words.push("--races allow".to_owned());
     }

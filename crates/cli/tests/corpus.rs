@@ -6,9 +6,10 @@
 //! program is not run natively.
 
 use mazurka_c::translate;
-use mazurka_core::Verdict;
+use mazurka_core::{Decision, Next, System, ThreadId, Verdict};
 use mazurka_explore::{Explorer, Options, Order, Priority, Reduction};
-use mazurka_model::{Races, Vm};
+use mazurka_model::{Program, Races, Vm};
+use mazurka_statespace::Threads;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,16 +29,27 @@ impl Case {
         format!("{file} {}", self.flags.join(" "))
     }
 
-    fn machine(&self, races: Races) -> Vm {
-        let is_leak = |flag: &String| flag == "--property=leak";
-        let flags = self.flags.iter().filter(|flag| !is_leak(flag)).cloned().collect();
+    fn is_about_leaks(&self) -> bool {
+        self.flags.iter().any(|flag| flag == "--property=leak")
+    }
+
+    fn program(&self) -> Program {
+        let flags = self.flags.iter().filter(|flag| *flag != "--property=leak").cloned().collect();
         let options = mazurka_c::Options { flags, ..Default::default() };
-        let program = translate(std::slice::from_ref(&self.file), &options)
-            .unwrap_or_else(|faults| panic!("{}:\n{faults}", self.name()));
-        let vm = Vm::new(program, races)
+        translate(std::slice::from_ref(&self.file), &options)
+            .unwrap_or_else(|faults| panic!("{}:\n{faults}", self.name()))
+    }
+
+    fn machine(&self, races: Races) -> Vm {
+        let vm = Vm::new(self.program(), races)
             .unwrap_or_else(|errors| panic!("{}: {errors:?}", self.name()))
             .holding_spins();
-        if self.flags.iter().any(is_leak) { vm.finding_leaks() } else { vm }
+        if self.is_about_leaks() { vm.finding_leaks() } else { vm }
+    }
+
+    fn threads(&self) -> Threads {
+        let threads = Threads::new(self.program(), Races::Error).expect("the machine runs it");
+        if self.is_about_leaks() { threads.finding_leaks() } else { threads }
     }
 }
 
@@ -170,6 +182,63 @@ fn without_data_races_it_does_not_matter_whether_accesses_are_steps() {
         }
     }
     complain(&wrong);
+}
+
+#[test]
+fn a_search_that_stores_states_says_what_is_expected() {
+    let mut wrong = Vec::new();
+    for case in corpus() {
+        for order in mazurka_statespace::Order::ALL {
+            let mut options = mazurka_statespace::Options::default();
+            options.order = order;
+            let outcome = mazurka_statespace::search(&case.threads(), &options);
+            let verdict = match outcome.expect("the options are fine").verdict {
+                Verdict::Violated(found) => format!("violated {}", found.violation.kind.name()),
+                other => other.name().to_owned(),
+            };
+            if verdict != case.verdict {
+                let order = order.name();
+                wrong.push(format!("{}, {order}: {verdict}, not {}", case.name(), case.verdict));
+            }
+        }
+    }
+    complain(&wrong);
+}
+
+#[test]
+fn a_state_that_was_saved_is_the_same_again() {
+    let mut n_steps = 0;
+    for case in corpus() {
+        let mut vm = case.threads().vm();
+        let mut other = vm.clone();
+        for walk in 0..20usize {
+            vm.reset();
+            for step in 0..200 {
+                let threads = (0..vm.n_threads()).map(ThreadId::new);
+                let enabled: Vec<_> = threads
+                    .filter(|&thread| matches!(vm.next(thread), Next::Enabled { .. }))
+                    .collect();
+                let Some(&thread) = enabled.get((walk * 7 + step * walk) % enabled.len().max(1))
+                else {
+                    break;
+                };
+                if vm.step(Decision::of(thread)).is_err() {
+                    break;
+                }
+                let (mut saved, mut again) = (Vec::new(), Vec::new());
+                vm.save(&mut saved);
+                other.restore(&saved);
+                other.save(&mut again);
+                assert_eq!(saved, again, "{}", case.name());
+                assert_eq!(vm.fingerprint(), other.fingerprint(), "{}", case.name());
+                for thread in (0..vm.n_threads()).map(ThreadId::new) {
+                    assert_eq!(vm.next(thread), other.next(thread), "{}", case.name());
+                }
+                n_steps += 1;
+            }
+        }
+    }
+    assert!(n_steps > 10_000, "{n_steps}");
 }
 
 #[test]

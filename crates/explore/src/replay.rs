@@ -8,7 +8,7 @@ use crate::data_race::{DataRace, DataRaces};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
     Decision, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet, Told,
-    Violation, ViolationKind,
+    Violation, ViolationKind, Wait,
 };
 
 /// What came of following a schedule.
@@ -30,14 +30,19 @@ impl Replay {
     /// The deadlock that it ends in: nobody can move, and somebody waits. `system` is the one that
     /// was replayed, for the names.
     pub fn deadlock(&self, system: &dyn System) -> Option<Violation> {
-        if self.end.iter().any(|next| matches!(next, Next::Enabled { .. })) {
-            return None;
-        }
-        let waits = deadlock::waits(&self.execution, &self.end, system);
+        let waits = self.waits(system);
         (!waits.is_empty()).then(|| Violation {
             kind: ViolationKind::Deadlock,
             message: deadlock::describe(&waits, system),
         })
+    }
+
+    /// Who waits in it, and for whom.
+    pub fn waits(&self, system: &dyn System) -> Vec<Wait> {
+        match self.end.iter().any(|next| matches!(next, Next::Enabled { .. })) {
+            true => Vec::new(),
+            false => deadlock::waits(&self.execution, &self.end, system),
+        }
     }
 }
 

@@ -54,4 +54,4 @@ pub use program::{
 pub use query::Query;
 pub use span::{FileId, Span};
 pub use types::{Field, Layout, LayoutId, Pointer, Sync, Type};
-pub use vm::{Races, Vm, VmError};
+pub use vm::{Conflict, Races, Vm, VmError};

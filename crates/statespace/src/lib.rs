@@ -1,12 +1,26 @@
 //! Stateful search of a concurrent program: every reachable state, stored once.
 //!
 //! A program is anything behind the trait [`Transitions`]: its states are bytes, and it says which
-//! small steps lead from one to the next.
+//! small steps lead from one to the next. [`search`] goes through all of them.
 
+mod ample;
+mod confirm;
+mod depth_first;
+mod frontier;
 mod machine;
+mod options;
+mod search;
+mod store;
+mod threads;
 mod transitions;
+mod undo;
+mod watch;
 
 pub use machine::{Machine, MachineError};
+pub use options::{Options, OptionsError, Order, Reduction};
+pub use search::{Outcome, search};
+pub use store::Storage;
+pub use threads::Threads;
 pub use transitions::{
     Described, Group, Labels, Move, Moves, Safety, Step, Stuck, Successor, Transitions,
 };

@@ -19,7 +19,7 @@ use mazurka_core::{Location, Told, Violation};
 use std::ops::Range;
 
 /// A program, as the search sees it. A clone is for another worker, and tells the same of every state.
-pub trait Transitions: Clone + Send {
+pub trait Transitions: Clone + Send + Sync {
     /// Appends the bytes of the initial state. It is a stored one.
     fn initial(&mut self, state: &mut Vec<u8>);
 
@@ -71,6 +71,16 @@ pub trait Transitions: Clone + Send {
     /// An edge for people, to be told if no step ever takes it. `None` if nobody wrote it.
     fn edge(&self, _edge: u32) -> Option<Described> {
         None
+    }
+
+    /// What may go wrong in a move and would have been found, as in "no … in any execution".
+    fn faults(&self) -> Vec<String> {
+        vec!["assertion failure".to_owned()]
+    }
+
+    /// What it is called to stop where it is not [valid](Self::is_valid_end), as in the same sentence.
+    fn wrong_end(&self) -> &'static str {
+        "invalid end state"
     }
 
     /// How many bytes all states have, if that is the same for all.

@@ -489,13 +489,14 @@ impl<'a> Compiler<'a> {
         true
     }
 
-    /// Whether an access is an operation, and whether it is watched.
+    /// Whether an access is an operation, and whether it is plain and others may see it.
     fn access(&self, access: Access, place: &Place) -> (bool, bool) {
         if access == Access::Plain && self.is_private(place) {
             return (false, false);
         }
         match (access, self.races) {
-            (Access::Atomic, _) | (Access::Plain, Races::Allow) => (true, false),
+            (Access::Atomic, _) => (true, false),
+            (Access::Plain, Races::Allow) => (true, true),
             (Access::Plain, Races::Error) => (false, true),
             (Access::Private, _) => (false, false),
         }

@@ -444,7 +444,7 @@ impl Machine {
     }
 
     /// The numbers of the units and the pieces of an object that is made.
-    fn numbers(
+    pub(super) fn numbers(
         &mut self,
         code: &Code,
         thread: usize,

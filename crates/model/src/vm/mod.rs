@@ -8,6 +8,7 @@ mod code;
 mod compile;
 mod copy;
 mod finest;
+mod flat;
 mod foresight;
 mod leak;
 mod machine;
@@ -20,6 +21,7 @@ mod units;
 
 use crate::{Program, Span, Type};
 use code::{Code, HALT, STUCK, UNBORN};
+pub use flat::Conflict;
 use machine::{Last, Machine, control};
 use mazurka_core::{
     Decision, Divergence, Effect, Ending, Failure, Foresight, Location, Next, ObjectId, Operation,

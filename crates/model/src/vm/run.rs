@@ -426,11 +426,12 @@ impl Machine {
     }
 
     /// Gives the next child of a thread its number.
-    fn name_child(&mut self, thread: usize) -> Result<usize, Violation> {
+    pub(super) fn name_child(&mut self, thread: usize) -> Result<usize, Violation> {
         let n_before = self.control(thread, control::CHILDREN) as usize;
-        if n_before == self.threads[thread].children.len() {
+        while n_before >= self.threads[thread].children.len() {
+            let number = self.threads[thread].children.len() as u32;
             let mut names = self.names.lock().expect("nobody panics while naming");
-            let child = names.thread(thread as u32, n_before as u32);
+            let child = names.thread(thread as u32, number);
             let n_threads = names.n_threads();
             drop(names);
             if child as usize >= ThreadId::MAX {

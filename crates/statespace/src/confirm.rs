@@ -1,0 +1,71 @@
+//! No violation leaves unchecked: its path is followed once more, in a program of its own, and told.
+
+use crate::transitions::{Group, Moves, Stuck, Successor, Transitions};
+use crate::watch::Path;
+use mazurka_core::{Counterexample, Decision, Execution, Schedule, ThreadId, Told};
+
+/// A counterexample, and what a core's does not have.
+pub(crate) struct Confirmed {
+    pub(crate) counterexample: Counterexample,
+    /// Who stands where in the end, if that is what is wrong.
+    pub(crate) stuck: Vec<Told>,
+}
+
+/// Follows a path to what is wrong at its end.
+///
+/// # Panics
+///
+/// If nothing is: the program does not say the same of a state whenever it is asked.
+pub(crate) fn confirm<T: Transitions>(mut program: T, path: &Path) -> Confirmed {
+    let (mut state, mut moves) = (Vec::new(), Moves::new());
+    let (mut schedule, mut story) = (Schedule::new(), Vec::new());
+    let mut violation = None;
+    program.initial(&mut state);
+    for &idx in path {
+        let idx = idx as usize;
+        moves.clear();
+        program.expand(&state, &mut moves);
+        assert!(idx < moves.len(), "a move of a path is possible again");
+        let made = moves[idx];
+        schedule.push(decision(&moves, idx));
+        story.extend(program.describe(&state, made.step));
+        violation = made.fault.map(|fault| program.violation(&state, made.step, fault));
+        if made.successor != Successor::None {
+            state.clear();
+            state.extend_from_slice(moves.state(idx));
+        }
+    }
+    let mut stuck = Vec::new();
+    let violation = violation.unwrap_or_else(|| {
+        moves.clear();
+        program.expand(&state, &mut moves);
+        assert!(moves.is_empty() && !program.is_valid_end(&state), "a wrong end is wrong again");
+        let end: Stuck = program.stuck(&state);
+        stuck = end.processes;
+        end.violation
+    });
+    let counterexample = Counterexample {
+        violation,
+        schedule,
+        execution: Execution::default(),
+        story,
+        waits: Vec::new(),
+        accesses: Vec::new(),
+    };
+    Confirmed { counterexample, stuck }
+}
+
+/// The most that the number of a thread can be.
+const LAST: u32 = ThreadId::MAX as u32 - 1;
+
+/// A move as a decision: the process, and which of its moves. A schedule has no room for the numbers of
+/// processes from 127 on, and counts their moves together.
+pub(crate) fn decision(moves: &Moves, idx: usize) -> Decision {
+    let thread = moves[idx].step.process.min(LAST);
+    let is_before = |group: &Group| group.process.min(LAST) == thread;
+    let first = moves.groups().iter().position(is_before).expect("a move is in a group");
+    Decision {
+        thread: ThreadId::new(thread as usize),
+        choice: (idx - moves.of_group(first).start) as u32,
+    }
+}

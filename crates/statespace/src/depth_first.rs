@@ -1,0 +1,276 @@
+//! Depth-first search by one worker.
+//!
+//! What is kept of a path is what is different from state to state ([`Undo`]), and the moves of the last
+//! few thousand states. Where the search comes back to an earlier one, it asks for its moves again.
+
+use crate::ample::Plan;
+use crate::options::Options;
+use crate::store::{Seen, Session, Store};
+use crate::transitions::{Moves, Successor, Transitions};
+use crate::undo::Undo;
+use crate::watch::{Counted, Ended, Path, Watch};
+
+/// How many states of a path have their moves at hand. A power of two.
+const AT_HAND: usize = 1 << 12;
+
+/// How many states in a row need not be stored. A program that goes on for longer than that may well do
+/// so for ever.
+const TRANSIENT: u32 = 1 << 20;
+
+/// How many moves are made between two looks at the clock.
+const PATIENCE: u64 = 1 << 12;
+
+/// A depth-first search.
+pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
+    program: T,
+    options: &'a Options,
+    store: &'a S,
+    session: S::Session<'a>,
+    path: Undo,
+    frames: Vec<Frame>,
+    /// The moves of the state at depth `d` are at `d % AT_HAND`, unless a later one is there.
+    moves: Vec<Moves>,
+    /// The depth whose moves are there.
+    owner: Vec<usize>,
+    /// By number, whether a state is on the path; if the store knows numbers.
+    on_path: Vec<bool>,
+    /// By number, the least depth at which a state was reached; if shorter ways are looked for.
+    depths: Vec<u32>,
+    /// The longest path that is of interest.
+    max_depth: usize,
+    is_cut: bool,
+    pub(crate) counted: Counted,
+    pub(crate) found: Option<Path>,
+}
+
+/// A state of the path.
+struct Frame {
+    /// Its number; `None` if it is not stored, or the store knows no numbers.
+    number: Option<u32>,
+    plan: Plan,
+    /// The move that was taken from it.
+    taken: u32,
+    /// How many states before it, itself included, are not stored; 0 if it is.
+    transient: u32,
+}
+
+impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
+    pub(crate) fn new(program: T, options: &'a Options, store: &'a S) -> Self {
+        Self {
+            options,
+            store,
+            session: store.session(),
+            path: Undo::default(),
+            frames: Vec::new(),
+            moves: Vec::new(),
+            owner: Vec::new(),
+            on_path: Vec::new(),
+            depths: Vec::new(),
+            max_depth: options.depth.unwrap_or(usize::MAX),
+            is_cut: false,
+            counted: Counted::new(program.n_edges()),
+            found: None,
+            program,
+        }
+    }
+
+    /// Searches.
+    pub(crate) fn run(&mut self, watch: &Watch<'_>) -> Ended {
+        let mut state = Vec::new();
+        self.program.initial(&mut state);
+        let seen = self.session.insert(&state);
+        self.path = Undo::new(state);
+        let number = self.count(seen);
+        if self.enter(number, 0) {
+            return Ended::Done;
+        }
+        let mut patience = PATIENCE;
+        while let Some(depth) = self.frames.len().checked_sub(1) {
+            patience -= 1;
+            if patience == 0 {
+                patience = PATIENCE;
+                let bytes = || self.store.bytes() + self.bytes();
+                if let Some(limit) = watch.limit(self.counted.states, bytes) {
+                    return Ended::Limit(limit);
+                }
+            }
+            self.recall(depth);
+            let next = self.frames[depth].plan.next(&self.moves[depth % AT_HAND]);
+            let is_over = match next {
+                Some(idx) => self.take(depth, idx),
+                None => {
+                    self.leave();
+                    false
+                }
+            };
+            if is_over {
+                return Ended::Done;
+            }
+        }
+        match self.is_cut {
+            true => Ended::Cut(self.options.depth.unwrap_or(TRANSIENT as usize)),
+            false => Ended::Done,
+        }
+    }
+
+    /// Takes a move; returns whether that is the end of the search.
+    fn take(&mut self, depth: usize, idx: usize) -> bool {
+        self.frames[depth].taken = idx as u32;
+        let moves = &self.moves[depth % AT_HAND];
+        self.counted.take(moves, idx);
+        let made = moves[idx];
+        if let Some(fault) = made.fault {
+            let kind = self.program.violation(self.path.state(), made.step, fault).kind;
+            if !self.options.ignored.contains(&kind) && self.wrong(depth + 1) {
+                return true;
+            }
+        }
+        match made.successor {
+            Successor::None => false,
+            Successor::Transient => {
+                let transient = self.frames[depth].transient + 1;
+                if transient > TRANSIENT {
+                    self.is_cut = true;
+                    return false;
+                }
+                self.go(depth, idx, None, transient)
+            }
+            Successor::Stored => self.arrive(depth, idx),
+        }
+    }
+
+    /// Takes a move to a state that is to be stored.
+    fn arrive(&mut self, depth: usize, idx: usize) -> bool {
+        let seen = self.session.insert(self.moves[depth % AT_HAND].state(idx));
+        let is_off_path = match seen {
+            Seen::New(_) => true,
+            Seen::Old(Some(number)) => !self.on_path[number as usize],
+            Seen::Old(None) => false,
+        };
+        if is_off_path {
+            let base = depth - self.frames[depth].transient as usize;
+            self.frames[base].plan.satisfy();
+        }
+        match seen {
+            Seen::New(_) => {
+                let number = self.count(seen);
+                self.go(depth, idx, number, 0)
+            }
+            Seen::Old(number) => {
+                self.counted.matched += 1;
+                match number.filter(|&number| is_off_path && self.is_nearer(number, depth + 1)) {
+                    Some(number) => self.go(depth, idx, Some(number), 0),
+                    None => false,
+                }
+            }
+        }
+    }
+
+    /// Goes on to the state that a move leads to.
+    fn go(&mut self, depth: usize, idx: usize, number: Option<u32>, transient: u32) -> bool {
+        if depth + 1 > self.max_depth {
+            // What is cut after a violation was found is of no interest.
+            self.is_cut |= self.found.is_none();
+            return false;
+        }
+        self.path.push(self.moves[depth % AT_HAND].state(idx));
+        self.enter(number, transient)
+    }
+
+    /// Begins with the last state of the path; returns whether that is the end of the search.
+    fn enter(&mut self, number: Option<u32>, transient: u32) -> bool {
+        let depth = self.frames.len();
+        self.counted.max_depth = self.counted.max_depth.max(depth as u64);
+        if let Some(number) = number {
+            self.on_path[number as usize] = true;
+            if self.options.shorten {
+                self.depths[number as usize] = depth as u32;
+            }
+        }
+        self.expand(depth);
+        let moves = &self.moves[depth % AT_HAND];
+        let plan = match transient {
+            0 => Plan::new(self.options.reduction, moves),
+            _ => Plan::all(),
+        };
+        let is_end = moves.is_empty();
+        self.frames.push(Frame { number, plan, taken: 0, transient });
+        if !is_end {
+            return false;
+        }
+        self.counted.ends += 1;
+        let is_wrong = self.options.ends && !self.program.is_valid_end(self.path.state());
+        is_wrong && self.wrong(depth)
+    }
+
+    /// Goes back by one state.
+    fn leave(&mut self) {
+        let frame = self.frames.pop().expect("there is a state to leave");
+        if let Some(number) = frame.number {
+            self.on_path[number as usize] = false;
+        }
+        if !self.frames.is_empty() {
+            self.path.pop();
+        }
+    }
+
+    /// Counts a state that was not there before, and returns its number, if there will be use for it.
+    fn count(&mut self, seen: Seen) -> Option<u32> {
+        let Seen::New(number) = seen else { unreachable!("only new states are counted") };
+        self.counted.states += 1;
+        if !self.options.storage.is_exact() {
+            return None;
+        }
+        // With one worker numbers are dense.
+        debug_assert_eq!(number as usize, self.on_path.len());
+        self.on_path.push(false);
+        if self.options.shorten {
+            self.depths.push(u32::MAX);
+        }
+        Some(number)
+    }
+
+    /// The path, its first `len` moves, leads to something that is wrong. Returns whether that is enough.
+    fn wrong(&mut self, len: usize) -> bool {
+        self.counted.violations += 1;
+        if self.found.as_ref().is_none_or(|found| len < found.len()) {
+            self.found = Some(self.frames[..len].iter().map(|frame| frame.taken).collect());
+        }
+        if self.options.shorten {
+            self.max_depth = self.max_depth.min(len.saturating_sub(1));
+        }
+        !self.options.shorten && !self.options.all_violations
+    }
+
+    /// Whether it is worth while to visit a state again, since this way is shorter.
+    fn is_nearer(&self, number: u32, depth: usize) -> bool {
+        self.options.shorten
+            && self.found.is_some()
+            && self.depths[number as usize] as usize > depth
+    }
+
+    /// Sees to it that the moves of a state of the path are at hand.
+    fn recall(&mut self, depth: usize) {
+        if self.owner[depth % AT_HAND] != depth {
+            self.expand(depth);
+        }
+    }
+
+    /// Asks for the moves of the last state of the path, which is at this depth.
+    fn expand(&mut self, depth: usize) {
+        let slot = depth % AT_HAND;
+        if slot == self.moves.len() {
+            self.moves.push(Moves::new());
+            self.owner.push(depth);
+        }
+        self.owner[slot] = depth;
+        self.moves[slot].clear();
+        self.program.expand(self.path.state(), &mut self.moves[slot]);
+    }
+
+    /// The memory that paths take.
+    fn bytes(&self) -> u64 {
+        let frames = self.frames.len() * size_of::<Frame>();
+        self.path.bytes() + (frames + self.on_path.len() + 4 * self.depths.len()) as u64
+    }
+}

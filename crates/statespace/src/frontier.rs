@@ -1,0 +1,458 @@
+//! Search by any number of workers that share what is stored and what is left to do.
+//!
+//! What is left to do is batches of states. A worker takes one, makes all moves from its states, and
+//! gives away what was not known before. Breadth first, nobody begins with the next level before all
+//! are done with this one.
+//!
+//! Of every state it is kept who discovered it, so that there is a way to what is wrong.
+
+use crate::ample::Plan;
+use crate::options::{Options, Order};
+use crate::store::{Chunked, Seen, Session, Store};
+use crate::transitions::{Moves, Successor, Transitions};
+use crate::watch::{Counted, Ended, Path, Watch};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+/// How many states there are in a batch.
+const BATCH: usize = 256;
+
+/// How many moves in a row may lead to states that are not stored.
+const TRANSIENT: usize = 1 << 20;
+
+/// What the workers share.
+pub(crate) struct Frontier<'a, S> {
+    options: &'a Options,
+    store: &'a S,
+    watch: &'a Watch<'a>,
+    todo: Mutex<Todo>,
+    /// Something is there to do, or nothing will be any more.
+    changed: Condvar,
+    /// By number of a state, the number of its discoverer and the move that led to it.
+    origins: Chunked<AtomicU64>,
+    /// Which of the states that this move leads to it is, where there are states between that are not
+    /// stored.
+    ordinals: Chunked<AtomicU32>,
+    n_states: AtomicU64,
+    is_over: AtomicBool,
+}
+
+/// What is left to do.
+#[derive(Default)]
+struct Todo {
+    batches: Vec<Batch>,
+    /// Those of the next level.
+    next: Vec<Batch>,
+    /// How many levels were finished.
+    level: u64,
+    /// How many workers are busy.
+    n_busy: usize,
+    /// The shortest way to something wrong, with how many stored states it has.
+    found: Option<(u64, Path)>,
+    ended: Option<Ended>,
+}
+
+/// Some states, with their numbers.
+#[derive(Default)]
+struct Batch {
+    numbers: Vec<u32>,
+    /// Where each ends.
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Batch {
+    fn push(&mut self, number: u32, state: &[u8]) {
+        self.numbers.push(number);
+        self.bytes.extend_from_slice(state);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn get(&self, idx: usize) -> (u32, &[u8]) {
+        let start = if idx == 0 { 0 } else { self.ends[idx - 1] };
+        (self.numbers[idx], &self.bytes[start..self.ends[idx]])
+    }
+
+    fn len(&self) -> usize {
+        self.numbers.len()
+    }
+}
+
+/// What a search by many came to.
+pub(crate) struct Searched {
+    pub(crate) counted: Counted,
+    pub(crate) found: Option<Path>,
+    pub(crate) ended: Ended,
+}
+
+impl<'a, S: Store> Frontier<'a, S> {
+    pub(crate) fn new(options: &'a Options, store: &'a S, watch: &'a Watch<'a>) -> Self {
+        Self {
+            options,
+            store,
+            watch,
+            todo: Mutex::default(),
+            changed: Condvar::new(),
+            origins: Chunked::new(),
+            ordinals: Chunked::new(),
+            n_states: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Searches.
+    pub(crate) fn run<T: Transitions>(&self, program: &T) -> Searched {
+        let mut counted = Counted::new(program.n_edges());
+        self.begin(program.clone());
+        counted.states += 1;
+        std::thread::scope(|scope| {
+            let work = || Worker::new(program.clone(), self).run();
+            // The first worker is this thread.
+            let others: Vec<_> = (1..self.options.jobs).map(|_| scope.spawn(work)).collect();
+            counted.add(&work());
+            for other in others {
+                counted.add(&other.join().expect("a worker does not panic"));
+            }
+        });
+        let mut todo = self.lock();
+        counted.max_depth = counted.max_depth.max(todo.level);
+        let found = todo.found.take().map(|(_, path)| path);
+        Searched { counted, found, ended: todo.ended.take().unwrap_or(Ended::Done) }
+    }
+
+    fn begin(&self, mut program: impl Transitions) {
+        let mut state = Vec::new();
+        program.initial(&mut state);
+        let Seen::New(number) = self.store.session().insert(&state) else {
+            unreachable!("the first state is new");
+        };
+        self.origins.make(number as usize).store(u64::MAX, Ordering::Relaxed);
+        self.n_states.store(1, Ordering::Relaxed);
+        let mut batch = Batch::default();
+        batch.push(number, &state);
+        self.lock().batches.push(batch);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Todo> {
+        self.todo.lock().expect("nobody panics with it")
+    }
+
+    /// Gives a batch away.
+    fn give(&self, batch: Batch) {
+        let mut todo = self.lock();
+        match self.options.order {
+            Order::BreadthFirst => todo.next.push(batch),
+            Order::DepthFirst => {
+                todo.batches.push(batch);
+                self.changed.notify_one();
+            }
+        }
+    }
+
+    /// Takes a batch, or waits for one; `None` at the end of the search. The worker is not busy now.
+    fn take(&self) -> Option<Batch> {
+        let mut todo = self.lock();
+        loop {
+            if self.is_over.load(Ordering::Relaxed) {
+                return None;
+            }
+            if let Some(batch) = todo.batches.pop() {
+                todo.n_busy += 1;
+                return Some(batch);
+            }
+            if todo.n_busy == 0 {
+                if todo.next.is_empty() || todo.found.is_some() && !self.options.all_violations {
+                    self.finish();
+                    return None;
+                }
+                todo.level += 1;
+                todo.batches = std::mem::take(&mut todo.next);
+                self.changed.notify_all();
+                continue;
+            }
+            todo = self.changed.wait(todo).expect("nobody panics with it");
+        }
+    }
+
+    /// A worker is done with what it took.
+    fn rest(&self) {
+        let mut todo = self.lock();
+        todo.n_busy -= 1;
+        if todo.n_busy == 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    fn finish(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    fn stop(&self, ended: Ended) {
+        self.lock().ended.get_or_insert(ended);
+        self.finish();
+    }
+
+    /// A state with a discoverer.
+    fn discover(&self, number: u32, by: u32, first: u32, ordinal: u32) {
+        let number = number as usize;
+        self.origins.make(number).store(u64::from(by) << 32 | u64::from(first), Ordering::Relaxed);
+        if ordinal > 0 {
+            self.ordinals.make(number).store(ordinal, Ordering::Relaxed);
+        }
+    }
+
+    /// The way from the initial state to one with this number, and how many stored states it has.
+    fn way(&self, program: &mut impl Transitions, number: u32) -> (u64, Path) {
+        let (mut origins, mut at) = (Vec::new(), number as usize);
+        loop {
+            let origin = self.origins.at(at).load(Ordering::Relaxed);
+            if origin == u64::MAX {
+                break;
+            }
+            let ordinal = self.ordinals.get(at).map_or(0, |it| it.load(Ordering::Relaxed));
+            origins.push((origin as u32, ordinal));
+            at = (origin >> 32) as usize;
+        }
+        let mut state = Vec::new();
+        program.initial(&mut state);
+        let mut path = Path::new();
+        for &(first, ordinal) in origins.iter().rev() {
+            state = arrival(program, state, first, ordinal, &mut path);
+        }
+        (origins.len() as u64, path)
+    }
+}
+
+/// The state that the move `first` leads to, after as many others, with the moves that lead there.
+fn arrival(
+    program: &mut impl Transitions,
+    state: Vec<u8>,
+    first: u32,
+    ordinal: u32,
+    path: &mut Path,
+) -> Vec<u8> {
+    let mut inner = Inner::new(program, &state, first as usize);
+    let mut seen = 0;
+    loop {
+        let (moves, idx) = inner.here();
+        match moves[idx].successor {
+            Successor::Stored if seen == ordinal => {
+                inner.extend(path);
+                return inner.here().0.state(idx).to_vec();
+            }
+            Successor::Stored => seen += 1,
+            Successor::Transient | Successor::None => {}
+        }
+        let is_left = inner.go_on(program);
+        assert!(is_left, "a state has the successors that it had before");
+    }
+}
+
+/// Goes through all that one move leads to before the next stored states.
+struct Inner {
+    /// The moves of the stored state, and of those after it; and which one is looked at.
+    levels: Vec<(Moves, usize)>,
+    depth: usize,
+}
+
+impl Inner {
+    fn new(program: &mut impl Transitions, state: &[u8], first: usize) -> Self {
+        let mut moves = Moves::new();
+        program.expand(state, &mut moves);
+        Self { levels: vec![(moves, first)], depth: 0 }
+    }
+
+    /// The move that is looked at.
+    fn here(&self) -> (&Moves, usize) {
+        let (moves, idx) = &self.levels[self.depth];
+        (moves, *idx)
+    }
+
+    /// The moves up to this one.
+    fn extend(&self, path: &mut Path) {
+        path.extend(self.levels[..=self.depth].iter().map(|(_, idx)| *idx as u32));
+    }
+
+    /// Looks at the next one; false if there is none that the first one leads to.
+    fn go_on(&mut self, program: &mut impl Transitions) -> bool {
+        let (moves, idx) = self.here();
+        if moves[idx].successor == Successor::Transient && self.depth < TRANSIENT {
+            if self.depth + 1 == self.levels.len() {
+                self.levels.push((Moves::new(), 0));
+            }
+            let (before, after) = self.levels.split_at_mut(self.depth + 1);
+            let ((moves, idx), (next, first)) = (&before[self.depth], &mut after[0]);
+            next.clear();
+            *first = 0;
+            program.expand(moves.state(*idx), next);
+            assert!(!next.is_empty(), "in a transient state its process can move");
+            self.depth += 1;
+            return true;
+        }
+        while self.depth > 0 {
+            let (moves, idx) = &mut self.levels[self.depth];
+            *idx += 1;
+            if *idx < moves.len() {
+                return true;
+            }
+            self.depth -= 1;
+        }
+        false
+    }
+}
+
+/// One of those who search.
+struct Worker<'a, T, S: Store + 'a> {
+    program: T,
+    frontier: &'a Frontier<'a, S>,
+    session: S::Session<'a>,
+    inner: Inner,
+    /// What is to be given away.
+    out: Batch,
+    counted: Counted,
+}
+
+impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
+    fn new(program: T, frontier: &'a Frontier<'a, S>) -> Self {
+        let counted = Counted::new(program.n_edges());
+        let mut session = frontier.store.session();
+        session.close();
+        let inner = Inner { levels: vec![(Moves::new(), 0)], depth: 0 };
+        Self { program, frontier, session, inner, out: Batch::default(), counted }
+    }
+
+    fn run(mut self) -> Counted {
+        while let Some(batch) = self.frontier.take() {
+            self.session.open();
+            for idx in 0..batch.len() {
+                if self.frontier.is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let (number, state) = batch.get(idx);
+                self.visit(number, state);
+            }
+            self.session.close();
+            self.look_at_limits(batch.len());
+            if self.out.len() > 0 {
+                self.frontier.give(std::mem::take(&mut self.out));
+            }
+            self.frontier.rest();
+        }
+        self.counted
+    }
+
+    fn look_at_limits(&self, visited: usize) {
+        let frontier = self.frontier;
+        debug_assert!(visited <= BATCH);
+        let bytes = || frontier.store.bytes() + frontier.origins.bytes();
+        let n_states = frontier.n_states.load(Ordering::Relaxed);
+        if let Some(limit) = frontier.watch.limit(n_states, bytes) {
+            frontier.stop(Ended::Limit(limit));
+        }
+    }
+
+    /// Makes the moves from a state.
+    fn visit(&mut self, number: u32, state: &[u8]) {
+        let moves = &mut self.inner.levels[0].0;
+        moves.clear();
+        self.program.expand(state, moves);
+        if moves.is_empty() {
+            self.counted.ends += 1;
+            if self.frontier.options.ends && !self.program.is_valid_end(state) {
+                self.wrong(number, 0, |_| {});
+            }
+            return;
+        }
+        let mut plan = Plan::new(self.frontier.options.reduction, moves);
+        while let Some(first) = plan.next(&self.inner.levels[0].0) {
+            self.inner.levels[0].1 = first;
+            self.inner.depth = 0;
+            if self.follow(number, state) {
+                plan.satisfy();
+            }
+        }
+    }
+
+    /// Makes one move and those that follow it without a state in between that is stored. Returns
+    /// whether one of them led to a state that nobody knew.
+    fn follow(&mut self, number: u32, state: &[u8]) -> bool {
+        let mut ordinal = 0;
+        let mut is_new = false;
+        loop {
+            let (moves, idx) = self.inner.here();
+            self.counted.take(moves, idx);
+            if moves[idx].fault.is_some() {
+                self.fault(number, state);
+            }
+            let (moves, idx) = self.inner.here();
+            match moves[idx].successor {
+                Successor::Stored => {
+                    is_new |= self.arrive(number, ordinal);
+                    ordinal += 1;
+                }
+                Successor::Transient if self.inner.depth == TRANSIENT => {
+                    self.frontier.stop(Ended::Cut(TRANSIENT));
+                    return is_new;
+                }
+                Successor::Transient | Successor::None => {}
+            }
+            if !self.inner.go_on(&mut self.program) {
+                return is_new;
+            }
+        }
+    }
+
+    /// Arrives at a state that is to be stored; returns whether nobody was there before.
+    fn arrive(&mut self, by: u32, ordinal: u32) -> bool {
+        let (moves, idx) = self.inner.here();
+        let Seen::New(number) = self.session.insert(moves.state(idx)) else {
+            self.counted.matched += 1;
+            return false;
+        };
+        self.counted.states += 1;
+        self.frontier.n_states.fetch_add(1, Ordering::Relaxed);
+        self.frontier.discover(number, by, self.inner.levels[0].1 as u32, ordinal);
+        self.out.push(number, moves.state(idx));
+        if self.out.len() == BATCH {
+            self.frontier.give(std::mem::take(&mut self.out));
+        }
+        true
+    }
+
+    /// The move at hand has a fault.
+    fn fault(&mut self, number: u32, state: &[u8]) {
+        let (moves, idx) = self.inner.here();
+        let made = moves[idx];
+        let fault = made.fault.expect("that is why it is looked at");
+        let before = match self.inner.depth {
+            0 => state,
+            depth => {
+                let (moves, idx) = &self.inner.levels[depth - 1];
+                moves.state(*idx)
+            }
+        };
+        let kind = self.program.violation(before, made.step, fault).kind;
+        if !self.frontier.options.ignored.contains(&kind) {
+            let mut rest = Path::new();
+            self.inner.extend(&mut rest);
+            self.wrong(number, 1, |path| path.extend(rest));
+        }
+    }
+
+    /// Something is wrong, `further` stored states after the one with this number.
+    fn wrong(&mut self, number: u32, further: u64, extend: impl FnOnce(&mut Path)) {
+        self.counted.violations += 1;
+        let (len, mut path) = self.frontier.way(&mut self.program, number);
+        let len = len + further;
+        extend(&mut path);
+        let mut todo = self.frontier.lock();
+        if todo.found.as_ref().is_none_or(|(shortest, _)| len < *shortest) {
+            todo.found = Some((len, path));
+        }
+        let options = self.frontier.options;
+        if options.order == Order::DepthFirst && !options.all_violations {
+            self.frontier.finish();
+        }
+    }
+}

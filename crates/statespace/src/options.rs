@@ -1,0 +1,144 @@
+//! What a search is asked to do.
+
+use crate::Storage;
+use mazurka_core::ViolationKind;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What a search is asked to do. The default: everything, depth first, until something is wrong.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Which state comes next.
+    pub order: Order,
+    /// How states are stored.
+    pub storage: Storage,
+    /// Which moves are left out because others stand for them.
+    pub reduction: Reduction,
+    /// How many workers search. Several of them search in an order of their own, unless it is
+    /// [`Order::BreadthFirst`].
+    pub jobs: usize,
+    /// Whether it is wrong to stop where a program may not.
+    pub ends: bool,
+    /// Kinds of violation that are not looked for.
+    pub ignored: Vec<ViolationKind>,
+    /// Whether to go on after a violation, and count them all.
+    pub all_violations: bool,
+    /// After a violation, goes on for shorter ways to one. Depth first and with one worker only, and
+    /// with a storage that is exact.
+    pub shorten: bool,
+    /// How many moves a path may have. What is beyond makes the verdict inconclusive.
+    pub depth: Option<usize>,
+    /// How many states may be stored.
+    pub states: Option<usize>,
+    /// How long it may take.
+    pub time: Option<Duration>,
+    /// How much memory states and paths may take, in bytes.
+    pub memory: Option<u64>,
+    /// Makes it stop, once true.
+    pub stop: Option<&'static AtomicBool>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            order: Order::default(),
+            storage: Storage::default(),
+            reduction: Reduction::default(),
+            jobs: 1,
+            ends: true,
+            ignored: Vec::new(),
+            all_violations: false,
+            shorten: false,
+            depth: None,
+            states: None,
+            time: None,
+            memory: None,
+            stop: None,
+        }
+    }
+}
+
+impl Options {
+    /// Everything that does not go together.
+    pub fn errors(&self) -> Vec<OptionsError> {
+        let alone = self.order == Order::DepthFirst && self.jobs == 1;
+        let mut errors = Vec::new();
+        if self.jobs == 0 {
+            errors.push(OptionsError::NoJobs);
+        }
+        if self.shorten && !(alone && self.storage.is_exact()) {
+            errors.push(OptionsError::Shorten);
+        }
+        if self.depth.is_some() && !alone {
+            errors.push(OptionsError::Depth);
+        }
+        errors
+    }
+}
+
+/// Options that do not go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// Nobody to do it.
+    #[error("a search needs at least one job")]
+    NoJobs,
+    /// Shortening needs the depth of every state.
+    #[error(
+        "shortening goes with depth-first search by one job and an exact storage; breadth-first \
+         search finds a shortest way by itself"
+    )]
+    Shorten,
+    /// Only a path has a depth.
+    #[error("a depth limit goes with depth-first search by one job")]
+    Depth,
+}
+
+/// Which state comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Order {
+    /// One that the last one leads to.
+    #[default]
+    DepthFirst,
+    /// One that is as few states from the initial one as any: what is found first is nearest.
+    BreadthFirst,
+}
+
+impl Order {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::DepthFirst, Self::BreadthFirst];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DepthFirst => "dfs",
+            Self::BreadthFirst => "bfs",
+        }
+    }
+}
+
+/// Which moves are left out because others stand for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Reduction {
+    /// None.
+    None,
+    /// Those of all processes but one, where that one does what concerns nobody else.
+    #[default]
+    Ample,
+}
+
+impl Reduction {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::None, Self::Ample];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Ample => "ample",
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A search from options to a verdict.
+
+use crate::confirm::confirm;
+use crate::depth_first::DepthFirst;
+use crate::frontier::{Frontier, Searched};
+use crate::options::{Options, OptionsError, Order};
+use crate::store::{Bitstate, Compact, Exact, Storage, Store, Tree};
+use crate::transitions::{Described, Transitions};
+use crate::watch::{Ended, Watch};
+use mazurka_core::{Coverage, Limit, Statistics, Told, Verdict};
+
+/// What a search came to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What was found, or exactly what was proved.
+    pub verdict: Verdict,
+    /// What was counted. `transitions` has all moves; those that led to a state which is stored are
+    /// `states + states_matched - 1`.
+    pub statistics: Statistics,
+    /// Who stands where at the end of the counterexample, if it ends where it should not.
+    pub stuck: Vec<Told>,
+    /// How many violations were met; more than one only if all of them were asked for.
+    pub violations: u64,
+    /// The edges that no move took. Of a search that has not seen everything, those it has not seen.
+    pub unreached: Vec<Described>,
+    /// The memory that the states took.
+    pub store_bytes: u64,
+}
+
+/// Searches all states of a program for moves that go wrong and wrong ends.
+pub fn search<T: Transitions>(
+    program: &T,
+    options: &Options,
+) -> Result<Outcome, Vec<OptionsError>> {
+    let errors = options.errors();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(match options.storage {
+        Storage::Exact => search_in(program, options, &Exact::new()),
+        Storage::Tree => search_in(program, options, &Tree::new(program.width())),
+        Storage::Compact => search_in(program, options, &Compact::new()),
+        Storage::Bitstate(bits) => search_in(program, options, &Bitstate::new(bits)),
+    })
+}
+
+fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S) -> Outcome {
+    let watch = Watch::new(options);
+    let Searched { counted, found, ended } = match (options.order, options.jobs) {
+        (Order::DepthFirst, 1) => {
+            let mut search = DepthFirst::new(program.clone(), options, store);
+            let ended = search.run(&watch);
+            Searched { counted: search.counted, found: search.found, ended }
+        }
+        _ => Frontier::new(options, store, &watch).run(program),
+    };
+    let confirmed = found.map(|path| confirm(program.clone(), &path));
+    let (verdict, stuck) = match (confirmed, ended) {
+        (Some(found), _) => (Verdict::Violated(Box::new(found.counterexample)), found.stuck),
+        (None, Ended::Limit(limit)) => (Verdict::Inconclusive(limit), Vec::new()),
+        (None, Ended::Cut(depth)) => (Verdict::Inconclusive(Limit::Depth(depth)), Vec::new()),
+        (None, Ended::Done) => {
+            let assumption = store.assumption(counted.states);
+            (Verdict::Holds(coverage(program, options, assumption)), Vec::new())
+        }
+    };
+    let unreached = counted.unreached().filter_map(|edge| program.edge(edge));
+    Outcome {
+        verdict,
+        statistics: counted.statistics(),
+        stuck,
+        violations: counted.violations,
+        unreached: unreached.collect(),
+        store_bytes: store.bytes(),
+    }
+}
+
+/// What a search that has seen everything has shown.
+fn coverage(program: &impl Transitions, options: &Options, assumption: Option<String>) -> Coverage {
+    let ends = options.ends.then(|| program.wrong_end().to_owned());
+    let coverage = Coverage::of(program.faults().into_iter().chain(ends));
+    let assumptions = program.assumptions().into_iter().chain(assumption);
+    assumptions.fold(coverage, Coverage::assuming)
+}

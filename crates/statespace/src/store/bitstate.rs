@@ -1,0 +1,73 @@
+//! Bitstate hashing: of every state a few bits in a table of fixed size.
+//!
+//! Implements Holzmann, *An Analysis of Bitstate Hashing* (Formal Methods in System Design 13, 1998).
+//!
+//! Differs from the paper: nothing.
+
+use super::index::Full;
+use super::{Seen, Session, Store, hashes};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// How many bits a state has.
+const BITS: u64 = 3;
+
+/// A table of bits.
+pub(crate) struct Bitstate {
+    words: Box<[AtomicU64]>,
+    n_states: AtomicU32,
+}
+
+impl Bitstate {
+    /// A table of 2 to this power bits.
+    pub(crate) fn new(power: u32) -> Self {
+        let words = 1usize << power.max(6) >> 6;
+        Self { words: (0..words).map(|_| AtomicU64::new(0)).collect(), n_states: AtomicU32::new(0) }
+    }
+}
+
+impl Store for Bitstate {
+    type Session<'a> = &'a Self;
+
+    fn session(&self) -> &Self {
+        self
+    }
+
+    fn bytes(&self) -> u64 {
+        size_of_val::<[AtomicU64]>(&self.words) as u64
+    }
+
+    fn assumption(&self, n_states: u64) -> Option<String> {
+        let filled = 1.0 - (-((BITS * n_states) as f64) / (self.words.len() * 64) as f64).exp();
+        let odds = filled.powi(BITS as i32);
+        Some(format!(
+            "no state was taken for another one by its {BITS} bits \
+             (each may have been, with a probability of up to {odds:.1e})"
+        ))
+    }
+}
+
+impl Session for &Bitstate {
+    fn try_insert(&mut self, state: &[u8]) -> Result<Seen, Full> {
+        let [first, second] = hashes(state);
+        let mut is_new = false;
+        for idx in 0..BITS {
+            let hash = first.wrapping_add(idx.wrapping_mul(second | 1));
+            let bit = hash as usize % (self.words.len() * 64);
+            let mask = 1 << (bit % 64);
+            let word = &self.words[bit / 64];
+            if word.load(Ordering::Relaxed) & mask == 0 {
+                is_new |= word.fetch_or(mask, Ordering::Relaxed) & mask == 0;
+            }
+        }
+        Ok(match is_new {
+            true => Seen::New(self.n_states.fetch_add(1, Ordering::Relaxed)),
+            false => Seen::Old(None),
+        })
+    }
+
+    fn open(&mut self) {}
+
+    fn close(&mut self) {}
+
+    fn grow(&mut self) {}
+}

@@ -1,0 +1,71 @@
+//! An array that grows while others read it: chunks that never move, each twice the one before.
+
+use std::sync::OnceLock;
+
+/// The size of the first chunk, as a power of two.
+const FIRST: u32 = 10;
+
+/// A growing array, all of it `T::default()` in the beginning. There is no length: whoever uses it
+/// knows which part of it is in use.
+pub(crate) struct Chunked<T> {
+    chunks: [OnceLock<Box<[T]>>; 40],
+}
+
+impl<T: Default> Chunked<T> {
+    pub(crate) fn new() -> Self {
+        Self { chunks: [const { OnceLock::new() }; 40] }
+    }
+
+    /// The element at `idx`, which somebody has [made](Self::make).
+    #[inline]
+    pub(crate) fn at(&self, idx: usize) -> &T {
+        let (chunk, offset) = place(idx);
+        &self.chunks[chunk].get().expect("what is read was made before")[offset]
+    }
+
+    /// The element at `idx`, if somebody has made it or one near it.
+    pub(crate) fn get(&self, idx: usize) -> Option<&T> {
+        let (chunk, offset) = place(idx);
+        self.chunks[chunk].get().map(|chunk| &chunk[offset])
+    }
+
+    /// The element at `idx`, and memory for it.
+    #[inline]
+    pub(crate) fn make(&self, idx: usize) -> &T {
+        let (chunk, offset) = place(idx);
+        let size = 1usize << (chunk as u32 + FIRST);
+        &self.chunks[chunk].get_or_init(|| (0..size).map(|_| T::default()).collect())[offset]
+    }
+
+    /// The memory that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let chunks = self.chunks.iter().filter_map(OnceLock::get);
+        chunks.map(|chunk| size_of_val::<[T]>(chunk) as u64).sum()
+    }
+}
+
+/// Which chunk an element is in, and where.
+#[inline]
+fn place(idx: usize) -> (usize, usize) {
+    let shifted = idx + (1 << FIRST);
+    let level = usize::BITS - 1 - shifted.leading_zeros();
+    ((level - FIRST) as usize, shifted - (1 << level))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_index_has_a_place_of_its_own() {
+        let all: Vec<_> = (0..10_000).map(place).collect();
+        assert_eq!(all[0], (0, 0));
+        assert_eq!(all[1023], (0, 1023));
+        assert_eq!(all[1024], (1, 0));
+        assert_eq!(all[1024 + 2047], (1, 2047));
+        assert_eq!(all[1024 + 2048], (2, 0));
+        let mut sorted = all.clone();
+        sorted.dedup();
+        assert_eq!(sorted, all);
+    }
+}

@@ -1,0 +1,76 @@
+//! Hash compaction: of every state a hash of 64 bits, and nothing else.
+//!
+//! Implements Wolper and Leroy, *Reliable Hashing without Collision Detection* (CAV 1993), with the
+//! bound for an omission that is theirs.
+//!
+//! Differs from the paper: the table grows.
+
+use super::index::{Found, Full, Index, Reader};
+use super::{Seen, Session, Store, hashes};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The hashes of the states of a search.
+///
+/// The index keeps the first half of a hash; the second half is what it takes for a number.
+pub(crate) struct Compact {
+    index: Index,
+    n_states: AtomicU32,
+}
+
+impl Compact {
+    pub(crate) fn new() -> Self {
+        Self { index: Index::new(), n_states: AtomicU32::new(0) }
+    }
+}
+
+impl Store for Compact {
+    type Session<'a> = CompactSession<'a>;
+
+    fn session(&self) -> CompactSession<'_> {
+        let mut index = self.index.reader();
+        index.open();
+        CompactSession { index, n_states: &self.n_states }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.index.bytes()
+    }
+
+    fn assumption(&self, n_states: u64) -> Option<String> {
+        // The number of pairs, times the odds that two of them are alike.
+        let odds = n_states as f64 * n_states as f64 / 2.0 / u32::MAX as f64 / u32::MAX as f64;
+        Some(format!(
+            "no two states have the same hash of 64 bits (they do with a probability of {odds:.1e})"
+        ))
+    }
+}
+
+/// One worker's access to the hashes.
+pub(crate) struct CompactSession<'a> {
+    index: Reader<'a>,
+    n_states: &'a AtomicU32,
+}
+
+impl Session for CompactSession<'_> {
+    fn try_insert(&mut self, state: &[u8]) -> Result<Seen, Full> {
+        let [hash, _] = hashes(state);
+        // One less than there are, since a slot has no room for the last number.
+        let half = (hash as u32).min(u32::MAX - 1);
+        Ok(match self.index.find_or_insert(hash, |other| other == half, || half)? {
+            Found::New => Seen::New(self.n_states.fetch_add(1, Ordering::Relaxed)),
+            Found::Old(_) => Seen::Old(None),
+        })
+    }
+
+    fn open(&mut self) {
+        self.index.open();
+    }
+
+    fn close(&mut self) {
+        self.index.close();
+    }
+
+    fn grow(&mut self) {
+        self.index.grow();
+    }
+}

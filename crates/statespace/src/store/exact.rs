@@ -1,0 +1,120 @@
+//! Every state as it is: its bytes in one long array of words, found by an index.
+
+use super::chunked::Chunked;
+use super::index::{Full, Index, Reader, seen};
+use super::{Seen, Session, Store, hashes};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// How many words a worker takes at a time.
+const BLOCK: u64 = 1 << 10;
+
+/// The states of a search, uncompressed.
+pub(crate) struct Exact {
+    index: Index,
+    /// For every state its length in bytes, and then these.
+    words: Chunked<AtomicU64>,
+    /// Where each begins.
+    starts: Chunked<AtomicU64>,
+    n_states: AtomicU32,
+    n_words: AtomicU64,
+}
+
+impl Exact {
+    pub(crate) fn new() -> Self {
+        Self {
+            index: Index::new(),
+            words: Chunked::new(),
+            starts: Chunked::new(),
+            n_states: AtomicU32::new(0),
+            n_words: AtomicU64::new(0),
+        }
+    }
+
+    fn is(&self, number: u32, state: &[u8]) -> bool {
+        let start = self.starts.at(number as usize).load(Ordering::Relaxed) as usize;
+        let word = |idx: usize| self.words.at(start + idx).load(Ordering::Relaxed);
+        word(0) == state.len() as u64
+            && state.chunks(8).enumerate().all(|(idx, bytes)| word(idx + 1) == as_word(bytes))
+    }
+
+    fn set(&self, start: u64, state: &[u8]) {
+        let set = |idx: usize, word| {
+            self.words.make(start as usize + idx).store(word, Ordering::Relaxed);
+        };
+        set(0, state.len() as u64);
+        state.chunks(8).enumerate().for_each(|(idx, bytes)| set(idx + 1, as_word(bytes)));
+    }
+}
+
+impl Store for Exact {
+    type Session<'a> = ExactSession<'a>;
+
+    fn session(&self) -> ExactSession<'_> {
+        let mut index = self.index.reader();
+        index.open();
+        ExactSession { store: self, index, spare: None, room: 0..0 }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.index.bytes() + self.words.bytes() + self.starts.bytes()
+    }
+}
+
+/// One worker's access to the states.
+pub(crate) struct ExactSession<'a> {
+    store: &'a Exact,
+    index: Reader<'a>,
+    /// A number that was taken for a state when another worker was faster.
+    spare: Option<u32>,
+    /// Words that were taken and not used yet.
+    room: std::ops::Range<u64>,
+}
+
+impl Session for ExactSession<'_> {
+    fn try_insert(&mut self, state: &[u8]) -> Result<Seen, Full> {
+        let (store, spare, room) = (self.store, &mut self.spare, &mut self.room);
+        let mut offered = None;
+        let found = self.index.find_or_insert(
+            hashes(state)[0],
+            |number| store.is(number, state),
+            || {
+                let number =
+                    spare.take().unwrap_or_else(|| store.n_states.fetch_add(1, Ordering::Relaxed));
+                assert!(number < u32::MAX - 1, "more than 4 billion states");
+                let len = 1 + state.len().div_ceil(8) as u64;
+                if room.end - room.start < len {
+                    let taken = len.max(BLOCK);
+                    room.start = store.n_words.fetch_add(taken, Ordering::Relaxed);
+                    room.end = room.start + taken;
+                }
+                store.set(room.start, state);
+                store.starts.make(number as usize).store(room.start, Ordering::Relaxed);
+                room.start += len;
+                offered = Some(number);
+                number
+            },
+        )?;
+        Ok(seen(found, offered, spare))
+    }
+
+    fn open(&mut self) {
+        self.index.open();
+    }
+
+    fn close(&mut self) {
+        self.index.close();
+    }
+
+    fn grow(&mut self) {
+        self.index.grow();
+    }
+}
+
+/// Up to eight bytes as a word.
+#[inline]
+fn as_word(bytes: &[u8]) -> u64 {
+    match bytes.try_into() {
+        Ok(bytes) => u64::from_le_bytes(bytes),
+        Err(_) => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}

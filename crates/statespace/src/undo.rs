@@ -1,0 +1,108 @@
+//! A path of states, of which only the last one is there in full: of the others, what is different.
+
+/// The states of a path.
+#[derive(Default)]
+pub(crate) struct Undo {
+    /// The last state.
+    state: Vec<u8>,
+    /// Pieces of the states before it, as they were before the next move; and which pieces they are.
+    pieces: Vec<([u8; PIECE], u32)>,
+    /// For every state but the last one, its length and how many of the pieces are its.
+    marks: Vec<(u32, u32)>,
+}
+
+/// The bytes of a piece.
+const PIECE: usize = 8;
+
+impl Undo {
+    /// A path of one state.
+    pub(crate) fn new(state: Vec<u8>) -> Self {
+        Self { state, ..Self::default() }
+    }
+
+    /// The last state.
+    pub(crate) fn state(&self) -> &[u8] {
+        &self.state
+    }
+
+    /// Goes on to another state.
+    pub(crate) fn push(&mut self, next: &[u8]) {
+        let before = self.pieces.len();
+        let old_len = self.state.len();
+        let common = old_len.min(next.len());
+        for (idx, (old, new)) in
+            self.state.chunks_mut(PIECE).zip(next[..common].chunks(PIECE)).enumerate()
+        {
+            // The last piece of the longer state is a different one, too.
+            if old != new {
+                let mut piece = [0; PIECE];
+                piece[..old.len()].copy_from_slice(old);
+                self.pieces.push((piece, idx as u32));
+                old[..new.len()].copy_from_slice(new);
+            }
+        }
+        for (idx, old) in self.state.chunks(PIECE).enumerate().skip(common.div_ceil(PIECE)) {
+            let mut piece = [0; PIECE];
+            piece[..old.len()].copy_from_slice(old);
+            self.pieces.push((piece, idx as u32));
+        }
+        self.state.truncate(common);
+        self.state.extend_from_slice(&next[common..]);
+        self.marks.push((old_len as u32, (self.pieces.len() - before) as u32));
+    }
+
+    /// Back to the state before.
+    pub(crate) fn pop(&mut self) {
+        let (len, n_pieces) = self.marks.pop().expect("there is a state before");
+        self.state.resize(len as usize, 0);
+        let first = self.pieces.len() - n_pieces as usize;
+        for (piece, idx) in self.pieces.drain(first..) {
+            let start = idx as usize * PIECE;
+            let end = self.state.len().min(start + PIECE);
+            self.state[start..end].copy_from_slice(&piece[..end - start]);
+        }
+    }
+
+    /// The memory that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        (size_of_val::<[([u8; PIECE], u32)]>(&self.pieces)
+            + size_of_val::<[(u32, u32)]>(&self.marks)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mazurka_core::fold::mix;
+
+    #[test]
+    fn every_state_comes_back() {
+        let mut seed = 1;
+        let mut next = |bound: u64| {
+            seed = mix(seed, 77);
+            seed % bound
+        };
+        let mut state: Vec<u8> = vec![3; 20];
+        let (mut undo, mut all) = (Undo::new(state.clone()), vec![state.clone()]);
+        for _ in 0..20_000 {
+            if next(2) == 0 && all.len() > 1 {
+                undo.pop();
+                all.pop();
+                state.clone_from(all.last().unwrap());
+            } else {
+                if next(3) == 0 {
+                    state.resize(next(40) as usize, next(256) as u8);
+                }
+                for _ in 0..next(4) {
+                    if !state.is_empty() {
+                        let at = next(state.len() as u64) as usize;
+                        state[at] = next(4) as u8;
+                    }
+                }
+                undo.push(&state);
+                all.push(state.clone());
+            }
+            assert_eq!(undo.state(), state);
+        }
+    }
+}

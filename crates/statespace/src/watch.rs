@@ -1,0 +1,111 @@
+//! Limits: when a search has to stop, and what it has counted by then.
+
+use crate::options::Options;
+use crate::transitions::Moves;
+use mazurka_core::{Limit, Statistics};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// The limits of a search.
+pub(crate) struct Watch<'a> {
+    options: &'a Options,
+    start: Instant,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(options: &'a Options) -> Self {
+        Self { options, start: Instant::now() }
+    }
+
+    /// The limit that is reached. To be asked now and then.
+    pub(crate) fn limit(&self, n_states: u64, bytes: impl FnOnce() -> u64) -> Option<Limit> {
+        let Options { states, time, memory, stop, .. } = self.options;
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Some(Limit::Interrupted);
+        }
+        if let Some(limit) = states.filter(|&limit| n_states > limit as u64) {
+            return Some(Limit::States(limit));
+        }
+        if let Some(limit) = time.filter(|&limit| self.start.elapsed() >= limit) {
+            return Some(Limit::Time(limit));
+        }
+        memory.filter(|&limit| bytes() > limit).map(Limit::Memory)
+    }
+}
+
+/// What one worker has counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counted {
+    pub(crate) states: u64,
+    /// Moves to states that were stored before.
+    pub(crate) matched: u64,
+    /// Moves, also those between states that are not stored.
+    pub(crate) moves: u64,
+    pub(crate) max_depth: u64,
+    pub(crate) ends: u64,
+    pub(crate) violations: u64,
+    /// The edges that some move took.
+    reached: Vec<bool>,
+}
+
+impl Counted {
+    pub(crate) fn new(n_edges: usize) -> Self {
+        Self { reached: vec![false; n_edges], ..Self::default() }
+    }
+
+    /// Counts a move.
+    #[inline]
+    pub(crate) fn take(&mut self, moves: &Moves, idx: usize) {
+        self.moves += 1;
+        if self.reached.is_empty() {
+            return;
+        }
+        self.reached[moves[idx].step.edge as usize] = true;
+        for &edge in moves.passed(idx) {
+            self.reached[edge as usize] = true;
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.states += other.states;
+        self.matched += other.matched;
+        self.moves += other.moves;
+        self.max_depth = self.max_depth.max(other.max_depth);
+        self.ends += other.ends;
+        self.violations += other.violations;
+        for (edge, &is_reached) in other.reached.iter().enumerate() {
+            self.reached[edge] |= is_reached;
+        }
+    }
+
+    pub(crate) fn statistics(&self) -> Statistics {
+        let mut statistics = Statistics::default();
+        statistics.executions = self.ends;
+        statistics.transitions = self.moves;
+        statistics.states = self.states;
+        statistics.states_matched = self.matched;
+        statistics.max_depth = self.max_depth;
+        statistics
+    }
+
+    /// The edges that no move took.
+    pub(crate) fn unreached(&self) -> impl Iterator<Item = u32> {
+        let edges = self.reached.iter().enumerate();
+        edges.filter(|(_, is_reached)| !**is_reached).map(|(edge, _)| edge as u32)
+    }
+}
+
+/// How one worker's part of a search has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// There is nothing left to do, or nothing that anybody wants.
+    Done,
+    /// Some paths were longer than this, and were cut.
+    Cut(usize),
+    /// A limit was reached.
+    Limit(Limit),
+}
+
+/// A way to something that is wrong: the numbers of the moves. If the last one has no fault, the state
+/// that it leads to is no valid end.
+pub(crate) type Path = Vec<u32>;
