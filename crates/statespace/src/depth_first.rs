@@ -4,6 +4,7 @@
 //! few thousand states. Where the search comes back to an earlier one, it asks for its moves again.
 
 use crate::ample::Plan;
+use crate::inner::TRANSIENT;
 use crate::options::Options;
 use crate::store::{Seen, Session, Store};
 use crate::transitions::{Moves, Successor, Transitions};
@@ -12,10 +13,6 @@ use crate::watch::{Counted, Ended, Path, Watch};
 
 /// How many states of a path have their moves at hand. A power of two.
 const AT_HAND: usize = 1 << 12;
-
-/// How many states in a row need not be stored. A program that goes on for longer than that may well do
-/// so for ever.
-const TRANSIENT: u32 = 1 << 20;
 
 /// How many moves are made between two looks at the clock.
 const PATIENCE: u64 = 1 << 12;
@@ -108,7 +105,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             }
         }
         match self.is_cut {
-            true => Ended::Cut(self.options.depth.unwrap_or(TRANSIENT as usize)),
+            true => Ended::Cut(self.options.depth.unwrap_or(TRANSIENT)),
             false => Ended::Done,
         }
     }
@@ -129,7 +126,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             Successor::None => false,
             Successor::Transient => {
                 let transient = self.frames[depth].transient + 1;
-                if transient > TRANSIENT {
+                if transient as usize > TRANSIENT {
                     self.is_cut = true;
                     return false;
                 }

@@ -7,18 +7,16 @@
 //! Of every state it is kept who discovered it, so that there is a way to what is wrong.
 
 use crate::ample::Plan;
+use crate::inner::{Inner, TRANSIENT, arrival};
 use crate::options::{Options, Order};
 use crate::store::{Chunked, Seen, Session, Store};
-use crate::transitions::{Moves, Successor, Transitions};
+use crate::transitions::{Successor, Transitions};
 use crate::watch::{Counted, Ended, Path, Watch};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// How many states there are in a batch.
 const BATCH: usize = 256;
-
-/// How many moves in a row may lead to states that are not stored.
-const TRANSIENT: usize = 1 << 20;
 
 /// What the workers share.
 pub(crate) struct Frontier<'a, S> {
@@ -224,84 +222,6 @@ impl<'a, S: Store> Frontier<'a, S> {
     }
 }
 
-/// The state that the move `first` leads to, after as many others, with the moves that lead there.
-fn arrival(
-    program: &mut impl Transitions,
-    state: Vec<u8>,
-    first: u32,
-    ordinal: u32,
-    path: &mut Path,
-) -> Vec<u8> {
-    let mut inner = Inner::new(program, &state, first as usize);
-    let mut seen = 0;
-    loop {
-        let (moves, idx) = inner.here();
-        match moves[idx].successor {
-            Successor::Stored if seen == ordinal => {
-                inner.extend(path);
-                return inner.here().0.state(idx).to_vec();
-            }
-            Successor::Stored => seen += 1,
-            Successor::Transient | Successor::None => {}
-        }
-        let is_left = inner.go_on(program);
-        assert!(is_left, "a state has the successors that it had before");
-    }
-}
-
-/// Goes through all that one move leads to before the next stored states.
-struct Inner {
-    /// The moves of the stored state, and of those after it; and which one is looked at.
-    levels: Vec<(Moves, usize)>,
-    depth: usize,
-}
-
-impl Inner {
-    fn new(program: &mut impl Transitions, state: &[u8], first: usize) -> Self {
-        let mut moves = Moves::new();
-        program.expand(state, &mut moves);
-        Self { levels: vec![(moves, first)], depth: 0 }
-    }
-
-    /// The move that is looked at.
-    fn here(&self) -> (&Moves, usize) {
-        let (moves, idx) = &self.levels[self.depth];
-        (moves, *idx)
-    }
-
-    /// The moves up to this one.
-    fn extend(&self, path: &mut Path) {
-        path.extend(self.levels[..=self.depth].iter().map(|(_, idx)| *idx as u32));
-    }
-
-    /// Looks at the next one; false if there is none that the first one leads to.
-    fn go_on(&mut self, program: &mut impl Transitions) -> bool {
-        let (moves, idx) = self.here();
-        if moves[idx].successor == Successor::Transient && self.depth < TRANSIENT {
-            if self.depth + 1 == self.levels.len() {
-                self.levels.push((Moves::new(), 0));
-            }
-            let (before, after) = self.levels.split_at_mut(self.depth + 1);
-            let ((moves, idx), (next, first)) = (&before[self.depth], &mut after[0]);
-            next.clear();
-            *first = 0;
-            program.expand(moves.state(*idx), next);
-            assert!(!next.is_empty(), "in a transient state its process can move");
-            self.depth += 1;
-            return true;
-        }
-        while self.depth > 0 {
-            let (moves, idx) = &mut self.levels[self.depth];
-            *idx += 1;
-            if *idx < moves.len() {
-                return true;
-            }
-            self.depth -= 1;
-        }
-        false
-    }
-}
-
 /// One of those who search.
 struct Worker<'a, T, S: Store + 'a> {
     program: T,
@@ -318,7 +238,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         let counted = Counted::new(program.n_edges());
         let mut session = frontier.store.session();
         session.close();
-        let inner = Inner { levels: vec![(Moves::new(), 0)], depth: 0 };
+        let inner = Inner::default();
         Self { program, frontier, session, inner, out: Batch::default(), counted }
     }
 

@@ -5,8 +5,10 @@
 
 mod ample;
 mod confirm;
+mod cycles;
 mod depth_first;
 mod frontier;
+mod inner;
 mod machine;
 mod options;
 mod search;
@@ -16,8 +18,9 @@ mod transitions;
 mod undo;
 mod watch;
 
+pub use cycles::{Cycles, search_cycles};
 pub use machine::{Machine, MachineError};
-pub use options::{Options, OptionsError, Order, Reduction};
+pub use options::{CycleSearch, Fairness, Options, OptionsError, Order, Reduction};
 pub use search::{Outcome, search};
 pub use store::Storage;
 pub use threads::Threads;

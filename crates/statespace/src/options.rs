@@ -35,6 +35,10 @@ pub struct Options {
     pub time: Option<Duration>,
     /// How much memory states and paths may take, in bytes.
     pub memory: Option<u64>,
+    /// Which executions count, where it is about those that never end.
+    pub fairness: Fairness,
+    /// How executions that never end are looked for.
+    pub cycle_search: CycleSearch,
     /// Makes it stop, once true.
     pub stop: Option<&'static AtomicBool>,
 }
@@ -54,6 +58,8 @@ impl Default for Options {
             states: None,
             time: None,
             memory: None,
+            fairness: Fairness::default(),
+            cycle_search: CycleSearch::default(),
             stop: None,
         }
     }
@@ -90,6 +96,15 @@ pub enum OptionsError {
          search finds a shortest way by itself"
     )]
     Shorten,
+    /// Cycles need more than to know which states there are.
+    #[error(
+        "executions that never end are looked for depth first, by one job, with the storage `tree`, \
+         and without a depth limit or shortening"
+    )]
+    Cycles,
+    /// One search knows nothing of fairness.
+    #[error("nested depth-first search has no fairness; use `components`")]
+    NestedFairness,
     /// Only a path has a depth.
     #[error("a depth limit goes with depth-first search by one job")]
     Depth,
@@ -139,6 +154,57 @@ impl Reduction {
         match self {
             Self::None => "none",
             Self::Ample => "ample",
+        }
+    }
+}
+
+/// Which executions that never end count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Fairness {
+    /// All of them.
+    #[default]
+    None,
+    /// Those in which no process could always move from some point on and never does.
+    Weak,
+    /// Those in which no process could move again and again and never does from some point on.
+    Strong,
+}
+
+impl Fairness {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Weak, Self::Strong];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Weak => "weak",
+            Self::Strong => "strong",
+        }
+    }
+}
+
+/// How executions that never end are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum CycleSearch {
+    /// By strongly connected components.
+    #[default]
+    Components,
+    /// By a search within a search.
+    Nested,
+}
+
+impl CycleSearch {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Components, Self::Nested];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Components => "components",
+            Self::Nested => "nested",
         }
     }
 }

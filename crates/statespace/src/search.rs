@@ -26,6 +26,11 @@ pub struct Outcome {
     pub unreached: Vec<Described>,
     /// The memory that the states took.
     pub store_bytes: u64,
+    /// Of a violation that goes on for ever: the entry of its story, from 1, that follows the last one
+    /// again.
+    pub loop_start: Option<usize>,
+    /// What there is to say about how it was done.
+    pub notes: Vec<String>,
 }
 
 /// Searches all states of a program for moves that go wrong and wrong ends.
@@ -73,6 +78,8 @@ fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S
         violations: counted.violations,
         unreached: unreached.collect(),
         store_bytes: store.bytes(),
+        loop_start: None,
+        notes: Vec::new(),
     }
 }
 

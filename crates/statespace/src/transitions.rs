@@ -220,8 +220,8 @@ pub struct Group {
     pub process: u32,
     /// What a reduction may conclude about them.
     pub safety: Safety,
-    /// Whether one of them may change what the property looks at: whether a proposition holds, or the
-    /// [`Labels`] of the state.
+    /// Whether one of them, or of the indivisible sequences that begin with them, may change what the
+    /// property looks at: whether a proposition holds, or the [`Labels`] of the state.
     pub visible: bool,
     /// The number of the move after its last one; its first is where the group before ends.
     end: u32,

@@ -1,6 +1,6 @@
 //! Limits: when a search has to stop, and what it has counted by then.
 
-use crate::options::Options;
+use crate::options::{Fairness, Options};
 use crate::transitions::Moves;
 use mazurka_core::{Limit, Statistics};
 use std::sync::atomic::Ordering;
@@ -15,6 +15,11 @@ pub(crate) struct Watch<'a> {
 impl<'a> Watch<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
         Self { options, start: Instant::now() }
+    }
+
+    /// Which executions count.
+    pub(crate) fn fairness(&self) -> Fairness {
+        self.options.fairness
     }
 
     /// The limit that is reached. To be asked now and then.

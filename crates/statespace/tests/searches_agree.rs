@@ -2,10 +2,82 @@
 
 mod kit;
 
-use kit::{Log, Plain, Random, Table, plain, spins_inside};
+use kit::{Log, Random, Table, spins_inside};
 use mazurka_core::Verdict;
-use mazurka_statespace::{Options, Order, Outcome, Reduction, Storage, search};
+use mazurka_statespace::{
+    Moves, Options, Order, Outcome, Reduction, Storage, Successor, Transitions, search,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// What a plain search of everything comes to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Plain {
+    /// The states, with how many stored states each is away from the initial one.
+    states: BTreeMap<Vec<u8>, usize>,
+    /// Moves to stored states.
+    arrivals: usize,
+    log: Log,
+    n_wrong_ends: usize,
+    /// The least number of stored states on the way to something wrong, itself included.
+    nearest: Option<usize>,
+}
+
+/// Searches everything, level by level.
+fn plain(table: &Table) -> Plain {
+    let mut table = Table { log: Arc::default(), ..table.clone() };
+    let mut found = Plain::default();
+    let mut level = BTreeSet::new();
+    let mut state = Vec::new();
+    table.initial(&mut state);
+    level.insert(state);
+    let mut depth = 0;
+    while !level.is_empty() {
+        let mut next = BTreeSet::new();
+        for state in &level {
+            found.states.insert(state.clone(), depth);
+        }
+        for state in &level {
+            let mut todo = vec![state.clone()];
+            let mut transient = BTreeSet::new();
+            while let Some(from) = todo.pop() {
+                let mut moves = Moves::new();
+                table.expand(&from, &mut moves);
+                if moves.is_empty() && !table.is_valid_end(&from) {
+                    found.n_wrong_ends += 1;
+                    found.nearest = Some(found.nearest.map_or(depth, |it| it.min(depth)));
+                }
+                for idx in 0..moves.len() {
+                    let made = moves[idx];
+                    if let Some(fault) = made.fault {
+                        table.violation(&from, made.step, fault);
+                        found.nearest =
+                            Some(found.nearest.map_or(depth + 1, |it| it.min(depth + 1)));
+                    }
+                    let to = moves.state(idx).to_vec();
+                    match made.successor {
+                        Successor::None => {}
+                        Successor::Transient => {
+                            if transient.insert(to.clone()) {
+                                todo.push(to);
+                            }
+                        }
+                        Successor::Stored => {
+                            found.arrivals += 1;
+                            if !found.states.contains_key(&to) {
+                                next.insert(to);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        level = next;
+        depth += 1;
+    }
+    found.log = table.log.lock().expect("nobody panics").clone();
+    found
+}
 
 /// All combinations that go together; bit tables are kept small.
 fn combinations() -> Vec<Options> {

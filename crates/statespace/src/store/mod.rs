@@ -7,14 +7,16 @@ mod chunked;
 mod compact;
 mod exact;
 mod index;
+mod pairs;
 mod tree;
 
 pub(crate) use bitstate::Bitstate;
 pub(crate) use chunked::Chunked;
 pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
-use index::Full;
-pub(crate) use tree::Tree;
+pub(crate) use index::Full;
+pub(crate) use pairs::{Pairs, PairsReader};
+pub(crate) use tree::{Tree, TreeSession};
 
 /// How states are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -67,7 +69,7 @@ pub(crate) enum Seen {
 
 impl Seen {
     /// The number, from a store that knows all numbers.
-    fn number(self) -> u32 {
+    pub(crate) fn number(self) -> u32 {
         match self {
             Self::New(number) | Self::Old(Some(number)) => number,
             Self::Old(None) => unreachable!("this store knows its numbers"),

@@ -76,6 +76,21 @@ fn states_of_different_lengths_are_different() {
     assert_eq!(new.count(), distinct.len());
 }
 
+#[test]
+fn a_tree_gives_states_back() {
+    for lengths in [&[3][..], &[8], &[11], &[41], &[0, 1, 4, 5, 8, 9, 12, 13, 16, 30, 64, 65]] {
+        let states = states(5, 3000, lengths);
+        let width = (lengths.len() == 1).then_some(lengths[0]);
+        let tree = Tree::new(width);
+        let mut session = tree.session();
+        let mut again = Vec::new();
+        for state in &states {
+            tree.get(session.insert(state).number(), width, &mut again);
+            assert_eq!(again, *state);
+        }
+    }
+}
+
 fn shared(store: &impl Store, states: &[Vec<u8>]) {
     let news = Mutex::new(Vec::new());
     std::thread::scope(|scope| {

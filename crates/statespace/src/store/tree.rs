@@ -14,12 +14,10 @@
 //! different lengths; a root then knows the length. Roots are numbered in the order of discovery, and
 //! other tables of a search go by these numbers. It is exact: nothing is ever taken for something else.
 
-use super::chunked::Chunked;
-use super::index::{Full, Index, Reader, seen};
+use super::index::Full;
+use super::pairs::{Pairs, PairsReader};
 use super::{Seen, Session, Store};
-use mazurka_core::fold::mix;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The states of a search, compressed.
 pub(crate) struct Tree {
@@ -33,6 +31,34 @@ impl Tree {
     /// A store for states of so many bytes, or of any number of them.
     pub(crate) fn new(width: Option<usize>) -> Self {
         Self { inner: Pairs::new(), roots: Pairs::new(), is_fixed: width.is_some() }
+    }
+}
+
+impl Tree {
+    /// Writes the bytes of the state with this number, `width` of them if all have as many.
+    pub(crate) fn get(&self, number: u32, width: Option<usize>, state: &mut Vec<u8>) {
+        let (pair, mark) = self.roots.get(number);
+        let len = width.unwrap_or(mark as usize);
+        let mut sizes = vec![len.div_ceil(4).max(2)];
+        while let Some(&size) = sizes.last().filter(|&&size| size > 2) {
+            sizes.push(size.div_ceil(2));
+        }
+        let mut level = vec![(pair >> 32) as u32, pair as u32];
+        for &size in sizes.iter().rev().skip(1) {
+            let mut below = Vec::with_capacity(size);
+            for (idx, &node) in level.iter().enumerate() {
+                if 2 * idx + 1 == size {
+                    below.push(node);
+                } else {
+                    let (pair, _) = self.inner.get(node);
+                    below.extend([(pair >> 32) as u32, pair as u32]);
+                }
+            }
+            level = below;
+        }
+        state.clear();
+        state.extend(level.iter().flat_map(|word| word.to_le_bytes()));
+        state.truncate(len);
     }
 }
 
@@ -84,18 +110,18 @@ impl Session for TreeSession<'_> {
     }
 
     fn open(&mut self) {
-        self.inner.index.open();
-        self.roots.index.open();
+        self.inner.open();
+        self.roots.open();
     }
 
     fn close(&mut self) {
-        self.inner.index.close();
-        self.roots.index.close();
+        self.inner.close();
+        self.roots.close();
     }
 
     fn grow(&mut self) {
-        self.inner.index.grow();
-        self.roots.index.grow();
+        self.inner.grow();
+        self.roots.grow();
     }
 }
 
@@ -165,81 +191,5 @@ impl TreeSession<'_> {
             };
         }
         Ok(())
-    }
-}
-
-/// Numbers for pairs of numbers, in the order in which the pairs were first seen.
-struct Pairs {
-    index: Index,
-    pairs: Chunked<AtomicU64>,
-    /// What else belongs to a pair, as long as it is not 0 for all of them.
-    marks: Chunked<AtomicU32>,
-    next: AtomicU32,
-}
-
-/// One worker's access to them.
-struct PairsReader<'a> {
-    index: Reader<'a>,
-    pairs: &'a Pairs,
-    /// A number that was taken for a pair when another worker was faster.
-    spare: Option<u32>,
-}
-
-impl Pairs {
-    fn new() -> Self {
-        Self {
-            index: Index::new(),
-            pairs: Chunked::new(),
-            marks: Chunked::new(),
-            next: AtomicU32::new(0),
-        }
-    }
-
-    fn reader(&self) -> PairsReader<'_> {
-        PairsReader { index: self.index.reader(), pairs: self, spare: None }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.index.bytes() + self.pairs.bytes() + self.marks.bytes()
-    }
-
-    fn is(&self, number: u32, pair: u64, mark: u32) -> bool {
-        let number = number as usize;
-        self.pairs.at(number).load(Ordering::Relaxed) == pair
-            && (mark == 0 || self.marks.at(number).load(Ordering::Relaxed) == mark)
-    }
-
-    fn set(&self, number: u32, pair: u64, mark: u32) {
-        let number = number as usize;
-        self.pairs.make(number).store(pair, Ordering::Relaxed);
-        if mark != 0 {
-            self.marks.make(number).store(mark, Ordering::Relaxed);
-        }
-    }
-
-    fn fresh(&self) -> u32 {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        assert!(number < u32::MAX - 1, "more than 4 billion states");
-        number
-    }
-}
-
-impl PairsReader<'_> {
-    #[inline]
-    fn number(&mut self, pair: u64, mark: u32) -> Result<Seen, Full> {
-        let (pairs, spare) = (self.pairs, &mut self.spare);
-        let mut offered = None;
-        let hash = mix(u64::from(mark), pair);
-        let found = self.index.find_or_insert(
-            hash,
-            |number| pairs.is(number, pair, mark),
-            || {
-                let number = spare.take().unwrap_or_else(|| pairs.fresh());
-                pairs.set(number, pair, mark);
-                offered = Some(number);
-                number
-            },
-        )?;
-        Ok(seen(found, offered, spare))
     }
 }

@@ -1,4 +1,4 @@
-//! Random small programs as [`Transitions`], and a plain search of them that is written apart.
+//! Random small programs as [`Transitions`].
 //!
 //! A program is processes with a few locations and edges. An edge has a guard and an action on numbers
 //! and on channels that only count. What concerns nobody else is told as such: that is worked out from
@@ -7,7 +7,7 @@
 use mazurka_core::fold::mix;
 use mazurka_core::{Told, Violation, ViolationKind};
 use mazurka_statespace::{Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 /// Numbers from a seed.
@@ -77,6 +77,8 @@ pub(crate) struct Table {
     pub(crate) n_channels: usize,
     /// `variable == value`
     pub(crate) propositions: Vec<(usize, u8)>,
+    /// Whether labels are what the property looks at, and not the propositions.
+    pub(crate) watches_labels: bool,
     /// What was asked about: edges that went wrong, and ends.
     pub(crate) log: Arc<Mutex<Log>>,
 }
@@ -122,7 +124,7 @@ impl Table {
         let proposition = |_| (random.below(n_variables), random.below(2) as u8);
         let propositions = (0..2).map(proposition).collect();
         let log = Arc::default();
-        Self { processes, n_variables, n_channels, propositions, log }
+        Self { processes, n_variables, n_channels, propositions, watches_labels: false, log }
     }
 
     fn edge(
@@ -281,6 +283,9 @@ impl Table {
     }
 
     fn is_visible(&self, process: usize) -> bool {
+        if self.watches_labels {
+            return self.processes[process].iter().any(|place| place.progress || place.accept);
+        }
         let is_seen = |edge: &Edge| match edge.act {
             Act::Set(idx, _) | Act::Bump(idx) => self.propositions.iter().any(|&(it, _)| it == idx),
             _ => false,
@@ -368,75 +373,6 @@ impl Transitions for Table {
         let (variable, value) = self.propositions[proposition];
         self.variable(state, variable) == value
     }
-}
-
-/// What a plain search of everything comes to.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Plain {
-    /// The states, with how many stored states each is away from the initial one.
-    pub(crate) states: BTreeMap<Vec<u8>, usize>,
-    /// Moves to stored states.
-    pub(crate) arrivals: usize,
-    pub(crate) log: Log,
-    pub(crate) n_wrong_ends: usize,
-    /// The least number of stored states on the way to something wrong, itself included.
-    pub(crate) nearest: Option<usize>,
-}
-
-/// Searches everything, level by level.
-pub(crate) fn plain(table: &Table) -> Plain {
-    let mut table = Table { log: Arc::default(), ..table.clone() };
-    let mut found = Plain::default();
-    let mut level = BTreeSet::new();
-    let mut state = Vec::new();
-    table.initial(&mut state);
-    level.insert(state);
-    let mut depth = 0;
-    while !level.is_empty() {
-        let mut next = BTreeSet::new();
-        for state in &level {
-            found.states.insert(state.clone(), depth);
-        }
-        for state in &level {
-            let mut todo = vec![state.clone()];
-            let mut transient = BTreeSet::new();
-            while let Some(from) = todo.pop() {
-                let mut moves = Moves::new();
-                table.expand(&from, &mut moves);
-                if moves.is_empty() && !table.is_valid_end(&from) {
-                    found.n_wrong_ends += 1;
-                    found.nearest = Some(found.nearest.map_or(depth, |it| it.min(depth)));
-                }
-                for idx in 0..moves.len() {
-                    let made = moves[idx];
-                    if let Some(fault) = made.fault {
-                        table.violation(&from, made.step, fault);
-                        found.nearest =
-                            Some(found.nearest.map_or(depth + 1, |it| it.min(depth + 1)));
-                    }
-                    let to = moves.state(idx).to_vec();
-                    match made.successor {
-                        Successor::None => {}
-                        Successor::Transient => {
-                            if transient.insert(to.clone()) {
-                                todo.push(to);
-                            }
-                        }
-                        Successor::Stored => {
-                            found.arrivals += 1;
-                            if !found.states.contains_key(&to) {
-                                next.insert(to);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        level = next;
-        depth += 1;
-    }
-    found.log = table.log.lock().expect("nobody panics").clone();
-    found
 }
 
 /// Whether a process can go round without ever coming to a stored state.

@@ -1,0 +1,529 @@
+//! Accepting cycles by strongly connected components, as soon as one has all that it takes.
+//!
+//! Implements Couvreur, *On-the-Fly Verification of Linear Temporal Logic* (FM 1999), with weak fairness
+//! as further sets of acceptance; and for strong fairness the removal of states after Emerson and Lei,
+//! *Modalities for Model Checking* (Science of Computer Programming 8, 1987).
+//!
+//! | paper                                    | here                                   |
+//! |------------------------------------------|----------------------------------------|
+//! | stack of roots, with their acceptance    | [`Search::roots`]                      |
+//! | acceptance of a component                | [`Merit`]                              |
+//! | states removed with their components     | [`CLOSED`]                             |
+//!
+//! Differs from the papers: a process counts as treated fairly in a component where it moves, or cannot
+//! move at some node. Under strong fairness a component is looked at when it is complete.
+
+use super::fairness::{Processes, neglected};
+use super::graph::{Arrow, Graph};
+use super::lasso::Lasso;
+use super::statistics;
+use crate::options::Fairness;
+use crate::store::{Full, Pairs, PairsReader, Seen};
+use crate::transitions::Transitions;
+use crate::watch::{Ended, Watch};
+use mazurka_core::Statistics;
+use mazurka_ltl::Automaton;
+use std::collections::VecDeque;
+
+/// How many steps are made between two looks at the clock.
+const PATIENCE: u64 = 1 << 12;
+
+/// Searches the product for a component that accepts.
+pub(super) fn search<T: Transitions>(
+    graph: &mut Graph<'_, T>,
+    automaton: &Automaton,
+    nodes: &Pairs,
+    watch: &Watch<'_>,
+) -> (Ended, Option<Lasso>, Statistics) {
+    let mut product = Product::new(graph, automaton, nodes);
+    let fairness = watch.fairness();
+    let mut search = Search { fairness, ..Search::default() };
+    let (ended, found) = search.run(&mut product, watch);
+    let counted = statistics(search.order.len() as u64, search.matched, search.max_depth);
+    (ended, found, counted)
+}
+
+/// A pair of a state of the program and one of the automaton, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) number: u32,
+    pub(super) state: u32,
+    pub(super) place: u32,
+}
+
+/// The product of a program and an automaton.
+pub(super) struct Product<'g, 'a, T> {
+    pub(super) graph: &'g mut Graph<'a, T>,
+    automaton: &'g Automaton,
+    nodes: &'g Pairs,
+    reader: PairsReader<'g>,
+}
+
+/// What is left of the ways from a node: an edge of the automaton and an arrow of the program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cursor {
+    edge: usize,
+    arrow: usize,
+}
+
+impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
+    pub(super) fn new(
+        graph: &'g mut Graph<'a, T>,
+        automaton: &'g Automaton,
+        nodes: &'g Pairs,
+    ) -> Self {
+        let mut reader = nodes.reader();
+        reader.open();
+        Self { graph, automaton, nodes, reader }
+    }
+
+    pub(super) fn initial(&mut self) -> (Node, bool) {
+        let state = self.graph.initial();
+        self.node(state, 0)
+    }
+
+    pub(super) fn is_accepting(&self, node: Node) -> bool {
+        self.automaton.states[node.place as usize].is_accepting
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.graph.bytes() + self.nodes.bytes()
+    }
+
+    /// The next way from a node, where it leads, and whether nobody was there before.
+    pub(super) fn next(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node, bool)> {
+        let letter = self.graph.letter(from.state);
+        let arrows = self.graph.arrows(from.state);
+        let edges = &self.automaton.states[from.place as usize].edges;
+        while let Some(edge) = edges.get(cursor.edge) {
+            if edge.guard.takes(letter) && cursor.arrow < arrows.len() {
+                let arrow = self.graph.arrow(arrows.start + cursor.arrow);
+                cursor.arrow += 1;
+                let (node, is_new) = self.node(arrow.to, edge.target as u32);
+                return Some((arrow, node, is_new));
+            }
+            *cursor = Cursor { edge: cursor.edge + 1, arrow: 0 };
+        }
+        None
+    }
+
+    fn node(&mut self, state: u32, place: u32) -> (Node, bool) {
+        let pair = u64::from(state) << 32 | u64::from(place);
+        let seen = loop {
+            match self.reader.number(pair, 0) {
+                Ok(seen) => break seen,
+                Err(Full) => {
+                    self.reader.close();
+                    self.reader.grow();
+                    self.reader.open();
+                }
+            }
+        };
+        (Node { number: seen.number(), state, place }, matches!(seen, Seen::New(_)))
+    }
+}
+
+/// What the nodes and steps of a component have, taken together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Merit {
+    accepts: bool,
+    /// Who moves, or cannot move at some node.
+    treated: Processes,
+}
+
+impl Merit {
+    fn add(&mut self, other: Self) {
+        self.accepts |= other.accepts;
+        self.treated = self.treated.or(other.treated);
+    }
+}
+
+/// A node of the path.
+struct Frame {
+    node: Node,
+    cursor: Cursor,
+    /// The step that was taken from it.
+    taken: Option<Arrow>,
+}
+
+/// A component of which some node is on the path.
+struct Root {
+    /// The place of its first node in the order of discovery.
+    order: u32,
+    merit: Merit,
+    /// The merit of the step that led to it.
+    step: Merit,
+}
+
+/// The order of a node whose component is finished.
+const CLOSED: u32 = u32::MAX;
+
+#[derive(Default)]
+struct Search {
+    fairness: Fairness,
+    frames: Vec<Frame>,
+    roots: Vec<Root>,
+    /// By number of a node, its place in the order of discovery.
+    order: Vec<u32>,
+    /// The nodes whose components are not finished, in that order.
+    open: Vec<Node>,
+    next_order: u32,
+    matched: u64,
+    max_depth: u64,
+}
+
+impl Search {
+    fn run<T: Transitions>(
+        &mut self,
+        product: &mut Product<'_, '_, T>,
+        watch: &Watch<'_>,
+    ) -> (Ended, Option<Lasso>) {
+        let (initial, _) = product.initial();
+        self.enter(product, initial, Merit::default());
+        let mut patience = PATIENCE;
+        while let Some(frame) = self.frames.last_mut() {
+            patience -= 1;
+            if patience == 0 {
+                patience = PATIENCE;
+                let bytes = || product.bytes();
+                if let Some(limit) = watch.limit(self.order.len() as u64, bytes) {
+                    return (Ended::Limit(limit), None);
+                }
+            }
+            let node = frame.node;
+            let Some((arrow, to, is_new)) = product.next(node, &mut frame.cursor) else {
+                if let Some(found) = self.leave(product) {
+                    return (Ended::Done, Some(found));
+                }
+                continue;
+            };
+            frame.taken = Some(arrow);
+            let step = self.merit_of_step(arrow);
+            if is_new {
+                self.enter(product, to, step);
+                continue;
+            }
+            self.matched += 1;
+            if self.order[to.number as usize] != CLOSED && self.merge(to, step) {
+                let root = self.roots.last().expect("the component has a root").order;
+                let inside = self.component(root);
+                return (Ended::Done, Some(self.lasso(product, &inside, &inside)));
+            }
+        }
+        let ended = match product.graph.is_cut {
+            true => Ended::Cut(crate::inner::TRANSIENT),
+            false => Ended::Done,
+        };
+        (ended, None)
+    }
+
+    fn enter<T: Transitions>(&mut self, product: &mut Product<'_, '_, T>, node: Node, step: Merit) {
+        debug_assert_eq!(node.number as usize, self.order.len(), "nodes are numbered as they come");
+        product.graph.enter(node.state);
+        // Expanded now, while it is on the path.
+        product.graph.arrows(node.state);
+        let order = self.next_order;
+        self.next_order += 1;
+        self.order.push(order);
+        self.open.push(node);
+        let treated = match self.fairness {
+            Fairness::Weak => product.graph.enabled(node.state).others(),
+            Fairness::None | Fairness::Strong => Processes::NONE,
+        };
+        let merit = Merit { accepts: product.is_accepting(node), treated };
+        self.roots.push(Root { order, merit, step });
+        self.frames.push(Frame { node, cursor: Cursor::default(), taken: None });
+        self.max_depth = self.max_depth.max(self.frames.len() as u64 - 1);
+    }
+
+    /// A step closes a cycle: its components are one. Returns whether that one has all it takes.
+    fn merge(&mut self, to: Node, step: Merit) -> bool {
+        let order = self.order[to.number as usize];
+        let mut merit = step;
+        while let Some(root) = self.roots.pop_if(|root| root.order > order) {
+            merit.add(root.merit);
+            merit.add(root.step);
+        }
+        let root = self.roots.last_mut().expect("the path begins with a root");
+        root.merit.add(merit);
+        let is_fair = match self.fairness {
+            Fairness::None => true,
+            Fairness::Weak => root.merit.treated.is_all(),
+            Fairness::Strong => false,
+        };
+        root.merit.accepts && is_fair
+    }
+
+    /// Goes back by one node, and looks at its component if that is complete.
+    fn leave<T: Transitions>(&mut self, product: &mut Product<'_, '_, T>) -> Option<Lasso> {
+        let node = self.frames.last().expect("there is a node to leave").node;
+        let order = self.order[node.number as usize];
+        if self.roots.last().is_some_and(|root| root.order == order) {
+            let root = self.roots.pop().expect("it was looked at");
+            let inside = self.component(order);
+            if self.fairness == Fairness::Strong
+                && root.merit.accepts
+                && let Some(fair) = self.fair_part(product, inside.clone())
+            {
+                return Some(self.lasso(product, &inside, &fair));
+            }
+            for node in &inside {
+                self.order[node.number as usize] = CLOSED;
+            }
+            self.open.truncate(self.open.len() - inside.len());
+        }
+        self.frames.pop();
+        product.graph.leave(node.state);
+        None
+    }
+
+    fn merit_of_step(&self, arrow: Arrow) -> Merit {
+        let moved = match self.fairness {
+            Fairness::Weak => movers(arrow),
+            Fairness::None | Fairness::Strong => Processes::NONE,
+        };
+        Merit { accepts: false, treated: moved }
+    }
+
+    /// The nodes of the last component, which begins here.
+    fn component(&self, root: u32) -> Vec<Node> {
+        let start = self.open.partition_point(|node| self.order[node.number as usize] < root);
+        self.open[start..].to_vec()
+    }
+
+    /// A part of a component, connected and accepting, in which all are treated with strong fairness.
+    fn fair_part<T: Transitions>(
+        &self,
+        product: &mut Product<'_, '_, T>,
+        nodes: Vec<Node>,
+    ) -> Option<Vec<Node>> {
+        let mut todo = vec![nodes];
+        while let Some(part) = todo.pop() {
+            let inside = Inside::new(&part);
+            let steps = inside.steps(product);
+            if steps.iter().all(Vec::is_empty) || !part.iter().any(|&it| product.is_accepting(it)) {
+                continue;
+            }
+            let moved = steps.iter().flatten().map(|&(arrow, _)| movers(arrow));
+            let moved = moved.fold(Processes::NONE, Processes::or);
+            let enabled = part.iter().map(|node| product.graph.enabled(node.state));
+            let bad = neglected(Fairness::Strong, enabled, moved);
+            if bad.is_empty() {
+                return Some(part);
+            }
+            let is_good = |node: &Node| product.graph.enabled(node.state).and(bad).is_empty();
+            let rest: Vec<Node> = part.iter().copied().filter(is_good).collect();
+            todo.extend(components_of(product, &rest));
+        }
+        None
+    }
+
+    /// A way to a fair cycle that accepts: within `goal`, a part of the component `inside`.
+    fn lasso<T: Transitions>(
+        &self,
+        product: &mut Product<'_, '_, T>,
+        inside: &[Node],
+        goal: &[Node],
+    ) -> Lasso {
+        let root = inside[0];
+        let on_the_way = self.frames.iter().take_while(|frame| frame.node != root);
+        let mut steps: Vec<(u32, Arrow)> = on_the_way
+            .map(|frame| (frame.node.state, frame.taken.expect("the path goes on from here")))
+            .collect();
+        let everywhere = Inside::new(inside);
+        let fair = Inside::new(goal);
+        let start = everywhere.walk(product, root, &mut steps, |node, _| fair.has(node));
+        let loop_start = steps.len();
+        let around = self.around(product, &fair, start);
+        steps.extend(around);
+        Lasso { steps, loop_start }
+    }
+
+    /// A cycle through a part that accepts and treats all fairly.
+    fn around<T: Transitions>(
+        &self,
+        product: &mut Product<'_, '_, T>,
+        inside: &Inside,
+        start: Node,
+    ) -> Vec<(u32, Arrow)> {
+        let mut steps = Vec::new();
+        let accepting: Vec<bool> =
+            inside.nodes.iter().map(|&node| product.is_accepting(node)).collect();
+        let mut at = inside.walk(product, start, &mut steps, |node, _| {
+            accepting[inside.place(node).expect("it is inside")]
+        });
+        if self.fairness != Fairness::None {
+            let enabled: Vec<Processes> =
+                inside.nodes.iter().map(|node| product.graph.enabled(node.state)).collect();
+            let enabled_at = |node: Node| enabled[inside.place(node).expect("it is inside")];
+            let all = match self.fairness {
+                Fairness::Strong => enabled.iter().copied().fold(Processes::NONE, Processes::or),
+                _ => enabled.iter().copied().fold(Processes::NONE.others(), Processes::and),
+            };
+            // Whoever has to move does; under weak fairness, others come to where they cannot.
+            for process in all.iter() {
+                at = inside.walk(product, at, &mut steps, |_, arrow| {
+                    arrow.is_some_and(|arrow| movers(arrow).contains(process))
+                });
+            }
+            if self.fairness == Fairness::Weak {
+                let some = enabled.iter().copied().fold(Processes::NONE, Processes::or);
+                for process in some.and(all.others()).iter() {
+                    at = inside.walk(product, at, &mut steps, |node, _| {
+                        !enabled_at(node).contains(process)
+                    });
+                }
+            }
+        }
+        // Back to the start, by one step at least.
+        if steps.is_empty() || at != start {
+            inside.walk(product, at, &mut steps, |node, arrow| arrow.is_some() && node == start);
+        }
+        steps
+    }
+}
+
+/// Who moves in a step.
+fn movers(arrow: Arrow) -> Processes {
+    arrow.process.into_iter().chain(arrow.partner).collect()
+}
+
+/// Some nodes, and where each is among them.
+struct Inside {
+    nodes: Vec<Node>,
+    /// By number of a node, sorted, its place.
+    places: Vec<(u32, usize)>,
+}
+
+impl Inside {
+    fn new(nodes: &[Node]) -> Self {
+        let mut places: Vec<_> = nodes.iter().map(|node| node.number).zip(0..).collect();
+        places.sort_unstable();
+        Self { nodes: nodes.to_vec(), places }
+    }
+
+    fn place(&self, node: Node) -> Option<usize> {
+        let found = self.places.binary_search_by_key(&node.number, |&(number, _)| number);
+        found.ok().map(|idx| self.places[idx].1)
+    }
+
+    fn has(&self, node: Node) -> bool {
+        self.place(node).is_some()
+    }
+
+    /// The steps between these nodes, by the places of the nodes that they lead away from.
+    fn steps<T: Transitions>(&self, product: &mut Product<'_, '_, T>) -> Vec<Vec<(Arrow, usize)>> {
+        let mut all = Vec::with_capacity(self.nodes.len());
+        for &node in &self.nodes {
+            let (mut cursor, mut steps) = (Cursor::default(), Vec::new());
+            while let Some((arrow, to, _)) = product.next(node, &mut cursor) {
+                steps.extend(self.place(to).map(|place| (arrow, place)));
+            }
+            all.push(steps);
+        }
+        all
+    }
+
+    /// Appends a shortest way from a node to one that is wanted, by a step that is wanted; the node
+    /// itself, without a step, comes first. Returns where it ends.
+    fn walk<T: Transitions>(
+        &self,
+        product: &mut Product<'_, '_, T>,
+        from: Node,
+        steps: &mut Vec<(u32, Arrow)>,
+        is_wanted: impl Fn(Node, Option<Arrow>) -> bool,
+    ) -> Node {
+        if is_wanted(from, None) {
+            return from;
+        }
+        let start = self.place(from).expect("a way begins inside");
+        let mut before: Vec<Option<(usize, Arrow)>> = vec![None; self.nodes.len()];
+        let mut queue = VecDeque::from([start]);
+        while let Some(at) = queue.pop_front() {
+            let mut cursor = Cursor::default();
+            while let Some((arrow, to, _)) = product.next(self.nodes[at], &mut cursor) {
+                let Some(place) = self.place(to) else { continue };
+                if is_wanted(to, Some(arrow)) {
+                    let mut way = vec![(self.nodes[at].state, arrow)];
+                    let mut at = at;
+                    while at != start {
+                        let (earlier, arrow) = before[at].expect("it was reached");
+                        way.push((self.nodes[earlier].state, arrow));
+                        at = earlier;
+                    }
+                    steps.extend(way.into_iter().rev());
+                    return to;
+                }
+                if place != start && before[place].is_none() {
+                    before[place] = Some((at, arrow));
+                    queue.push_back(place);
+                }
+            }
+        }
+        unreachable!("a component is connected and has what it was chosen for");
+    }
+}
+
+/// The strongly connected components of the product, restricted to some nodes.
+fn components_of<T: Transitions>(
+    product: &mut Product<'_, '_, T>,
+    nodes: &[Node],
+) -> Vec<Vec<Node>> {
+    let steps = Inside::new(nodes).steps(product);
+    let mut search = Tarjan { low: vec![0; nodes.len()], ..Tarjan::default() };
+    for start in 0..nodes.len() {
+        if search.low[start] == 0 {
+            search.run(&steps, start);
+        }
+    }
+    let as_nodes = |places: Vec<usize>| places.into_iter().map(|place| nodes[place]).collect();
+    search.found.into_iter().map(as_nodes).collect()
+}
+
+/// Tarjan's algorithm, without recursion.
+#[derive(Default)]
+struct Tarjan {
+    /// 0 for what was not seen, the greatest number for what is done.
+    low: Vec<usize>,
+    open: Vec<usize>,
+    counter: usize,
+    found: Vec<Vec<usize>>,
+}
+
+impl Tarjan {
+    fn run(&mut self, steps: &[Vec<(Arrow, usize)>], start: usize) {
+        let mut path = vec![(start, self.see(start), 0)];
+        while let Some((at, order, next)) = path.last_mut() {
+            let (at, order) = (*at, *order);
+            if let Some(&(_, to)) = steps[at].get(*next) {
+                *next += 1;
+                match self.low[to] {
+                    0 => {
+                        let order = self.see(to);
+                        path.push((to, order, 0));
+                    }
+                    usize::MAX => {}
+                    low => self.low[at] = self.low[at].min(low),
+                }
+                continue;
+            }
+            path.pop();
+            let low = self.low[at];
+            if low == order {
+                let first = self.open.iter().rposition(|&it| it == at).expect("it is open");
+                let component = self.open.split_off(first);
+                component.iter().for_each(|&it| self.low[it] = usize::MAX);
+                self.found.push(component);
+            } else if let Some(&(before, _, _)) = path.last() {
+                self.low[before] = self.low[before].min(low);
+            }
+        }
+    }
+
+    fn see(&mut self, node: usize) -> usize {
+        self.counter += 1;
+        self.low[node] = self.counter;
+        self.open.push(node);
+        self.counter
+    }
+}

@@ -1,0 +1,172 @@
+//! Accepting cycles by a search within a search.
+//!
+//! Implements Schwoon and Esparza, *A Note on On-the-Fly Verification Algorithms* (TACAS 2005): the
+//! nested depth-first search of Courcoubetis, Vardi, Wolper and Yannakakis, corrected to know the path
+//! of the outer search and to stop as soon as one of the two closes a cycle.
+//!
+//! | paper             | here               |
+//! |-------------------|--------------------|
+//! | `cyan`            | [`Colour::OnPath`] |
+//! | `blue`            | [`Colour::Done`]   |
+//! | `red`             | [`Colour::Barren`] |
+//!
+//! Differs from the paper: a node is not made red because all its successors are.
+
+use super::components::{Cursor, Node, Product};
+use super::graph::{Arrow, Graph};
+use super::lasso::Lasso;
+use super::statistics;
+use crate::store::Pairs;
+use crate::transitions::Transitions;
+use crate::watch::{Ended, Watch};
+use mazurka_core::Statistics;
+use mazurka_ltl::Automaton;
+
+/// How many steps are made between two looks at the clock.
+const PATIENCE: u64 = 1 << 12;
+
+/// What is known of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Colour {
+    OnPath,
+    Done,
+    /// No accepting cycle can be reached from it.
+    Barren,
+}
+
+struct Frame {
+    node: Node,
+    cursor: Cursor,
+    taken: Option<Arrow>,
+}
+
+impl Frame {
+    fn new(node: Node) -> Self {
+        Self { node, cursor: Cursor::default(), taken: None }
+    }
+
+    fn step(&self) -> (u32, Arrow) {
+        (self.node.state, self.taken.expect("the path goes on from here"))
+    }
+}
+
+/// Searches the product for an accepting cycle.
+pub(super) fn search<T: Transitions>(
+    graph: &mut Graph<'_, T>,
+    automaton: &Automaton,
+    nodes: &Pairs,
+    watch: &Watch<'_>,
+) -> (Ended, Option<Lasso>, Statistics) {
+    let product = Product::new(graph, automaton, nodes);
+    let mut search = Search { product, frames: Vec::new(), colours: Vec::new(), counted: [0; 2] };
+    let (ended, found) = search.run(watch);
+    let [matched, max_depth] = search.counted;
+    (ended, found, statistics(search.colours.len() as u64, matched, max_depth))
+}
+
+struct Search<'g, 'a, T> {
+    product: Product<'g, 'a, T>,
+    frames: Vec<Frame>,
+    /// By number of a node.
+    colours: Vec<Colour>,
+    /// Steps to nodes that were known, and the longest path.
+    counted: [u64; 2],
+}
+
+impl<T: Transitions> Search<'_, '_, T> {
+    fn run(&mut self, watch: &Watch<'_>) -> (Ended, Option<Lasso>) {
+        let (initial, _) = self.product.initial();
+        self.enter(initial);
+        let mut patience = PATIENCE;
+        while let Some(frame) = self.frames.last_mut() {
+            patience -= 1;
+            if patience == 0 {
+                patience = PATIENCE;
+                let bytes = || self.product.bytes();
+                if let Some(limit) = watch.limit(self.colours.len() as u64, bytes) {
+                    return (Ended::Limit(limit), None);
+                }
+            }
+            let from = frame.node;
+            let Some((arrow, to, is_new)) = self.product.next(from, &mut frame.cursor) else {
+                if let Some(found) = self.leave() {
+                    return (Ended::Done, Some(found));
+                }
+                continue;
+            };
+            frame.taken = Some(arrow);
+            if is_new {
+                self.enter(to);
+                continue;
+            }
+            self.counted[0] += 1;
+            let accepts = self.product.is_accepting(from) || self.product.is_accepting(to);
+            if accepts && self.colours[to.number as usize] == Colour::OnPath {
+                return (Ended::Done, Some(self.lasso(to, &[])));
+            }
+        }
+        let ended = match self.product.graph.is_cut {
+            true => Ended::Cut(crate::inner::TRANSIENT),
+            false => Ended::Done,
+        };
+        (ended, None)
+    }
+
+    fn enter(&mut self, node: Node) {
+        debug_assert_eq!(node.number as usize, self.colours.len());
+        self.colours.push(Colour::OnPath);
+        self.product.graph.enter(node.state);
+        // Expanded now, while it is on the path.
+        self.product.graph.arrows(node.state);
+        self.frames.push(Frame::new(node));
+        self.counted[1] = self.counted[1].max(self.frames.len() as u64 - 1);
+    }
+
+    /// Goes back by one node; before that, looks for a way from an accepting one to the path.
+    fn leave(&mut self) -> Option<Lasso> {
+        let node = self.frames.last().expect("there is a node to leave").node;
+        if self.product.is_accepting(node) {
+            if let Some(found) = self.inner(node) {
+                return Some(found);
+            }
+            self.colours[node.number as usize] = Colour::Barren;
+        } else {
+            self.colours[node.number as usize] = Colour::Done;
+        }
+        self.frames.pop();
+        self.product.graph.leave(node.state);
+        None
+    }
+
+    /// The inner search: from an accepting node, through what is done.
+    fn inner(&mut self, start: Node) -> Option<Lasso> {
+        let mut path = vec![Frame::new(start)];
+        while let Some(frame) = path.last_mut() {
+            let from = frame.node;
+            let Some((arrow, to, _)) = self.product.next(from, &mut frame.cursor) else {
+                path.pop();
+                continue;
+            };
+            frame.taken = Some(arrow);
+            match self.colours[to.number as usize] {
+                Colour::OnPath => return Some(self.lasso(to, &path)),
+                Colour::Done => {
+                    self.colours[to.number as usize] = Colour::Barren;
+                    path.push(Frame::new(to));
+                }
+                Colour::Barren => {}
+            }
+        }
+        None
+    }
+
+    /// The path, and the inner one behind it, which together come back to a node of the path.
+    fn lasso(&self, back_to: Node, inner: &[Frame]) -> Lasso {
+        let is_start = |frame: &Frame| frame.node == back_to;
+        let loop_start = self.frames.iter().position(is_start).expect("it is on the path");
+        // The inner path begins where the outer one ends.
+        let outer = self.frames.len() - usize::from(!inner.is_empty());
+        let steps = self.frames[..outer].iter().chain(inner).map(Frame::step).collect();
+        Lasso { steps, loop_start }
+    }
+}

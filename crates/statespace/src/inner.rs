@@ -1,0 +1,101 @@
+//! From one stored state to the next: all that a move leads to while the states between are not stored.
+
+use crate::transitions::{Moves, Successor, Transitions};
+use crate::watch::Path;
+
+/// How many moves in a row may lead to states that are not stored. A program that goes on for longer may
+/// well do so for ever.
+pub(crate) const TRANSIENT: usize = 1 << 20;
+
+/// Goes through all that one move leads to before the next stored states.
+pub(crate) struct Inner {
+    /// The moves of the stored state, and of those after it; and which one is looked at.
+    pub(crate) levels: Vec<(Moves, usize)>,
+    pub(crate) depth: usize,
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        Self { levels: vec![(Moves::new(), 0)], depth: 0 }
+    }
+}
+
+impl Inner {
+    pub(crate) fn new(program: &mut impl Transitions, state: &[u8], first: usize) -> Self {
+        let mut inner = Self::default();
+        inner.begin(program, state, first);
+        inner
+    }
+
+    /// Begins with a move of a stored state.
+    pub(crate) fn begin(&mut self, program: &mut impl Transitions, state: &[u8], first: usize) {
+        let (moves, idx) = &mut self.levels[0];
+        moves.clear();
+        program.expand(state, moves);
+        *idx = first;
+        self.depth = 0;
+    }
+
+    /// The move that is looked at.
+    pub(crate) fn here(&self) -> (&Moves, usize) {
+        let (moves, idx) = &self.levels[self.depth];
+        (moves, *idx)
+    }
+
+    /// The moves up to this one.
+    pub(crate) fn extend(&self, path: &mut Path) {
+        path.extend(self.levels[..=self.depth].iter().map(|(_, idx)| *idx as u32));
+    }
+
+    /// Looks at the next one; false if there is none that the first one leads to.
+    pub(crate) fn go_on(&mut self, program: &mut impl Transitions) -> bool {
+        let (moves, idx) = self.here();
+        if moves[idx].successor == Successor::Transient && self.depth < TRANSIENT {
+            if self.depth + 1 == self.levels.len() {
+                self.levels.push((Moves::new(), 0));
+            }
+            let (before, after) = self.levels.split_at_mut(self.depth + 1);
+            let ((moves, idx), (next, first)) = (&before[self.depth], &mut after[0]);
+            next.clear();
+            *first = 0;
+            program.expand(moves.state(*idx), next);
+            assert!(!next.is_empty(), "in a transient state its process can move");
+            self.depth += 1;
+            return true;
+        }
+        while self.depth > 0 {
+            let (moves, idx) = &mut self.levels[self.depth];
+            *idx += 1;
+            if *idx < moves.len() {
+                return true;
+            }
+            self.depth -= 1;
+        }
+        false
+    }
+}
+
+/// The state that the move `first` leads to, after as many others, with the moves that lead there.
+pub(crate) fn arrival(
+    program: &mut impl Transitions,
+    state: Vec<u8>,
+    first: u32,
+    ordinal: u32,
+    path: &mut Path,
+) -> Vec<u8> {
+    let mut inner = Inner::new(program, &state, first as usize);
+    let mut seen = 0;
+    loop {
+        let (moves, idx) = inner.here();
+        match moves[idx].successor {
+            Successor::Stored if seen == ordinal => {
+                inner.extend(path);
+                return inner.here().0.state(idx).to_vec();
+            }
+            Successor::Stored => seen += 1,
+            Successor::Transient | Successor::None => {}
+        }
+        let is_left = inner.go_on(program);
+        assert!(is_left, "a state has the successors that it had before");
+    }
+}

@@ -1,0 +1,438 @@
+//! Executions that never end: every search, reduction and fairness against the whole product, on random
+//! programs with random formulae and automata; and two programs on which the algorithm as published
+//! finds nothing.
+
+mod kit;
+
+use kit::{Act, Edge, Place, Random, Table, spins_inside};
+use mazurka_core::Verdict;
+use mazurka_ltl::{
+    Automaton, Cube, Edge as Way, Formula, Pool, State, Stuttering, stuttering, translate,
+};
+use mazurka_statespace::{
+    CycleSearch, Cycles, Fairness, Moves, Options, Outcome, Reduction, Successor, Transitions,
+    search_cycles,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The whole graph of a program, without any reduction.
+struct Whole {
+    /// For every state, the steps: who, and where to.
+    steps: Vec<Vec<(Option<u32>, usize)>>,
+    enabled: Vec<BTreeSet<u32>>,
+    letters: Vec<u64>,
+}
+
+impl Whole {
+    fn new(table: &Table, letter: impl Fn(&mut Table, &[u8]) -> u64) -> Self {
+        let mut table = table.clone();
+        let mut numbers = BTreeMap::new();
+        let mut states = Vec::new();
+        let mut first = Vec::new();
+        table.initial(&mut first);
+        numbers.insert(first.clone(), 0);
+        states.push(first);
+        let (mut steps, mut enabled, mut letters) = (Vec::new(), Vec::new(), Vec::new());
+        let mut at = 0;
+        while at < states.len() {
+            let state: Vec<u8> = states[at].clone();
+            letters.push(letter(&mut table, &state));
+            let mut arrivals = Vec::new();
+            let mut able = BTreeSet::new();
+            let mut todo = vec![(None, state)];
+            let mut is_end = false;
+            while let Some((who, from)) = todo.pop() {
+                let mut moves = Moves::new();
+                table.expand(&from, &mut moves);
+                is_end |= moves.is_empty();
+                for idx in 0..moves.len() {
+                    let process = moves[idx].step.process;
+                    if who.is_none() {
+                        able.insert(process);
+                    }
+                    let to = moves.state(idx).to_vec();
+                    match moves[idx].successor {
+                        Successor::None => {}
+                        Successor::Transient => todo.push((Some(process), to)),
+                        Successor::Stored => {
+                            let number = *numbers.entry(to.clone()).or_insert_with(|| {
+                                states.push(to);
+                                states.len() - 1
+                            });
+                            arrivals.push((Some(process), number));
+                        }
+                    }
+                }
+            }
+            if is_end {
+                arrivals.push((None, at));
+            }
+            steps.push(arrivals);
+            enabled.push(able);
+            at += 1;
+        }
+        Self { steps, enabled, letters }
+    }
+
+    /// Whether the product with an automaton has a fair execution that is accepted.
+    fn accepts(&self, automaton: &Automaton, fairness: Fairness) -> bool {
+        let product = Product::new(self, automaton);
+        product.has_fair(&(0..product.nodes.len()).collect(), fairness)
+    }
+}
+
+struct Product<'a> {
+    whole: &'a Whole,
+    automaton: &'a Automaton,
+    nodes: Vec<(usize, usize)>,
+    steps: Vec<Vec<(Option<u32>, usize)>>,
+    /// The same, backwards.
+    steps_back: Vec<Vec<(Option<u32>, usize)>>,
+}
+
+impl<'a> Product<'a> {
+    fn new(whole: &'a Whole, automaton: &'a Automaton) -> Self {
+        let mut numbers = BTreeMap::from([((0, 0), 0)]);
+        let (mut nodes, mut steps) = (vec![(0, 0)], Vec::<Vec<(Option<u32>, usize)>>::new());
+        let mut at = 0;
+        while at < nodes.len() {
+            let (state, place): (usize, usize) = nodes[at];
+            let mut all = Vec::new();
+            for way in &automaton.states[place].edges {
+                if way.guard.takes(whole.letters[state]) {
+                    for &(who, to) in &whole.steps[state] {
+                        let number = *numbers.entry((to, way.target)).or_insert_with(|| {
+                            nodes.push((to, way.target));
+                            nodes.len() - 1
+                        });
+                        all.push((who, number));
+                    }
+                }
+            }
+            steps.push(all);
+            at += 1;
+        }
+        let mut steps_back = vec![Vec::new(); nodes.len()];
+        for (from, all) in steps.iter().enumerate() {
+            all.iter().for_each(|&(who, to)| steps_back[to].push((who, from)));
+        }
+        Self { whole, automaton, nodes, steps, steps_back }
+    }
+
+    fn has_fair(&self, within: &BTreeSet<usize>, fairness: Fairness) -> bool {
+        let mut left = within.clone();
+        while let Some(&node) = left.first() {
+            let component: BTreeSet<usize> = reach(&self.steps, node, within)
+                .intersection(&reach(&self.steps_back, node, within))
+                .copied()
+                .collect();
+            left.remove(&node);
+            left = left.difference(&component).copied().collect();
+            // Empty if the node is on no cycle.
+            if !component.iter().any(|&it| self.automaton.states[self.nodes[it].1].is_accepting) {
+                continue;
+            }
+            let moved: BTreeSet<u32> = component
+                .iter()
+                .flat_map(|&it| &self.steps[it])
+                .filter(|(_, to)| component.contains(to))
+                .filter_map(|(who, _)| *who)
+                .collect();
+            let able = |node: &usize| &self.whole.enabled[self.nodes[*node].0];
+            let is_starved = |process: &u32| {
+                !moved.contains(process)
+                    && match fairness {
+                        Fairness::Weak => component.iter().all(|it| able(it).contains(process)),
+                        Fairness::Strong => component.iter().any(|it| able(it).contains(process)),
+                        _ => false,
+                    }
+            };
+            let starved: Vec<u32> = (0..8).filter(is_starved).collect();
+            if starved.is_empty() {
+                return true;
+            }
+            if fairness == Fairness::Strong {
+                let rest = component
+                    .into_iter()
+                    .filter(|it| !starved.iter().any(|process| able(it).contains(process)))
+                    .collect();
+                if self.has_fair(&rest, fairness) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Where one can get from a node by at least one step, within some nodes.
+fn reach(
+    steps: &[Vec<(Option<u32>, usize)>],
+    from: usize,
+    within: &BTreeSet<usize>,
+) -> BTreeSet<usize> {
+    let mut seen = BTreeSet::new();
+    let mut todo = vec![from];
+    while let Some(at) = todo.pop() {
+        for &(_, to) in &steps[at] {
+            if within.contains(&to) && seen.insert(to) {
+                todo.push(to);
+            }
+        }
+    }
+    seen
+}
+
+fn random_formula(random: &mut Random, depth: usize) -> String {
+    if depth == 0 {
+        return ["p", "q", "!p", "!q", "true"][random.below(5)].to_owned();
+    }
+    let mut part = || random_formula(random, depth - 1);
+    let (left, right) = (part(), part());
+    match random.below(9) {
+        0 => format!("([] {left})"),
+        1 => format!("(<> {left})"),
+        2 => format!("({left} U {right})"),
+        3 => format!("({left} V {right})"),
+        4 => format!("({left} && {right})"),
+        5 => format!("({left} || {right})"),
+        6 => format!("([] <> {left})"),
+        7 if random.one_in(3) => format!("(X {left})"),
+        _ => format!("(<> [] {left})"),
+    }
+}
+
+fn automaton_of(text: &str) -> Option<Automaton> {
+    let mut atoms = vec!["p".to_owned(), "q".to_owned()];
+    let formula = Formula::parse(text, &mut atoms).expect("the formula is one");
+    let mut pool = Pool::new();
+    let node = pool.add(&formula);
+    translate(&mut pool, node, &atoms).ok()
+}
+
+fn random_automaton(random: &mut Random) -> Automaton {
+    let n_states = 1 + random.below(3);
+    let states = (0..n_states).map(|_| {
+        let edges = (0..1 + random.below(3)).map(|_| {
+            let guard = match random.below(5) {
+                0 => Cube::TRUE,
+                n => Cube::literal(random.below(2), n % 2 == 0),
+            };
+            Way { guard, target: random.below(n_states) }
+        });
+        let edges = edges.collect();
+        State { is_accepting: random.one_in(2), edges }
+    });
+    let states = states.collect();
+    Automaton { atoms: vec!["p".to_owned(), "q".to_owned()], states }
+}
+
+/// All options that go together.
+fn combinations() -> Vec<Options> {
+    let mut all = Vec::new();
+    for cycle_search in CycleSearch::ALL {
+        for fairness in Fairness::ALL {
+            for reduction in Reduction::ALL {
+                if cycle_search == CycleSearch::Components || fairness == Fairness::None {
+                    let mut options = Options::default();
+                    options.cycle_search = cycle_search;
+                    options.fairness = fairness;
+                    options.reduction = reduction;
+                    all.push(options);
+                }
+            }
+        }
+    }
+    all
+}
+
+fn run(table: &Table, cycles: Cycles<'_>, options: &Options) -> Outcome {
+    let table = Table { log: Arc::default(), ..table.clone() };
+    search_cycles(&table, cycles, options).expect("the options go together")
+}
+
+fn is_violated(outcome: &Outcome) -> bool {
+    match outcome.verdict {
+        Verdict::Violated(_) => true,
+        Verdict::Holds(_) => false,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+fn letter(table: &mut Table, state: &[u8]) -> u64 {
+    let n_propositions = table.n_propositions();
+    (0..n_propositions).filter(|&it| table.holds(it, state)).fold(0, |bits, it| bits | 1 << it)
+}
+
+#[test]
+fn every_search_agrees_with_the_whole_product() {
+    let (mut n_violated, mut n_reduced, mut n_fair) = (0, 0, 0);
+    for seed in 0..1500 {
+        let mut random = Random::new(77_000 + seed);
+        let table = Table::random(&mut random);
+        if spins_inside(&table) {
+            continue;
+        }
+        let text = random_formula(&mut random, 2);
+        let by_formula = !random.one_in(12);
+        let automaton = match by_formula {
+            true => automaton_of(&text),
+            false => Some(random_automaton(&mut random)),
+        };
+        let Some(automaton) = automaton else { continue };
+        let stuttering = match by_formula && !text.contains('X') {
+            true => Stuttering::Invariant,
+            false => stuttering(&automaton),
+        };
+        let whole = Whole::new(&table, letter);
+        let full = whole.accepts(&automaton, Fairness::None);
+        let mut n_nodes = BTreeMap::new();
+        for options in combinations() {
+            let cycles = Cycles::Accepted { automaton: &automaton, stuttering: &stuttering };
+            let outcome = run(&table, cycles, &options);
+            let expected = whole.accepts(&automaton, options.fairness);
+            assert_eq!(
+                is_violated(&outcome),
+                expected,
+                "seed {seed}, {text} ({by_formula}), {options:?}\n{automaton:?}\n{table:#?}"
+            );
+            n_violated += usize::from(expected);
+            n_fair += usize::from(full && !expected);
+            if !expected {
+                let key = (options.cycle_search.name(), options.fairness.name());
+                n_nodes.entry(key).or_insert_with(Vec::new).push(outcome.statistics.states);
+            }
+        }
+        n_reduced += n_nodes.values().filter(|it| it.len() == 2 && it[1] < it[0]).count();
+    }
+    assert!(n_violated > 1000, "{n_violated} were violated");
+    assert!(n_reduced > 200, "{n_reduced} were reduced");
+    assert!(n_fair > 100, "{n_fair} hold by fairness alone");
+}
+
+#[test]
+fn labels_are_looked_at() {
+    let mut n_violated = [0; 2];
+    for seed in 0..800 {
+        let mut table = Table::random(&mut Random::new(5000 + seed));
+        table.watches_labels = true;
+        if spins_inside(&table) {
+            continue;
+        }
+        let accept = Whole::new(&table, |table, state| u64::from(table.labels(state).accept));
+        let progress = Whole::new(&table, |table, state| u64::from(table.labels(state).progress));
+        let often = automaton_of("[] <> p").expect("it is small");
+        let never = automaton_of("<> [] !p").expect("it is small");
+        for options in combinations() {
+            let found = is_violated(&run(&table, Cycles::Acceptance, &options));
+            assert_eq!(found, accept.accepts(&often, options.fairness), "{seed} {options:?}");
+            n_violated[0] += usize::from(found);
+            let found = is_violated(&run(&table, Cycles::NonProgress, &options));
+            assert_eq!(found, progress.accepts(&never, options.fairness), "{seed} {options:?}");
+            n_violated[1] += usize::from(found);
+        }
+    }
+    assert!(n_violated.iter().all(|&it| it > 200), "{n_violated:?}");
+}
+
+/// A process that goes through its acts, and from the last place back to the first if it loops.
+fn process(acts: &[Act], loops: bool) -> Vec<Place> {
+    let n_places = acts.len() + usize::from(!loops);
+    let place = |at: usize| {
+        let edge = |&act: &Act| Edge { guard: None, act, to: (at + 1) % n_places };
+        Place { edges: acts.get(at).map(edge).into_iter().collect(), ..Place::default() }
+    };
+    (0..n_places).map(place).collect()
+}
+
+fn program(processes: Vec<Vec<Place>>) -> Table {
+    Table {
+        processes,
+        n_variables: 2,
+        n_channels: 0,
+        propositions: vec![(0, 1)],
+        watches_labels: false,
+        log: Arc::default(),
+    }
+}
+
+/// An automaton from its ways, each with whether `p` holds, and which states accept.
+fn claim(accepting: &[usize], ways: &[(usize, bool, usize)]) -> Automaton {
+    let n_states = ways.iter().map(|&(from, _, to)| from.max(to) + 1).max().expect("it has ways");
+    let mut states = vec![State::default(); n_states];
+    accepting.iter().for_each(|&it| states[it].is_accepting = true);
+    for &(from, p, target) in ways {
+        states[from].edges.push(Way { guard: Cube::literal(0, p), target });
+    }
+    Automaton { atoms: vec!["p".to_owned()], states }
+}
+
+/// Ample sets that belong to nodes of the product miss this: `p` is set beside a process that goes
+/// round for itself, and the automaton guesses when.
+#[test]
+fn a_guess_of_the_automaton_is_not_lost() {
+    let table = program(vec![process(&[Act::Set(0, 1)], false), process(&[Act::Set(1, 0)], true)]);
+    let automaton = claim(&[1], &[(0, false, 0), (0, false, 1), (1, true, 1)]);
+    assert_eq!(stuttering(&automaton), Stuttering::Invariant);
+    for options in combinations().into_iter().filter(|it| it.fairness == Fairness::None) {
+        let cycles = Cycles::Accepted { automaton: &automaton, stuttering: &Stuttering::Invariant };
+        assert!(is_violated(&run(&table, cycles, &options)), "{options:?}");
+    }
+}
+
+/// Nor is it enough that all successors of the automaton share one.
+#[test]
+fn a_second_guess_is_not_lost_either() {
+    let table = program(vec![
+        process(&[Act::Set(0, 1), Act::Set(0, 0)], true),
+        process(&[Act::Set(1, 0)], true),
+    ]);
+    let automaton = claim(
+        &[0],
+        &[
+            (0, false, 1),
+            (0, false, 2),
+            (0, true, 0),
+            (0, true, 1),
+            (1, false, 2),
+            (1, true, 1),
+            (2, false, 1),
+            (2, true, 0),
+            (2, true, 1),
+        ],
+    );
+    assert_eq!(stuttering(&automaton), Stuttering::Invariant);
+    for options in combinations().into_iter().filter(|it| it.fairness == Fairness::None) {
+        let cycles = Cycles::Accepted { automaton: &automaton, stuttering: &Stuttering::Invariant };
+        assert!(is_violated(&run(&table, cycles, &options)), "{options:?}");
+    }
+}
+
+/// A program that ends stays as it is, and whoever has ended is not neglected.
+#[test]
+fn an_end_is_fair() {
+    let table = program(vec![process(&[Act::Set(0, 1)], false), process(&[Act::Set(0, 2)], false)]);
+    // Not: from some point on, always p.
+    let automaton = automaton_of("[] <> !p").expect("it is small");
+    for options in combinations() {
+        let cycles = Cycles::Accepted { automaton: &automaton, stuttering: &Stuttering::Invariant };
+        let outcome = run(&table, cycles, &options);
+        assert!(is_violated(&outcome), "{options:?}");
+        assert_eq!(outcome.loop_start, None, "nothing happens any more");
+    }
+}
+
+#[test]
+fn what_repetition_matters_to_is_not_reduced() {
+    let table = program(vec![process(&[Act::Set(0, 1)], false), process(&[Act::Set(1, 0)], true)]);
+    let automaton = automaton_of("X X p").expect("it is small");
+    let stuttering = &stuttering(&automaton);
+    let cycles = Cycles::Accepted { automaton: &automaton, stuttering };
+    let outcome = run(&table, cycles, &Options::default());
+    assert!(is_violated(&outcome));
+    assert_eq!(
+        outcome.notes,
+        ["without reduction: it matters to the property how often a state is repeated"]
+    );
+}
