@@ -1,0 +1,34 @@
+//! Searches a Promela model and tells what it took: `states MODEL [none|ample] [STORAGE] [ORDER] [JOBS]`.
+
+#![expect(clippy::print_stdout, reason = "that is what it is for")]
+
+use mazurka_statespace::{Machine, Options, Order, Reduction, Storage, search};
+use std::time::Instant;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let word = |idx: usize| words.get(idx).map_or("", String::as_str);
+    let model = mazurka_promela::translate(word(0).as_ref(), &mazurka_promela::Options::default())
+        .unwrap_or_else(|_| panic!("`{}` is no model", word(0)));
+    let machine = Machine::new(&model.program).expect("the machine runs all of Promela").trusting();
+    let mut options = Options::default();
+    options.all_violations = true;
+    options.reduction =
+        Reduction::ALL.into_iter().find(|it| it.name() == word(1)).unwrap_or_default();
+    options.storage = Storage::ALL.into_iter().find(|it| it.name() == word(2)).unwrap_or_default();
+    options.order = Order::ALL.into_iter().find(|it| it.name() == word(3)).unwrap_or_default();
+    options.jobs = word(4).parse().unwrap_or(1);
+    let start = Instant::now();
+    let outcome = search(&machine, &options).expect("the options go together");
+    let counted = outcome.statistics;
+    println!(
+        "{}: {} states, {} matched, depth {}, {} violations, {:.1} bytes a state, {:.2} s",
+        outcome.verdict.name(),
+        counted.states,
+        counted.states_matched,
+        counted.max_depth,
+        outcome.violations,
+        outcome.store_bytes as f64 / counted.states as f64,
+        start.elapsed().as_secs_f64(),
+    );
+}

@@ -1,0 +1,74 @@
+//! The models that are installed with SPIN, and our own: every order, storage and number of workers
+//! counts the same states, and a reduction changes no verdict.
+
+use mazurka_core::Verdict;
+use mazurka_promela::translate;
+use mazurka_statespace::{Machine, Options, Order, Outcome, Reduction, Storage, search};
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
+
+/// Larger ones take too long here.
+const MOST: usize = 20_000;
+
+fn models(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("SPIN and its examples are installed") {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            models(&path, found);
+        } else if path.extension().is_some_and(|it| it == "pml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+}
+
+fn run(machine: &Machine, set: impl Fn(&mut Options)) -> Outcome {
+    let mut options = Options::default();
+    options.all_violations = true;
+    options.states = Some(MOST);
+    set(&mut options);
+    search(machine, &options).expect("the options go together")
+}
+
+#[test]
+fn searches_agree_on_models() {
+    let mut all = Vec::new();
+    models(Path::new(EXAMPLES), &mut all);
+    models(Path::new(CORPUS), &mut all);
+    let (mut n_models, mut n_reduced, mut n_wrong) = (0, 0, 0);
+    for path in all {
+        let Ok(model) = translate(&path, &mazurka_promela::Options::default()) else { continue };
+        let machine = Machine::new(&model.program).expect("the machine runs all of Promela");
+        let full = run(&machine, |options| options.reduction = Reduction::None);
+        if matches!(full.verdict, Verdict::Inconclusive(_)) || full.statistics.states > MOST as u64
+        {
+            continue;
+        }
+        n_models += 1;
+        n_wrong += usize::from(full.violations > 0);
+        let counts = |outcome: &Outcome| {
+            let counted = outcome.statistics;
+            (counted.states, counted.states_matched, outcome.violations)
+        };
+        for (order, storage, jobs) in [
+            (Order::DepthFirst, Storage::Exact, 1),
+            (Order::BreadthFirst, Storage::Tree, 1),
+            (Order::DepthFirst, Storage::Tree, 2),
+            (Order::BreadthFirst, Storage::Compact, 2),
+        ] {
+            let set = |options: &mut Options, reduction| {
+                options.reduction = reduction;
+                (options.order, options.storage, options.jobs) = (order, storage, jobs);
+            };
+            let other = run(&machine, |options| set(options, Reduction::None));
+            assert_eq!(counts(&other), counts(&full), "{}", path.display());
+            let reduced = run(&machine, |options| set(options, Reduction::Ample));
+            assert_eq!(reduced.verdict.name(), full.verdict.name(), "{}", path.display());
+            assert!(reduced.statistics.states <= full.statistics.states, "{}", path.display());
+            n_reduced += usize::from(reduced.statistics.states < full.statistics.states);
+        }
+    }
+    assert!(n_models > 60 && n_reduced > 40 && n_wrong > 10, "{n_models} {n_reduced} {n_wrong}");
+}
