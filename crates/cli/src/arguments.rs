@@ -53,10 +53,22 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Show C files as the control-flow graphs that `--engine vm` runs
+    /// Run one execution of a Promela model, and show its steps
+    ///
+    /// The exit status is 1 if something goes wrong in it, 3 if it was stopped, and else 0.
+    Simulate {
+        /// The model
+        #[arg(value_name = "FILE.pml")]
+        file: PathBuf,
+        #[command(flatten)]
+        build: Build,
+        #[command(flatten)]
+        simulation: Simulation,
+    },
+    /// Show C files, or a Promela model, as the control-flow graphs that are searched
     Model {
-        /// The C files of one program
-        #[arg(value_name = "FILE.c", required = true)]
+        /// The C files of one program, or one Promela file
+        #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
         build: Build,
@@ -180,6 +192,20 @@ impl Build {
         let defines = self.define.iter().map(|define| format!("-D{define}"));
         defines.chain(self.cflags.iter().flat_map(|flags| flags.0.clone())).collect()
     }
+}
+
+/// How an execution of a model is chosen.
+#[derive(Debug, Args)]
+pub(crate) struct Simulation {
+    /// Draws the steps: the same seed, the same execution
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Ask which step comes next
+    #[arg(long)]
+    pub(crate) interactive: bool,
+    /// Stop after so many steps
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(crate) steps: usize,
 }
 
 /// Which tests of a cargo project, named as cargo does.

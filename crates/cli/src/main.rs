@@ -13,6 +13,8 @@ mod compiler;
 mod interrupt;
 mod memory;
 mod program;
+mod promela;
+mod simulate;
 mod statespace;
 mod tests;
 mod vm;
@@ -97,8 +99,13 @@ fn main() -> ExitCode {
             Command::Check { files, build, search, output, .. } => {
                 search.asked().and_then(|it| check(&files, &build, &it, &output))
             }
-            Command::Model { files, build, modelling, format } => {
-                vm::model(&files, &build, &modelling, format)
+            Command::Model { files, build, modelling, format } => match promela::file(&files) {
+                Err(failure) => Err(failure.into()),
+                Ok(Some(file)) => promela::model(file, &build, format),
+                Ok(None) => vm::model(&files, &build, &modelling, format),
+            },
+            Command::Simulate { file, build, simulation } => {
+                simulate::simulate(&file, &build, &simulation)
             }
             Command::Automaton { formula, negate, format } => {
                 automaton::automaton(&formula, negate, format)

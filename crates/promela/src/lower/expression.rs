@@ -19,6 +19,8 @@ pub(super) enum Spot {
 pub(super) struct Part {
     pub(super) spot: Spot,
     pub(super) scalar: Scalar,
+    /// Whether it stands for itself, or for a struct that was taken apart.
+    is_of_struct: bool,
 }
 
 impl Part {
@@ -163,7 +165,7 @@ impl Lowerer<'_> {
     pub(super) fn part(&mut self, reference: &Reference) -> Lowered<Part> {
         let mut parts = self.parts(reference)?;
         match parts.pop() {
-            Some(part) if parts.is_empty() => Ok(part),
+            Some(part) if parts.is_empty() && !part.is_of_struct => Ok(part),
             _ => {
                 let message = format!("`{}` is a struct, not a number", reference.name.text);
                 self.fault(code::TYPE, &message, reference.span)
@@ -196,7 +198,8 @@ impl Lowerer<'_> {
                 let message = format!("`{}` is no array", reference.name.text);
                 return self.fault(code::TYPE, &message, reference.span);
             }
-            return Ok(vec![Part { spot: Spot::Register(register), scalar }]);
+            let spot = Spot::Register(register);
+            return Ok(vec![Part { spot, scalar, is_of_struct: false }]);
         }
         let place = match variable.home {
             Home::Object(object) => Place::object(object),
@@ -245,7 +248,7 @@ impl Lowerer<'_> {
     ) -> Lowered<()> {
         match (shape, &reference.field) {
             (Shape::Scalar(scalar), None) => {
-                parts.push(Part { spot: Spot::Place(place), scalar });
+                parts.push(Part { spot: Spot::Place(place), scalar, is_of_struct: false });
                 Ok(())
             }
             (Shape::Scalar(_), Some(field)) => {
@@ -279,7 +282,9 @@ impl Lowerer<'_> {
                 let offset = i64::from(field.offset + idx * size);
                 let place = place.clone().plus(Expr::int(Type::I64, offset));
                 match field.shape {
-                    Shape::Scalar(scalar) => parts.push(Part { spot: Spot::Place(place), scalar }),
+                    Shape::Scalar(scalar) => {
+                        parts.push(Part { spot: Spot::Place(place), scalar, is_of_struct: true });
+                    }
                     Shape::Struct(inner) => self.flatten(place, inner, parts),
                 }
             }

@@ -40,15 +40,14 @@ pub(crate) fn lower(
 ) -> Result<Model, Vec<(Fault, Span)>> {
     let mut first = Lowerer::new(name, sources, None);
     first.units(units);
-    if !first.faults.is_empty() {
-        return Err(first.faults);
-    }
-    let known = first.found;
+    let (known, mut faults) = (first.found, first.faults);
     let mut second = Lowerer::new(name, sources, Some(&known));
     let model = second.units(units);
-    match second.faults.is_empty() {
+    // Both find the same, but for what only the second can know.
+    faults.extend(second.faults);
+    match faults.is_empty() {
         true => Ok(model),
-        false => Err(second.faults),
+        false => Err(faults),
     }
 }
 
@@ -356,7 +355,11 @@ impl<'a> Lowerer<'a> {
         let mut propositions = Vec::new();
         for atom in &atoms {
             let expression = self.atom(atom, *span)?;
-            propositions.push(self.truth(&expression)?);
+            let n_before = self.faults.len();
+            let proposition = self.truth(&expression);
+            // The text of the atom was cut out, so its places mean nothing.
+            self.faults[n_before..].iter_mut().for_each(|(_, place)| *place = *span);
+            propositions.push(proposition?);
         }
         let number = self.found.locals.len();
         let name = name.as_ref().map_or_else(|| format!("ltl_{number}"), |name| name.text.clone());
@@ -368,7 +371,7 @@ impl<'a> Lowerer<'a> {
         let (tokens, mut faults) = lexer::tokens(text, span.text_idx);
         let proctypes: Vec<String> = self.routines.keys().cloned().collect();
         match parse::parse_expression(text, tokens, &proctypes) {
-            Ok(expression) if faults.is_empty() => Ok(shifted(expression, span)),
+            Ok(expression) if faults.is_empty() => Ok(expression),
             Ok(_) => self.tell_all(faults, span),
             Err(more) => {
                 faults.extend(more);
@@ -381,11 +384,6 @@ impl<'a> Lowerer<'a> {
         self.faults.extend(faults.into_iter().map(|(fault, _)| (fault, span)));
         Err(Told)
     }
-}
-
-/// The expression, as if it stood at `span`.
-fn shifted(expression: Expression, span: Span) -> Expression {
-    Expression { span, ..expression }
 }
 
 fn model_span(program: &mut Program, sources: &Sources, span: Span) -> ModelSpan {

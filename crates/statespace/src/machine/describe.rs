@@ -50,8 +50,8 @@ impl Machine {
                     let name_of_routine = &code.routines[routine as usize].name;
                     Told {
                         thread: name(view, process),
-                        operation: "waits".to_owned(),
-                        object: Some(texts.join(" or ")),
+                        operation: texts.join(" or "),
+                        object: None,
                         value: None,
                         location: edges
                             .clone()
@@ -65,14 +65,12 @@ impl Machine {
 
     /// A step, for people.
     pub(super) fn tell(&mut self, state: &[u8], step: Step) -> Vec<Told> {
-        let code = self.code.clone();
         self.with_view(state, |view| {
             let mut told = vec![one(view, step.process, step.edge)];
             if let Some(partner) = step.partner {
                 let edges = view.place_of(partner).edges.clone();
                 told.push(one(view, partner, edges.start + step.choice));
             }
-            debug_assert!(!code.edges.is_empty(), "a step takes an edge");
             told
         })
     }
@@ -82,8 +80,14 @@ impl Machine {
 fn one(view: View<'_>, process: u32, number: u32) -> Told {
     let code = view.code;
     let edge = &code.edges[number as usize];
+    let operation = match &edge.step {
+        Do::Die => "ends".to_owned(),
+        Do::Print { .. } => "prints".to_owned(),
+        _ if edge.text.is_empty() => "goes on".to_owned(),
+        _ => edge.text.to_string(),
+    };
     let value = match &edge.step {
-        Do::Send(message) => values_of(view, process, *message),
+        Do::Send(message) | Do::Receive(message) => values_of(view, process, *message),
         Do::Print { text, arguments } => {
             let values = arguments.iter().map(|argument| view.value(*argument, process));
             Some(printed(code, text, &values.collect::<Vec<_>>()))
@@ -91,31 +95,34 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
         _ => None,
     };
     let routine = &code.routines[edge.routine.0 as usize].name;
-    let operation = match &edge.step {
-        Do::Send(_) => "send",
-        Do::Receive(_) => "receive",
-        Do::Spawn { .. } => "run",
-        Do::Die => "end",
-        Do::Print { .. } => "print",
-        _ => "step",
-    };
     Told {
         thread: name(view, process),
-        operation: operation.to_owned(),
-        object: Some(edge.text.to_string()),
+        operation,
+        object: None,
         value,
         location: location(code, edge.span, routine),
     }
 }
 
-/// The values of a message that is sent.
+/// The values of a message that is sent, or taken out of a channel.
 fn values_of(view: View<'_>, process: u32, message: u32) -> Option<String> {
-    let fields = view.code.messages[message as usize].fields.iter();
-    let values = fields.filter_map(|field| match field {
-        Field::Value(value) => Some(view.value(*value, process).to_string()),
-        _ => None,
-    });
-    Some(values.collect::<Vec<_>>().join(","))
+    let message = &view.code.messages[message as usize];
+    let (at, kind) = view.channel(view.value(message.channel, process))?;
+    let is_sent = message.fields.iter().all(|field| matches!(field, Field::Value(_)));
+    let values: Vec<i64> = match view.receivable(message, process) {
+        Some(place) if !is_sent => {
+            let n_fields = view.code.kinds[kind].fields.len();
+            (0..n_fields).map(|idx| view.field(at, kind, place, idx)).collect()
+        }
+        _ if is_sent => {
+            let mut values = Vec::new();
+            view.sent(message, process, kind, &mut values);
+            values
+        }
+        _ => return None,
+    };
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+    Some(format!("({})", values.join(", ")))
 }
 
 /// A text with the arguments in the places of `%d` and its like.

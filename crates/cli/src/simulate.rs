@@ -1,0 +1,137 @@
+//! `mazurka simulate`: one execution of a model, at random or as its user says.
+
+use crate::arguments::{Build, Simulation};
+use crate::{Done, Failure, promela, say, show};
+use mazurka_core::Told;
+use mazurka_report::{Colour, ExitStatus};
+use mazurka_statespace::{Machine, Moves, Successor, Transitions};
+use std::fmt::Write as _;
+use std::io::BufRead as _;
+use std::path::Path;
+
+/// Runs one execution, and tells each of its steps.
+pub(crate) fn simulate(file: &Path, build: &Build, simulation: &Simulation) -> Done {
+    let model = promela::translate(file, build)?;
+    let machine = promela::machine(&model.program, &[])?;
+    say(Colour::Doing, "Simulating", &file.to_string_lossy());
+    let mut walk = Walk::new(machine);
+    let mut chance = Chance(simulation.seed);
+    for _ in 0..simulation.steps {
+        if walk.moves.is_empty() {
+            return Ok(walk.end());
+        }
+        let idx = match simulation.interactive {
+            true => match ask(&mut walk)? {
+                Some(idx) => idx,
+                None => return Ok(ExitStatus::Inconclusive),
+            },
+            false => chance.below(walk.moves.len()),
+        };
+        if let Some(violation) = walk.take(idx) {
+            say(Colour::Bad, "Violated", &violation);
+            return Ok(ExitStatus::Violated);
+        }
+    }
+    let text = format!("after {} steps", simulation.steps);
+    say(Colour::Open, "Stopped", &text);
+    Ok(ExitStatus::Inconclusive)
+}
+
+/// An execution, as far as it has come.
+struct Walk {
+    machine: Machine,
+    state: Vec<u8>,
+    /// What is possible now.
+    moves: Moves,
+    n_steps: usize,
+}
+
+impl Walk {
+    fn new(mut machine: Machine) -> Self {
+        let (mut state, mut moves) = (Vec::new(), Moves::new());
+        machine.initial(&mut state);
+        machine.expand(&state, &mut moves);
+        Self { machine, state, moves, n_steps: 0 }
+    }
+
+    /// Takes one of the moves, and tells it; returns what went wrong.
+    fn take(&mut self, idx: usize) -> Option<String> {
+        let made = self.moves[idx];
+        self.n_steps += 1;
+        for told in self.machine.describe(&self.state, made.step) {
+            show(&format!("{:>6}  {}\n", self.n_steps, line(&told)));
+        }
+        let fault = made.fault.map(|fault| self.machine.violation(&self.state, made.step, fault));
+        if made.successor != Successor::None {
+            self.state = self.moves.state(idx).to_vec();
+            self.moves.clear();
+            self.machine.expand(&self.state, &mut self.moves);
+        }
+        fault.map(|violation| violation.message)
+    }
+
+    /// Tells how it ended.
+    fn end(&mut self) -> ExitStatus {
+        if self.machine.is_valid_end(&self.state) {
+            let text = format!("after {} steps, as it may", self.n_steps);
+            say(Colour::Good, "Ended", &text);
+            return ExitStatus::Holds;
+        }
+        let stuck = self.machine.stuck(&self.state);
+        say(Colour::Bad, "Violated", &stuck.violation.message);
+        for told in &stuck.processes {
+            show(&format!("        {}\n", line(told)));
+        }
+        ExitStatus::Violated
+    }
+}
+
+/// A step on one line.
+fn line(told: &Told) -> String {
+    let mut line = format!("{:<16} {}", told.thread, told.operation);
+    if let Some(value) = &told.value {
+        let _ = write!(line, " {}", value.trim_end());
+    }
+    if let Some(place) = &told.location {
+        let _ = write!(line, "    {}:{}", place.file, place.line);
+    }
+    line
+}
+
+/// Lets the user choose; nothing if there is nothing more to read.
+fn ask(walk: &mut Walk) -> Result<Option<usize>, Failure> {
+    loop {
+        for idx in 0..walk.moves.len() {
+            let step = walk.moves[idx].step;
+            let told = walk.machine.describe(&walk.state, step);
+            let both: Vec<String> = told.iter().map(line).collect();
+            show(&format!("{:>6}: {}\n", idx + 1, both.join("\n        ")));
+        }
+        show(&format!("Which step, 1 to {}? ", walk.moves.len()));
+        let mut answer = String::new();
+        let read = std::io::stdin().lock().read_line(&mut answer);
+        let n_bytes = read.map_err(|error| Failure::input(format!("no answer: {error}")))?;
+        let answer = answer.trim();
+        if n_bytes == 0 || answer == "q" {
+            return Ok(None);
+        }
+        match answer.parse::<usize>() {
+            Ok(number) if (1..=walk.moves.len()).contains(&number) => return Ok(Some(number - 1)),
+            _ => show("a number of the list, or `q` to stop\n"),
+        }
+    }
+}
+
+/// Numbers drawn from a seed.
+struct Chance(u64);
+
+impl Chance {
+    /// A number below `n`.
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ bits >> 31) % n as u64) as usize
+    }
+}

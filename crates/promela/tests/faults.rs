@@ -1,0 +1,140 @@
+//! What people are told of files that are no models: everything, where it is, in words that they know.
+
+use expect_test::{Expect, expect};
+use mazurka_promela::{Options, translate};
+
+/// All faults of a text, each on a line with its place.
+fn check(text: &str, expected: Expect) {
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let file = folder.path().join("model.pml");
+    std::fs::write(&file, text).expect("there is room for a file");
+    let shown = match translate(&file, &Options::default()) {
+        Ok(_) => "no fault\n".to_owned(),
+        Err(faults) => faults
+            .iter()
+            .map(|fault| {
+                let place = fault
+                    .place()
+                    .map_or(String::new(), |(_, line, column)| format!("{line}:{column}: "));
+                let label = if fault.label.is_empty() { "" } else { ": " };
+                format!("{place}{} {}{label}{}\n", fault.code, fault.message, fault.label)
+            })
+            .collect(),
+    };
+    let folder = folder.path().to_string_lossy().into_owned();
+    expected.assert_eq(&shown.replace(&folder, "FOLDER"));
+}
+
+#[test]
+fn all_faults_of_a_file_are_told_at_once() {
+    check(
+        "byte x;\nactive proctype p() {\n  x = ;\n  y = 1;\n  if\n  :: x -> )\n  :: else\n  fi;\n  x = 2 3\n}\nproctype q( { skip }\ninit { skip }\n",
+        expect![[r#"
+            3:7: P003 syntax error: saw `;`: expected an expression
+            6:11: P003 syntax error: saw `)`: expected an expression
+            9:9: P003 syntax error: saw `3`: expected `;` between statements
+            11:13: P003 syntax error: saw `{`: expected a type
+        "#]],
+    );
+}
+
+#[test]
+fn names_and_types() {
+    check(
+        "byte x[3]; chan c = [1] of { byte };\ntypedef t { byte a };\nt s;\nactive proctype p() {\n  y = 1;\n  x = 2;\n  x!3;\n  s.b = 1;\n  s = 4;\n  run r();\n  run p(1);\n  c.a = 2;\n  _pid = 3\n}\n",
+        expect![[r#"
+            5:3: P011 undeclared variable: y
+            6:3: P012 missing array index for 'x'
+            7:3: P012 missing array index for 'x'
+            8:5: P011 no field `b` in `t`
+            9:3: P012 `s` is a struct, not a number
+            10:7: P011 no such proctype: r
+            11:7: P012 p has 0 parameters, not 1
+            12:5: P012 `c` has no fields
+            13:3: P012 illegal assignment to _pid
+        "#]],
+    );
+}
+
+#[test]
+fn jumps_and_labels() {
+    check(
+        "active proctype p() {\n  break;\n  goto nowhere;\nhere: skip;\nhere: skip;\n  d_step { goto here };\n  if :: else -> skip :: else -> skip fi\n}\n",
+        expect![[r#"
+            2:3: P013 misplaced break statement
+            3:8: P013 undefined label `nowhere`
+            5:1: P013 label `here` redeclared
+            6:12: P013 non_local jump in d_step sequence
+            7:3: P013 duplicate `else`
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_supported_says_so() {
+    check(
+        "c_decl { int x; };\nactive proctype p() { c_code { x = 1; }; skip }\n",
+        expect![[r#"
+            1:1: P010 embedded C is not supported: this would have to be compiled and run
+            2:23: P010 embedded C is not supported: this would have to be compiled and run
+        "#]],
+    );
+}
+
+#[test]
+fn formulas() {
+    check(
+        "byte x;\nltl a { [] (x ==) }\nltl b { <> y }\nltl c { [] p[0]@gone }\nactive proctype p() { x = 1 }\n",
+        expect![[r#"
+            2:8: P014 expected a formula, found `)`, in column 10
+            3:8: P011 undeclared variable: y
+            4:8: P011 unknown label 'gone'
+        "#]],
+    );
+}
+
+#[test]
+fn files_that_are_no_models() {
+    check(
+        "",
+        expect![[r#"
+        P001 `FOLDER/model.pml` is empty
+    "#]],
+    );
+    check(
+        "byte \0x;\n",
+        expect![[r#"
+        P001 `FOLDER/model.pml` is a binary file, not Promela
+    "#]],
+    );
+    check(
+        "#include \"gone.h\"\ninit { skip }\n",
+        expect![[r#"
+        1:10: P002 gone.h: No such file or directory
+    "#]],
+    );
+    check(
+        "byte x;\n",
+        expect![[r#"
+        P015 no runnable process
+    "#]],
+    );
+    check(
+        "#define A B\ninit { A = 1 }\n",
+        expect![[r#"
+            2:0: P011 undeclared variable: B
+        "#]],
+    );
+}
+
+#[test]
+fn inlines() {
+    check(
+        "byte x;\ninline f(a) { a = 1; g(a) }\ninline g(a) { f(a) }\ninit { f(x); f(); f(x, x) }\n",
+        expect![[r#"
+            3:15: P003 cyclic inline attempt on: `f`
+            4:14: P003 wrong nr of params on call of `f`: 0, not 1
+            4:19: P003 wrong nr of params on call of `f`: 2, not 1
+        "#]],
+    );
+}
