@@ -35,7 +35,7 @@ pub(crate) enum Command {
     /// The compilers are `gcc` and `g++`, or what the variables `CC` and `CXX` name.
     #[command(after_help = exit_status())]
     Check {
-        /// The C and C++ files of one program
+        /// The C and C++ files of one program, or one Promela model (`.pml`)
         #[arg(value_name = "FILE.c", required = true)]
         files: Vec<PathBuf>,
         /// Run the program itself (native), or a model of it (vm, statespace) [default: auto, which

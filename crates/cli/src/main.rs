@@ -84,6 +84,13 @@ fn main() -> ExitCode {
     } else {
         interrupt::catch();
         match Arguments::parse().command {
+            Command::Check { files, build, modelling, storing, search, output, .. }
+                if promela::is_among(&files) =>
+            {
+                promela::file(&files).map_err(Into::into).and_then(|file| {
+                    promela::check(file, &build, modelling.jobs, &storing, &search, &output)
+                })
+            }
             Command::Check {
                 files, engine: Engine::Vm, build, modelling, search, output, ..
             } => vm::check(&files, &build, &modelling, &search, &output),
@@ -99,11 +106,14 @@ fn main() -> ExitCode {
             Command::Check { files, build, search, output, .. } => {
                 search.asked().and_then(|it| check(&files, &build, &it, &output))
             }
-            Command::Model { files, build, modelling, format } => match promela::file(&files) {
-                Err(failure) => Err(failure.into()),
-                Ok(Some(file)) => promela::model(file, &build, format),
-                Ok(None) => vm::model(&files, &build, &modelling, format),
-            },
+            Command::Model { files, build, format, .. } if promela::is_among(&files) => {
+                promela::file(&files)
+                    .map_err(Into::into)
+                    .and_then(|file| promela::model(file, &build, format))
+            }
+            Command::Model { files, build, modelling, format } => {
+                vm::model(&files, &build, &modelling, format)
+            }
             Command::Simulate { file, build, simulation } => {
                 simulate::simulate(&file, &build, &simulation)
             }
@@ -344,6 +354,9 @@ fn replay(
                 .map_err(|error| Failure::input(format!("`{text}` is no schedule: {error}")))?
         }
     };
+    if promela::is_among(&files) {
+        return simulate::replay(promela::file(&files)?, build, &schedule);
+    }
     let wishes = conduct.replaying(&schedule);
     match (files.is_empty(), program.is_empty()) {
         (true, true) => {

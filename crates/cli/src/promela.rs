@@ -1,27 +1,111 @@
 //! Promela files: what they are as models, and what is wrong with them.
 
-use crate::arguments::{Build, Format};
-use crate::{Done, Failure, show};
+use crate::arguments::{Build, Format, Output, Search, Storing};
+use crate::{Done, Failure, interrupt, show, statespace, style, tell};
+use mazurka_core::{Told, Verdict};
 use mazurka_model::{Expr, Program};
 use mazurka_promela::{Model, Options};
-use mazurka_report::ExitStatus;
-use mazurka_statespace::{Machine, MachineError};
+use mazurka_report::{ExitStatus, Report, text};
+use mazurka_statespace::{Described, Machine, MachineError, Outcome, search as search_states};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-/// The one Promela file among these; nothing if there is none.
-pub(crate) fn file(files: &[PathBuf]) -> Result<Option<&Path>, Failure> {
-    let is_promela = |file: &&PathBuf| {
-        file.extension().is_some_and(|it| it == "pml" || it == "prom" || it == "promela")
-    };
-    match (files.iter().find(is_promela), files.len()) {
-        (None, _) => Ok(None),
-        (Some(file), 1) => Ok(Some(file)),
-        (Some(file), _) => {
-            let text = format!("`{}` is a model, and a model is one file", file.display());
+/// More unreached statements than people want to read.
+const MOST_UNREACHED: usize = 12;
+
+/// Whether one of these files is a model.
+pub(crate) fn is_among(files: &[PathBuf]) -> bool {
+    files.iter().any(|file| is_model(file))
+}
+
+fn is_model(file: &Path) -> bool {
+    file.extension().is_some_and(|it| it == "pml" || it == "prom" || it == "promela")
+}
+
+/// The model, which has to be alone.
+pub(crate) fn file(files: &[PathBuf]) -> Result<&Path, Failure> {
+    match files {
+        [file] => Ok(file),
+        _ => {
+            let text = "a model is one file, and does not go with others";
             Err(Failure::input(text).help("`#include` the others in it"))
         }
     }
+}
+
+/// Searches all states of a model for failed assertions and wrong ends.
+pub(crate) fn check(
+    file: &Path,
+    build: &Build,
+    jobs: usize,
+    storing: &Storing,
+    search: &Search,
+    output: &Output,
+) -> Done {
+    let name = file.to_string_lossy();
+    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
+    let mut options = search.stored(storing, jobs)?;
+    let model = translate(file, build)?;
+    let machine = machine(&model.program, &[])?;
+    if !is_json_alone && !output.quiet {
+        show(&text::checking(&name, 0, &style()));
+    }
+    options.stop = Some(interrupt::flag());
+    let start = Instant::now();
+    let outcome = search_states(&machine, &options).map_err(|errors| {
+        errors.iter().map(|error| Failure::input(error.to_string())).collect::<Vec<_>>()
+    })?;
+    let mut report =
+        Report::new(&name, "statespace", &outcome.verdict, &outcome.statistics, start.elapsed());
+    let replay = format!("{} --schedule", crate::replay_command(&[file.to_owned()], build));
+    report.replay_with = Some(&replay);
+    report.options = statespace::in_force(&options);
+    report.notes = notes(&model, &outcome);
+    tell(&report, output)
+}
+
+/// What is to be told beside the verdict.
+fn notes(model: &Model, outcome: &Outcome) -> Vec<String> {
+    let mut notes = outcome.notes.clone();
+    let (states, steps) = (outcome.statistics.states, outcome.statistics.transitions);
+    notes.push(format!("{states} states and {steps} steps between them"));
+    notes.extend(outcome.stuck.iter().map(waiting));
+    if let Verdict::Holds(_) = outcome.verdict {
+        notes.extend(unreached(&outcome.unreached));
+    }
+    let mut unchecked: Vec<String> =
+        model.formulas.iter().map(|formula| format!("`ltl {}`", formula.name)).collect();
+    unchecked.extend(model.program.claim.map(|_| "the never claim".to_owned()));
+    if !unchecked.is_empty() {
+        notes
+            .push(format!("this is about assertions and ends, not about {}", unchecked.join(", ")));
+    }
+    notes
+}
+
+/// Who waits in the end, and for what.
+fn waiting(told: &Told) -> String {
+    let place = told.location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
+    format!("{} waits for `{}`{place}", told.thread, told.operation)
+}
+
+/// The statements that no execution comes to.
+fn unreached(edges: &[Described]) -> Vec<String> {
+    let mut lines: Vec<String> = edges
+        .iter()
+        .map(|edge| {
+            let place = edge.location.as_ref().map_or(String::new(), |it| format!("{it}: "));
+            format!("never reached: {place}{}", edge.text)
+        })
+        .collect();
+    lines.dedup();
+    let n_more = lines.len().saturating_sub(MOST_UNREACHED);
+    lines.truncate(MOST_UNREACHED);
+    if n_more > 0 {
+        lines.push(format!("and {n_more} more that are never reached"));
+    }
+    lines
 }
 
 /// Shows a model.

@@ -1,10 +1,10 @@
-//! `mazurka simulate`: one execution of a model, at random or as its user says.
+//! One execution of a model: at random or as its user says (`mazurka simulate`), or as a schedule says.
 
 use crate::arguments::{Build, Simulation};
 use crate::{Done, Failure, promela, say, show};
-use mazurka_core::Told;
+use mazurka_core::{Decision, Schedule, Told};
 use mazurka_report::{Colour, ExitStatus};
-use mazurka_statespace::{Machine, Moves, Successor, Transitions};
+use mazurka_statespace::{Group, Machine, Moves, Successor, Transitions};
 use std::fmt::Write as _;
 use std::io::BufRead as _;
 use std::path::Path;
@@ -37,6 +37,33 @@ pub(crate) fn simulate(file: &Path, build: &Build, simulation: &Simulation) -> D
     Ok(ExitStatus::Inconclusive)
 }
 
+/// Follows the schedule of one execution, and tells each of its steps.
+pub(crate) fn replay(file: &Path, build: &Build, schedule: &Schedule) -> Done {
+    let model = promela::translate(file, build)?;
+    let machine = promela::machine(&model.program, &[])?;
+    say(Colour::Doing, "Replaying", &file.to_string_lossy());
+    let mut walk = Walk::new(machine);
+    for &decision in schedule.decisions() {
+        let Some(idx) = walk.find(decision) else {
+            let text = format!("the schedule cannot be followed beyond step {}", walk.n_steps);
+            return Err(Failure::input(text)
+                .help("it is for another model, or other options")
+                .into());
+        };
+        if let Some(violation) = walk.take(idx) {
+            say(Colour::Bad, "Violated", &violation);
+            return Ok(ExitStatus::Violated);
+        }
+    }
+    match walk.moves.is_empty() {
+        true => Ok(walk.end()),
+        false => {
+            say(Colour::Open, "Followed", "nothing goes wrong in this execution");
+            Ok(ExitStatus::Holds)
+        }
+    }
+}
+
 /// An execution, as far as it has come.
 struct Walk {
     machine: Machine,
@@ -52,6 +79,14 @@ impl Walk {
         machine.initial(&mut state);
         machine.expand(&state, &mut moves);
         Self { machine, state, moves, n_steps: 0 }
+    }
+
+    /// The move that a decision is: of that process, the one with that number.
+    fn find(&self, decision: Decision) -> Option<usize> {
+        let is_theirs = |group: &Group| group.process as usize == decision.thread.index();
+        let group = self.moves.groups().iter().position(is_theirs)?;
+        let mut range = self.moves.of_group(group);
+        range.nth(decision.choice as usize)
     }
 
     /// Takes one of the moves, and tells it; returns what went wrong.

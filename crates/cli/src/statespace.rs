@@ -90,7 +90,7 @@ fn retell(threads: &Threads, found: &mut Counterexample) -> Result<(), Failure> 
 }
 
 /// Options as the JSON output has them.
-fn in_force(options: &Options) -> Vec<(String, serde_json::Value)> {
+pub(crate) fn in_force(options: &Options) -> Vec<(String, serde_json::Value)> {
     let time = options.time.map(|limit| limit.as_secs_f64());
     let all = [
         ("order", options.order.name().into()),
