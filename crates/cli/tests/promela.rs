@@ -37,14 +37,14 @@ active proctype check() { n_done == 2; assert(n == 2) }
 fn a_lost_update_is_found_and_told() {
     let said = mazurka(COUNTER, &["check", "x.pml"]);
     assert_eq!(said.status, Some(1), "{}{}", said.stdout, said.stderr);
-    for part in ["assertion violated n == 2", "add:0", "add:1", "seen = n", "x.pml:2"] {
+    for part in ["assertion violated (n == 2)", "add:0", "add:1", "seen = n", "x.pml:2"] {
         assert!(said.stdout.contains(part), "`{part}` is not in:\n{}", said.stdout);
     }
     let command = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
     let words: Vec<&str> = command.expect("it can be replayed").split_whitespace().collect();
     let again = mazurka(COUNTER, &words);
     assert_eq!(again.status, Some(1), "{}{}", again.stdout, again.stderr);
-    assert!(again.stdout.contains("assertion violated n == 2"), "{}", again.stdout);
+    assert!(again.stdout.contains("assertion violated (n == 2)"), "{}", again.stdout);
     let other = mazurka(COUNTER, &["replay", "x.pml", "--schedule", "mzk1:9x3"]);
     assert_eq!(other.status, Some(2), "{}", other.stdout);
 }

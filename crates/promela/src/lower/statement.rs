@@ -119,7 +119,7 @@ impl Lowerer<'_> {
                 (None, Action::Receive(self.receive(channel, fields, *anywhere, *keep)?))
             }
             StatementKind::Assert(condition) => {
-                let message = format!("assertion violated {}", self.text(condition.span));
+                let message = format!("assertion violated ({})", self.text(condition.span));
                 let condition = self.truth(condition)?;
                 (None, Action::Check { condition, kind: ViolationKind::Assertion, message })
             }

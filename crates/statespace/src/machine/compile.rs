@@ -174,6 +174,9 @@ impl Compiler<'_> {
                 }
             }
         }
+        if self.code.channels.len() > 255 {
+            self.refuse("more than 255 channels");
+        }
         self.code.globals = bytes;
         self.code.record = 3 + u32::from(self.code.has_priorities);
     }

@@ -18,7 +18,7 @@ pub use compile::MachineError;
 use crate::transitions::{Described, Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
 use code::{Code, Step as Do};
 use mazurka_core::{Told, Violation, ViolationKind};
-use mazurka_model::{Expr, Program};
+use mazurka_model::{Expr, Program, Span};
 use run::Work;
 use std::cell;
 use std::sync::Arc;
@@ -42,7 +42,31 @@ impl Machine {
     /// The same, for a property over these propositions: truth values that no process computes.
     pub fn watching(program: &Program, propositions: &[Expr]) -> Result<Self, Vec<MachineError>> {
         let code = Arc::new(compile::compile(program, propositions)?);
-        Ok(Self { code, tables: Tables::default(), work: Work::default(), values: Vec::new() })
+        let (tables, work, values) = (Tables::default(), Work::default(), Vec::new());
+        let mut machine = Self { code, tables, work, values };
+        match machine.begin() {
+            Ok(()) => Ok(machine),
+            Err(fault) => {
+                let message = &machine.code.faults[fault as usize].message;
+                let what = format!("an initial state that goes wrong ({message})");
+                Err(vec![MachineError { what, span: Span::NONE }])
+            }
+        }
+    }
+
+    /// Makes the initial state.
+    fn begin(&mut self) -> Result<(), u32> {
+        let code = self.code.clone();
+        self.work.begin(&code.globals, &Tables::default());
+        self.work.tables.scan(&code, &code.globals);
+        for (routine, arguments) in &code.processes {
+            let at = self.work.state.len();
+            self.work.start(&code, *routine, arguments)?;
+            if code.has_priorities {
+                self.work.state[at + 3] = code.routines[*routine as usize].priority;
+            }
+        }
+        Ok(())
     }
 
     /// Takes the promises about who uses which end of a channel for granted, instead of checking them.
@@ -54,17 +78,7 @@ impl Machine {
 
 impl Transitions for Machine {
     fn initial(&mut self, state: &mut Vec<u8>) {
-        let code = self.code.clone();
-        self.work.begin(&code.globals, &Tables::default());
-        self.work.tables.scan(&code, &code.globals);
-        for (routine, arguments) in &code.processes {
-            // What goes wrong here goes wrong for every model of this shape, and front ends check it.
-            let at = self.work.state.len();
-            let _ = self.work.start(&code, *routine, arguments);
-            if code.has_priorities {
-                self.work.state[at + 3] = code.routines[*routine as usize].priority;
-            }
-        }
+        self.begin().expect("it went well when the machine was made");
         state.extend_from_slice(&self.work.state);
     }
 
