@@ -18,6 +18,9 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// How many states there are in a batch.
 const BATCH: usize = 256;
 
+/// How many, while somebody waits for one.
+const HANDFUL: usize = 16;
+
 /// What the workers share.
 pub(crate) struct Frontier<'a, S> {
     options: &'a Options,
@@ -32,6 +35,7 @@ pub(crate) struct Frontier<'a, S> {
     /// stored.
     ordinals: Chunked<AtomicU32>,
     n_states: AtomicU64,
+    n_waiting: AtomicU32,
     is_over: AtomicBool,
 }
 
@@ -94,6 +98,7 @@ impl<'a, S: Store> Frontier<'a, S> {
             origins: Chunked::new(),
             ordinals: Chunked::new(),
             n_states: AtomicU64::new(0),
+            n_waiting: AtomicU32::new(0),
             is_over: AtomicBool::new(false),
         }
     }
@@ -168,7 +173,9 @@ impl<'a, S: Store> Frontier<'a, S> {
                 self.changed.notify_all();
                 continue;
             }
+            self.n_waiting.fetch_add(1, Ordering::Relaxed);
             todo = self.changed.wait(todo).expect("nobody panics with it");
+            self.n_waiting.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -334,7 +341,8 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         self.frontier.n_states.fetch_add(1, Ordering::Relaxed);
         self.frontier.discover(number, by, self.inner.levels[0].1 as u32, ordinal);
         self.out.push(number, moves.state(idx));
-        if self.out.len() == BATCH {
+        let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
+        if self.out.len() >= if is_wanted { HANDFUL } else { BATCH } {
             self.frontier.give(std::mem::take(&mut self.out));
         }
         true
