@@ -205,7 +205,8 @@ impl System for Moody {
             (Err(_), 9) => Ok(Effect::Done),
             (Err(failure), mood) => {
                 let message = format!("{} in mood {mood}", failure.violation.message);
-                let violation = Violation { kind: ViolationKind::Assertion, message };
+                let kind = if mood == 1 { ViolationKind::Assertion } else { ViolationKind::Panic };
+                let violation = Violation { kind, message };
                 Err(Failure { effect: failure.effect, violation })
             }
             (done, _) => done,
