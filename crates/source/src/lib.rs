@@ -1,7 +1,7 @@
 //! Source texts of models: where each part of a preprocessed text came from, and what is wrong there.
 //!
-//! What the front ends have in common. A file is [read](read), preprocessed by a command that is
-//! [run](run), and kept as a [`Text`] that knows the lines of the user's files. Whatever is wrong is a
+//! What the front ends have in common. A file is [`read`], preprocessed by a command that is
+//! [`run`], and kept as a [`Text`] that knows the lines of the user's files. Whatever is wrong is a
 //! [`Fault`], shown the way compilers show it.
 
 mod diagnostic;

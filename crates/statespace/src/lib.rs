@@ -1,7 +1,7 @@
 //! Stateful search of a concurrent program: every reachable state, stored once.
 //!
 //! A program is anything behind the trait [`Transitions`]: its states are bytes, and it says which
-//! small steps lead from one to the next. [`search`] goes through all of them.
+//! small steps lead from one to the next. [`search()`] goes through all of them.
 
 mod ample;
 mod confirm;

@@ -6,7 +6,7 @@
 //! | paper                                  | here                                               |
 //! |----------------------------------------|----------------------------------------------------|
 //! | C1                                     | `Group::safety`, as the program tells              |
-//! | C2': no successor is on the stack      | [`Graph::on_path`]                                 |
+//! | C2': no successor is on the stack      | `State::on_path`                                   |
 //! | C3': all of them are invisible         | `Group::visible`, as the program tells             |
 //!
 //! Differs from the paper: an ample set belongs to a state of the program, whatever the automaton does,
