@@ -183,9 +183,13 @@ fn without_their_bugs_they_hold() {
     }
 }
 
+const BOUNDED: [&str; 2] = ["--reduction", "dpor"];
+/// Without any reduction: sleep sets are one.
+const PLAIN: [&str; 4] = ["--reduction", "none", "--sleep", "off"];
+
 /// The executions until the bug is found, while the preemption bound is raised one by one.
-fn raising_preemptions(program: &Program, reduction: &str) -> u64 {
-    let options = ["--reduction", reduction, "--bound", "preemption=0", "--iterate"];
+fn raising_preemptions(program: &Program, reduction: &[&str]) -> u64 {
+    let options = [reduction, &["--bound", "preemption=0", "--iterate"]].concat();
     let said = program.check(&options);
     program.holds_to_its_word(&said, &options);
     executions(&said)
@@ -195,7 +199,7 @@ fn raising_preemptions(program: &Program, reduction: &str) -> u64 {
 fn bounded_reduction_finds_the_deadlock_of_the_event_in_half_of_what_dpor_takes() {
     let event = named("manual_reset_event");
     let dpor = executions(&event.check(&["--reduction", "dpor"]));
-    let bounded = raising_preemptions(event, "dpor");
+    let bounded = raising_preemptions(event, &BOUNDED);
     assert!(2 * bounded <= dpor, "{bounded} of {dpor}");
 }
 
@@ -203,25 +207,21 @@ fn bounded_reduction_finds_the_deadlock_of_the_event_in_half_of_what_dpor_takes(
 fn bounded_reduction_takes_a_quarter_of_bounded_search_on_message_passing() {
     let names = ["causality", "gather_post1", "gather_post2", "iterator", "scatter_gather"];
     // To the bug, as in table 8.2.
-    let to_the_bug = |reduction| -> Vec<u64> {
-        names.iter().map(|name| raising_preemptions(named(name), reduction)).collect()
+    let to_the_bug = |reduction: &[&str]| -> u64 {
+        names.iter().map(|name| raising_preemptions(named(name), reduction)).sum()
     };
+    let (bounded, plain) = (to_the_bug(&BOUNDED), to_the_bug(&PLAIN));
+    assert!(4 * bounded <= plain, "{bounded} of {plain}");
     // To the end, where nothing is left to luck.
-    let to_the_end = |reduction| -> Vec<u64> {
-        let check = |name: &&str| {
-            let options = ["--reduction", reduction, "--bound", "preemption=2"];
-            let said = named(name).check_fixed(&options);
-            assert_eq!(said["verdict"], "holds", "{name} {reduction}: {said}");
+    for name in names {
+        let to_the_end = |reduction: &[&str]| {
+            let said = named(name).check_fixed(&[reduction, &["--bound", "preemption=2"]].concat());
+            assert_eq!(said["verdict"], "holds", "{name} {reduction:?}: {said}");
             executions(&said)
         };
-        names.iter().map(check).collect()
-    };
-    // How soon a search without reduction comes by the bug is a matter of luck: not quite a quarter.
-    let [bounded, plain] = ["dpor", "none"].map(to_the_bug).map(|it| it.iter().sum::<u64>());
-    assert!(3 * bounded <= plain, "{bounded} of {plain}");
-    let [bounded, plain] = ["dpor", "none"].map(to_the_end);
-    let is_a_quarter = |(bounded, plain): (&u64, &u64)| 4 * bounded <= *plain;
-    assert!(bounded.iter().zip(&plain).all(is_a_quarter), "{bounded:?} of {plain:?}");
+        let (bounded, plain) = (to_the_end(&BOUNDED), to_the_end(&PLAIN));
+        assert!(4 * bounded <= plain, "{name}: {bounded} of {plain}");
+    }
 }
 
 #[test]
