@@ -146,12 +146,16 @@ fn every_search_finds_what_there_is() {
             if nobody_dies(&table) {
                 assert_eq!(log, full.log, "{}", context());
             }
+            // Two workers may both set a bit of a state.
+            let may_count_twice =
+                options.jobs > 1 && matches!(options.storage, Storage::Bitstate(_));
             if options.reduction == Reduction::None {
-                assert_eq!(counted.states, full.states.len() as u64, "{}", context());
+                assert!(counted.states >= full.states.len() as u64, "{}", context());
                 let arrivals = counted.states + counted.states_matched - 1;
                 assert!(arrivals >= full.arrivals as u64, "{}", context());
             }
-            assert!(counted.states <= full.states.len() as u64, "{}", context());
+            let is_at_most_all = counted.states <= full.states.len() as u64;
+            assert!(is_at_most_all || may_count_twice, "{}", context());
             n_reduced += u64::from(counted.states < full.states.len() as u64);
 
             assert_eq!(first.verdict.name(), outcome.verdict.name(), "{}", context());

@@ -2,7 +2,8 @@
 //!
 //! Implements Holzmann, *An Analysis of Bitstate Hashing* (Formal Methods in System Design 13, 1998).
 //!
-//! Differs from the paper: nothing.
+//! Differs from the paper: several workers share the table. Two that come to a state at the same moment
+//! may each set one of its bits, and then both take it for new: it is counted and expanded twice.
 
 use super::index::Full;
 use super::{Seen, Session, Store, hashes};
