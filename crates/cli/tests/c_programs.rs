@@ -1,10 +1,13 @@
 //! The command on small C programs: what it prints, and how it ends.
 
+mod support;
+
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use support::{Said, say};
 use tempfile::TempDir;
 
 /// Two increments that load and store separately, or at once.
@@ -55,36 +58,6 @@ int main(void) {
 }
 "#;
 
-/// What the command has said.
-struct Said {
-    status: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Said {
-    #[track_caller]
-    fn ends_with(self, status: i32) -> Self {
-        assert_eq!(self.status, Some(status), "{}{}", self.stdout, self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn prints(self, words: &[&str]) -> Self {
-        for word in words {
-            assert!(self.stdout.contains(word), "no `{word}` in:\n{}", self.stdout);
-        }
-        self
-    }
-
-    /// Nothing was checked, and this is why.
-    #[track_caller]
-    fn refuses(self, message: &str) {
-        let said = self.ends_with(2);
-        assert!(said.stderr.contains(message), "no `{message}` in:\n{}", said.stderr);
-    }
-}
-
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     std::fs::write(folder.path().join("counter.c"), COUNTER).expect("a file can be written");
@@ -101,12 +74,6 @@ fn command(folder: &TempDir, arguments: &[&str]) -> Command {
     // Cargo's would come before the folder that a program was linked with.
     command.env_remove("LD_LIBRARY_PATH");
     command
-}
-
-fn say(command: &mut Command) -> Said {
-    let output = command.output().expect("the command can be started");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints UTF-8");
-    Said { status: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 fn mazurka(folder: &TempDir, arguments: &[&str]) -> Said {

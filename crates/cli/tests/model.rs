@@ -1,31 +1,14 @@
 //! `--engine vm` and `mazurka model`: what is refused and how, schedules, options.
 
-use std::path::Path;
-use std::process::Command;
-use tempfile::TempDir;
+mod support;
 
-struct Said {
-    status: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
+use std::path::Path;
+use support::{Said, run, with_file};
+use tempfile::TempDir;
 
 /// What the command says in a folder with one file `x.c`.
 fn mazurka(text: &[u8], arguments: &[&str]) -> Said {
-    let folder = TempDir::new().expect("there is room");
-    std::fs::write(folder.path().join("x.c"), text).expect("there is room");
-    run(folder.path(), arguments)
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
-    let output = command.args(arguments).current_dir(folder).output().expect("the command runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Said {
-        status: output.status.code(),
-        stdout: text(&output.stdout),
-        stderr: text(&output.stderr),
-    }
+    with_file("x.c", text, arguments)
 }
 
 const CHECK: [&str; 4] = ["check", "x.c", "--engine", "vm"];

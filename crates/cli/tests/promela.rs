@@ -1,31 +1,12 @@
 //! Promela on the command line: verdicts, simulations, and what is refused.
 
-use std::path::Path;
-use std::process::Command;
-use tempfile::TempDir;
+mod support;
 
-struct Said {
-    status: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
+use support::{Said, with_file};
 
 /// What the command says in a folder with one file `x.pml`.
 fn mazurka(text: &str, arguments: &[&str]) -> Said {
-    let folder = TempDir::new().expect("there is room");
-    std::fs::write(folder.path().join("x.pml"), text).expect("there is room");
-    run(folder.path(), arguments)
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
-    let output = command.args(arguments).current_dir(folder).output().expect("the command runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Said {
-        status: output.status.code(),
-        stdout: text(&output.stdout),
-        stderr: text(&output.stderr),
-    }
+    with_file("x.pml", text, arguments)
 }
 
 const COUNTER: &str = "byte n, n_done;

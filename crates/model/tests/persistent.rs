@@ -1,27 +1,21 @@
 //! `persistent` sees what exhaustive search sees, on programs whose arrays are guarded by arrays of
 //! locks, almost guarded, or not at all; and it really uses the guards.
 
+#[path = "support/random.rs"]
+mod random;
+
 use mazurka_core::Verdict;
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{
     Access, Action, Compare, Expr, Layout, Place, Program, Races, RegisterId, RoutineBuilder, Sync,
     Type, Vm,
 };
+use random::Random;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 const INT: Type = Type::I32;
 const N: u32 = 2;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
 
 /// Arrays `a` and `b`, of which `a` is meant to be guarded by `locks`, and one lock more.
 struct Shared {

@@ -1,6 +1,8 @@
 //! A script and its translation do the same: step by step under random schedules, and trace by
 //! trace under every reduction.
 
+#[path = "support/random.rs"]
+mod random;
 mod support;
 
 use mazurka_core::{
@@ -10,6 +12,7 @@ use mazurka_core::{
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{Races, Type, Vm};
 use mazurka_script::{Script, Shape, generate};
+use random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use support::{Translated, translate};
@@ -203,17 +206,6 @@ impl Twins {
     }
 }
 
-/// A sequence of numbers that is always the same.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-}
-
 /// What random scripts consist of: all but futexes, which programs have not.
 fn everything() -> Shape {
     Shape { futexes: false, ..Shape::everything() }
@@ -237,12 +229,12 @@ fn walk(seed: u64, shape: &Shape) {
             if twins.marks.is_empty() {
                 break;
             }
-            let depth = random.below(twins.marks.len());
+            let depth = random.below(twins.marks.len() as u64) as usize;
             twins.rewind(depth);
             continue;
         }
-        let (thread, choices) = enabled[random.below(enabled.len())];
-        let choice = random.below(choices as usize) as u32;
+        let (thread, choices) = enabled[random.below(enabled.len() as u64) as usize];
+        let choice = random.below(u64::from(choices)) as u32;
         twins.step(thread, choice);
     }
 }

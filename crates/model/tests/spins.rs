@@ -2,12 +2,16 @@
 //! programs with loops that really go round, every way to end is found, and whether somebody may be
 //! stuck.
 
+#[path = "support/random.rs"]
+mod random;
+
 use mazurka_core::{Decision, Next, System as _, ThreadId};
 use mazurka_explore::{Ended, Explorer, Options, Reduction};
 use mazurka_model::{
     Access, Action, Compare, Expr, ObjectIdx, Place, Program, Races, RoutineBuilder, Sync, Type,
     Update, Vm,
 };
+use random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,16 +19,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const INT: Type = Type::I32;
 const N_VARIABLES: u64 = 3;
 const N_PROGRAMS: u64 = 1200;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
 
 fn int(value: u64) -> Expr {
     Expr::int(INT, value as i64)
