@@ -11,10 +11,11 @@
 
 use crate::coroutine;
 use crate::heap::SavedHeap;
-use crate::machine::{Destructor, Life, Machine, Status};
+use crate::machine::Machine;
 use crate::memory::Saved;
 use crate::objects::{SavedObjects, State};
 use crate::process::Handler;
+use crate::thread::{Destructor, Life, Status};
 
 /// So many steps are rather repeated than made shorter by another checkpoint.
 const NEAR: usize = 2;

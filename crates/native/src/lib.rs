@@ -9,8 +9,8 @@
 //! (`callbacks`, `atomics`) and through replaced functions of the C library (`pthread`, `futex`,
 //! `syscall`, `process`, `io`).
 //! Threads are coroutines on one OS thread (`coroutine`) with thread-local storage of their own
-//! (`tls`); a new execution begins by putting memory back (`memory`, `heap`). `machine` is the
-//! [`System`](mazurka_core::System) that the explorer drives.
+//! (`tls`); a new execution begins by putting memory back (`memory`, `heap`). `machine` knows what
+//! each `thread` would do next, and is the `system` that the explorer drives.
 //!
 //! Liberties, each of them also said where it is taken:
 //!
@@ -51,6 +51,8 @@ mod source;
 mod spin;
 mod start;
 mod syscall;
+mod system;
+mod thread;
 mod timed;
 mod tls;
 mod unwind;

@@ -18,15 +18,14 @@ use crate::process::{self, Handler, Start};
 use crate::signals::{self, Crash};
 use crate::sites::{self, Sites};
 use crate::spin::{self, Arrival, CountingLoops, Reads};
+use crate::thread::{Destructor, Status, Thread};
 use crate::tls::Lender;
 use crate::watch::Watch;
 use mazurka_core::{
-    Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Operation,
-    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, ThreadSet, Violation, ViolationKind,
+    Decision, Effect, Ending, Failure, Next, ObjectId, Operation, ThreadId, ThreadSet, Violation,
+    ViolationKind,
 };
-use std::borrow::Cow;
 use std::cell::UnsafeCell;
-use std::ops::{Deref, DerefMut};
 
 const STACKS_WISH: usize = 0x2f00_0000_0000;
 /// How often a thread fails in vain unless somebody says otherwise.
@@ -90,155 +89,6 @@ pub(crate) struct Machine {
     /// The decisions of an execution that is repeated, and how many of them were followed.
     pub(crate) script: Vec<Decision>,
     pub(crate) n_followed: usize,
-}
-
-/// What is called with a thread's value of a key when the thread ends.
-pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut std::ffi::c_void);
-
-/// A thread of the program.
-pub(crate) struct Thread {
-    pub(crate) lender: Option<Box<Lender>>,
-    /// By birth, over all executions.
-    children: Vec<ThreadId>,
-    name: String,
-    /// The words of its stack that other threads have touched in any execution, ascending.
-    pub(crate) shared_words: Vec<usize>,
-    /// The lowest stack pointer with which it has read something in any execution.
-    pub(crate) lowest: usize,
-    pub(crate) life: Life,
-}
-
-/// What an execution changes of a thread.
-#[derive(Debug)]
-pub(crate) struct Life {
-    pub(crate) coroutine: Coroutine,
-    pub(crate) status: Status,
-    operation: Operation,
-    /// How many must have come to the barrier the thread waits at.
-    pub(crate) round_end: u32,
-    /// How many children were announced in this execution.
-    n_children: usize,
-    pub(crate) start: Start,
-    /// What the thread ended with.
-    pub(crate) result: usize,
-    /// Its values of the keys.
-    pub(crate) values: Vec<usize>,
-    /// What destroys its thread-local objects, the last one first.
-    pub(crate) handlers: Vec<Handler>,
-    /// Which bits of a wake would wake it from the queue of a futex, and which bits its own wake
-    /// has.
-    pub(crate) woken_by: u32,
-    pub(crate) wakes: u32,
-    /// How often it has failed in vain, and whether it is patient now: see `timed`.
-    pub(crate) n_in_vain: u32,
-    pub(crate) is_patient: bool,
-    /// Whether it was joined or detached.
-    pub(crate) claimed: Option<&'static str>,
-    /// What the program calls it.
-    pub(crate) label: Option<String>,
-    /// For random numbers and clocks, which depend on the thread alone.
-    pub(crate) ticks: u64,
-    pub(crate) random: u64,
-    pub(crate) reads: Reads,
-}
-
-impl Default for Life {
-    fn default() -> Self {
-        Self {
-            coroutine: Coroutine::default(),
-            status: Status::Unborn,
-            operation: Operation::Yield,
-            round_end: 0,
-            n_children: 0,
-            start: Start::Nothing,
-            result: 0,
-            values: Vec::new(),
-            handlers: Vec::new(),
-            woken_by: ALL_BITS,
-            wakes: ALL_BITS,
-            n_in_vain: 0,
-            is_patient: false,
-            claimed: None,
-            label: None,
-            ticks: 0,
-            random: 0,
-            reads: Reads::default(),
-        }
-    }
-}
-
-impl Clone for Life {
-    fn clone(&self) -> Self {
-        let mut life = Self::default();
-        life.clone_from(self);
-        life
-    }
-
-    /// Keeps the memory that it has: this is done for all threads whenever the search goes back.
-    fn clone_from(&mut self, from: &Self) {
-        let &Self {
-            coroutine,
-            status,
-            operation,
-            round_end,
-            n_children,
-            start,
-            result,
-            ref values,
-            ref handlers,
-            woken_by,
-            wakes,
-            n_in_vain,
-            is_patient,
-            claimed,
-            ref label,
-            ticks,
-            random,
-            ref reads,
-        } = from;
-        self.values.clone_from(values);
-        self.handlers.clone_from(handlers);
-        self.label.clone_from(label);
-        self.reads.clone_from(reads);
-        self.coroutine = coroutine;
-        self.status = status;
-        self.operation = operation;
-        self.round_end = round_end;
-        self.n_children = n_children;
-        self.start = start;
-        self.result = result;
-        self.woken_by = woken_by;
-        self.wakes = wakes;
-        self.n_in_vain = n_in_vain;
-        self.is_patient = is_patient;
-        self.claimed = claimed;
-        self.ticks = ticks;
-        self.random = random;
-    }
-}
-
-impl Deref for Thread {
-    type Target = Life;
-
-    fn deref(&self) -> &Life {
-        &self.life
-    }
-}
-
-impl DerefMut for Thread {
-    fn deref_mut(&mut self) -> &mut Life {
-        &mut self.life
-    }
-}
-
-/// Where a thread is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    Unborn,
-    /// Born, and has not run yet.
-    New,
-    Running,
-    Finished,
 }
 
 /// What an atomic operation read or wrote, for people.
@@ -476,86 +326,12 @@ fn hand_over(from: usize, to: usize) {
 }
 
 /// Lets a thread run until it announces its next operation or ends, and whomever it hands over to.
-fn run(idx: usize) {
+pub(crate) fn run(idx: usize) {
     let coroutine = with(|machine| machine.coroutine(idx));
     // SAFETY: the thread is prepared or suspended, and nobody holds the machine.
     let last = unsafe { coroutine::resume(idx, coroutine) };
     if let Some(crash) = signals::take_crash() {
         with(|machine| machine.note_crash(last, crash));
-    }
-}
-
-/// Takes the steps of a schedule from where the machine is up to `depth`. Threads hand over to
-/// each other without the host in between.
-fn repeat(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
-    let from = with(|machine| {
-        machine.script.clear();
-        machine.script.extend_from_slice(&schedule.decisions()[machine.depth..depth]);
-        machine.n_followed = 0;
-        machine.watch.is_on = false;
-        machine.depth
-    });
-    while let Some(idx) = with(Machine::follow) {
-        run(idx);
-        // A violation on the way was reported when it was first met.
-        let _ = with(Machine::conclude);
-    }
-    let reached = with(|machine| {
-        machine.watch.is_on = true;
-        machine.script.clear();
-        from + std::mem::take(&mut machine.n_followed)
-    });
-    if reached == depth {
-        return Ok(());
-    }
-    let thread = schedule.decisions()[reached].thread;
-    let found = match thread.index() < Native.n_threads() {
-        true => Native.next(thread),
-        false => Next::Unborn,
-    };
-    Err(Divergence {
-        step: reached + 1,
-        expected: format!("a step of {}", Native.thread_name(thread)),
-        found: format!("{found:?}"),
-    })
-}
-
-/// Compares the state, which a checkpoint helped to get back to, to the one that the same steps lead
-/// to from the start.
-fn check(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
-    let kept = with(Machine::describe);
-    with(Machine::reset);
-    repeat(schedule, depth)?;
-    match with(|machine| machine.difference(&kept)) {
-        None => Ok(()),
-        Some(what) => Err(Divergence {
-            step: depth,
-            expected: "the same state as from the start".to_owned(),
-            found: format!("another one: {what} differs"),
-        }),
-    }
-}
-
-impl Thread {
-    fn new(name: String, idx: usize) -> Self {
-        Self {
-            lender: None,
-            children: Vec::new(),
-            shared_words: Vec::new(),
-            lowest: usize::MAX,
-            name,
-            life: Life { random: idx as u64, ..Life::default() },
-        }
-    }
-
-    /// Whether it was born and has not ended.
-    pub(crate) fn is_alive(&self) -> bool {
-        matches!(self.status, Status::New | Status::Running)
-    }
-
-    /// What the program calls it.
-    pub(crate) fn handle(&self) -> libc::pthread_t {
-        self.lender.as_ref().map_or(0, |lender| lender.handle)
     }
 }
 
@@ -630,7 +406,7 @@ impl Machine {
 
     /// Whose turn it is without asking the host: that of a thread that was just started; or, while
     /// an execution is repeated, of the next decision, which is applied.
-    fn follow(&mut self) -> Option<usize> {
+    pub(crate) fn follow(&mut self) -> Option<usize> {
         if let Some(child) = self.newborn.take() {
             self.watch.begin_newborn();
             spin::begin_step();
@@ -668,7 +444,7 @@ impl Machine {
     }
 
     /// Whether a thread can take its next operation.
-    fn is_enabled(&self, idx: usize) -> bool {
+    pub(crate) fn is_enabled(&self, idx: usize) -> bool {
         let thread = &self.threads[idx];
         match (thread.status, thread.operation) {
             (Status::Unborn | Status::Finished, _) => false,
@@ -709,7 +485,7 @@ impl Machine {
         self.bear(ThreadId::new(0));
     }
 
-    fn next(&self, idx: usize) -> Next {
+    pub(crate) fn next(&self, idx: usize) -> Next {
         let thread = &self.threads[idx];
         let operation = thread.operation;
         match thread.status {
@@ -736,7 +512,7 @@ impl Machine {
     }
 
     /// Applies the next operation of a thread.
-    fn apply(&mut self, decision: Decision) {
+    pub(crate) fn apply(&mut self, decision: Decision) {
         let idx = decision.thread.index();
         self.depth += 1;
         self.watch.begin_step();
@@ -761,13 +537,13 @@ impl Machine {
 
     /// A thread was ended by a signal.
     #[cold]
-    fn note_crash(&mut self, idx: usize, crash: Crash) {
+    pub(crate) fn note_crash(&mut self, idx: usize, crash: Crash) {
         self.violation.get_or_insert_with(|| names::describe_crash(crash));
         self.threads[idx].status = Status::Finished;
     }
 
     /// What became of the step.
-    fn conclude(&mut self) -> Result<Effect, Failure> {
+    pub(crate) fn conclude(&mut self) -> Result<Effect, Failure> {
         match self.violation.take() {
             None => Ok(self.effect),
             Some(violation) => {
@@ -780,11 +556,11 @@ impl Machine {
     }
 
     /// Whether a thread waits that could give up: see `timed`.
-    fn is_patient(&self) -> bool {
+    pub(crate) fn is_patient(&self) -> bool {
         self.threads.iter().any(|it| it.status == Status::Running && it.is_patient)
     }
 
-    fn ending(&self) -> Ending {
+    pub(crate) fn ending(&self) -> Ending {
         let held = || {
             let running = self.threads.iter().filter(|it| it.status == Status::Running);
             running.map(|thread| &thread.reads).filter(|reads| reads.is_held())
@@ -799,157 +575,6 @@ impl Machine {
             Ending::Final
         }
     }
-}
-
-/// The program under the explorer. All values of this type are the same one.
-pub(crate) struct Native;
-
-impl System for Native {
-    fn reset(&mut self) {
-        with(Machine::reset);
-    }
-
-    fn n_threads(&self) -> usize {
-        with(|machine| machine.threads.len())
-    }
-
-    fn next(&self, thread: ThreadId) -> Next {
-        with(|machine| machine.next(thread.index()))
-    }
-
-    fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
-        with(|machine| machine.apply(decision));
-        run(decision.thread.index());
-        // A thread that has ended has handed over to nobody.
-        if let Some(child) = with(Machine::follow) {
-            run(child);
-        }
-        with(Machine::conclude)
-    }
-
-    /// Goes back to a checkpoint, and repeats the rest.
-    fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
-        let mut reached = with(|machine| {
-            machine.go_back(depth);
-            machine.depth
-        });
-        let was_kept = reached > 0;
-        while reached < depth {
-            let stop = with(|machine| machine.next_stop(depth));
-            repeat(schedule, stop)?;
-            with(Machine::keep);
-            reached = stop;
-        }
-        if was_kept && with(|machine| machine.checkpoints.are_checked) {
-            check(schedule, depth)?;
-        }
-        Ok(())
-    }
-
-    fn ending(&self) -> Ending {
-        with(|machine| machine.ending())
-    }
-
-    fn spin(&self, thread: ThreadId) -> Option<Spin> {
-        let is_held = with(|machine| machine.threads[thread.index()].reads.is_held());
-        is_held.then_some(())?;
-        spin::describe(thread.index(), self.location(thread).map(|place| place.to_string()))
-    }
-
-    fn accesses(&self) -> &[PlainAccess] {
-        // SAFETY: the accesses change only in `reset` and `step`, which need the system for
-        // themselves.
-        with(|machine| unsafe { detached(machine.watch.by_thread().0) })
-    }
-
-    fn newborn_accesses(&self) -> &[PlainAccess] {
-        // SAFETY: as above.
-        with(|machine| unsafe { detached(machine.watch.by_thread().1) })
-    }
-
-    fn look_at(&mut self, memory: Option<ObjectId>) {
-        with(|machine| machine.watch.look_at(memory));
-    }
-
-    fn sightings(&self) -> Vec<Sighting> {
-        let seen = with(|machine| machine.watch.sightings.clone());
-        seen.into_iter()
-            .map(|(thread, write, stack)| Sighting {
-                thread,
-                write,
-                stack: names::locations_of(&stack),
-            })
-            .collect()
-    }
-
-    fn assumptions(&self) -> Vec<String> {
-        let mut assumptions = vec!["sequentially consistent memory".to_owned()];
-        with(|machine| {
-            if machine.has_patience {
-                assumptions.push(match machine.retries {
-                    0 => "that timed waits do not time out and locks that are tried for are \
-                          waited for"
-                        .to_owned(),
-                    n => format!(
-                        "that no thread has timed out or tried for a lock in vain more than {n} \
-                         times"
-                    ),
-                });
-            }
-            assumptions.extend(machine.counting_loops.assumptions());
-        });
-        assumptions.extend(io::assumptions());
-        assumptions
-    }
-
-    fn location(&self, thread: ThreadId) -> Option<Location> {
-        let runs = with(|machine| {
-            let runs = machine.threads[thread.index()].status == Status::Running;
-            machine.is_backtrace_wanted = runs;
-            machine.sites.tell();
-            runs
-        });
-        if !runs {
-            return None;
-        }
-        run(thread.index());
-        let stack = with(|machine| machine.backtrace.take())?;
-        names::location_of(&stack)
-    }
-
-    fn value(&self) -> Option<String> {
-        with(|machine| match machine.value {
-            Value::None => None,
-            Value::Read(value) => Some(format!("= {value}")),
-            Value::Wrote(value) => Some(format!("→{value}")),
-            Value::Changed(old, new) => Some(format!("{old}→{new}")),
-        })
-    }
-
-    fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
-        Cow::Owned(with(|machine| {
-            let thread = &machine.threads[thread.index()];
-            thread.label.as_ref().unwrap_or(&thread.name).clone()
-        }))
-    }
-
-    fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
-        Cow::Owned(name_of(with(|machine| machine.objects.address(object))))
-    }
-
-    fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
-        Cow::Owned(name_of(with(|machine| machine.watch.address(object))))
-    }
-}
-
-/// A slice that does not borrow the machine.
-///
-/// # Safety
-///
-/// Nobody changes it as long as it is used.
-unsafe fn detached<'a, T>(slice: &[T]) -> &'a [T] {
-    // SAFETY: as the caller promises.
-    unsafe { std::slice::from_raw_parts(slice.as_ptr(), slice.len()) }
 }
 
 /// What people call the thing at an address.

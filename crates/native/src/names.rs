@@ -259,5 +259,5 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mu
 /// What people call the thread that runs.
 pub(crate) fn current_thread() -> String {
     use mazurka_core::System;
-    machine::Native.thread_name(machine::current()).into_owned()
+    crate::system::Native.thread_name(machine::current()).into_owned()
 }

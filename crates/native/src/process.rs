@@ -7,10 +7,11 @@
 
 use crate::coroutine;
 use crate::cxx;
-use crate::machine::{self, Status};
+use crate::machine;
 use crate::names;
 use crate::real::replace;
 use crate::spin::watched;
+use crate::thread::{Destructor, Status};
 use mazurka_core::{Operation, ViolationKind};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
@@ -145,7 +146,7 @@ fn check_locks() {
 
 /// The first key from `from` on of which the running thread has a value to be destroyed. It is
 /// taken away.
-fn next_destructor(from: usize) -> Option<(usize, machine::Destructor, usize)> {
+fn next_destructor(from: usize) -> Option<(usize, Destructor, usize)> {
     let idx = machine::current().index();
     machine::with(|machine| {
         (from..machine.keys.len()).find_map(|key| {

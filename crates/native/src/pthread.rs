@@ -7,11 +7,13 @@
 //! in use, joining what was joined or detached, ending while holding a lock.
 
 use crate::coroutine;
-use crate::machine::{self, Destructor, Machine};
+use crate::machine::{self, Machine};
 use crate::memory;
 use crate::names;
 use crate::process::{C11Function, Function, Start};
 use crate::real::replace;
+use crate::system::Native;
+use crate::thread::Destructor;
 use crate::timed;
 use crate::unwind;
 use mazurka_core::{Effect, ObjectId, Operation as O, System as _, ThreadId, ViolationKind};
@@ -79,7 +81,7 @@ fn destroy<T>(pointer: *mut T) {
         }
         (state.owner.or(state.readers.first().copied()), state.sleepers.iter().next())
     });
-    let name = |thread| machine::Native.thread_name(thread).into_owned();
+    let name = |thread| Native.thread_name(thread).into_owned();
     if let Some(holder) = holder {
         misuse(pointer as usize, &format!("is destroyed while {} holds it", name(holder)));
     }
@@ -213,7 +215,7 @@ fn detach(handle: libc::pthread_t) -> c_int {
 fn claim(thread: ThreadId, how: &'static str) {
     let before = machine::with(|machine| machine.threads[thread.index()].claimed.replace(how));
     if let Some(before) = before {
-        let name = machine::Native.thread_name(thread).into_owned();
+        let name = Native.thread_name(thread).into_owned();
         let message = format!("thread {name} is {how} after it was {before}");
         machine::fail(ViolationKind::Assertion, message)
     }

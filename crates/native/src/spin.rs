@@ -39,7 +39,8 @@
 //! the third visit at the earliest. By then the loop has written all that it ever writes.
 
 use crate::coroutine;
-use crate::machine::{self, Machine, Thread};
+use crate::machine::{self, Machine};
+use crate::thread::Thread;
 use crate::watch::CUT;
 use mazurka_core::{ObjectId, Spin, ThreadId};
 use rustc_hash::FxHashMap;

@@ -4,11 +4,12 @@
 //! [`Wishes`]. Without the first the program runs as if this library were not there.
 
 use crate::io;
-use crate::machine::{self, Native};
+use crate::machine;
 use crate::precompiled;
 use crate::process::{Main, Start};
 use crate::report::{self, Report, Used};
 use crate::signals;
+use crate::system::Native;
 use crate::watch::CUT;
 use mazurka_core::{Event, Limit, Schedule, Verdict};
 use mazurka_explore::{BporOpt, Explorer, OptionError, Options, Outcome, Reduction, replay};

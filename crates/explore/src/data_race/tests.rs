@@ -1,0 +1,463 @@
+//! Data races by hand, and on random executions against brute force.
+
+use super::*;
+use Operation as O;
+use expect_test::{Expect, expect};
+use mazurka_core::ThreadSet;
+
+/// One step: thread, operation, effect, its accesses and those of the thread it has started.
+type Taken = (ThreadId, Operation, Effect, [Vec<PlainAccess>; 2]);
+
+fn object(index: usize) -> ObjectId {
+    ObjectId::new(index)
+}
+
+/// `"rw/r"`: reads memory 0, then writes it; the thread that it has started reads it.
+fn taken(thread: usize, operation: Operation, accesses: &str) -> Taken {
+    let access = |how| PlainAccess { object: object(0), write: how == 'w' };
+    let (own, newborn) = accesses.split_once('/').unwrap_or((accesses, ""));
+    let accesses = [own, newborn].map(|all| all.chars().map(access).collect());
+    (ThreadId::new(thread), operation, Effect::Done, accesses)
+}
+
+fn failed(thread: usize, operation: Operation) -> Taken {
+    (ThreadId::new(thread), operation, Effect::Failed, [Vec::new(), Vec::new()])
+}
+
+fn take(
+    races: &mut DataRaces,
+    (thread, operation, effect, [own, newborn]): &Taken,
+) -> Option<DataRace> {
+    races.step(Decision::of(*thread), *operation, *effect, own, newborn)
+}
+
+fn run(steps: &[Taken]) -> Vec<Option<DataRace>> {
+    let mut races = DataRaces::new();
+    steps.iter().map(|step| take(&mut races, step)).collect()
+}
+
+fn check(steps: &[Taken], expect: Expect) {
+    let how = |write| if write { "writes" } else { "reads" };
+    let shown: Vec<String> = run(steps)
+        .into_iter()
+        .flatten()
+        .map(|race| {
+            format!(
+                "{} {} {} at {}, {} {} it at {}",
+                race.first_thread,
+                how(race.first_write),
+                race.memory,
+                race.first,
+                race.second_thread,
+                how(race.second_write),
+                race.second,
+            )
+        })
+        .collect();
+    expect.assert_eq(&shown.join("; "));
+}
+
+#[test]
+fn what_nothing_orders_is_a_race_unless_both_read() {
+    check(
+        &[taken(0, O::Yield, "w"), taken(1, O::Yield, "w")],
+        expect!["T0 writes o0 at 1, T1 writes it at 2"],
+    );
+    let late = [taken(1, O::Yield, ""), taken(0, O::Yield, "rw"), taken(1, O::Yield, "r")];
+    check(&late, expect!["T0 writes o0 at 2, T1 reads it at 3"]);
+    check(
+        &[taken(0, O::Yield, "r"), taken(1, O::Yield, "w")],
+        expect!["T0 reads o0 at 1, T1 writes it at 2"],
+    );
+    check(&[taken(0, O::Yield, "r"), taken(1, O::Yield, "r")], expect![""]);
+    check(&[taken(0, O::Yield, "w"), taken(0, O::Yield, "rw")], expect![""]);
+}
+
+#[test]
+fn a_load_learns_from_the_store_it_sees() {
+    let x = object(0);
+    let store = [taken(0, O::Yield, "w"), taken(0, O::Store(x), "")];
+    for see in [O::Load(x), O::Await(x), O::ReadModifyWrite(x)] {
+        let steps = [&store[..], &[taken(1, see, "rw")]].concat();
+        check(&steps, expect![""]);
+    }
+    // What comes after the operation of a step is not covered by it.
+    check(
+        &[taken(0, O::Store(x), "w"), taken(1, O::Load(x), "r")],
+        expect!["T0 writes o0 at 1, T1 reads it at 2"],
+    );
+    // Another store hides the first one.
+    let hidden = [&store[..], &[taken(2, O::Store(x), ""), taken(1, O::Load(x), "r")]].concat();
+    check(&hidden, expect!["T0 writes o0 at 1, T1 reads it at 4"]);
+    // A read-modify-write does not, and a failed one releases nothing of its own.
+    let rmw = O::ReadModifyWrite(x);
+    let chain = [&store[..], &[taken(2, rmw, ""), taken(1, O::Load(x), "r")]].concat();
+    check(&chain, expect![""]);
+    let swap = [taken(0, O::Yield, "w"), failed(0, rmw), taken(1, O::Load(x), "r")];
+    check(&swap, expect!["T0 writes o0 at 1, T1 reads it at 3"]);
+}
+
+#[test]
+fn a_load_before_a_store_orders_nothing() {
+    let x = object(0);
+    let steps = [
+        taken(0, O::Yield, "w"),
+        taken(0, O::Load(x), ""),
+        taken(1, O::Store(x), ""),
+        taken(1, O::Yield, "w"),
+    ];
+    check(&steps, expect!["T0 writes o0 at 1, T1 writes it at 4"]);
+}
+
+#[test]
+fn locks_order_their_critical_sections() {
+    let (m, condvar) = (object(0), object(1));
+    let wait = O::Wait { condvar, mutex: m };
+    let reacquire = O::Reacquire { condvar, mutex: m };
+    for release in [O::Release(m), wait] {
+        for acquire in [O::Acquire(m), O::TryAcquire(m), reacquire] {
+            let first = [taken(0, O::Acquire(m), "w"), taken(0, release, "")];
+            check(&[&first[..], &[taken(1, acquire, "rw")]].concat(), expect![""]);
+        }
+    }
+    let tried = [
+        taken(0, O::Acquire(m), "w"),
+        taken(0, O::Release(m), ""),
+        failed(1, O::TryAcquire(m)),
+        taken(1, O::Yield, "w"),
+    ];
+    check(&tried, expect!["T0 writes o0 at 1, T1 writes it at 4"]);
+    let notified =
+        [taken(0, O::Yield, "w"), taken(0, O::NotifyAll(condvar), ""), taken(1, reacquire, "r")];
+    check(&notified, expect!["T0 writes o0 at 1, T1 reads it at 3"]);
+}
+
+#[test]
+fn readers_are_ordered_with_writers_only() {
+    let lock = object(0);
+    let reader = |thread, accesses| {
+        [taken(thread, O::ReadAcquire(lock), accesses), taken(thread, O::ReadRelease(lock), "")]
+    };
+    let writer = [taken(2, O::WriteAcquire(lock), "w"), taken(2, O::WriteRelease(lock), "")];
+    let all = [&reader(0, "r")[..], &reader(1, "r"), &writer, &reader(0, "r")].concat();
+    check(&all, expect![""]);
+    check(
+        &[reader(0, "w"), reader(1, "w")].concat(),
+        expect!["T0 writes o0 at 1, T1 writes it at 3"],
+    );
+}
+
+#[test]
+fn spawning_and_joining_order() {
+    let child = ThreadId::new(7);
+    let steps = [
+        taken(0, O::Yield, "w"),
+        taken(0, O::Spawn(child), ""),
+        taken(7, O::Yield, "rw"),
+        taken(0, O::Join(child), "w"),
+    ];
+    check(&steps, expect![""]);
+    let early = [taken(0, O::Spawn(child), "w"), taken(7, O::Yield, "r"), taken(0, O::Yield, "r")];
+    check(&early, expect!["T0 writes o0 at 1, T7 reads it at 2"]);
+}
+
+#[test]
+fn what_a_newborn_does_at_once_is_its_own() {
+    let spawn = O::Spawn(ThreadId::new(1));
+    check(&[taken(0, spawn, "w/r")], expect!["T0 writes o0 at 1, T1 reads it at 1"]);
+    check(&[taken(0, O::Yield, "w"), taken(0, spawn, "/w")], expect![""]);
+    check(
+        &[taken(0, spawn, "/w"), taken(0, O::Yield, "r")],
+        expect!["T1 writes o0 at 1, T0 reads it at 2"],
+    );
+    let joined = [taken(0, spawn, "/w"), taken(0, O::Join(ThreadId::new(1)), "w")];
+    check(&joined, expect![""]);
+}
+
+#[test]
+fn a_message_carries_its_senders_clock_and_room_its_makers() {
+    let send = O::Send { channel: object(0), capacity: 1 };
+    let receive = O::Receive(object(0));
+    check(&[taken(0, O::Yield, "w"), taken(0, send, ""), taken(1, receive, "w")], expect![""]);
+    let full =
+        [taken(0, send, ""), taken(1, O::Yield, "w"), taken(1, receive, ""), taken(0, send, "w")];
+    check(&full, expect![""]);
+    let unbounded = O::Send { channel: object(0), capacity: u32::MAX };
+    let other = [
+        taken(0, unbounded, ""),
+        taken(2, O::Yield, "w"),
+        taken(2, unbounded, ""),
+        taken(1, receive, "r"),
+    ];
+    check(&other, expect!["T2 writes o0 at 2, T1 reads it at 4"]);
+}
+
+#[test]
+fn a_barrier_orders_the_threads_of_one_round() {
+    let (arrive, leave) = (O::Arrive(object(0)), O::Leave { barrier: object(0), parties: 2 });
+    let steps = [
+        taken(0, O::Yield, "w"),
+        taken(0, arrive, ""),
+        taken(1, arrive, ""),
+        taken(2, arrive, ""),
+        taken(1, leave, "r"),
+        taken(3, arrive, ""),
+        taken(3, leave, "r"),
+    ];
+    check(&steps, expect!["T0 writes o0 at 1, T3 reads it at 7"]);
+}
+
+#[test]
+fn a_semaphore_passes_everything_on() {
+    let acquire = O::SemaphoreAcquire { semaphore: object(0), permits: 0 };
+    let steps = [
+        taken(0, O::Yield, "w"),
+        taken(0, O::SemaphoreRelease(object(0)), ""),
+        taken(1, acquire, "r"),
+    ];
+    check(&steps, expect![""]);
+}
+
+/// An xorshift generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+
+    /// A step that need not make sense as part of a program, of one of `n_threads`.
+    fn step(&mut self, n_threads: usize) -> Taken {
+        let thread = ThreadId::new(self.below(n_threads));
+        let other = ThreadId::new(self.below(n_threads));
+        let [x, y, m, lock, semaphore, barrier, channel, condvar] = std::array::from_fn(object);
+        let operations = [
+            O::Load(x),
+            O::Store(x),
+            O::ReadModifyWrite(x),
+            O::Load(y),
+            O::Await(y),
+            O::Store(y),
+            O::Acquire(m),
+            O::TryAcquire(m),
+            O::Release(m),
+            O::Wait { condvar, mutex: m },
+            O::Reacquire { condvar, mutex: m },
+            O::NotifyOne(condvar),
+            O::FutexWait { word: x, queue: condvar },
+            O::FutexResume(condvar),
+            O::ReadAcquire(lock),
+            O::TryReadAcquire(lock),
+            O::ReadRelease(lock),
+            O::WriteAcquire(lock),
+            O::TryWriteAcquire(lock),
+            O::WriteRelease(lock),
+            O::SemaphoreAcquire { semaphore, permits: 1 },
+            O::SemaphoreTryAcquire { semaphore, permits: 1 },
+            O::SemaphoreRelease(semaphore),
+            O::Arrive(barrier),
+            O::Leave { barrier, parties: 2 },
+            O::Send { channel, capacity: 2 },
+            O::TrySend { channel, capacity: 2 },
+            O::Receive(channel),
+            O::TryReceive(channel),
+            O::Spawn(other),
+            O::Join(other),
+            O::Yield,
+        ];
+        let operation = operations[self.below(operations.len())];
+        let may_fail = operation.name().starts_with("try")
+            || matches!(operation, O::SemaphoreTryAcquire { .. } | O::ReadModifyWrite(_));
+        let effect = match operation {
+            O::NotifyOne(_) if self.below(3) > 0 => Effect::Woke(ThreadSet::one(other)),
+            _ if may_fail && self.below(3) == 0 => Effect::Failed,
+            _ => Effect::Done,
+        };
+        // Few accesses, or the first race comes before anything could order it.
+        let n_accesses = if self.below(5) == 0 { 1 + self.below(2) } else { 0 };
+        let n_of_newborn = match operation {
+            O::Spawn(_) => self.below(3),
+            _ => 0,
+        };
+        let accesses = [n_accesses, n_of_newborn].map(|n| self.accesses(n));
+        (thread, operation, effect, accesses)
+    }
+
+    fn accesses(&mut self, n: usize) -> Vec<PlainAccess> {
+        let access = |_| PlainAccess { object: object(self.below(3)), write: self.below(3) == 0 };
+        (0..n).map(access).collect()
+    }
+}
+
+#[test]
+fn taking_steps_back_leaves_nothing_behind() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut races = DataRaces::new();
+    let (mut steps, mut found) = (Vec::new(), Vec::new());
+    for round in 0..4000 {
+        // The rows grow on the way, with steps to take back in the log.
+        let n_threads = 2 + round * 16 / 4000;
+        for _ in 0..random.below(30) {
+            steps.push(random.step(n_threads));
+            found.push(take(&mut races, &steps[steps.len() - 1]));
+        }
+        assert_eq!(found, run(&steps), "round {round}: {steps:?}");
+        let depth = random.below(steps.len() + 1);
+        races.truncate(depth);
+        steps.truncate(depth);
+        found.truncate(depth);
+    }
+    races.truncate(0);
+    assert!(races.undo.is_empty() && races.tables.iter().flatten().all(|&cell| cell == 0));
+    assert!(races.tables[Table::Snapshot as usize].is_empty());
+}
+
+/// Which accesses happen before which operations, by brute force: of step `i`, the operation
+/// is node `2 i` and the accesses are node `2 i + 1`. Bit `n` of entry `m`: `n` leads to `m`.
+fn pasts(steps: &[Taken]) -> Vec<u128> {
+    let mut pasts: Vec<u128> = Vec::new();
+    for later in 0..steps.len() {
+        let mut past = 1 << (2 * later);
+        for (node, &before) in pasts.iter().enumerate() {
+            if leads_to(steps, node, later) {
+                past |= before;
+            }
+        }
+        pasts.push(past);
+        pasts.push(past | 1 << (2 * later + 1));
+    }
+    pasts
+}
+
+/// Whether something goes directly from a node to the operation of a later step.
+fn leads_to(steps: &[Taken], node: usize, later: usize) -> bool {
+    let (from, to) = (&steps[node / 2], &steps[later]);
+    if from.0 == to.0 {
+        return true;
+    }
+    if node % 2 == 1 {
+        return to.1 == O::Join(from.0);
+    }
+    let succeeded = |step: &Taken| step.2 != Effect::Failed;
+    let between = || &steps[node / 2 + 1..later];
+    match (from.1, to.1) {
+        (
+            O::Store(x),
+            O::Load(y) | O::Await(y) | O::ReadModifyWrite(y) | O::FutexWait { word: y, .. },
+        ) => x == y && !between().iter().any(|step| step.1 == O::Store(x)),
+        (
+            O::ReadModifyWrite(x),
+            O::Load(y) | O::Await(y) | O::ReadModifyWrite(y) | O::FutexWait { word: y, .. },
+        ) => {
+            let hidden = between().iter().any(|step| step.1 == O::Store(x));
+            x == y && succeeded(from) && !hidden
+        }
+        (O::Release(_) | O::Wait { .. }, O::Acquire(_) | O::Reacquire { .. }) => true,
+        (O::Release(_) | O::Wait { .. }, O::TryAcquire(_)) => succeeded(to),
+        (O::NotifyOne(_) | O::NotifyAll(_), O::FutexResume(_)) => {
+            matches!(from.2, Effect::Woke(woken) if !woken.is_empty())
+        }
+        (O::WriteRelease(_), O::ReadAcquire(_) | O::WriteAcquire(_)) => true,
+        (O::WriteRelease(_), O::TryReadAcquire(_)) => succeeded(to),
+        (O::WriteRelease(_) | O::ReadRelease(_), O::TryWriteAcquire(_)) => succeeded(to),
+        (O::ReadRelease(_), O::WriteAcquire(_)) => true,
+        (O::SemaphoreRelease(_), O::SemaphoreAcquire { .. }) => true,
+        (O::SemaphoreRelease(_), O::SemaphoreTryAcquire { .. }) => succeeded(to),
+        (O::Spawn(child), _) if child == to.0 => true,
+        (O::Spawn(child), O::Join(joined)) => child == joined,
+        (O::Arrive(_), O::Leave { parties, .. }) => {
+            let rank = |at: usize| {
+                let earlier = steps[..at].iter().filter(|step| matches!(step.1, O::Arrive(_)));
+                earlier.count() as u32 / parties
+            };
+            let own = steps[..later]
+                .iter()
+                .rposition(|step| step.0 == to.0 && matches!(step.1, O::Arrive(_)));
+            own.is_some_and(|own| rank(own) == rank(node / 2))
+        }
+        (O::Send { .. } | O::TrySend { .. }, O::Receive(_) | O::TryReceive(_)) => {
+            succeeded(from) && succeeded(to) && sent(steps, node / 2) == received(steps, later)
+        }
+        (O::Receive(_) | O::TryReceive(_), O::Send { .. } | O::TrySend { .. }) => {
+            let filled = received(steps, node / 2) + 2 == sent(steps, later);
+            succeeded(from) && succeeded(to) && filled
+        }
+        _ => false,
+    }
+}
+
+fn sent(steps: &[Taken], before: usize) -> usize {
+    let send = |step: &&Taken| matches!(step.1, O::Send { .. } | O::TrySend { .. });
+    steps[..before].iter().filter(send).filter(|step| step.2 != Effect::Failed).count()
+}
+
+fn received(steps: &[Taken], before: usize) -> usize {
+    let receive = |step: &&Taken| matches!(step.1, O::Receive(_) | O::TryReceive(_));
+    steps[..before].iter().filter(receive).filter(|step| step.2 != Effect::Failed).count()
+}
+
+/// The same execution, with a step of their own for what newborns do at once; and for each
+/// step, which one it is of those that were given.
+fn unfolded(steps: &[Taken]) -> (Vec<Taken>, Vec<Position>) {
+    let (mut all, mut origins) = (Vec::new(), Vec::new());
+    for (idx, (thread, operation, effect, [own, newborn])) in steps.iter().enumerate() {
+        all.push((*thread, *operation, *effect, [own.clone(), Vec::new()]));
+        origins.push(idx as Position + 1);
+        if let O::Spawn(child) = *operation
+            && !newborn.is_empty()
+        {
+            all.push((child, O::Yield, Effect::Done, [newborn.clone(), Vec::new()]));
+            origins.push(idx as Position + 1);
+        }
+    }
+    (all, origins)
+}
+
+/// All pairs of racing steps of one execution, with their memory and whether they write.
+fn all_races(steps: &[Taken]) -> Vec<(usize, PlainAccess, usize, PlainAccess)> {
+    let pasts = pasts(steps);
+    let mut races = Vec::new();
+    for (later, second) in steps.iter().enumerate() {
+        for (earlier, first) in steps[..later].iter().enumerate() {
+            let ordered = pasts[2 * later] >> (2 * earlier + 1) & 1 == 1;
+            for (&a, &b) in first.3[0].iter().flat_map(|a| second.3[0].iter().map(move |b| (a, b)))
+            {
+                if !ordered && a.object == b.object && (a.write || b.write) {
+                    races.push((earlier, a, later, b));
+                }
+            }
+        }
+    }
+    races
+}
+
+#[test]
+fn the_first_race_is_what_brute_force_finds_first() {
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut n_races = 0;
+    for round in 0..4000 {
+        let n_threads = 2 + random.below(4);
+        let folded: Vec<Taken> = (0..40).map(|_| random.step(n_threads)).collect();
+        let (steps, origins) = unfolded(&folded);
+        let expected = all_races(&steps);
+        let found = run(&steps).into_iter().flatten().next();
+        let at = |step: Position| origins[step as usize - 1];
+        let same = found.map(|it| DataRace { first: at(it.first), second: at(it.second), ..it });
+        let found_at_once = run(&folded).into_iter().flatten().next();
+        assert_eq!(found_at_once, same, "round {round}: {folded:?}");
+        let first = expected.iter().map(|race| race.2).min();
+        let second = found.map(|race| race.second as usize - 1);
+        assert_eq!(second, first, "round {round}: {steps:?}");
+        if let Some(race) = found {
+            n_races += 1;
+            let access = |write| PlainAccess { object: race.memory, write };
+            let (earlier, later) = (race.first as usize - 1, race.second as usize - 1);
+            let pair = (earlier, access(race.first_write), later, access(race.second_write));
+            assert!(expected.contains(&pair), "round {round}: {race:?} in {steps:?}");
+        }
+    }
+    assert!(n_races > 1000, "only {n_races} of the executions have a race");
+}

@@ -1,0 +1,214 @@
+//! The machine as the [`System`] that the explorer drives.
+
+use crate::io;
+use crate::machine::{Machine, Value, name_of, run, with};
+use crate::names;
+use crate::spin;
+use crate::thread::Status;
+use mazurka_core::{
+    Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, PlainAccess, Schedule,
+    Sighting, Spin, System, ThreadId,
+};
+use std::borrow::Cow;
+
+/// The program under the explorer. All values of this type are the same one.
+pub(crate) struct Native;
+
+impl System for Native {
+    fn reset(&mut self) {
+        with(Machine::reset);
+    }
+
+    fn n_threads(&self) -> usize {
+        with(|machine| machine.threads.len())
+    }
+
+    fn next(&self, thread: ThreadId) -> Next {
+        with(|machine| machine.next(thread.index()))
+    }
+
+    fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
+        with(|machine| machine.apply(decision));
+        run(decision.thread.index());
+        // A thread that has ended has handed over to nobody.
+        if let Some(child) = with(Machine::follow) {
+            run(child);
+        }
+        with(Machine::conclude)
+    }
+
+    /// Goes back to a checkpoint, and repeats the rest.
+    fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+        let mut reached = with(|machine| {
+            machine.go_back(depth);
+            machine.depth
+        });
+        let was_kept = reached > 0;
+        while reached < depth {
+            let stop = with(|machine| machine.next_stop(depth));
+            repeat(schedule, stop)?;
+            with(Machine::keep);
+            reached = stop;
+        }
+        if was_kept && with(|machine| machine.checkpoints.are_checked) {
+            check(schedule, depth)?;
+        }
+        Ok(())
+    }
+
+    fn ending(&self) -> Ending {
+        with(|machine| machine.ending())
+    }
+
+    fn spin(&self, thread: ThreadId) -> Option<Spin> {
+        let is_held = with(|machine| machine.threads[thread.index()].reads.is_held());
+        is_held.then_some(())?;
+        spin::describe(thread.index(), self.location(thread).map(|place| place.to_string()))
+    }
+
+    fn accesses(&self) -> &[PlainAccess] {
+        // SAFETY: the accesses change only in `reset` and `step`, which need the system for
+        // themselves.
+        with(|machine| unsafe { detached(machine.watch.by_thread().0) })
+    }
+
+    fn newborn_accesses(&self) -> &[PlainAccess] {
+        // SAFETY: as above.
+        with(|machine| unsafe { detached(machine.watch.by_thread().1) })
+    }
+
+    fn look_at(&mut self, memory: Option<ObjectId>) {
+        with(|machine| machine.watch.look_at(memory));
+    }
+
+    fn sightings(&self) -> Vec<Sighting> {
+        let seen = with(|machine| machine.watch.sightings.clone());
+        seen.into_iter()
+            .map(|(thread, write, stack)| Sighting {
+                thread,
+                write,
+                stack: names::locations_of(&stack),
+            })
+            .collect()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let mut assumptions = vec!["sequentially consistent memory".to_owned()];
+        with(|machine| {
+            if machine.has_patience {
+                assumptions.push(match machine.retries {
+                    0 => "that timed waits do not time out and locks that are tried for are \
+                          waited for"
+                        .to_owned(),
+                    n => format!(
+                        "that no thread has timed out or tried for a lock in vain more than {n} \
+                         times"
+                    ),
+                });
+            }
+            assumptions.extend(machine.counting_loops.assumptions());
+        });
+        assumptions.extend(io::assumptions());
+        assumptions
+    }
+
+    fn location(&self, thread: ThreadId) -> Option<Location> {
+        let runs = with(|machine| {
+            let runs = machine.threads[thread.index()].status == Status::Running;
+            machine.is_backtrace_wanted = runs;
+            machine.sites.tell();
+            runs
+        });
+        if !runs {
+            return None;
+        }
+        run(thread.index());
+        let stack = with(|machine| machine.backtrace.take())?;
+        names::location_of(&stack)
+    }
+
+    fn value(&self) -> Option<String> {
+        with(|machine| match machine.value {
+            Value::None => None,
+            Value::Read(value) => Some(format!("= {value}")),
+            Value::Wrote(value) => Some(format!("→{value}")),
+            Value::Changed(old, new) => Some(format!("{old}→{new}")),
+        })
+    }
+
+    fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
+        Cow::Owned(with(|machine| {
+            let thread = &machine.threads[thread.index()];
+            thread.label.as_ref().unwrap_or(&thread.name).clone()
+        }))
+    }
+
+    fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Owned(name_of(with(|machine| machine.objects.address(object))))
+    }
+
+    fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
+        Cow::Owned(name_of(with(|machine| machine.watch.address(object))))
+    }
+}
+
+/// A slice that does not borrow the machine.
+///
+/// # Safety
+///
+/// Nobody changes it as long as it is used.
+unsafe fn detached<'a, T>(slice: &[T]) -> &'a [T] {
+    // SAFETY: as the caller promises.
+    unsafe { std::slice::from_raw_parts(slice.as_ptr(), slice.len()) }
+}
+
+/// Takes the steps of a schedule from where the machine is up to `depth`. Threads hand over to
+/// each other without the host in between.
+fn repeat(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+    let from = with(|machine| {
+        machine.script.clear();
+        machine.script.extend_from_slice(&schedule.decisions()[machine.depth..depth]);
+        machine.n_followed = 0;
+        machine.watch.is_on = false;
+        machine.depth
+    });
+    while let Some(idx) = with(Machine::follow) {
+        run(idx);
+        // A violation on the way was reported when it was first met.
+        let _ = with(Machine::conclude);
+    }
+    let reached = with(|machine| {
+        machine.watch.is_on = true;
+        machine.script.clear();
+        from + std::mem::take(&mut machine.n_followed)
+    });
+    if reached == depth {
+        return Ok(());
+    }
+    let thread = schedule.decisions()[reached].thread;
+    let found = match thread.index() < Native.n_threads() {
+        true => Native.next(thread),
+        false => Next::Unborn,
+    };
+    Err(Divergence {
+        step: reached + 1,
+        expected: format!("a step of {}", Native.thread_name(thread)),
+        found: format!("{found:?}"),
+    })
+}
+
+/// Compares the state, which a checkpoint helped to get back to, to the one that the same steps lead
+/// to from the start.
+fn check(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+    let kept = with(Machine::describe);
+    with(Machine::reset);
+    repeat(schedule, depth)?;
+    match with(|machine| machine.difference(&kept)) {
+        None => Ok(()),
+        Some(what) => Err(Divergence {
+            step: depth,
+            expected: "the same state as from the start".to_owned(),
+            found: format!("another one: {what} differs"),
+        }),
+    }
+}

@@ -1,0 +1,181 @@
+//! The threads of the program: what is known of one over all executions, and its life in one of them.
+
+use crate::coroutine::Coroutine;
+use crate::futex::ALL_BITS;
+use crate::process::{Handler, Start};
+use crate::spin::Reads;
+use crate::tls::Lender;
+use mazurka_core::{Operation, ThreadId};
+use std::ops::{Deref, DerefMut};
+
+/// What is called with a thread's value of a key when the thread ends.
+pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut std::ffi::c_void);
+
+/// A thread of the program.
+pub(crate) struct Thread {
+    pub(crate) lender: Option<Box<Lender>>,
+    /// By birth, over all executions.
+    pub(crate) children: Vec<ThreadId>,
+    pub(crate) name: String,
+    /// The words of its stack that other threads have touched in any execution, ascending.
+    pub(crate) shared_words: Vec<usize>,
+    /// The lowest stack pointer with which it has read something in any execution.
+    pub(crate) lowest: usize,
+    pub(crate) life: Life,
+}
+
+/// What an execution changes of a thread.
+#[derive(Debug)]
+pub(crate) struct Life {
+    pub(crate) coroutine: Coroutine,
+    pub(crate) status: Status,
+    pub(crate) operation: Operation,
+    /// How many must have come to the barrier the thread waits at.
+    pub(crate) round_end: u32,
+    /// How many children were announced in this execution.
+    pub(crate) n_children: usize,
+    pub(crate) start: Start,
+    /// What the thread ended with.
+    pub(crate) result: usize,
+    /// Its values of the keys.
+    pub(crate) values: Vec<usize>,
+    /// What destroys its thread-local objects, the last one first.
+    pub(crate) handlers: Vec<Handler>,
+    /// Which bits of a wake would wake it from the queue of a futex, and which bits its own wake
+    /// has.
+    pub(crate) woken_by: u32,
+    pub(crate) wakes: u32,
+    /// How often it has failed in vain, and whether it is patient now: see `timed`.
+    pub(crate) n_in_vain: u32,
+    pub(crate) is_patient: bool,
+    /// Whether it was joined or detached.
+    pub(crate) claimed: Option<&'static str>,
+    /// What the program calls it.
+    pub(crate) label: Option<String>,
+    /// For random numbers and clocks, which depend on the thread alone.
+    pub(crate) ticks: u64,
+    pub(crate) random: u64,
+    pub(crate) reads: Reads,
+}
+
+impl Default for Life {
+    fn default() -> Self {
+        Self {
+            coroutine: Coroutine::default(),
+            status: Status::Unborn,
+            operation: Operation::Yield,
+            round_end: 0,
+            n_children: 0,
+            start: Start::Nothing,
+            result: 0,
+            values: Vec::new(),
+            handlers: Vec::new(),
+            woken_by: ALL_BITS,
+            wakes: ALL_BITS,
+            n_in_vain: 0,
+            is_patient: false,
+            claimed: None,
+            label: None,
+            ticks: 0,
+            random: 0,
+            reads: Reads::default(),
+        }
+    }
+}
+
+impl Clone for Life {
+    fn clone(&self) -> Self {
+        let mut life = Self::default();
+        life.clone_from(self);
+        life
+    }
+
+    /// Keeps the memory that it has: this is done for all threads whenever the search goes back.
+    fn clone_from(&mut self, from: &Self) {
+        let &Self {
+            coroutine,
+            status,
+            operation,
+            round_end,
+            n_children,
+            start,
+            result,
+            ref values,
+            ref handlers,
+            woken_by,
+            wakes,
+            n_in_vain,
+            is_patient,
+            claimed,
+            ref label,
+            ticks,
+            random,
+            ref reads,
+        } = from;
+        self.values.clone_from(values);
+        self.handlers.clone_from(handlers);
+        self.label.clone_from(label);
+        self.reads.clone_from(reads);
+        self.coroutine = coroutine;
+        self.status = status;
+        self.operation = operation;
+        self.round_end = round_end;
+        self.n_children = n_children;
+        self.start = start;
+        self.result = result;
+        self.woken_by = woken_by;
+        self.wakes = wakes;
+        self.n_in_vain = n_in_vain;
+        self.is_patient = is_patient;
+        self.claimed = claimed;
+        self.ticks = ticks;
+        self.random = random;
+    }
+}
+
+impl Deref for Thread {
+    type Target = Life;
+
+    fn deref(&self) -> &Life {
+        &self.life
+    }
+}
+
+impl DerefMut for Thread {
+    fn deref_mut(&mut self) -> &mut Life {
+        &mut self.life
+    }
+}
+
+/// Where a thread is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Unborn,
+    /// Born, and has not run yet.
+    New,
+    Running,
+    Finished,
+}
+
+impl Thread {
+    pub(crate) fn new(name: String, idx: usize) -> Self {
+        Self {
+            lender: None,
+            children: Vec::new(),
+            shared_words: Vec::new(),
+            lowest: usize::MAX,
+            name,
+            life: Life { random: idx as u64, ..Life::default() },
+        }
+    }
+
+    /// Whether it was born and has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        matches!(self.status, Status::New | Status::Running)
+    }
+
+    /// What the program calls it.
+    pub(crate) fn handle(&self) -> libc::pthread_t {
+        self.lender.as_ref().map_or(0, |lender| lender.handle)
+    }
+}
