@@ -50,6 +50,21 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+fn all_of_an_expression_is_looked_at() {
+    let text = b"int first(int), second(void), third(void), fourth(int, ...);
+int main(void) {
+    int a = first(1.0L) + second();
+    int b = a ? third() : fourth(a, 2.0L, (int)3.0L);
+    return a == (int)4.0L || b == (int)5.0L;
+}
+";
+    refuses(
+        text,
+        &["x.c:3:19", "x.c:3:27", "x.c:4:17", "x.c:4:37", "x.c:4:48", "x.c:5:22", "x.c:5:40"],
+    );
+}
+
+#[test]
 fn what_is_no_c_is_refused() {
     refuses(b"", &["`x.c` is empty"]);
     refuses(b" \n\t\n", &["`x.c` is empty"]);

@@ -1,7 +1,7 @@
 //! Functions that the compiler has, and those that the library is written with.
 
 use super::expression::number;
-use super::{Checked, Checker, Name, fold};
+use super::{Checked, Checker, Name, all, fold};
 use crate::tree::{Change, Expression, Intrinsic, Kind, Primitive, Wrong};
 use crate::types::{Int, Type};
 use lang_c::ast;
@@ -119,11 +119,10 @@ impl<'a> Checker<'a> {
             return Err(self.invalid(span, format!("`{name}` belongs to the library")));
         };
         let signature = std::rc::Rc::clone(&self.tree.functions[id.0].signature);
-        let mut values = Vec::new();
-        for (argument, ty) in arguments.iter().zip(&signature.parameters) {
+        let values = all(arguments.iter().zip(&signature.parameters).map(|(argument, ty)| {
             let value = self.expression(argument)?;
-            values.push(self.convert(value, ty, span)?);
-        }
+            self.convert(value, ty, span)
+        }))?;
         let kind = Kind::Intrinsic(Intrinsic::Primitive(primitive), values);
         Ok(Expression { kind, ty: signature.result.clone(), span })
     }

@@ -1,6 +1,6 @@
 //! Expressions: their types, the conversions between them, and the places they name.
 
-use super::{Checked, Checker, Name, pointer};
+use super::{Checked, Checker, Name, all, pointer};
 use crate::tree::{
     Base, Binary, Call, Callee, Expression, FunctionId, Kind, Place, Statement, Step, Unary, Update,
 };
@@ -106,8 +106,7 @@ impl<'a> Checker<'a> {
             E::BinaryOperator(it) => self.binary(&it.node, span),
             E::Conditional(it) => self.conditional(&it.node, span).map(Operand::Value),
             E::Comma(parts) => {
-                let parts: Checked<Vec<_>> = parts.iter().map(|it| self.expression(it)).collect();
-                let parts = parts?;
+                let parts = all(parts.iter().map(|it| self.expression(it)))?;
                 let ty = parts.last().map_or(Type::Void, |last| last.ty.clone());
                 Ok(Operand::Value(Expression { kind: Kind::Comma(parts), ty, span }))
             }
@@ -362,8 +361,7 @@ impl<'a> Checker<'a> {
         use BinaryOperator as B;
         let operator = match it.operator.node {
             B::Index => {
-                let left = self.expression(&it.lhs)?;
-                let right = self.expression(&it.rhs)?;
+                let (left, right) = self.both(it)?;
                 // `2[a]` is `a[2]`.
                 let (base, index) =
                     if left.ty.is_pointer() { (left, right) } else { (right, left) };
@@ -371,10 +369,8 @@ impl<'a> Checker<'a> {
                 return self.target(pointer, span).map(Operand::Place);
             }
             B::LogicalAnd | B::LogicalOr => {
-                let left = self.expression(&it.lhs)?;
-                let left = Box::new(self.truth(left)?);
-                let right = self.expression(&it.rhs)?;
-                let right = Box::new(self.truth(right)?);
+                let (left, right) = self.both(it)?;
+                let (left, right) = (Box::new(self.truth(left)?), Box::new(self.truth(right)?));
                 let kind = match it.operator.node {
                     B::LogicalAnd => Kind::And(left, right),
                     _ => Kind::Or(left, right),
@@ -382,22 +378,26 @@ impl<'a> Checker<'a> {
                 return Ok(Operand::Value(Expression { kind, ty: Type::INT, span }));
             }
             B::Assign => {
-                let place = self.place(&it.lhs)?;
-                let value = self.expression(&it.rhs)?;
-                return self.assign(place, value, span).map(Operand::Value);
+                let (place, value) = (self.place(&it.lhs), self.expression(&it.rhs));
+                return self.assign(place?, value?, span).map(Operand::Value);
             }
             ref other => match plain_operator(other) {
                 (operator, false) => operator,
                 (operator, true) => {
-                    let place = self.place(&it.lhs)?;
-                    let by = self.expression(&it.rhs)?;
-                    return self.update(place, operator, by, span).map(Operand::Value);
+                    let (place, by) = (self.place(&it.lhs), self.expression(&it.rhs));
+                    return self.update(place?, operator, by?, span).map(Operand::Value);
                 }
             },
         };
-        let left = self.expression(&it.lhs)?;
-        let right = self.expression(&it.rhs)?;
+        let (left, right) = self.both(it)?;
         self.combine(operator, left, right, span).map(Operand::Value)
+    }
+
+    /// Both sides of an operator. What is wrong with the right one is told even if the left one is
+    /// wrong already.
+    fn both(&mut self, it: &'a ast::BinaryOperatorExpression) -> Checked<(Expression, Expression)> {
+        let (left, right) = (self.expression(&it.lhs), self.expression(&it.rhs));
+        Ok((left?, right?))
     }
 
     pub(super) fn assign(
@@ -494,12 +494,14 @@ impl<'a> Checker<'a> {
         it: &'a ast::ConditionalExpression,
         span: Span,
     ) -> Checked<Expression> {
-        let condition = self.expression(&it.condition)?;
+        let condition = self.expression(&it.condition);
         // `a ?: b` comes out of the parser as `a ? a : b`: the same text twice.
         let is_elvis = it.then_expression.span.start == it.condition.span.start
             && it.then_expression.span.end == it.condition.span.end;
-        let then = if is_elvis { condition.clone() } else { self.expression(&it.then_expression)? };
-        let otherwise = self.expression(&it.else_expression)?;
+        let then =
+            if is_elvis { condition.clone() } else { self.expression(&it.then_expression) };
+        let otherwise = self.expression(&it.else_expression);
+        let (condition, then, otherwise) = (condition?, then?, otherwise?);
         let (then, otherwise) = match then.ty.is_arithmetic() && otherwise.ty.is_arithmetic() {
             true => (self.promote(then, span)?, self.promote(otherwise, span)?),
             false => (then, otherwise),
@@ -622,17 +624,16 @@ impl<'a> Checker<'a> {
         arguments: &'a [Node<ast::Expression>],
         span: Span,
     ) -> Checked<Expression> {
-        let mut values = Vec::new();
-        for (idx, argument) in arguments.iter().enumerate() {
+        let values = all(arguments.iter().enumerate().map(|(idx, argument)| {
             let value = self.expression(argument)?;
             let span = value.span;
-            values.push(match signature.parameters.get(idx) {
-                Some(ty) => self.convert(value, &ty.clone(), span)?,
-                None if value.ty == Type::Float => self.convert(value, &Type::Double, span)?,
-                None if value.ty.as_int().is_some() => self.promote(value, span)?,
-                None => value,
-            });
-        }
+            match signature.parameters.get(idx) {
+                Some(ty) => self.convert(value, &ty.clone(), span),
+                None if value.ty == Type::Float => self.convert(value, &Type::Double, span),
+                None if value.ty.as_int().is_some() => self.promote(value, span),
+                None => Ok(value),
+            }
+        }))?;
         let ty = signature.result.clone();
         self.refuse_foreign(&ty, span)?;
         let result = match ty {

@@ -6,7 +6,7 @@
 //! return 0, which the verdict tells.
 
 use super::expression::{Operand, number};
-use super::{Checked, Checker, Name, pointer};
+use super::{Checked, Checker, Name, all, pointer};
 use crate::tree::{Base, Call, Callee, Expression, Kind, Place};
 use crate::types::{Int, Qualified, Type};
 use lang_c::ast;
@@ -143,10 +143,8 @@ impl<'a> Checker<'a> {
         let text = pointer(&Qualified::plain(Type::Int(Int::Char)));
         let mut done = Vec::new();
         let mut kept = Vec::new();
-        for argument in arguments {
-            let value = self.expression(argument)?;
-            let place = self.kept(value, span, &mut done)?;
-            kept.push(place);
+        for value in all(arguments.iter().map(|it| self.expression(it)))? {
+            kept.push(self.kept(value, span, &mut done)?);
         }
         let nowhere = number(0, text.clone(), span);
         let (target, room) = match to {

@@ -63,6 +63,12 @@ struct Reported;
 
 type Checked<T> = Result<T, Reported>;
 
+/// All of several results. Each is made before any is looked at, so that whatever is wrong is told.
+fn all<T>(results: impl Iterator<Item = Checked<T>>) -> Checked<Vec<T>> {
+    let results: Vec<_> = results.collect();
+    results.into_iter().collect()
+}
+
 /// A function definition that is looked into when somebody needs it.
 #[derive(Clone, Copy, Debug)]
 struct Definition<'a> {
