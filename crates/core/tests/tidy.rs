@@ -16,7 +16,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("ltl", &[]),
     ("promela", &["model", "ltl", "source"]),
     ("statespace", &["core", "model", "ltl"]),
-    ("symbolic", &["core", "model", "ltl"]),
+    ("symbolic", &["core", "model", "ltl", "source"]),
     ("report", &["core"]),
     ("cli", &ALL),
     ("lab", &ALL),
