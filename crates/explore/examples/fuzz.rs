@@ -11,7 +11,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/search/support/mod.rs"]
 mod support;
 
 use mazurka_explore::{BoundKind, Options, Reduction};

@@ -498,8 +498,7 @@ impl<'a> Checker<'a> {
         // `a ?: b` comes out of the parser as `a ? a : b`: the same text twice.
         let is_elvis = it.then_expression.span.start == it.condition.span.start
             && it.then_expression.span.end == it.condition.span.end;
-        let then =
-            if is_elvis { condition.clone() } else { self.expression(&it.then_expression) };
+        let then = if is_elvis { condition.clone() } else { self.expression(&it.then_expression) };
         let otherwise = self.expression(&it.else_expression);
         let (condition, then, otherwise) = (condition?, then?, otherwise?);
         let (then, otherwise) = match then.ty.is_arithmetic() && otherwise.ty.is_arithmetic() {

@@ -1,15 +1,13 @@
 //! Several workers visit together what one visits alone, and `optimal` still nothing twice.
 
-mod support;
-
+use crate::support::programs::{fib, lastzero, nwriters, readers};
+use crate::support::{all_options, disagreement, explore, for_random_programs, name, script};
 use mazurka_core::{Decision, Effect, Failure, Next, System, ThreadId, Verdict};
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_script::{Script, Shape};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use support::programs::{fib, lastzero, nwriters, readers};
-use support::{all_options, disagreement, explore, for_random_programs, name, script};
 
 fn check_shape(shape: &Shape) {
     let mut all = Vec::new();

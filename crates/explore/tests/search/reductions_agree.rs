@@ -1,10 +1,8 @@
 //! Every reduction covers what plain enumeration covers; `optimal` each trace once.
 
-mod support;
-
+use crate::support::{all_options, check_random, disagreement, enumerate, for_random_programs};
 use mazurka_core::System;
 use mazurka_script::Shape;
-use support::{all_options, check_random, disagreement, enumerate, for_random_programs};
 
 #[test]
 fn on_variables() {

@@ -1,8 +1,11 @@
 //! A search that is stopped, written down, read back and resumed, again and again, comes to what
 //! it would have come to in one go.
 
-mod support;
-
+use crate::support::programs::{fib, lastzero, nwriters};
+use crate::support::{
+    Judge, Visits, Watcher, all_options, best_first_options, differs, explore, for_random_programs,
+    name, script,
+};
 use expect_test::{Expect, expect};
 use mazurka_core::{Limit, Statistics, Verdict};
 use mazurka_explore::{
@@ -10,11 +13,6 @@ use mazurka_explore::{
 };
 use mazurka_script::{Script, Shape};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use support::programs::{fib, lastzero, nwriters};
-use support::{
-    Judge, Visits, Watcher, all_options, best_first_options, differs, explore, for_random_programs,
-    name, script,
-};
 
 /// Runs a search in stretches of `length` executions, each from the bytes of the one before.
 fn in_stretches(script: &Script, options: &Options, length: u64) -> (Visits, Outcome) {

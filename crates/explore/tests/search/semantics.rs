@@ -5,16 +5,14 @@
 //! `r=y; r=y | x=1; yield; x=1 | while(x!=1) yield`): they have infinitely many interleavings, so
 //! without a bound there is nothing to compare with. `stateful.rs` has their states.
 
-mod support;
-
+use crate::support::programs::{fib, lastzero, nwriters, parallel, readers};
+use crate::support::{all_options, disagreement, enumerate, explore, script};
 use expect_test::{Expect, expect};
 use mazurka_core::Verdict;
 use mazurka_explore::{Ended, Explorer, Options, Reduction};
 use mazurka_script::Script;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use support::programs::{fib, lastzero, nwriters, parallel, readers};
-use support::{all_options, disagreement, enumerate, explore, script};
 
 /// Enumerates the program and holds every reduction to what there is.
 fn check(text: &str, expect: Expect) {

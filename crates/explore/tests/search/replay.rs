@@ -1,14 +1,12 @@
 //! Printed schedules: every execution can be printed, read and followed again, and what cannot be
 //! followed is refused with the step at which it goes astray.
 
-mod support;
-
+use crate::support::script;
 use expect_test::{Expect, expect};
 use mazurka_core::{Execution, Next, Schedule, Step, System, ThreadId, ThreadSet};
 use mazurka_explore::{Ended, Explorer, Options, Reduction, by_birth, replay};
 use mazurka_script::{Script, Shape, generate};
 use std::sync::Mutex;
-use support::script;
 
 /// What following a schedule comes to.
 fn check(text: &str, schedule: &str, expect: Expect) {

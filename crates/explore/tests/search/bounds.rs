@@ -1,16 +1,14 @@
 //! Every bounded search reaches what plain bounded enumeration reaches, within every limit.
 
-mod support;
-
+use crate::support::bounded::{
+    self, Way, bpor_ways, check_random, check_random_fair, reach, search, ways,
+};
+use crate::support::script;
 use expect_test::{Expect, expect};
 use mazurka_core::{Event, Verdict};
 use mazurka_explore::{Bound, BoundKind, BporOpt, Explorer, Options, Reduction, Saved};
 use mazurka_script::{Shape, generate};
 use std::sync::Mutex;
-use support::bounded::{
-    self, Way, bpor_ways, check_random, check_random_fair, reach, search, ways,
-};
-use support::script;
 
 const TOTAL: [BoundKind; 4] =
     [BoundKind::Depth, BoundKind::Context, BoundKind::Preemption, BoundKind::Delta];

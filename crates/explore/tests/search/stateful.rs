@@ -1,15 +1,13 @@
 //! Searches that store states reach every terminal state and every violation, and come to an end
 //! where executions do not.
 
-mod support;
-
+use crate::support::programs::CYCLIC;
+use crate::support::{explore, for_random_programs, name, script};
 use expect_test::{Expect, expect};
 use mazurka_core::{Limit, Next, System, ThreadId, Verdict};
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome, Reduction};
 use mazurka_script::{Script, Shape, shrink};
 use std::collections::{BTreeSet, VecDeque};
-use support::programs::CYCLIC;
-use support::{explore, for_random_programs, name, script};
 
 /// The reductions that states can be stored beside, with sleep sets and without.
 fn all_stateful() -> Vec<Options> {

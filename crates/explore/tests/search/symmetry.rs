@@ -1,12 +1,10 @@
 //! Renaming threads changes no count: no reduction prefers a program to its mirror image.
 
-mod support;
-
+use crate::support::programs::{fib, lastzero};
+use crate::support::{explore, for_random_programs, script};
 use mazurka_core::System;
 use mazurka_explore::{Options, Reduction};
 use mazurka_script::{Script, Shape};
-use support::programs::{fib, lastzero};
-use support::{explore, for_random_programs, script};
 
 /// Traces and terminal states that each dynamic reduction finds, and executions of `optimal`.
 fn counts(script: &Script) -> [usize; 7] {

@@ -1,16 +1,14 @@
 //! Best-first search covers what plain enumeration covers, whatever comes first; and it keeps
 //! within its memory and refuses as it says.
 
-mod support;
-
+use crate::support::programs::{fib, lastzero, nwriters, parallel, readers};
+use crate::support::{best_first_options, check_with, explore, script};
 use expect_test::{Expect, expect};
 use mazurka_core::Verdict;
 use mazurka_explore::{
     Bound, BoundKind, ExploreError, Explorer, Options, Order, Priority, Reduction,
 };
 use mazurka_script::Shape;
-use support::programs::{fib, lastzero, nwriters, parallel, readers};
-use support::{best_first_options, check_with, explore, script};
 
 fn best_first(priority: Priority) -> Options {
     Options::new().reduction(Reduction::Dpor).order(Order::best_first(priority))

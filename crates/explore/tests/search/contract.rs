@@ -1,7 +1,6 @@
 //! Systems that break their contract are reported, not trusted: what was different, and where.
 
-mod support;
-
+use crate::support::script;
 use expect_test::{Expect, expect};
 use mazurka_core::{
     Decision, Divergence, Effect, Failure, Next, ObjectId, Operation, Schedule, System, ThreadId,
@@ -10,7 +9,6 @@ use mazurka_core::{
 use mazurka_explore::{ExploreError, Explorer, Options, Order, Priority, Reduction, replay};
 use mazurka_script::Script;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::script;
 
 /// What a program does otherwise when it comes back to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +119,7 @@ fn check(lie: Lie, expect: Expect) {
         .filter(|_| !matches!(lie, Lie::Alternatives | Lie::Thread));
     for options in all.into_iter().chain(best_first) {
         for undoes in [true, false] {
-            let name = support::name(&options);
+            let name = crate::support::name(&options);
             let error = Explorer::new(options.clone()).run(make(undoes));
             let error = error.map(drop).expect_err("it lies");
             let is_noticed = matches!(error, ExploreError::Nondeterministic(_));

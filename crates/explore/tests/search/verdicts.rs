@@ -1,15 +1,13 @@
 //! What a search says in the end: the violation with a schedule that leads to it, what was
 //! covered, or which limit it met. To the letter, and the same under every reduction.
 
-mod support;
-
+use crate::support::programs::{nwriters, readers};
+use crate::support::{all_options, name, script};
 use expect_test::{Expect, expect};
 use mazurka_core::{Limit, Next, Schedule, Verdict, ViolationKind};
 use mazurka_explore::{Explorer, Options, Outcome, Reduction, replay};
 use mazurka_script::{Script, Shape};
 use std::time::Duration;
-use support::programs::{nwriters, readers};
-use support::{all_options, name, script};
 
 fn run(script: &Script, options: Options) -> Outcome {
     let outcome = Explorer::new(options).run(|| script.clone());

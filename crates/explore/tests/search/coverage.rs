@@ -1,13 +1,11 @@
 //! The states that a search counts are those that enumeration finds, with every reduction and order.
 
-mod support;
-
+use crate::support::programs::{nwriters, readers};
+use crate::support::{Judge, all_options, best_first_options, for_random_programs, name, script};
 use mazurka_core::StateCoverage;
 use mazurka_explore::{Bound, BoundKind, Explorer, Options, Order, Priority, Reduction};
 use mazurka_script::{Script, Shape};
 use std::collections::BTreeSet;
-use support::programs::{nwriters, readers};
-use support::{Judge, all_options, best_first_options, for_random_programs, name, script};
 
 fn count(script: &Script, options: &Options) -> StateCoverage {
     let mut options = options.clone().stop_at_first(false);

@@ -5,15 +5,13 @@
 //! nothing orders can always be brought that close, since all that is not before either of
 //! them can be left out.
 
-mod support;
-
+use crate::support::{all_options, name, script};
 use expect_test::{Expect, expect};
 use mazurka_core::{
     Decision, Next, Operation, PlainAccess, Schedule, System, ThreadId, ThreadSet, Verdict,
 };
 use mazurka_explore::{Explorer, Options};
 use mazurka_script::{Script, Shape, generate, shrink};
-use support::{all_options, name, script};
 
 /// Whether some interleaving has a race; `None` if there are more than `max`.
 fn has_race(script: &Script, max: usize) -> Option<bool> {

@@ -13,7 +13,7 @@
 //! of GenMC and Nidhugg. The locks of Fig. 7 are arrays; here the block that a thread tries is
 //! written out for as many tries as it can need.
 
-use super::support::script;
+use crate::support::script;
 use expect_test::{Expect, expect};
 use mazurka_core::Verdict;
 use mazurka_explore::{Ended, Explorer, Options, Reduction};

@@ -1,14 +1,12 @@
 //! How far a search is: events that grow, and an estimate that comes near the truth.
 
-mod support;
-
+use crate::support::programs::{fib, lastzero, nwriters, readers};
+use crate::support::script;
 use mazurka_core::{Event, Progress};
 use mazurka_explore::{Explorer, Options, Outcome, Reduction};
 use mazurka_script::Script;
 use std::sync::Mutex;
 use std::time::Duration;
-use support::programs::{fib, lastzero, nwriters, readers};
-use support::script;
 
 /// The events of a search that is asked for them all the time.
 fn events(script: &Script, mut options: Options) -> (Vec<Progress>, Outcome) {

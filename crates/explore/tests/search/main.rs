@@ -1,0 +1,20 @@
+//! Every search against plain enumeration, and what it promises beside that. One program for all
+//! tests: what they have in common is compiled once.
+
+mod best_first;
+mod bounds;
+mod contract;
+mod coverage;
+mod data_races;
+mod jobs;
+mod popl2005;
+mod progress;
+mod reductions_agree;
+mod replay;
+mod saved;
+mod semantics;
+mod spin_loops;
+mod stateful;
+mod support;
+mod symmetry;
+mod verdicts;
