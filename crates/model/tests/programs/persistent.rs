@@ -1,16 +1,13 @@
 //! `persistent` sees what exhaustive search sees, on programs whose arrays are guarded by arrays of
 //! locks, almost guarded, or not at all; and it really uses the guards.
 
-#[path = "support/random.rs"]
-mod random;
-
+use crate::random::Random;
 use mazurka_core::Verdict;
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{
     Access, Action, Compare, Expr, Layout, Place, Program, Races, RegisterId, RoutineBuilder, Sync,
     Type, Vm,
 };
-use random::Random;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 

@@ -1,7 +1,5 @@
 //! Scripts as programs: the language of the test kit, translated.
 
-#![allow(dead_code, reason = "every test uses a part of it")]
-
 use mazurka_core::ViolationKind;
 use mazurka_model::{
     Access, Action, Binary, Callee, Compare, Expr, Init, InitValue, Layout, Message, MessageField,

@@ -2,16 +2,13 @@
 //! programs with loops that really go round, every way to end is found, and whether somebody may be
 //! stuck.
 
-#[path = "support/random.rs"]
-mod random;
-
+use crate::random::Random;
 use mazurka_core::{Decision, Next, System as _, ThreadId};
 use mazurka_explore::{Ended, Explorer, Options, Reduction};
 use mazurka_model::{
     Access, Action, Compare, Expr, ObjectIdx, Place, Program, Races, RoutineBuilder, Sync, Type,
     Update, Vm,
 };
-use random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,10 +1,8 @@
 //! A script and its translation do the same: step by step under random schedules, and trace by
 //! trace under every reduction.
 
-#[path = "support/random.rs"]
-mod random;
-mod support;
-
+use crate::random::Random;
+use crate::translate::{Translated, translate};
 use mazurka_core::{
     Decision, Effect, Next, ObjectId, Operation, PlainAccess, Schedule, System, ThreadId,
     ThreadSet, Verdict,
@@ -12,10 +10,8 @@ use mazurka_core::{
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{Races, Type, Vm};
 use mazurka_script::{Script, Shape, generate};
-use random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
-use support::{Translated, translate};
 
 /// Numbers of one system that stand for numbers of the other.
 #[derive(Default)]
