@@ -141,19 +141,22 @@ pub enum Reduction {
     /// None.
     None,
     /// Those of all processes but one, where that one does what concerns nobody else.
-    #[default]
     Ample,
+    /// Those of all processes but some, where these do what concerns none of the others.
+    #[default]
+    Stubborn,
 }
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::None, Self::Ample];
+    pub const ALL: [Self; 3] = [Self::None, Self::Ample, Self::Stubborn];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Ample => "ample",
+            Self::Stubborn => "stubborn",
         }
     }
 }

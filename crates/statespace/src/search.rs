@@ -52,6 +52,9 @@ pub fn search<T: Transitions>(
 
 fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S) -> Outcome {
     let watch = Watch::new(options);
+    let mut program = program.clone();
+    program.reduce(options.reduction);
+    let program = &program;
     let Searched { counted, found, ended } = match (options.order, options.jobs) {
         (Order::DepthFirst, 1) => {
             let mut search = DepthFirst::new(program.clone(), options, store);

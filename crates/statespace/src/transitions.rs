@@ -15,11 +15,17 @@
 //!   move: both halves of a rendezvous, all of a `d_step`. An atomic block with choices in it is several
 //!   moves, with [transient](Successor::Transient) states between them.
 
+use crate::options::Reduction;
 use mazurka_core::{Location, Told, Violation};
 use std::ops::Range;
 
 /// A program, as the search sees it. A clone is for another worker, and tells the same of every state.
 pub trait Transitions: Clone + Send + Sync {
+    /// What a search of all states is going to leave out; told before it begins. A program may then have
+    /// fewer states: those behind which a process does what concerns nobody else may be
+    /// [transient](Successor::Transient).
+    fn reduce(&mut self, _reduction: Reduction) {}
+
     /// Appends the bytes of the initial state. It is a stored one.
     fn initial(&mut self, state: &mut Vec<u8>);
 
@@ -191,6 +197,12 @@ pub struct Moves {
     bytes: Vec<u8>,
     moves: Vec<Move>,
     groups: Vec<Group>,
+    /// The groups that may stand for all others, by their numbers: sets, one behind the other.
+    members: Vec<u32>,
+    /// Where each set ends in `members`.
+    sets: Vec<u32>,
+    /// How many of the sets, the first ones, have one member.
+    n_single: u32,
     /// The edges that moves pass on their way, beside their own.
     passed: Vec<u32>,
     /// What the next move is to have.
@@ -238,6 +250,9 @@ impl Moves {
         self.bytes.clear();
         self.moves.clear();
         self.groups.clear();
+        self.members.clear();
+        self.sets.clear();
+        self.n_single = 0;
         self.passed.clear();
         self.fault = None;
     }
@@ -278,8 +293,43 @@ impl Moves {
                 self.moves[first as usize..].iter().all(|made| made.step.process == process),
                 "a group is of one process"
             );
-            self.groups.push(Group { process, safety, visible, end });
+            self.groups.push(Group { process, safety: Safety::Dependent, visible, end });
+            self.allow(self.groups.len() - 1, safety);
         }
+    }
+
+    /// Says what a reduction may conclude of a group, by its number, which was closed as
+    /// [`Dependent`](Safety::Dependent).
+    pub fn allow(&mut self, group: usize, safety: Safety) {
+        self.groups[group].safety = safety;
+        if safety >= Safety::Commutes {
+            debug_assert_eq!(self.n_single as usize, self.sets.len(), "larger sets come later");
+            self.n_single += 1;
+            self.members.push(group as u32);
+            self.sets.push(self.members.len() as u32);
+        }
+    }
+
+    /// Says that some groups, by their numbers, may together stand for all others: what is said of one group
+    /// in [`Safety::Commutes`] is true of all their steps and the processes of the other groups.
+    pub fn prefer(&mut self, groups: &[usize]) {
+        self.members.extend(groups.iter().map(|&group| group as u32));
+        self.sets.push(self.members.len() as u32);
+    }
+
+    /// How many sets of groups may stand for all others; only those of one group, or all.
+    pub(crate) fn n_sets(&self, reduction: Reduction) -> u32 {
+        match reduction {
+            Reduction::None => 0,
+            Reduction::Ample => self.n_single,
+            Reduction::Stubborn => self.sets.len() as u32,
+        }
+    }
+
+    /// The groups of the first sets.
+    pub(crate) fn members(&self, n_sets: u32) -> &[u32] {
+        let end = if n_sets == 0 { 0 } else { self.sets[n_sets as usize - 1] };
+        &self.members[..end as usize]
     }
 
     /// How many moves there are.

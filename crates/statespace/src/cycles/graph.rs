@@ -88,7 +88,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
             letters,
             store,
             session: store.session(),
-            reduces: reduction == Reduction::Ample,
+            reduces: reduction != Reduction::None,
             least: if is_fair { Safety::Independent } else { Safety::Commutes },
             is_fair,
             states: Vec::new(),

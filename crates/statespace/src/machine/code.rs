@@ -12,7 +12,7 @@
 //! | channels            | the number of messages, then the messages, oldest first, then zeroes     |
 //! | each process        | its routine (1), its location (2), its priority (1, if there are any), its registers, the objects of its frame, its channels |
 
-use crate::transitions::Safety;
+use super::footprint::{Footprint, Use};
 use mazurka_model::{
     Binary, Compare, LocationId, RegisterId, RoutineId, Span, Type, Unary, ViolationKind,
 };
@@ -237,8 +237,16 @@ pub(super) struct Place {
     pub(super) is_end: bool,
     pub(super) is_progress: bool,
     pub(super) is_accept: bool,
-    /// What a reduction may conclude of the edges.
-    pub(super) safety: Safety,
+    /// What the edges use, see `Analysis::next`.
+    pub(super) next: Footprint,
+    /// What its process may come to use from here on.
+    pub(super) future: Footprint,
+    /// Where edges look at channels, before they do anything.
+    pub(super) looks: Box<[NodeId]>,
+    /// Whether the edges concern nobody but their process.
+    pub(super) is_local: bool,
+    /// Whether they are parts of the step that leads here.
+    pub(super) is_merged: bool,
     /// Whether an edge may change what a property looks at.
     pub(super) is_visible: bool,
 }
@@ -261,6 +269,8 @@ pub(super) struct Routine {
     /// The ends of channels that it alone may use, as the user promises: whether for sending, and the
     /// number of the channel.
     pub(super) exclusive: Vec<(bool, NodeId)>,
+    /// What it may do to channels that never are others.
+    pub(super) uses: Vec<Use>,
     /// Where its registers are, for people.
     pub(super) registers: Vec<(RegisterId, u32, Cell)>,
 }
@@ -333,6 +343,10 @@ pub(super) struct Code {
     pub(super) propositions: Vec<NodeId>,
     /// Whether a process promises to be the only one at an end of a channel.
     pub(super) has_exclusive: bool,
+    /// Whether it is known what places use, so that a reduction is possible.
+    pub(super) reduces: bool,
+    /// Whether messages are sent that do not go to the end of a channel.
+    pub(super) sorts: bool,
     /// Where the first register of a process may be.
     pub(super) record: u32,
 }

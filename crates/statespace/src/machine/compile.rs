@@ -4,8 +4,8 @@ use super::code::{
     Cell, ChannelKind, Code, Edge, Fault, Field, Message, Node, NodeId, Place, Routine, Step,
     Target, Trace, location,
 };
-use super::safety;
-use crate::transitions::Safety;
+use super::footprint::{self, Footprint};
+use super::merge;
 use mazurka_model::{
     self as model, Action, Base, Binary, Callee, Compare, Expr, InitValue, Layout, LayoutId,
     MessageField, Program, Query, RoutineId, Span, Storage, Type, Unary, ViolationKind,
@@ -54,7 +54,8 @@ pub(super) fn compile(program: &Program, propositions: &[Expr]) -> Result<Code, 
         let proposition = compiler.expr(proposition);
         compiler.code.propositions.push(proposition);
     }
-    safety::classify(&mut compiler.code);
+    footprint::footprints(&mut compiler.code);
+    merge::find(&mut compiler.code);
     match compiler.errors.is_empty() {
         true => Ok(compiler.code),
         false => Err(compiler.errors),
@@ -274,7 +275,11 @@ impl Compiler<'_> {
                 is_end: location.labels.end || number == source.end.0 as usize,
                 is_progress: location.labels.progress,
                 is_accept: location.labels.accept,
-                safety: Safety::Dependent,
+                next: Footprint::default(),
+                future: Footprint::default(),
+                looks: Box::default(),
+                is_local: false,
+                is_merged: false,
                 is_visible: true,
             });
         }

@@ -9,19 +9,23 @@
 mod code;
 mod compile;
 mod describe;
+mod footprint;
+mod merge;
 mod run;
-mod safety;
+mod stubborn;
 mod view;
 
 pub use compile::MachineError;
 
 use crate::transitions::{Described, Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
+use crate::options::Reduction;
 use code::{Code, Step as Do};
 use mazurka_core::{Told, Violation, ViolationKind};
 use mazurka_model::{Expr, Program, Span};
 use run::Work;
 use std::cell;
 use std::sync::Arc;
+use stubborn::Sets;
 use view::{Possible, Tables, View};
 
 /// A program that can be searched state by state.
@@ -31,6 +35,10 @@ pub struct Machine {
     tables: Tables,
     work: Work,
     values: Vec<i64>,
+    sets: Sets,
+    reduction: Reduction,
+    /// Whether steps that concern nobody else are parts of the step before.
+    merges: bool,
 }
 
 impl Machine {
@@ -43,7 +51,8 @@ impl Machine {
     pub fn watching(program: &Program, propositions: &[Expr]) -> Result<Self, Vec<MachineError>> {
         let code = Arc::new(compile::compile(program, propositions)?);
         let (tables, work, values) = (Tables::default(), Work::default(), Vec::new());
-        let mut machine = Self { code, tables, work, values };
+        let (sets, reduction) = (Sets::default(), Reduction::default());
+        let mut machine = Self { code, tables, work, values, sets, reduction, merges: false };
         match machine.begin() {
             Ok(()) => Ok(machine),
             Err(fault) => {
@@ -71,12 +80,20 @@ impl Machine {
 
     /// Takes the promises about who uses which end of a channel for granted, instead of checking them.
     pub fn trusting(mut self) -> Self {
-        Arc::make_mut(&mut self.code).has_exclusive = false;
+        let code = Arc::make_mut(&mut self.code);
+        code.has_exclusive = false;
+        footprint::footprints(code);
+        merge::find(code);
         self
     }
 }
 
 impl Transitions for Machine {
+    fn reduce(&mut self, reduction: Reduction) {
+        self.reduction = reduction;
+        self.merges = self.code.reduces && reduction != Reduction::None;
+    }
+
     fn initial(&mut self, state: &mut Vec<u8>) {
         self.begin().expect("it went well when the machine was made");
         state.extend_from_slice(&self.work.state);
@@ -90,9 +107,12 @@ impl Transitions for Machine {
             for process in (0..u32::from(state[0])).rev() {
                 if alone == 0 || u32::from(alone) == process + 1 {
                     self.moves_of(&code, state, process, timeout, moves);
-                    let (safety, is_visible) = self.safety_of(state, process);
-                    moves.close(process, safety, is_visible);
+                    let is_visible = alone != 0 || self.is_visible(state, process);
+                    moves.close(process, Safety::Dependent, is_visible);
                 }
+            }
+            if !timeout && alone == 0 {
+                self.find_sets(&code, state, moves);
             }
             if !moves.is_empty() || !code.uses_timeout {
                 return;
@@ -168,16 +188,20 @@ impl Machine {
         ask(View { code: &self.code, state, tables, timeout: false, fault: &fault })
     }
 
-    /// What a reduction may conclude of the moves of a process.
-    fn safety_of(&self, state: &[u8], process: u32) -> (Safety, bool) {
+    /// Whether the moves of a process may change what a property looks at.
+    fn is_visible(&self, state: &[u8], process: u32) -> bool {
         let fault = cell::Cell::new(None);
         let (code, tables) = (&*self.code, &self.tables);
         let view = View { code, state, tables, timeout: false, fault: &fault };
-        let place = view.place_of(process);
-        // Within an atomic sequence, nobody else has a say.
-        let is_alone = state[1] != 0;
-        let safety = if is_alone { Safety::Dependent } else { place.safety };
-        (safety, place.is_visible || is_alone)
+        view.place_of(process).is_visible
+    }
+
+    /// Tells which moves may stand for all others.
+    fn find_sets(&mut self, code: &Code, state: &[u8], moves: &mut Moves) {
+        let is_asked = self.reduction != Reduction::None && moves.groups().len() > 1;
+        if is_asked && code.reduces {
+            self.sets.find(code, &self.tables, state, self.reduction, moves);
+        }
     }
 
     /// Tells the moves of one process.
@@ -334,8 +358,9 @@ impl Machine {
             self.work.state[at as usize] = step.process as u8;
         }
         let goes_on = edge.atomic && self.can_go_on(code, mover);
-        self.work.state[1] = if goes_on { mover as u8 + 1 } else { 0 };
-        if !goes_on {
+        let alone = if goes_on { Some(mover) } else { self.merged(code, step, mover) };
+        self.work.state[1] = alone.map_or(0, |process| process as u8 + 1);
+        if alone.is_none() {
             for range in &code.scratch {
                 self.work.state[range.clone()].copy_from_slice(&code.globals[range.clone()]);
             }
@@ -343,7 +368,7 @@ impl Machine {
         if let Some(fault) = failed {
             moves.fault(fault);
         }
-        let successor = if goes_on { Successor::Transient } else { Successor::Stored };
+        let successor = if alone.is_some() { Successor::Transient } else { Successor::Stored };
         moves.push(step, successor, &self.work.state);
     }
 
@@ -366,6 +391,23 @@ impl Machine {
         };
         let others = (0..view.n_processes()).filter(|&other| other != process);
         others.into_iter().any(is_theirs).then_some(fault)
+    }
+
+    /// Who goes on alone behind a step because that concerns nobody else.
+    fn merged(&self, code: &Code, step: Step, mover: u32) -> Option<u32> {
+        if !self.merges {
+            return None;
+        }
+        let n_processes = u32::from(self.work.state[0]);
+        let youngest = n_processes.checked_sub(1);
+        let fault = cell::Cell::new(None);
+        let view = self.work.view(code, &fault);
+        let is_merged = |&process: &u32| {
+            process < n_processes
+                && view.place_of(process).is_merged
+                && self.can_go_on(code, process)
+        };
+        [Some(mover), Some(step.process), youngest].into_iter().flatten().find(is_merged)
     }
 
     fn can_go_on(&self, code: &Code, process: u32) -> bool {

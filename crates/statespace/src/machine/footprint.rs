@@ -1,0 +1,859 @@
+//! What the steps of a process use, and what they may ever come to use: known before anything runs.
+//!
+//! Implements the static part of the ample-set conditions as Holzmann and Peled, *An Improvement in
+//! Formal Verification* (FORTE 1994), have it, and the part of stubborn sets that Godefroid,
+//! *Partial-Order Methods for the Verification of Concurrent Systems* (LNCS 1032, 1996), chapter 4, asks
+//! of a program: which operations a process may still execute.
+//!
+//! Differs: a location is not called safe or unsafe. It is told what its steps touch, what the process may
+//! touch from there on (with the processes that it may start), and a state says who else may touch that
+//! (`stubborn.rs`). So no promise of the user is needed to see that a process is alone at an end of a channel.
+//!
+//! A channel is known by an expression. If nothing in that ever changes, such as a parameter that nobody
+//! assigns to, any state tells which channel it will always be.
+
+use super::code::{Code, Edge, Field, Node, NodeId, Place, Step, Target};
+
+/// What is read, written, and done to channels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Footprint {
+    /// One bit for each piece of memory, and some for other things.
+    pub(super) reads: u128,
+    pub(super) writes: u128,
+    /// One bit for each of `Routine::uses`, or [`UNKNOWN`].
+    pub(super) uses: u64,
+}
+
+/// Which processes there are: whoever starts one writes this, and who dies reads it.
+pub(super) const STARTED: u128 = 1 << 127;
+/// The same: whoever asks writes this, and who dies reads it. Two that die do not depend on each other, since
+/// they die in a fixed order.
+pub(super) const COUNTED: u128 = 1 << 124;
+/// How far the trace has come.
+const TRACE: u128 = 1 << 126;
+/// Where processes stand, and their variables, where others ask for them.
+const INSIDE: u128 = 1 << 125;
+/// How many pieces of memory are told apart.
+const MOST_PIECES: usize = 120;
+
+/// A channel that cannot be told, in any way.
+pub(super) const UNKNOWN: u64 = 1 << 63;
+
+/// What is done to a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Send,
+    Receive,
+    /// Its length, or what is in it.
+    Look,
+    /// A process starts that promises to be the only one that sends.
+    ClaimSend,
+    ClaimReceive,
+}
+
+/// How many kinds there are.
+pub(super) const N_KINDS: usize = 5;
+
+/// Something that is done to a channel which never is another one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Use {
+    pub(super) kind: Kind,
+    pub(super) channel: NodeId,
+}
+
+impl Footprint {
+    /// Which processes there are makes a difference.
+    pub(super) const PROCESSES: Self = Self { reads: STARTED, writes: COUNTED, uses: 0 };
+
+    fn add(&mut self, other: Self) {
+        self.reads |= other.reads;
+        self.writes |= other.writes;
+        self.uses |= other.uses;
+    }
+}
+
+/// Works out what all places use.
+pub(super) fn footprints(code: &mut Code) {
+    code.reduces = false;
+    code.routines.iter_mut().for_each(|routine| routine.uses.clear());
+    let routines = live(code);
+    if code.has_priorities || is_watched(code, &routines) {
+        return;
+    }
+    let mut analysis = Analysis::new(code, routines);
+    if !analysis.has_stable_promises() {
+        return;
+    }
+    analysis.run();
+    let sends = |edge: &Edge| match edge.step {
+        Step::Send(number) => code.messages[number as usize].anywhere,
+        _ => false,
+    };
+    code.sorts = code.edges.iter().any(sends);
+    code.reduces = true;
+}
+
+/// The routines that processes run.
+fn live(code: &Code) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut todo: Vec<usize> = code.processes.iter().map(|(it, _)| *it as usize).collect();
+    while let Some(routine) = todo.pop() {
+        if found.contains(&routine) {
+            continue;
+        }
+        found.push(routine);
+        for edge in edges_of(code, routine) {
+            if let Step::Spawn { routine, .. } = code.edges[edge as usize].step {
+                todo.push(routine as usize);
+            }
+        }
+    }
+    found
+}
+
+fn edges_of(code: &Code, routine: usize) -> impl Iterator<Item = u32> {
+    code.routines[routine].places.iter().flat_map(|place| place.edges.clone())
+}
+
+/// Whether some process asks what every step of every other one may change.
+fn is_watched(code: &Code, routines: &[usize]) -> bool {
+    let mut is_watched = code.last.is_some();
+    let mut look = |node: &Node| {
+        is_watched |= matches!(
+            node,
+            Node::Enabled(_) | Node::Location(_) | Node::NonProgress | Node::Last | Node::Priority(_)
+        );
+    };
+    let mut n_timeouts = 0;
+    for &routine in routines {
+        if let Some(node) = code.routines[routine].provided {
+            visit(code, node, &mut look);
+        }
+        for edge in edges_of(code, routine).map(|number| &code.edges[number as usize]) {
+            parts(code, edge, |part| {
+                if let Part::Read(node) = part {
+                    visit(code, node, &mut look);
+                    visit(code, node, &mut |it| {
+                        n_timeouts += usize::from(matches!(it, Node::Timeout));
+                    });
+                }
+            });
+            n_timeouts -= usize::from(waits_for_all(code, edge));
+        }
+    }
+    is_watched || n_timeouts > 0
+}
+
+/// Whether an edge is possible only where nothing else is.
+pub(super) fn waits_for_all(code: &Code, edge: &Edge) -> bool {
+    edge.guard.is_some_and(|guard| matches!(code.nodes[guard.0 as usize], Node::Timeout))
+}
+
+/// A part of an edge.
+enum Part {
+    Read(NodeId),
+    Write(Target),
+    Uses(Kind, NodeId),
+}
+
+/// Takes an edge apart, without what is within an indivisible one.
+fn parts(code: &Code, edge: &Edge, mut tell: impl FnMut(Part)) {
+    let mut read = |nodes: &[NodeId]| nodes.iter().for_each(|node| tell(Part::Read(*node)));
+    edge.guard.iter().for_each(|guard| read(&[*guard]));
+    let mut targets = Vec::new();
+    match &edge.step {
+        Step::Skip | Step::Die | Step::Indivisible { .. } => {}
+        Step::Store { to, value } => {
+            read(&[*value]);
+            targets.push(*to);
+        }
+        Step::Check { condition, .. } => read(&[*condition]),
+        Step::Send(number) | Step::Receive(number) => {
+            let message = &code.messages[*number as usize];
+            read(&[message.channel]);
+            for field in &message.fields {
+                match field {
+                    Field::Value(value) => read(&[*value]),
+                    Field::To(target) => targets.push(*target),
+                    Field::Ignore => {}
+                }
+            }
+            let sends = matches!(edge.step, Step::Send(_));
+            let kind = if sends { Kind::Send } else { Kind::Receive };
+            tell(Part::Uses(kind, message.channel));
+        }
+        Step::Spawn { arguments, to, .. } => {
+            read(arguments);
+            targets.extend(*to);
+        }
+        Step::SetPriority { process, priority } => read(&[*process, *priority]),
+        Step::Print { arguments, .. } => read(arguments),
+    }
+    for target in targets {
+        if let Target::GlobalAt { offset, .. } | Target::LocalAt { offset, .. } = target {
+            tell(Part::Read(offset));
+        }
+        tell(Part::Write(target));
+    }
+}
+
+/// Looks at an expression and all that is in it.
+pub(super) fn visit(code: &Code, id: NodeId, look: &mut dyn FnMut(&Node)) {
+    look(&code.nodes[id.0 as usize]);
+    below(code, id).into_iter().for_each(|inner| visit(code, inner, look));
+}
+
+/// What an expression is made of.
+fn below(code: &Code, id: NodeId) -> Vec<NodeId> {
+    match code.nodes[id.0 as usize] {
+        Node::Const(_)
+        | Node::Global { .. }
+        | Node::Local { .. }
+        | Node::Thread
+        | Node::OwnChannel(_)
+        | Node::Processes
+        | Node::Last
+        | Node::Timeout
+        | Node::NonProgress => Vec::new(),
+        Node::GlobalAt { offset: inner, .. }
+        | Node::LocalAt { offset: inner, .. }
+        | Node::Unary(_, _, inner)
+        | Node::Not(inner)
+        | Node::Convert(_, inner)
+        | Node::Index(inner, _)
+        | Node::Length(inner)
+        | Node::Full(inner)
+        | Node::Empty(inner)
+        | Node::Enabled(inner)
+        | Node::Location(inner)
+        | Node::Priority(inner) => vec![inner],
+        Node::Binary(_, _, left, right)
+        | Node::Compare(_, _, left, right)
+        | Node::Add(left, right)
+        | Node::Subtract(left, right)
+        | Node::Equal(left, right)
+        | Node::Less(left, right) => vec![left, right],
+        Node::If(condition, then, otherwise) => vec![condition, then, otherwise],
+        Node::Poll(number) => {
+            let message = &code.messages[number as usize];
+            let values = message.fields.iter().filter_map(|field| match field {
+                Field::Value(value) => Some(*value),
+                Field::Ignore | Field::To(_) => None,
+            });
+            values.chain([message.channel]).collect()
+        }
+        Node::At { process, .. } | Node::Remote { process, .. } => process.into_iter().collect(),
+        Node::RemoteAt { process, offset, .. } => process.into_iter().chain([offset]).collect(),
+    }
+}
+
+/// The bytes that are written, from and to.
+fn range(target: Target) -> (u32, u32) {
+    match target {
+        Target::Global { at, ty } | Target::Local { at, ty } => (at, at + ty.bytes()),
+        Target::GlobalAt { at, size, .. } | Target::LocalAt { at, size, .. } => (at, at + size),
+    }
+}
+
+fn is_global(target: Target) -> bool {
+    matches!(target, Target::Global { .. } | Target::GlobalAt { .. })
+}
+
+/// Whether two expressions are written alike, in what may be the channel of a [`Use`].
+fn is_same(code: &Code, left: NodeId, right: NodeId) -> bool {
+    let list = |id: NodeId| {
+        let mut nodes = Vec::new();
+        visit(code, id, &mut |node| nodes.push(shape(node)));
+        nodes
+    };
+    left == right || list(left) == list(right)
+}
+
+/// A node without the numbers of those below it.
+fn shape(node: &Node) -> String {
+    let text = format!("{node:?}");
+    let mut shape = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, behind)) = rest.split_once("NodeId(") {
+        shape.push_str(before);
+        rest = behind.split_once(')').map_or("", |(_, rest)| rest);
+    }
+    shape + rest
+}
+
+struct Analysis<'a> {
+    code: &'a mut Code,
+    routines: Vec<usize>,
+    /// Pieces of the program's memory that are written, in their order.
+    pieces: Vec<(u32, u32)>,
+    /// By routine, the pieces of its own memory that are written after its start.
+    changing: Vec<Vec<(u32, u32)>>,
+    /// By routine, whether others ask where its processes stand.
+    is_seen_inside: Vec<bool>,
+    /// What the trace looks at and changes when a message is sent or received.
+    trace: Footprint,
+    /// By routine and place, what a process may come to use.
+    future: Vec<Vec<Footprint>>,
+}
+
+impl<'a> Analysis<'a> {
+    fn new(code: &'a mut Code, routines: Vec<usize>) -> Self {
+        let n_routines = code.routines.len();
+        let mut written = Vec::new();
+        let mut touched = Vec::new();
+        let mut changing = vec![Vec::new(); n_routines];
+        let mut is_seen_inside = vec![false; n_routines];
+        let mut look = |node: &Node| match *node {
+            Node::Global { at, cell } => touched.push((at, at + cell.bytes())),
+            Node::GlobalAt { at, size, .. } => touched.push((at, at + size)),
+            Node::At { routine, .. }
+            | Node::Remote { routine, .. }
+            | Node::RemoteAt { routine, .. } => is_seen_inside[routine as usize] = true,
+            _ => {}
+        };
+        for &routine in &routines {
+            let provided = code.routines[routine].provided;
+            provided.into_iter().for_each(|node| visit(code, node, &mut look));
+            for number in edges_of(code, routine) {
+                parts(code, &code.edges[number as usize], |part| match part {
+                    Part::Read(node) => visit(code, node, &mut look),
+                    Part::Write(target) if is_global(target) => written.push(range(target)),
+                    Part::Write(target) => changing[routine].push(range(target)),
+                    Part::Uses(..) => {}
+                });
+            }
+        }
+        let trace = code.trace.as_ref().map(|trace| trace.routine as usize);
+        for number in trace.into_iter().flat_map(|routine| edges_of(code, routine)) {
+            parts(code, &code.edges[number as usize], |part| {
+                if let Part::Read(node) = part {
+                    visit(code, node, &mut look);
+                }
+            });
+        }
+        for &proposition in &code.propositions {
+            visit(code, proposition, &mut |node| match *node {
+                Node::Global { at, cell } => touched.push((at, at + cell.bytes())),
+                Node::GlobalAt { at, size, .. } => touched.push((at, at + size)),
+                _ => {}
+            });
+        }
+        let pieces = pieces(touched, written);
+        let future = code.routines.iter().map(|it| vec![Footprint::default(); it.places.len()]);
+        let future = future.collect();
+        let mut analysis = Self {
+            code,
+            routines,
+            pieces,
+            changing,
+            is_seen_inside,
+            trace: Footprint::default(),
+            future,
+        };
+        if let Some(routine) = trace {
+            analysis.trace = analysis.trace_of(routine);
+        }
+        analysis
+    }
+
+    fn trace_of(&mut self, routine: usize) -> Footprint {
+        let mut all = Footprint { writes: TRACE, ..Footprint::default() };
+        for number in edges_of(self.code, routine).collect::<Vec<_>>() {
+            all.reads |= self.edge(routine, number).reads;
+        }
+        all
+    }
+
+    /// Whether it never changes which channels the promises are about.
+    fn has_stable_promises(&self) -> bool {
+        let mut promises = self.routines.iter().flat_map(|&routine| {
+            self.code.routines[routine].exclusive.iter().map(move |(_, node)| (routine, *node))
+        });
+        !self.code.has_exclusive
+            || promises.all(|(routine, node)| self.is_stable(routine, node))
+    }
+
+    fn run(&mut self) {
+        let routines = self.routines.clone();
+        for &routine in &routines {
+            self.begin_future(routine);
+        }
+        // What processes may start may start others.
+        while routines.iter().filter(|&&routine| self.spread_future(routine)).count() > 0 {}
+        for &routine in &routines {
+            for idx in 0..self.code.routines[routine].places.len() {
+                let next = self.next(routine, idx);
+                let place = &self.code.routines[routine].places[idx];
+                let is_local = !place.edges.is_empty()
+                    && next == Footprint::default()
+                    && self.code.routines[routine].provided.is_none()
+                    && self.heads(place).all(|edge| {
+                        !edge.atomic
+                            && !waits_for_all(self.code, edge)
+                            && matches!(
+                                edge.step,
+                                Step::Skip
+                                    | Step::Print { .. }
+                                    | Step::Check { .. }
+                                    | Step::Store { .. }
+                                    | Step::Indivisible { .. }
+                            )
+                    });
+                let looks = self.looks(place);
+                let is_local = is_local && looks.is_empty();
+                let is_visible = self.is_visible(routine, idx);
+                let future = self.future[routine][idx];
+                let place = &mut self.code.routines[routine].places[idx];
+                (place.next, place.future) = (next, future);
+                (place.looks, place.is_local, place.is_visible) = (looks, is_local, is_visible);
+            }
+        }
+    }
+
+    fn heads(&self, place: &Place) -> impl Iterator<Item = &Edge> {
+        let code = &*self.code;
+        place.edges.clone().map(|number| &code.edges[number as usize])
+    }
+
+    /// The bit of a piece of memory; none if that is never written.
+    fn bit(&self, at: u32) -> u128 {
+        let idx = self.pieces.partition_point(|(_, end)| *end <= at);
+        match self.pieces.get(idx) {
+            Some((start, _)) if *start <= at => 1 << (idx % MOST_PIECES),
+            _ => 0,
+        }
+    }
+
+    /// What an expression reads, and of which channels.
+    fn reads(&mut self, routine: usize, id: NodeId) -> Footprint {
+        let mut all = Footprint::default();
+        let mut channels = Vec::new();
+        visit(self.code, id, &mut |node| match *node {
+            Node::Global { at, .. } | Node::GlobalAt { at, .. } => all.reads |= self.bit(at),
+            Node::Processes => all.add(Footprint::PROCESSES),
+            Node::At { .. } | Node::Remote { .. } | Node::RemoteAt { .. } => {
+                all.add(Footprint::PROCESSES);
+                all.reads |= INSIDE;
+            }
+            Node::Length(channel) | Node::Full(channel) | Node::Empty(channel) => {
+                channels.push(channel);
+            }
+            Node::Poll(number) => channels.push(self.code.messages[number as usize].channel),
+            _ => {}
+        });
+        for channel in channels {
+            all.uses |= self.intern(routine, Kind::Look, channel);
+        }
+        all
+    }
+
+    /// What an edge uses, with all that is within it.
+    fn edge(&mut self, routine: usize, number: u32) -> Footprint {
+        let mut all = Footprint::default();
+        let mut found = Vec::new();
+        let edge = &self.code.edges[number as usize];
+        parts(self.code, edge, |part| found.push(part));
+        let (is_death, is_start) =
+            (matches!(edge.step, Step::Die), matches!(edge.step, Step::Spawn { .. }));
+        let within = match edge.step {
+            Step::Indivisible { start, end } => Some((start, end)),
+            _ => None,
+        };
+        for part in found {
+            match part {
+                Part::Read(node) => all.add(self.reads(routine, node)),
+                Part::Write(target) if is_global(target) => {
+                    all.writes |= self.bit(range(target).0);
+                }
+                Part::Write(_) => {}
+                Part::Uses(kind, channel) => {
+                    all.uses |= self.intern(routine, kind, channel);
+                    all.add(self.trace);
+                }
+            }
+        }
+        if is_death {
+            all.reads |= STARTED | COUNTED;
+        }
+        if is_start {
+            all.writes |= STARTED;
+            all.uses |= self.claims(routine, number);
+        }
+        if self.is_seen_inside[routine] {
+            all.writes |= INSIDE;
+        }
+        if let Some((start, end)) = within {
+            for inner in self.within(routine, start, end) {
+                all.add(self.edge(routine, inner));
+            }
+        }
+        all
+    }
+
+    /// The edges between two places.
+    fn within(&self, routine: usize, start: u16, end: u16) -> Vec<u32> {
+        self.reachable(routine, start, |to, _| to != end)
+    }
+
+    /// The edges that can be reached from a place by edges that lead on.
+    fn reachable(
+        &self,
+        routine: usize,
+        start: u16,
+        leads_on: impl Fn(u16, &Edge) -> bool,
+    ) -> Vec<u32> {
+        let places = &self.code.routines[routine].places;
+        let mut seen = vec![false; places.len()];
+        let (mut todo, mut found) = (vec![start], Vec::new());
+        while let Some(at) = todo.pop() {
+            if std::mem::replace(&mut seen[at as usize], true) {
+                continue;
+            }
+            for number in places[at as usize].edges.clone() {
+                let edge = &self.code.edges[number as usize];
+                found.push(number);
+                if leads_on(edge.to, edge) {
+                    todo.push(edge.to);
+                }
+            }
+        }
+        found
+    }
+
+    /// What the steps that are next at a place use. A message that is sent or received first is left out,
+    /// and so are channels that are looked at first: a state tells more of these.
+    fn next(&mut self, routine: usize, idx: usize) -> Footprint {
+        let mut all = Footprint::default();
+        if let Some(provided) = self.code.routines[routine].provided {
+            all.add(self.reads(routine, provided));
+        }
+        for number in self.code.routines[routine].places[idx].edges.clone() {
+            let edge = &self.code.edges[number as usize];
+            if waits_for_all(self.code, edge) {
+                continue;
+            }
+            let (to, is_atomic) = (edge.to, edge.atomic);
+            let is_first = !matches!(edge.step, Step::Indivisible { .. } | Step::Spawn { .. });
+            let mut own = self.edge(routine, number);
+            if is_first {
+                own.uses = 0;
+            }
+            all.add(own);
+            if is_atomic {
+                for later in self.reachable(routine, to, |_, edge| edge.atomic) {
+                    let later = self.edge(routine, later);
+                    all.add(later);
+                }
+            }
+        }
+        all
+    }
+
+    /// Where channels are looked at by the edges of a place.
+    fn looks(&self, place: &Place) -> Box<[NodeId]> {
+        let mut found = Vec::new();
+        for edge in self.heads(place) {
+            parts(self.code, edge, |part| {
+                if let Part::Read(node) = part {
+                    collect_looks(self.code, node, &mut found);
+                }
+            });
+        }
+        found.into()
+    }
+
+    fn begin_future(&mut self, routine: usize) {
+        let provided = self.code.routines[routine].provided;
+        let provided = provided.map(|node| self.reads(routine, node)).unwrap_or_default();
+        for idx in 0..self.code.routines[routine].places.len() {
+            let mut all = provided;
+            for number in self.code.routines[routine].places[idx].edges.clone() {
+                all.add(self.edge(routine, number));
+            }
+            self.future[routine][idx] = all;
+        }
+    }
+
+    /// Lets places know what those behind them know; returns whether anything is new.
+    fn spread_future(&mut self, routine: usize) -> bool {
+        let mut is_new = false;
+        let mut goes_on = true;
+        while goes_on {
+            goes_on = false;
+            for idx in (0..self.code.routines[routine].places.len()).rev() {
+                let mut all = self.future[routine][idx];
+                for number in self.code.routines[routine].places[idx].edges.clone() {
+                    all.add(self.future[routine][self.code.edges[number as usize].to as usize]);
+                    all.add(self.started(routine, number));
+                }
+                if all != self.future[routine][idx] {
+                    self.future[routine][idx] = all;
+                    (is_new, goes_on) = (true, true);
+                }
+            }
+        }
+        is_new
+    }
+
+    /// What the processes that an edge starts may come to use.
+    fn started(&mut self, routine: usize, number: u32) -> Footprint {
+        let mut all = Footprint::default();
+        let within = match self.code.edges[number as usize].step {
+            Step::Indivisible { start, end } => self.within(routine, start, end),
+            _ => vec![number],
+        };
+        for number in within {
+            let Step::Spawn { routine: callee, .. } = self.code.edges[number as usize].step else {
+                continue;
+            };
+            let callee = callee as usize;
+            let start = self.code.routines[callee].start as usize;
+            let theirs = self.future[callee][start];
+            all.reads |= theirs.reads;
+            all.writes |= theirs.writes;
+            all.uses |= theirs.uses & UNKNOWN;
+            for idx in 0..self.code.routines[callee].uses.len() {
+                if theirs.uses & 1 << idx != 0 {
+                    let Use { kind, channel } = self.code.routines[callee].uses[idx];
+                    all.uses |= self.handed_over(routine, number, kind, channel);
+                }
+            }
+            all.uses |= self.claims(routine, number);
+        }
+        all
+    }
+
+    /// The promises of the process that an edge starts.
+    fn claims(&mut self, routine: usize, number: u32) -> u64 {
+        let Step::Spawn { routine: callee, .. } = self.code.edges[number as usize].step else {
+            return 0;
+        };
+        if !self.code.has_exclusive {
+            return 0;
+        }
+        let promises = self.code.routines[callee as usize].exclusive.clone();
+        let promises = promises.into_iter().map(|(sends, channel)| {
+            let kind = if sends { Kind::ClaimSend } else { Kind::ClaimReceive };
+            self.handed_over(routine, number, kind, channel)
+        });
+        promises.fold(0, |all, it| all | it)
+    }
+
+    /// What a process that is started does to a channel, in the words of who starts it.
+    fn handed_over(&mut self, routine: usize, number: u32, kind: Kind, channel: NodeId) -> u64 {
+        match self.told_by_caller(number, channel) {
+            Caller::Knows(node) => self.intern(routine, kind, node),
+            Caller::IsNew => 0,
+            Caller::Unknown => UNKNOWN,
+        }
+    }
+
+    fn told_by_caller(&mut self, number: u32, channel: NodeId) -> Caller {
+        let code = &*self.code;
+        let Step::Spawn { routine: callee, arguments, .. } = &code.edges[number as usize].step
+        else {
+            return Caller::Unknown;
+        };
+        let callee = &code.routines[*callee as usize];
+        match code.nodes[channel.0 as usize] {
+            Node::Convert(_, inner) => self.told_by_caller(number, inner),
+            Node::OwnChannel(_) => Caller::IsNew,
+            Node::Local { at, .. } => {
+                let parameter = callee.parameters.iter().position(|(offset, _)| *offset == at);
+                let is_first = |(target, _): &&(Target, NodeId)| {
+                    matches!(target, Target::Local { at: there, .. } if *there == at)
+                };
+                match (parameter, callee.prologue.iter().rev().find(is_first)) {
+                    (_, Some((_, value))) => self.told_by_caller(number, *value),
+                    (Some(parameter), None) => Caller::Knows(arguments[parameter]),
+                    (None, None) => Caller::Unknown,
+                }
+            }
+            _ => {
+                let mut is_about_callee = false;
+                visit(code, channel, &mut |node| {
+                    is_about_callee |= matches!(
+                        node,
+                        Node::Local { .. } | Node::LocalAt { .. } | Node::Thread | Node::OwnChannel(_)
+                    );
+                });
+                if is_about_callee { Caller::Unknown } else { Caller::Knows(channel) }
+            }
+        }
+    }
+
+    /// The bit of something that is done to a channel.
+    fn intern(&mut self, routine: usize, kind: Kind, channel: NodeId) -> u64 {
+        if !self.is_stable(routine, channel) {
+            return UNKNOWN;
+        }
+        let code = &*self.code;
+        let is_known = |it: &Use| it.kind == kind && is_same(code, it.channel, channel);
+        let uses = &code.routines[routine].uses;
+        let idx = uses.iter().position(is_known).unwrap_or(uses.len());
+        if idx == 63 {
+            return UNKNOWN;
+        }
+        if idx == uses.len() {
+            self.code.routines[routine].uses.push(Use { kind, channel });
+        }
+        1 << idx
+    }
+
+    /// Whether an expression is worth the same to a process as long as it lives.
+    fn is_stable(&self, routine: usize, id: NodeId) -> bool {
+        let mut is_stable = true;
+        let changes = |pieces: &[(u32, u32)], at: u32, end: u32| {
+            pieces.iter().any(|(start, stop)| *start < end && at < *stop)
+        };
+        visit(self.code, id, &mut |node| {
+            is_stable &= match *node {
+                Node::Global { at, cell } => !changes(&self.pieces, at, at + cell.bytes()),
+                Node::GlobalAt { at, size, .. } => !changes(&self.pieces, at, at + size),
+                Node::Local { at, cell } => {
+                    !changes(&self.changing[routine], at, at + cell.bytes())
+                }
+                Node::LocalAt { at, size, .. } => !changes(&self.changing[routine], at, at + size),
+                Node::Const(_)
+                | Node::Thread
+                | Node::OwnChannel(_)
+                | Node::Unary(..)
+                | Node::Binary(..)
+                | Node::Add(..)
+                | Node::Subtract(..)
+                | Node::Compare(..)
+                | Node::Equal(..)
+                | Node::Less(..)
+                | Node::Not(_)
+                | Node::Convert(..)
+                | Node::If(..)
+                | Node::Index(..) => true,
+                _ => false,
+            };
+        });
+        is_stable
+    }
+
+    /// Whether the steps that are next at a place may change what a property looks at.
+    fn is_visible(&mut self, routine: usize, idx: usize) -> bool {
+        let mut numbers: Vec<(u16, u32)> = Vec::new();
+        for number in self.code.routines[routine].places[idx].edges.clone() {
+            numbers.push((idx as u16, number));
+            let edge = &self.code.edges[number as usize];
+            if edge.atomic {
+                let later = self.reachable(routine, edge.to, |_, edge| edge.atomic);
+                numbers.extend(later.into_iter().map(|number| (self.source(routine, number), number)));
+            }
+        }
+        numbers.into_iter().any(|(from, number)| self.is_seen(routine, from, number))
+    }
+
+    fn source(&self, routine: usize, number: u32) -> u16 {
+        let places = &self.code.routines[routine].places;
+        let found = places.iter().position(|place| place.edges.contains(&number));
+        found.expect("every edge leaves a place") as u16
+    }
+
+    fn is_seen(&mut self, routine: usize, from: u16, number: u32) -> bool {
+        let places = &self.code.routines[routine].places;
+        let labels = |place: &Place| (place.is_progress, place.is_accept);
+        let edge = &self.code.edges[number as usize];
+        let to = edge.to;
+        if labels(&places[from as usize]) != labels(&places[to as usize]) {
+            return true;
+        }
+        let mut numbers = vec![number];
+        if let Step::Indivisible { start, end } = edge.step {
+            numbers.extend(self.within(routine, start, end));
+        }
+        let mut locals = Vec::new();
+        for &number in &numbers {
+            parts(self.code, &self.code.edges[number as usize], |part| {
+                if let Part::Write(target) = part
+                    && !is_global(target)
+                {
+                    locals.push(range(target));
+                }
+            });
+        }
+        let own = self.edge(routine, number);
+        let changes_channels = own.uses != 0;
+        let changes_processes = own.writes & STARTED != 0 || own.reads & COUNTED != 0;
+        let code = &*self.code;
+        let (mut is_seen, mut memory) = (false, 0);
+        let is_written =
+            |at: u32, end: u32| locals.iter().any(|(start, stop)| *start < end && at < *stop);
+        for &proposition in &code.propositions {
+            visit(code, proposition, &mut |node| match *node {
+                Node::Global { at, .. } | Node::GlobalAt { at, .. } => memory |= self.bit(at),
+                Node::Processes => is_seen |= changes_processes,
+                Node::At { routine: theirs, location, .. } => {
+                    is_seen |= changes_processes;
+                    is_seen |= theirs as usize == routine && (from == location || to == location);
+                }
+                Node::Remote { routine: theirs, at, cell, .. } => {
+                    is_seen |= changes_processes;
+                    is_seen |= theirs as usize == routine && is_written(at, at + cell.bytes());
+                }
+                Node::RemoteAt { routine: theirs, at, size, .. } => {
+                    is_seen |= changes_processes;
+                    is_seen |= theirs as usize == routine && is_written(at, at + size);
+                }
+                Node::Length(_) | Node::Full(_) | Node::Empty(_) | Node::Poll(_) => {
+                    is_seen |= changes_channels;
+                }
+                Node::Last
+                | Node::Timeout
+                | Node::NonProgress
+                | Node::Enabled(_)
+                | Node::Location(_)
+                | Node::Priority(_) => is_seen = true,
+                _ => {}
+            });
+        }
+        is_seen || own.writes & memory != 0
+    }
+}
+
+/// What who starts a process knows of a channel that the process uses.
+enum Caller {
+    Knows(NodeId),
+    /// The process makes it.
+    IsNew,
+    Unknown,
+}
+
+/// Collects the parts of an expression that look at a channel.
+fn collect_looks(code: &Code, id: NodeId, found: &mut Vec<NodeId>) {
+    let is_look = |node: &Node| {
+        matches!(node, Node::Length(_) | Node::Full(_) | Node::Empty(_) | Node::Poll(_))
+    };
+    let mut has_looks = false;
+    visit(code, id, &mut |node| has_looks |= is_look(node));
+    if !has_looks {
+        return;
+    }
+    if is_look(&code.nodes[id.0 as usize]) {
+        found.push(id);
+    }
+    below(code, id).into_iter().for_each(|inner| collect_looks(code, inner, found));
+}
+
+/// The pieces of memory that are written, each as large as everything that overlaps with it.
+fn pieces(touched: Vec<(u32, u32)>, written: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    let mut all: Vec<(u32, u32, bool)> =
+        touched.into_iter().map(|(start, end)| (start, end, false)).collect();
+    all.extend(written.into_iter().map(|(start, end)| (start, end, true)));
+    all.sort_unstable();
+    let mut joined: Vec<(u32, u32, bool)> = Vec::new();
+    for (start, end, is_written) in all {
+        match joined.last_mut() {
+            Some(last) if start < last.1 => {
+                last.1 = last.1.max(end);
+                last.2 |= is_written;
+            }
+            _ => joined.push((start, end, is_written)),
+        }
+    }
+    joined.into_iter().filter(|piece| piece.2).map(|(start, end, _)| (start, end)).collect()
+}
