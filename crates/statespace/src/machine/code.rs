@@ -245,7 +245,9 @@ pub(super) struct Place {
     pub(super) looks: Box<[NodeId]>,
     /// Whether the edges concern nobody but their process.
     pub(super) is_local: bool,
-    /// Whether they are parts of the step that leads here.
+    /// The bytes of its process that nobody reads any more.
+    pub(super) dead: Box<[Range<u32>]>,
+    /// Whether the edges are parts of the step that leads here.
     pub(super) is_merged: bool,
     /// Whether an edge may change what a property looks at.
     pub(super) is_visible: bool,

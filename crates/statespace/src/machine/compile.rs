@@ -5,7 +5,7 @@ use super::code::{
     Target, Trace, location,
 };
 use super::footprint::{self, Footprint};
-use super::merge;
+use super::{liveness, merge};
 use mazurka_model::{
     self as model, Action, Base, Binary, Callee, Compare, Expr, InitValue, Layout, LayoutId,
     MessageField, Program, Query, RoutineId, Span, Storage, Type, Unary, ViolationKind,
@@ -56,6 +56,7 @@ pub(super) fn compile(program: &Program, propositions: &[Expr]) -> Result<Code, 
     }
     footprint::footprints(&mut compiler.code);
     merge::find(&mut compiler.code);
+    liveness::find(&mut compiler.code);
     match compiler.errors.is_empty() {
         true => Ok(compiler.code),
         false => Err(compiler.errors),
@@ -279,6 +280,7 @@ impl Compiler<'_> {
                 future: Footprint::default(),
                 looks: Box::default(),
                 is_local: false,
+                dead: Box::default(),
                 is_merged: false,
                 is_visible: true,
             });

@@ -29,8 +29,6 @@ pub(super) const STARTED: u128 = 1 << 127;
 /// The same: whoever asks writes this, and who dies reads it. Two that die do not depend on each other, since
 /// they die in a fixed order.
 pub(super) const COUNTED: u128 = 1 << 124;
-/// How far the trace has come.
-const TRACE: u128 = 1 << 126;
 /// Where processes stand, and their variables, where others ask for them.
 const INSIDE: u128 = 1 << 125;
 /// How many pieces of memory are told apart.
@@ -54,11 +52,12 @@ pub(super) enum Kind {
 /// How many kinds there are.
 pub(super) const N_KINDS: usize = 5;
 
-/// Something that is done to a channel which never is another one.
+/// Something that is done to a channel. It is always the same one, as long as nobody writes what `reads` says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
     pub(super) kind: Kind,
     pub(super) channel: NodeId,
+    pub(super) reads: u128,
 }
 
 impl Footprint {
@@ -121,43 +120,58 @@ fn is_watched(code: &Code, routines: &[usize]) -> bool {
     let mut look = |node: &Node| {
         is_watched |= matches!(
             node,
-            Node::Enabled(_) | Node::Location(_) | Node::NonProgress | Node::Last | Node::Priority(_)
+            Node::Enabled(_)
+                | Node::Location(_)
+                | Node::NonProgress
+                | Node::Last
+                | Node::Priority(_)
         );
     };
-    let mut n_timeouts = 0;
+    let mut has_timeout = false;
+    let mut look_out = |node: &Node| has_timeout |= matches!(node, Node::Timeout);
     for &routine in routines {
         if let Some(node) = code.routines[routine].provided {
             visit(code, node, &mut look);
+            visit(code, node, &mut look_out);
         }
         for edge in edges_of(code, routine).map(|number| &code.edges[number as usize]) {
             parts(code, edge, |part| {
                 if let Part::Read(node) = part {
                     visit(code, node, &mut look);
-                    visit(code, node, &mut |it| {
-                        n_timeouts += usize::from(matches!(it, Node::Timeout));
-                    });
+                    if !waits_for_all(code, edge) {
+                        visit(code, node, &mut look_out);
+                    }
                 }
             });
-            n_timeouts -= usize::from(waits_for_all(code, edge));
         }
     }
-    is_watched || n_timeouts > 0
+    is_watched || has_timeout
 }
 
 /// Whether an edge is possible only where nothing else is.
 pub(super) fn waits_for_all(code: &Code, edge: &Edge) -> bool {
-    edge.guard.is_some_and(|guard| matches!(code.nodes[guard.0 as usize], Node::Timeout))
+    fn is_false_before(code: &Code, id: NodeId) -> bool {
+        match code.nodes[id.0 as usize] {
+            Node::Timeout => true,
+            Node::If(condition, _, otherwise) => {
+                is_false_before(code, condition)
+                    && matches!(code.nodes[otherwise.0 as usize], Node::Const(0))
+            }
+            _ => false,
+        }
+    }
+    edge.guard.is_some_and(|guard| is_false_before(code, guard))
 }
 
 /// A part of an edge.
-enum Part {
+pub(super) enum Part {
     Read(NodeId),
     Write(Target),
     Uses(Kind, NodeId),
 }
 
 /// Takes an edge apart, without what is within an indivisible one.
-fn parts(code: &Code, edge: &Edge, mut tell: impl FnMut(Part)) {
+pub(super) fn parts(code: &Code, edge: &Edge, mut tell: impl FnMut(Part)) {
     let mut read = |nodes: &[NodeId]| nodes.iter().for_each(|node| tell(Part::Read(*node)));
     edge.guard.iter().for_each(|guard| read(&[*guard]));
     let mut targets = Vec::new();
@@ -248,7 +262,7 @@ fn below(code: &Code, id: NodeId) -> Vec<NodeId> {
 }
 
 /// The bytes that are written, from and to.
-fn range(target: Target) -> (u32, u32) {
+pub(super) fn range(target: Target) -> (u32, u32) {
     match target {
         Target::Global { at, ty } | Target::Local { at, ty } => (at, at + ty.bytes()),
         Target::GlobalAt { at, size, .. } | Target::LocalAt { at, size, .. } => (at, at + size),
@@ -290,7 +304,9 @@ struct Analysis<'a> {
     changing: Vec<Vec<(u32, u32)>>,
     /// By routine, whether others ask where its processes stand.
     is_seen_inside: Vec<bool>,
-    /// What the trace looks at and changes when a message is sent or received.
+    /// Whether anybody can tell that a process has died.
+    has_deaths: bool,
+    /// What the trace looks at when a message is sent or received.
     trace: Footprint,
     /// By routine and place, what a process may come to use.
     future: Vec<Vec<Footprint>>,
@@ -347,9 +363,11 @@ impl<'a> Analysis<'a> {
             pieces,
             changing,
             is_seen_inside,
+            has_deaths: true,
             trace: Footprint::default(),
             future,
         };
+        analysis.has_deaths = analysis.sees_deaths();
         if let Some(routine) = trace {
             analysis.trace = analysis.trace_of(routine);
         }
@@ -357,11 +375,81 @@ impl<'a> Analysis<'a> {
     }
 
     fn trace_of(&mut self, routine: usize) -> Footprint {
-        let mut all = Footprint { writes: TRACE, ..Footprint::default() };
+        let mut all = Footprint::default();
         for number in edges_of(self.code, routine).collect::<Vec<_>>() {
             all.reads |= self.edge(routine, number).reads;
         }
         all
+    }
+
+    /// Whether anybody can tell a process that has died from one that waits to die, or the number of one
+    /// process from that of another. Nobody can if the numbers are not asked for, channels are the program's, and
+    /// there cannot be too many processes.
+    fn sees_deaths(&self) -> bool {
+        let mut sees = false;
+        let mut look = |node: &Node| {
+            sees |= matches!(
+                node,
+                Node::Thread
+                    | Node::Processes
+                    | Node::At { .. }
+                    | Node::Remote { .. }
+                    | Node::RemoteAt { .. }
+            );
+        };
+        for &routine in &self.routines {
+            let provided = self.code.routines[routine].provided;
+            provided.into_iter().for_each(|node| visit(self.code, node, &mut look));
+            for number in edges_of(self.code, routine) {
+                parts(self.code, &self.code.edges[number as usize], |part| {
+                    if let Part::Read(node) = part {
+                        visit(self.code, node, &mut look);
+                    }
+                });
+            }
+        }
+        let prologues = self.routines.iter().flat_map(|&it| &self.code.routines[it].prologue);
+        prologues.for_each(|(_, value)| visit(self.code, *value, &mut look));
+        let is_known = |routine: &usize| {
+            let routine = &self.code.routines[*routine];
+            !routine.channels.is_empty() || !routine.exclusive.is_empty() && self.code.has_exclusive
+        };
+        let tells = |number: u32| {
+            matches!(self.code.edges[number as usize].step, Step::Spawn { to: Some(_), .. })
+        };
+        let mut begun = self.code.processes.iter().map(|(routine, _)| *routine as usize);
+        let most = begun.try_fold(0, |sum, it| Some(sum + self.population(it, &mut Vec::new())?));
+        sees || self.routines.iter().any(is_known)
+            || self.routines.iter().flat_map(|&it| edges_of(self.code, it)).any(tells)
+            || most.is_none_or(|most| most >= usize::from(u8::MAX))
+    }
+
+    /// How many processes there may be because of one, itself included; unless there is no telling.
+    fn population(&self, routine: usize, above: &mut Vec<usize>) -> Option<usize> {
+        if above.contains(&routine) {
+            return None;
+        }
+        above.push(routine);
+        let mut most: usize = 1;
+        for number in edges_of(self.code, routine) {
+            let edge = &self.code.edges[number as usize];
+            let (start, end) = match edge.step {
+                Step::Spawn { routine: callee, .. } => {
+                    let goes_round =
+                        self.reachable(routine, edge.to, |_, _| true).contains(&number);
+                    most = most.saturating_add(self.population(callee as usize, above)?);
+                    if goes_round { return None } else { continue }
+                }
+                Step::Indivisible { start, end } => (start, end),
+                _ => continue,
+            };
+            let mut within = self.within(routine, start, end).into_iter();
+            if within.any(|it| matches!(self.code.edges[it as usize].step, Step::Spawn { .. })) {
+                return None;
+            }
+        }
+        above.pop();
+        Some(most)
     }
 
     /// Whether it never changes which channels the promises are about.
@@ -370,7 +458,15 @@ impl<'a> Analysis<'a> {
             self.code.routines[routine].exclusive.iter().map(move |(_, node)| (routine, *node))
         });
         !self.code.has_exclusive
-            || promises.all(|(routine, node)| self.is_stable(routine, node))
+            || promises.all(|(routine, node)| {
+                let mut is_written = false;
+                visit(self.code, node, &mut |it| {
+                    if let Node::Global { at, .. } | Node::GlobalAt { at, .. } = *it {
+                        is_written |= self.bit(at) != 0;
+                    }
+                });
+                !is_written && self.is_stable(routine, node)
+            })
     }
 
     fn run(&mut self) {
@@ -397,6 +493,7 @@ impl<'a> Analysis<'a> {
                                     | Step::Check { .. }
                                     | Step::Store { .. }
                                     | Step::Indivisible { .. }
+                                    | Step::Die
                             )
                     });
                 let looks = self.looks(place);
@@ -472,7 +569,7 @@ impl<'a> Analysis<'a> {
                 }
             }
         }
-        if is_death {
+        if is_death && self.has_deaths {
             all.reads |= STARTED | COUNTED;
         }
         if is_start {
@@ -614,7 +711,7 @@ impl<'a> Analysis<'a> {
             all.uses |= theirs.uses & UNKNOWN;
             for idx in 0..self.code.routines[callee].uses.len() {
                 if theirs.uses & 1 << idx != 0 {
-                    let Use { kind, channel } = self.code.routines[callee].uses[idx];
+                    let Use { kind, channel, .. } = self.code.routines[callee].uses[idx];
                     all.uses |= self.handed_over(routine, number, kind, channel);
                 }
             }
@@ -660,9 +757,7 @@ impl<'a> Analysis<'a> {
             Node::OwnChannel(_) => Caller::IsNew,
             Node::Local { at, .. } => {
                 let parameter = callee.parameters.iter().position(|(offset, _)| *offset == at);
-                let is_first = |(target, _): &&(Target, NodeId)| {
-                    matches!(target, Target::Local { at: there, .. } if *there == at)
-                };
+                let is_first = |(target, _): &&(Target, NodeId)| matches!(target, Target::Local { at: there, .. } if *there == at);
                 match (parameter, callee.prologue.iter().rev().find(is_first)) {
                     (_, Some((_, value))) => self.told_by_caller(number, *value),
                     (Some(parameter), None) => Caller::Knows(arguments[parameter]),
@@ -674,7 +769,10 @@ impl<'a> Analysis<'a> {
                 visit(code, channel, &mut |node| {
                     is_about_callee |= matches!(
                         node,
-                        Node::Local { .. } | Node::LocalAt { .. } | Node::Thread | Node::OwnChannel(_)
+                        Node::Local { .. }
+                            | Node::LocalAt { .. }
+                            | Node::Thread
+                            | Node::OwnChannel(_)
                     );
                 });
                 if is_about_callee { Caller::Unknown } else { Caller::Knows(channel) }
@@ -695,12 +793,19 @@ impl<'a> Analysis<'a> {
             return UNKNOWN;
         }
         if idx == uses.len() {
-            self.code.routines[routine].uses.push(Use { kind, channel });
+            let mut reads = 0;
+            visit(self.code, channel, &mut |node| {
+                if let Node::Global { at, .. } | Node::GlobalAt { at, .. } = *node {
+                    reads |= self.bit(at);
+                }
+            });
+            self.code.routines[routine].uses.push(Use { kind, channel, reads });
         }
         1 << idx
     }
 
-    /// Whether an expression is worth the same to a process as long as it lives.
+    /// Whether an expression is worth the same to a process as long as it lives, as far as its own memory is
+    /// concerned.
     fn is_stable(&self, routine: usize, id: NodeId) -> bool {
         let mut is_stable = true;
         let changes = |pieces: &[(u32, u32)], at: u32, end: u32| {
@@ -708,13 +813,13 @@ impl<'a> Analysis<'a> {
         };
         visit(self.code, id, &mut |node| {
             is_stable &= match *node {
-                Node::Global { at, cell } => !changes(&self.pieces, at, at + cell.bytes()),
-                Node::GlobalAt { at, size, .. } => !changes(&self.pieces, at, at + size),
                 Node::Local { at, cell } => {
                     !changes(&self.changing[routine], at, at + cell.bytes())
                 }
                 Node::LocalAt { at, size, .. } => !changes(&self.changing[routine], at, at + size),
                 Node::Const(_)
+                | Node::Global { .. }
+                | Node::GlobalAt { .. }
                 | Node::Thread
                 | Node::OwnChannel(_)
                 | Node::Unary(..)
@@ -742,7 +847,8 @@ impl<'a> Analysis<'a> {
             let edge = &self.code.edges[number as usize];
             if edge.atomic {
                 let later = self.reachable(routine, edge.to, |_, edge| edge.atomic);
-                numbers.extend(later.into_iter().map(|number| (self.source(routine, number), number)));
+                numbers
+                    .extend(later.into_iter().map(|number| (self.source(routine, number), number)));
             }
         }
         numbers.into_iter().any(|(from, number)| self.is_seen(routine, from, number))
@@ -778,7 +884,10 @@ impl<'a> Analysis<'a> {
         }
         let own = self.edge(routine, number);
         let changes_channels = own.uses != 0;
-        let changes_processes = own.writes & STARTED != 0 || own.reads & COUNTED != 0;
+        let changes_processes = numbers.iter().any(|&number| {
+            let step = &self.code.edges[number as usize].step;
+            matches!(step, Step::Spawn { .. } | Step::Die)
+        });
         let code = &*self.code;
         let (mut is_seen, mut memory) = (false, 0);
         let is_written =
@@ -840,7 +949,7 @@ fn collect_looks(code: &Code, id: NodeId, found: &mut Vec<NodeId>) {
 }
 
 /// The pieces of memory that are written, each as large as everything that overlaps with it.
-fn pieces(touched: Vec<(u32, u32)>, written: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+pub(super) fn pieces(touched: Vec<(u32, u32)>, written: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     let mut all: Vec<(u32, u32, bool)> =
         touched.into_iter().map(|(start, end)| (start, end, false)).collect();
     all.extend(written.into_iter().map(|(start, end)| (start, end, true)));

@@ -10,6 +10,7 @@ mod code;
 mod compile;
 mod describe;
 mod footprint;
+mod liveness;
 mod merge;
 mod run;
 mod stubborn;
@@ -17,8 +18,8 @@ mod view;
 
 pub use compile::MachineError;
 
-use crate::transitions::{Described, Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
 use crate::options::Reduction;
+use crate::transitions::{Described, Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
 use code::{Code, Step as Do};
 use mazurka_core::{Told, Violation, ViolationKind};
 use mazurka_model::{Expr, Program, Span};
@@ -39,6 +40,8 @@ pub struct Machine {
     reduction: Reduction,
     /// Whether steps that concern nobody else are parts of the step before.
     merges: bool,
+    /// Whether what nobody reads any more is forgotten.
+    forgets: bool,
 }
 
 impl Machine {
@@ -52,7 +55,8 @@ impl Machine {
         let code = Arc::new(compile::compile(program, propositions)?);
         let (tables, work, values) = (Tables::default(), Work::default(), Vec::new());
         let (sets, reduction) = (Sets::default(), Reduction::default());
-        let mut machine = Self { code, tables, work, values, sets, reduction, merges: false };
+        let mut machine =
+            Self { code, tables, work, values, sets, reduction, merges: false, forgets: false };
         match machine.begin() {
             Ok(()) => Ok(machine),
             Err(fault) => {
@@ -75,6 +79,11 @@ impl Machine {
                 self.work.state[at + 3] = code.routines[*routine as usize].priority;
             }
         }
+        if self.forgets {
+            for process in 0..u32::from(self.work.state[0]) {
+                liveness::forget(&code, &self.work.tables, &mut self.work.state, process);
+            }
+        }
         Ok(())
     }
 
@@ -91,7 +100,8 @@ impl Machine {
 impl Transitions for Machine {
     fn reduce(&mut self, reduction: Reduction) {
         self.reduction = reduction;
-        self.merges = self.code.reduces && reduction != Reduction::None;
+        self.forgets = reduction != Reduction::None;
+        self.merges = self.forgets && self.code.reduces;
     }
 
     fn initial(&mut self, state: &mut Vec<u8>) {
@@ -357,6 +367,7 @@ impl Machine {
         if let Some(at) = code.last {
             self.work.state[at as usize] = step.process as u8;
         }
+        self.forget(code, step, mover);
         let goes_on = edge.atomic && self.can_go_on(code, mover);
         let alone = if goes_on { Some(mover) } else { self.merged(code, step, mover) };
         self.work.state[1] = alone.map_or(0, |process| process as u8 + 1);
@@ -391,6 +402,19 @@ impl Machine {
         };
         let others = (0..view.n_processes()).filter(|&other| other != process);
         others.into_iter().any(is_theirs).then_some(fault)
+    }
+
+    /// Forgets what is dead where those stand who have moved.
+    fn forget(&mut self, code: &Code, step: Step, mover: u32) {
+        if !self.forgets {
+            return;
+        }
+        let n_processes = u32::from(self.work.state[0]);
+        for process in [mover, step.process, n_processes.wrapping_sub(1)] {
+            if process < n_processes {
+                liveness::forget(code, &self.work.tables, &mut self.work.state, process);
+            }
+        }
     }
 
     /// Who goes on alone behind a step because that concerns nobody else.

@@ -89,9 +89,19 @@ struct Next {
     needs: Set,
 }
 
+/// Whether it is next for a process to die.
+fn dies(view: View<'_>, process: u32) -> bool {
+    let mut edges = view.place_of(process).edges.clone();
+    edges.any(|number| matches!(view.code.edges[number as usize].step, Step::Die))
+}
+
 /// What was worked out about a state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sets {
+    /// What some process may come to write.
+    writes: u128,
+    /// The channels that the trace is about.
+    traced: Set,
     futures: Vec<Option<Uses>>,
     needs: Vec<Option<Set>>,
     /// By number of a channel, the process that has it.
@@ -117,7 +127,7 @@ impl Sets {
         for group in 0..n_groups {
             let process = moves.groups()[group].process;
             if view.place_of(process).is_local {
-                let is_free = !code.uses_timeout;
+                let is_free = !code.uses_timeout && !dies(view, process);
                 let safety = if is_free { Safety::Independent } else { Safety::Commutes };
                 moves.allow(group, safety);
                 has_single = true;
@@ -159,9 +169,12 @@ impl Sets {
         self.needs.clear();
         self.needs.resize(n_processes, None);
         self.owners.clear();
+        self.traced = traced(view);
+        self.writes = 0;
         for process in 0..view.n_processes() {
             let routine = &view.code.routines[view.routine_of(process) as usize];
             self.owners.extend(routine.channels.iter().map(|_| process));
+            self.writes |= view.place_of(process).future.writes;
         }
     }
 
@@ -190,7 +203,7 @@ impl Sets {
         let Next { avoids, mut needs } = self.next_of(view, process);
         for other in (0..view.n_processes()).filter(|&other| other != process) {
             let future = *self.futures[other as usize]
-                .get_or_insert_with(|| Self::future_of(view, other));
+                .get_or_insert_with(|| Self::future_of(view, other, self.writes));
             if avoids.interferes(&future) {
                 insert(&mut needs, other as usize);
             }
@@ -200,10 +213,10 @@ impl Sets {
     }
 
     /// What a process may come to use.
-    fn future_of(view: View<'_>, process: u32) -> Uses {
+    fn future_of(view: View<'_>, process: u32, writes: u128) -> Uses {
         let footprint = view.place_of(process).future;
         let mut uses = Uses::of(footprint);
-        Self::each_channel(view, process, footprint.uses, |channel| match channel {
+        Self::each_channel(view, process, footprint.uses, writes, |channel| match channel {
             Some((kind, idx)) => uses.channel(kind, idx),
             None => uses.any_channel(),
         });
@@ -215,6 +228,7 @@ impl Sets {
         view: View<'_>,
         process: u32,
         mut bits: u64,
+        writes: u128,
         mut tell: impl FnMut(Option<(Kind, usize)>),
     ) {
         if bits & UNKNOWN != 0 {
@@ -225,7 +239,11 @@ impl Sets {
         while bits != 0 {
             let used = uses[bits.trailing_zeros() as usize];
             bits &= bits - 1;
-            tell(Self::channel_of(view, process, used.channel).map(|idx| (used.kind, idx)));
+            let channel = match used.reads & writes {
+                0 => Self::channel_of(view, process, used.channel),
+                _ => None,
+            };
+            tell(channel.map(|idx| (used.kind, idx)));
         }
     }
 
@@ -242,11 +260,12 @@ impl Sets {
     fn next_of(&self, view: View<'_>, process: u32) -> Next {
         let place = view.place_of(process);
         let mut next = Next { avoids: Uses::of(place.next), needs: NONE };
-        Self::each_channel(view, process, place.next.uses, |channel| match channel {
+        Self::each_channel(view, process, place.next.uses, self.writes, |channel| match channel {
             Some((kind, idx)) => {
                 next.avoids.all_of(idx);
                 self.depend_on_owner(view, process, idx, &mut next);
                 self.depend_on_promises(view, process, kind, idx, &mut next);
+                self.depend_on_trace(idx, &mut next);
             }
             None => next.avoids.any_channel(),
         });
@@ -321,6 +340,7 @@ impl Sets {
         };
         self.depend_on_owner(view, process, idx, next);
         self.depend_on_promises(view, process, own, idx, next);
+        self.depend_on_trace(idx, next);
         let (at, kind) = view.tables.channels[idx];
         let capacity = view.code.kinds[kind as usize].capacity;
         let length = view.length(at as usize, kind as usize);
@@ -371,6 +391,16 @@ impl Sets {
         }
     }
 
+    /// The trace has an opinion on the order of what is sent and received.
+    fn depend_on_trace(&self, idx: usize, next: &mut Next) {
+        if contains(&self.traced, idx) {
+            for kind in [Kind::Send, Kind::Receive] {
+                let avoided = &mut next.avoids.channels[kind as usize];
+                avoided.iter_mut().zip(&self.traced).for_each(|(mine, traced)| *mine |= traced);
+            }
+        }
+    }
+
     /// Whether it is wrong to use an end of a channel depends on who is there.
     fn depend_on_promises(
         &self,
@@ -397,4 +427,22 @@ impl Sets {
             }
         }
     }
+}
+
+/// The channels that the trace is about.
+fn traced(view: View<'_>) -> Set {
+    let Some(trace) = &view.code.trace else { return NONE };
+    let places = &view.code.routines[trace.routine as usize].places;
+    let mut set = NONE;
+    for number in places.iter().flat_map(|place| place.edges.clone()) {
+        if let Step::Send(message) | Step::Receive(message) = view.code.edges[number as usize].step
+        {
+            let channel = view.code.messages[message as usize].channel;
+            match Sets::channel_of(view, 0, channel) {
+                Some(idx) => insert(&mut set, idx),
+                None => return ALL,
+            }
+        }
+    }
+    set
 }
