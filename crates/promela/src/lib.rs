@@ -66,7 +66,19 @@ pub struct NamedFormula {
 
 /// The model that a file is.
 pub fn translate(file: &Path, options: &Options) -> Result<Model, Faults> {
-    let work = || translate_here(file, options);
+    with_room(|| {
+        let text = preprocess::preprocess(file, &options.preprocessor, &options.flags)?;
+        translate_here(&file.to_string_lossy(), text)
+    })
+}
+
+/// The model that a text is, without comments and macros.
+pub fn translate_text(name: &str, text: &str) -> Result<Model, Faults> {
+    with_room(|| translate_here(name, text.to_owned()))
+}
+
+/// Does something with more room on the stack.
+fn with_room(work: impl FnOnce() -> Result<Model, Vec<Fault>> + Send) -> Result<Model, Faults> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         match thread.spawn_scoped(scope, work).map(|it| it.join()) {
@@ -80,16 +92,14 @@ pub fn translate(file: &Path, options: &Options) -> Result<Model, Faults> {
     })
 }
 
-fn translate_here(file: &Path, options: &Options) -> Result<Model, Vec<Fault>> {
-    let text = preprocess::preprocess(file, &options.preprocessor, &options.flags)?;
-    let name = file.to_string_lossy();
+fn translate_here(name: &str, text: String) -> Result<Model, Vec<Fault>> {
     let (tokens, mut faults) = lexer::tokens(&text, 0);
     let (units, more) = parse::parse(&text, tokens);
     faults.extend(more);
     let mut sources = Sources::default();
-    sources.texts.push(Text::new(&name, text));
+    sources.texts.push(Text::new(name, text));
     let model = match faults.is_empty() {
-        true => lower::lower(&name, &sources, &units),
+        true => lower::lower(name, &sources, &units),
         false => Err(faults),
     };
     model.map_err(|faults| placed(&sources, faults))

@@ -80,7 +80,9 @@ pub(super) fn footprints(code: &mut Code) {
         return;
     }
     let mut analysis = Analysis::new(code, routines);
-    if !analysis.has_stable_promises() {
+    let has_provided =
+        analysis.routines.iter().any(|&it| analysis.code.routines[it].provided.is_some());
+    if !analysis.has_stable_promises() || has_provided && analysis.has_missed_rendezvous {
         return;
     }
     analysis.run();
@@ -304,6 +306,11 @@ struct Analysis<'a> {
     changing: Vec<Vec<(u32, u32)>>,
     /// By routine, whether others ask where its processes stand.
     is_seen_inside: Vec<bool>,
+    /// By number of an edge, whether it makes a difference that it is *not* possible: there is an `else` beside it,
+    /// or it would keep or lose control.
+    is_missed: Vec<bool>,
+    /// Whether that may depend on where others stand, since nothing is in between.
+    has_missed_rendezvous: bool,
     /// Whether anybody can tell that a process has died.
     has_deaths: bool,
     /// What the trace looks at when a message is sent or received.
@@ -363,15 +370,48 @@ impl<'a> Analysis<'a> {
             pieces,
             changing,
             is_seen_inside,
+            is_missed: Vec::new(),
+            has_missed_rendezvous: false,
             has_deaths: true,
             trace: Footprint::default(),
             future,
         };
+        analysis.find_missed();
         analysis.has_deaths = analysis.sees_deaths();
         if let Some(routine) = trace {
             analysis.trace = analysis.trace_of(routine);
         }
         analysis
+    }
+
+    /// Finds the edges of which it makes a difference that they are not possible.
+    fn find_missed(&mut self) {
+        let mut is_missed = vec![false; self.code.edges.len()];
+        for &routine in &self.routines {
+            let places = &self.code.routines[routine].places;
+            let mut keeps_control = vec![false; places.len()];
+            for number in edges_of(self.code, routine) {
+                let edge = &self.code.edges[number as usize];
+                keeps_control[edge.to as usize] |= edge.atomic;
+                if let Step::Indivisible { start, end } = edge.step {
+                    for within in self.within(routine, start, end) {
+                        is_missed[within as usize] = true;
+                    }
+                }
+            }
+            for (idx, place) in places.iter().enumerate() {
+                let is_ranked = |edge: &Edge| edge.otherwise || edge.escape.is_some();
+                if keeps_control[idx] || self.heads(place).any(is_ranked) {
+                    place.edges.clone().for_each(|number| is_missed[number as usize] = true);
+                }
+            }
+        }
+        let uses_channel = |number: usize| {
+            matches!(self.code.edges[number].step, Step::Send(_) | Step::Receive(_))
+        };
+        self.has_missed_rendezvous = self.code.kinds.iter().any(|kind| kind.capacity == 0)
+            && (0..is_missed.len()).any(|number| is_missed[number] && uses_channel(number));
+        self.is_missed = is_missed;
     }
 
     fn trace_of(&mut self, routine: usize) -> Footprint {
@@ -565,6 +605,9 @@ impl<'a> Analysis<'a> {
                 Part::Write(_) => {}
                 Part::Uses(kind, channel) => {
                     all.uses |= self.intern(routine, kind, channel);
+                    if self.is_missed[number as usize] {
+                        all.uses |= self.intern(routine, Kind::Look, channel);
+                    }
                     all.add(self.trace);
                 }
             }
@@ -636,6 +679,9 @@ impl<'a> Analysis<'a> {
                 own.uses = 0;
             }
             all.add(own);
+            if self.has_missed_rendezvous {
+                all.uses |= self.offers(routine, idx) | self.offers(routine, to as usize);
+            }
             if is_atomic {
                 for later in self.reachable(routine, to, |_, edge| edge.atomic) {
                     let later = self.edge(routine, later);
@@ -644,6 +690,26 @@ impl<'a> Analysis<'a> {
             }
         }
         all
+    }
+
+    /// The channels that a process at a place is ready to send to or to receive from.
+    fn offers(&mut self, routine: usize, idx: usize) -> u64 {
+        let mut numbers: Vec<u32> = self.code.routines[routine].places[idx].edges.clone().collect();
+        for number in numbers.clone() {
+            if let Step::Indivisible { start, .. } = self.code.edges[number as usize].step {
+                numbers.extend(self.code.routines[routine].places[start as usize].edges.clone());
+            }
+        }
+        let mut found = Vec::new();
+        for number in numbers {
+            parts(self.code, &self.code.edges[number as usize], |part| {
+                if let Part::Uses(kind, channel) = part {
+                    found.push((kind, channel));
+                }
+            });
+        }
+        let found = found.into_iter().map(|(kind, channel)| self.intern(routine, kind, channel));
+        found.fold(0, |all, it| all | it)
     }
 
     /// Where channels are looked at by the edges of a place.

@@ -54,7 +54,7 @@ impl Machine {
     pub fn watching(program: &Program, propositions: &[Expr]) -> Result<Self, Vec<MachineError>> {
         let code = Arc::new(compile::compile(program, propositions)?);
         let (tables, work, values) = (Tables::default(), Work::default(), Vec::new());
-        let (sets, reduction) = (Sets::default(), Reduction::default());
+        let (sets, reduction) = (Sets::default(), Reduction::Ample);
         let mut machine =
             Self { code, tables, work, values, sets, reduction, merges: false, forgets: false };
         match machine.begin() {
