@@ -5,16 +5,11 @@
 //! an [`Answer`]: safe, with a certificate that [can be checked](Certificate); safe to a depth; or
 //! unsafe, with a [`Witness`] that [can be run](Circuit::simulate).
 
-mod aig;
-mod answer;
 mod circuit;
-mod cone;
-mod limits;
-mod witness;
+mod engine;
 
-pub use aig::{Aig, Lit, Node, Patterns};
-pub use answer::{Answer, Certificate, Depth, Engine, Outcome, Progress, Statistics};
-pub use circuit::{Bad, Circuit, Input, Latch};
-pub use cone::{Cone, Wanted};
-pub use limits::Limits;
-pub use witness::{Property, Simulation, Witness, WitnessError};
+pub use circuit::{
+    Aig, Bad, Circuit, Cone, Input, Latch, Lit, Node, Patterns, Property, Simulation, Wanted,
+    Witness, WitnessError, Word,
+};
+pub use engine::{Answer, Certificate, Depth, Engine, Limits, Outcome, Progress, Statistics};

@@ -5,7 +5,16 @@
 //! has none. In each frame inputs are free, and the latches of the next one have what their next-state
 //! functions say. A frame counts only if all constraints hold in it and in those before it.
 
-use crate::{Aig, Lit, Node};
+mod aig;
+mod cone;
+mod operator;
+mod witness;
+mod word;
+
+pub use aig::{Aig, Lit, Node, Patterns};
+pub use cone::{Cone, Wanted};
+pub use witness::{Property, Simulation, Witness, WitnessError};
+pub use word::Word;
 
 /// A value that is free in every frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
