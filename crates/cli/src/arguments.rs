@@ -406,7 +406,8 @@ pub(crate) struct Search {
     /// What is left out: none, persistent, dpor, source or optimal
     ///
     /// By default `optimal`; `dpor` within a bound that `optimal` has no use for, and `source` with
-    /// `--order best-first`. With `--engine statespace`: none or ample, by default `ample`.
+    /// `--order best-first`. With `--engine statespace` and for models: none, ample or stubborn, by default
+    /// `stubborn`.
     #[arg(long, value_name = "NAME")]
     reduction: Option<Left>,
     /// How far executions may stray: depth, context, preemption, delta, fair, local-depth or
@@ -565,15 +566,17 @@ impl FromStr for Ordered {
 #[derive(Clone, Copy, Debug)]
 enum Left {
     Executions(Reduction),
-    Ample,
+    States(stored::Reduction),
 }
 
 impl FromStr for Left {
     type Err = OptionError;
 
     fn from_str(text: &str) -> Result<Self, OptionError> {
-        match text {
-            "ample" => Ok(Self::Ample),
+        let of_states = stored::Reduction::ALL.into_iter().find(|it| it.name() == text);
+        match of_states {
+            // The name that both have is that of executions.
+            Some(reduction) if reduction != stored::Reduction::None => Ok(Self::States(reduction)),
             _ => text.parse().map(Self::Executions),
         }
     }
@@ -627,7 +630,9 @@ impl Search {
         options.bounds.clone_from(&self.bound);
         options.reduction = match self.reduction {
             Some(Left::Executions(reduction)) => reduction,
-            Some(Left::Ample) => return needs_states("--reduction ample"),
+            Some(Left::States(reduction)) => {
+                return needs_states(&format!("--reduction {}", reduction.name()));
+            }
             None if matches!(order, Order::BestFirst(_)) => Reduction::Source,
             None => Reduction::default_within(&self.bound),
         };
@@ -663,7 +668,8 @@ impl Search {
         };
         options.reduction = match self.reduction {
             Some(Left::Executions(Reduction::None)) => stored::Reduction::None,
-            _ => stored::Reduction::Ample,
+            Some(Left::States(reduction)) => reduction,
+            _ => stored::Reduction::default(),
         };
         options.storage = storing.storage;
         options.shorten = storing.shorten;
@@ -680,7 +686,7 @@ impl Search {
             (matches!(&self.order, Ordered::Executions(Order::BestFirst(_))), "--order best-first"),
             (
                 matches!(self.reduction, Some(Left::Executions(it)) if it != Reduction::None),
-                "--reduction, other than none and ample,",
+                "--reduction, other than none, ample and stubborn,",
             ),
             (self.conduct.property.contains(&Property::Livelock), "--property livelock"),
         ];

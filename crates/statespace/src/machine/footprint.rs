@@ -684,8 +684,11 @@ impl<'a> Analysis<'a> {
             }
             if is_atomic {
                 for later in self.reachable(routine, to, |_, edge| edge.atomic) {
-                    let later = self.edge(routine, later);
-                    all.add(later);
+                    all.add(self.edge(routine, later));
+                    if self.has_missed_rendezvous {
+                        let to = self.code.edges[later as usize].to;
+                        all.uses |= self.offers(routine, to as usize);
+                    }
                 }
             }
         }

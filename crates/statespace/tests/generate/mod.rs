@@ -41,6 +41,8 @@ pub(crate) fn model(seed: u64) -> String {
 #[derive(Clone, Copy, Debug)]
 struct Features {
     n_processes: usize,
+    /// Processes with two statements have more of their ways searched.
+    is_short: bool,
     /// Processes are started by `init`, one of them maybe by another process, or are there from the beginning.
     is_started: bool,
     has_rendezvous: bool,
@@ -62,6 +64,7 @@ impl Features {
     fn draw(random: &mut Random) -> Self {
         Self {
             n_processes: 2 + random.below(2),
+            is_short: random.one_in(2),
             is_started: random.one_in(2),
             has_rendezvous: random.one_in(2),
             has_sorted: random.one_in(6),
@@ -135,7 +138,10 @@ impl Writer {
             let _ = writeln!(text, "{end} {channel};");
         }
         text += "L0: skip;\n";
-        let n_statements = 2 + self.random.below(4);
+        let n_statements = match self.features.is_short {
+            true => 1 + self.random.below(2),
+            false => 2 + self.random.below(4),
+        };
         text += &self.sequence(n_statements);
         text + "}\n"
     }
