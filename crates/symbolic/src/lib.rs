@@ -7,9 +7,13 @@
 
 mod circuit;
 mod engine;
+mod solver;
 
 pub use circuit::{
     Aig, Bad, Circuit, Cone, Input, Latch, Lit, Node, Patterns, Property, Simulation, Wanted,
     Witness, WitnessError, Word,
 };
-pub use engine::{Answer, Certificate, Depth, Engine, Limits, Outcome, Progress, Statistics};
+pub use engine::{
+    Answer, Certificate, Depth, Engine, Found, Frames, Limits, Outcome, Progress, Statistics,
+};
+pub use solver::{Formula, ProofError};

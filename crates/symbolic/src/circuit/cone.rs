@@ -19,6 +19,8 @@ pub struct Cone {
     justice: Vec<usize>,
     /// For each node of the larger circuit, its literal in the smaller one, if it is there.
     lits: Vec<Option<Lit>>,
+    /// For each latch of the smaller circuit, its literal in the larger one.
+    larger: Vec<Lit>,
     /// How many inputs the larger circuit has.
     n_inputs: usize,
     /// What the latches of the larger one begin with; those that may begin with anything, with false.
@@ -98,7 +100,9 @@ impl Circuit {
         }
         let n_inputs = self.inputs.len();
         let inits = self.latches.iter().map(|latch| latch.init.unwrap_or(false)).collect();
-        let mut cone = Cone { circuit, inputs, latches, bads, justice, lits, n_inputs, inits };
+        let larger = latches.iter().map(|&idx: &usize| self.latches[idx].lit).collect();
+        let mut cone =
+            Cone { circuit, inputs, latches, bads, justice, lits, larger, n_inputs, inits };
         cone.connect(self);
         cone
     }
@@ -117,6 +121,21 @@ impl Cone {
     /// The literal of the smaller circuit for one of the larger one, if it is in the cone.
     pub fn lit(&self, lit: Lit) -> Option<Lit> {
         Some(self.lits[lit.node()]?.negated_if(lit.is_negated()))
+    }
+
+    /// The number in the larger circuit of a latch of the smaller one.
+    pub fn larger_latch(&self, latch_idx: usize) -> usize {
+        self.latches[latch_idx]
+    }
+
+    /// The literal of the larger circuit for a latch of the smaller one.
+    ///
+    /// # Panics
+    ///
+    /// If the literal is no latch.
+    pub fn larger(&self, latch: Lit) -> Lit {
+        let idx = self.circuit.latch_idx(latch.positive()).expect("a latch of the smaller circuit");
+        self.larger[idx].negated_if(latch.is_negated())
     }
 
     /// An execution of the smaller circuit as one of the larger one. What is not in the cone comes in

@@ -33,6 +33,14 @@ impl Witness {
     pub fn depth(&self) -> usize {
         self.inputs.len() - 1
     }
+
+    /// Finds out which of the wanted bad states the execution ends in.
+    pub(crate) fn settle(&mut self, circuit: &Circuit, is_wanted: impl Fn(usize) -> bool) {
+        let simulation = circuit.run(self);
+        let happens = |idx: &usize| simulation.value(simulation.last(), circuit.bads[*idx].lit);
+        let bad_idx = (0..circuit.bads.len()).filter(|&idx| is_wanted(idx)).find(happens);
+        self.property = Property::Bad(bad_idx.expect("something bad happens"));
+    }
 }
 
 /// Why an execution does not show what it should.

@@ -1,23 +1,7 @@
-//! What an engine is asked, and what it answers.
+//! What an engine answers, and what that cost.
 
-use crate::{Aig, Circuit, Limits, Lit, Witness};
+use crate::{Certificate, Witness};
 use mazurka_core::Limit;
-
-/// Decides circuits.
-pub trait Engine {
-    /// What it is called on the command line.
-    fn name(&self) -> &'static str;
-
-    /// Whether anything bad can happen in a circuit, and how. Justice properties are not looked at.
-    ///
-    /// `progress` is called after every depth.
-    fn decide(
-        &self,
-        circuit: &Circuit,
-        limits: &Limits,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Outcome;
-}
 
 /// An answer, and what it cost.
 #[derive(Clone, Debug)]
@@ -26,6 +10,8 @@ pub struct Outcome {
     pub answer: Answer,
     /// What it cost.
     pub statistics: Statistics,
+    /// Who answered.
+    pub engine: super::Engine,
 }
 
 /// What is known of a circuit.
@@ -38,7 +24,7 @@ pub enum Answer {
         /// How many.
         depth: usize,
     },
-    /// Something bad happens.
+    /// Something bad happens. The execution was simulated once.
     Unsafe(Witness),
     /// A limit was reached before there was an answer.
     Unknown {
@@ -50,33 +36,11 @@ pub enum Answer {
     },
 }
 
-/// Why nothing bad happens in any execution.
-#[derive(Clone, Debug)]
-pub enum Certificate {
-    /// A set of states with all that are reachable and none that is bad: clauses over latches, each
-    /// a disjunction of literals of the circuit that was asked about.
-    Clauses(Vec<Vec<Lit>>),
-    /// Such a set as a function of its own: a graph with a leaf for each latch, in their order.
-    Set {
-        /// The graph.
-        aig: Aig,
-        /// True for the states of the set.
-        member: Lit,
-    },
-    /// Nothing bad happens in the first `k` frames, nor after any `k` frames in a row without it.
-    Induction {
-        /// How many frames.
-        k: usize,
-        /// Only sequences of different states are looked at.
-        simple_paths: bool,
-    },
-}
-
 /// What an engine tells on the way: it is through with a depth.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// Which engine.
-    pub engine: &'static str,
+    pub engine: super::Engine,
     /// Nothing bad happens in so many steps.
     pub depth: usize,
     /// What it has cost so far.
@@ -113,4 +77,22 @@ pub struct Depth {
     pub conflicts: u64,
     /// Guesses by now.
     pub decisions: u64,
+}
+
+impl Statistics {
+    /// Adds what another solver has done.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.conflicts += other.conflicts;
+        self.decisions += other.decisions;
+        self.propagations += other.propagations;
+        self.variables += other.variables;
+        self.clauses += other.clauses;
+    }
+
+    /// The sums, as the costs up to a depth.
+    pub(crate) fn depth(&self) -> Depth {
+        let Self { variables, clauses, conflicts, decisions, .. } = *self;
+        Depth { variables, clauses, conflicts, decisions }
+    }
 }

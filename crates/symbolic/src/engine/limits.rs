@@ -1,7 +1,9 @@
 //! When an engine has to stop.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use mazurka_core::Limit;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// How much an engine may take. By default, whatever it needs.
 #[derive(Clone, Debug, Default)]
@@ -15,4 +17,55 @@ pub struct Limits {
     pub depth: Option<usize>,
     /// Makes it stop, once true.
     pub stop: Option<&'static AtomicBool>,
+}
+
+/// Limits that count from now.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    limits: Limits,
+    start: Instant,
+    /// Makes it stop, once true.
+    cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Watch {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self { limits: limits.clone(), start: Instant::now(), cancel: None }
+    }
+
+    /// The same limits for somebody who also stops once the flag is true.
+    pub(crate) fn until(&self, cancel: &Arc<AtomicBool>) -> Self {
+        Self { cancel: Some(cancel.clone()), ..self.clone() }
+    }
+
+    /// How many steps executions may have.
+    pub(crate) fn depth(&self) -> usize {
+        self.limits.depth.unwrap_or(usize::MAX)
+    }
+
+    /// Nothing, or the limit that is reached.
+    pub(crate) fn look(&self) -> Result<(), Limit> {
+        self.limit().map_or(Ok(()), Err)
+    }
+
+    /// The limit that is reached. Cheap enough to be asked often.
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        let Limits { time, memory, stop, .. } = &self.limits;
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        if stop.is_some_and(is_set) || self.cancel.as_deref().is_some_and(is_set) {
+            return Some(Limit::Interrupted);
+        }
+        if let Some(limit) = time.filter(|&limit| self.start.elapsed() >= limit) {
+            return Some(Limit::Time(limit));
+        }
+        memory.filter(|&limit| resident().is_some_and(|bytes| bytes > limit)).map(Limit::Memory)
+    }
+}
+
+/// The bytes of this process that are in memory now.
+fn resident() -> Option<u64> {
+    const PAGE: u64 = 4096;
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * PAGE)
 }
