@@ -7,7 +7,9 @@ use mazurka_c::Extern;
 use mazurka_core::Schedule;
 use mazurka_explore::{Bound, BporOpt, OptionError, Options, Order, Reduction};
 use mazurka_report::ExitStatus;
-use mazurka_statespace::{self as stored, Options as Stored, Storage};
+use mazurka_statespace::{
+    self as stored, Construction, CycleSearch, Fairness, Options as Stored, Storage,
+};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -48,6 +50,8 @@ pub(crate) enum Command {
         modelling: Modelling,
         #[command(flatten)]
         storing: Storing,
+        #[command(flatten)]
+        temporal: Temporal,
         #[command(flatten)]
         search: Search,
         #[command(flatten)]
@@ -157,6 +161,8 @@ pub(crate) enum Command {
         build: Build,
         #[command(flatten)]
         modelling: Modelling,
+        #[command(flatten)]
+        temporal: Temporal,
         /// The schedule
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         schedule: Option<Schedule>,
@@ -373,6 +379,72 @@ pub(crate) struct Storing {
     shorten: bool,
 }
 
+/// What executions that never end are held against, and which ones count.
+#[derive(Debug, Default, Args)]
+#[command(
+    next_help_heading = "Temporal properties, of Promela models and with --engine statespace"
+)]
+pub(crate) struct Temporal {
+    /// Check a formula of linear temporal logic, in SPIN's syntax; may be given several times
+    ///
+    /// With this, `--ltl-name` or `--automaton`, these properties and failed assertions are looked for.
+    /// Without any of them, whatever a model says: its assertions, its ends, all its `ltl` blocks, and
+    /// its never claim or accept labels.
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub(crate) ltl: Vec<String>,
+    /// Check an `ltl` block of the model; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) ltl_name: Vec<String>,
+    /// Check that no execution is accepted by the automaton of a file: HOA, or a never claim
+    #[arg(long, value_name = "FILE")]
+    pub(crate) automaton: Option<PathBuf>,
+    /// Which executions that never end count: none asks for nothing, weak and strong for fairness to
+    /// every process, trace for no step that nothing depends on to be left out
+    #[arg(long, value_name = "NAME", value_parser = fairness)]
+    pub(crate) fairness: Option<Fairness>,
+    /// How accepting cycles are looked for: components or nested (without fairness)
+    #[arg(long, value_name = "NAME", value_parser = cycle_search, hide_default_value = true)]
+    pub(crate) cycles: Option<CycleSearch>,
+    /// When the states of the program are found: on-the-fly or off-line
+    #[arg(long, value_name = "NAME", value_parser = construction)]
+    pub(crate) construction: Option<Construction>,
+}
+
+impl Temporal {
+    /// Whether certain properties are asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.ltl.is_empty() || !self.ltl_name.is_empty() || self.automaton.is_some()
+    }
+
+    /// Whether anything is said.
+    pub(crate) fn is_given(&self) -> bool {
+        let how = self.fairness.is_some() || self.cycles.is_some() || self.construction.is_some();
+        self.is_asked() || how
+    }
+
+    /// Adds it to the options of a search.
+    pub(crate) fn add_to(&self, options: &mut Stored) {
+        options.fairness = self.fairness.unwrap_or_default();
+        options.cycle_search = self.cycles.unwrap_or_default();
+        options.construction = self.construction.unwrap_or_default();
+    }
+}
+
+fn fairness(text: &str) -> Result<Fairness, String> {
+    let known = Fairness::ALL.into_iter().find(|it| it.name() == text);
+    known.ok_or_else(|| "there are none, weak, strong and trace".to_owned())
+}
+
+fn cycle_search(text: &str) -> Result<CycleSearch, String> {
+    let known = CycleSearch::ALL.into_iter().find(|it| it.name() == text);
+    known.ok_or_else(|| "there are components and nested".to_owned())
+}
+
+fn construction(text: &str) -> Result<Construction, String> {
+    let known = Construction::ALL.into_iter().find(|it| it.name() == text);
+    known.ok_or_else(|| "there are on-the-fly and off-line".to_owned())
+}
+
 fn storage(text: &str) -> Result<Storage, String> {
     let known = Storage::ALL.into_iter().find(|storage| storage.name() == text);
     known.ok_or_else(|| "there are exact, tree, compact and bitstate".to_owned())
@@ -487,6 +559,11 @@ impl Conduct {
     /// Whether signed overflow is looked for.
     pub(crate) fn has_overflow(&self) -> bool {
         self.looks_for(Property::Overflow)
+    }
+
+    /// Whether what a model says of executions that never end is looked for.
+    pub(crate) fn has_ltl(&self) -> bool {
+        self.looks_for(Property::Ltl)
     }
 
     /// Whether data races are looked for.
@@ -607,6 +684,8 @@ enum Property {
     /// Signed overflow and shifts too far; `--engine vm` alone knows.
     Overflow,
     Leak,
+    /// What a Promela model says of executions that never end.
+    Ltl,
 }
 
 impl Search {

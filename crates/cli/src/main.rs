@@ -16,11 +16,14 @@ mod program;
 mod promela;
 mod simulate;
 mod statespace;
+mod temporal;
 mod tests;
 mod vm;
 mod watch;
 
-use arguments::{Arguments, Asked, Build, Command, Conduct, Engine, Modelling, Output, RacesAre};
+use arguments::{
+    Arguments, Asked, Build, Command, Conduct, Engine, Modelling, Output, RacesAre, Temporal,
+};
 use clap::Parser as _;
 use compiler::Language;
 use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
@@ -84,12 +87,19 @@ fn main() -> ExitCode {
     } else {
         interrupt::catch();
         match Arguments::parse().command {
-            Command::Check { files, build, modelling, storing, search, output, .. }
-                if promela::is_among(&files) =>
-            {
+            Command::Check {
+                files, build, modelling, storing, temporal, search, output, ..
+            } if promela::is_among(&files) => {
                 promela::file(&files).map_err(Into::into).and_then(|file| {
-                    promela::check(file, &build, modelling.jobs, &storing, &search, &output)
+                    let jobs = modelling.jobs;
+                    promela::check(file, &build, jobs, &storing, &temporal, &search, &output)
                 })
+            }
+            Command::Check { engine, temporal, .. }
+                if temporal.is_given() && engine != Engine::Statespace =>
+            {
+                let text = "temporal properties are for Promela models and `--engine statespace`";
+                Err(Failure::input(text).into())
             }
             Command::Check {
                 files, engine: Engine::Vm, build, modelling, search, output, ..
@@ -100,9 +110,12 @@ fn main() -> ExitCode {
                 build,
                 modelling,
                 storing,
+                temporal,
                 search,
                 output,
-            } => statespace::check(&files, &build, &modelling, &storing, &search, &output),
+            } => {
+                statespace::check(&files, &build, &modelling, &storing, &temporal, &search, &output)
+            }
             Command::Check { files, build, search, output, .. } => {
                 search.asked().and_then(|it| check(&files, &build, &it, &output))
             }
@@ -136,6 +149,7 @@ fn main() -> ExitCode {
                 engine,
                 build,
                 modelling,
+                temporal,
                 schedule,
                 conduct,
                 debugger,
@@ -148,7 +162,8 @@ fn main() -> ExitCode {
                 };
                 let is_model = matches!(engine, Engine::Vm | Engine::Statespace);
                 let model = is_model.then_some(&modelling);
-                replay(files, &build, model, schedule, &conduct, debugger, program)
+                let how = Following { conduct, temporal, is_debugged: debugger };
+                replay(files, &build, model, schedule, &how, program)
             }
         }
     };
@@ -323,16 +338,24 @@ fn tip(limit: &Limit) -> Option<&'static str> {
     }
 }
 
+/// How a schedule is followed.
+struct Following {
+    conduct: Conduct,
+    /// What the execution is held against, if it is one of a model.
+    temporal: Temporal,
+    is_debugged: bool,
+}
+
 /// Follows a schedule. It may be the last of the files or of the program's arguments.
 fn replay(
     mut files: Vec<PathBuf>,
     build: &Build,
     model: Option<&Modelling>,
     schedule: Option<Schedule>,
-    conduct: &Conduct,
-    is_debugged: bool,
+    how: &Following,
     mut program: Vec<OsString>,
 ) -> Done {
+    let Following { conduct, temporal, is_debugged } = how;
     let schedule = match schedule {
         Some(schedule) => schedule,
         None => {
@@ -355,7 +378,7 @@ fn replay(
         }
     };
     if promela::is_among(&files) {
-        return simulate::replay(promela::file(&files)?, build, &schedule);
+        return simulate::replay(promela::file(&files)?, build, temporal, &schedule);
     }
     let wishes = conduct.replaying(&schedule);
     match (files.is_empty(), program.is_empty()) {
@@ -373,7 +396,7 @@ fn replay(
             let folder = program::folder()?;
             let program = compiler::build(&files, &build.flags(), folder.path())?;
             let program = [program.into_os_string()];
-            if is_debugged {
+            if *is_debugged {
                 let _ = folder.keep();
                 return debug(&program, &wishes, None);
             }
@@ -381,7 +404,7 @@ fn replay(
         }
         (true, false) => {
             let name = program[0].to_string_lossy().into_owned();
-            if is_debugged {
+            if *is_debugged {
                 return debug(&program, &wishes, None);
             }
             follow(&program, &name, &wishes, &Surroundings::default())

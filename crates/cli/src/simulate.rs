@@ -1,17 +1,22 @@
 //! One execution of a model: at random or as its user says (`mazurka simulate`), or as a schedule says.
 
-use crate::arguments::{Build, Simulation};
-use crate::{Done, Failure, promela, say, show};
+use crate::arguments::{Build, Simulation, Temporal};
+use crate::temporal::Wanted;
+use crate::{Done, Failure, promela, say, show, temporal};
 use mazurka_core::{Decision, Schedule, Told};
+use mazurka_model::Program;
+use mazurka_promela::Asked;
 use mazurka_report::{Colour, ExitStatus};
-use mazurka_statespace::{Group, Machine, Moves, Successor, Transitions};
+use mazurka_statespace::{
+    Fairness, Group, Machine, Moves, Reduction, Successor, Transitions,
+};
 use std::fmt::Write as _;
 use std::io::BufRead as _;
 use std::path::Path;
 
 /// Runs one execution, and tells each of its steps.
 pub(crate) fn simulate(file: &Path, build: &Build, simulation: &Simulation) -> Done {
-    let model = promela::translate(file, build)?;
+    let model = promela::translate(file, build, Asked::default())?;
     let machine = promela::machine(&model.program, &[])?;
     say(Colour::Doing, "Simulating", &file.to_string_lossy());
     let mut walk = Walk::new(machine);
@@ -37,9 +42,12 @@ pub(crate) fn simulate(file: &Path, build: &Build, simulation: &Simulation) -> D
     Ok(ExitStatus::Inconclusive)
 }
 
-/// Follows the schedule of one execution, and tells each of its steps.
-pub(crate) fn replay(file: &Path, build: &Build, schedule: &Schedule) -> Done {
-    let model = promela::translate(file, build)?;
+/// Follows the schedule of one execution, and tells each of its steps. It may be one that goes on for ever
+/// and violates a temporal property: of those that are asked for or, if there are none, of the model.
+pub(crate) fn replay(file: &Path, build: &Build, temporal: &Temporal, schedule: &Schedule) -> Done {
+    let (asked, automaton) = temporal::asked(temporal)?;
+    let model = promela::translate(file, build, asked)?;
+    let wanted = temporal::wanted(&model, temporal, automaton)?;
     let machine = promela::machine(&model.program, &[])?;
     say(Colour::Doing, "Replaying", &file.to_string_lossy());
     let mut walk = Walk::new(machine);
@@ -55,6 +63,11 @@ pub(crate) fn replay(file: &Path, build: &Build, schedule: &Schedule) -> Done {
             return Ok(ExitStatus::Violated);
         }
     }
+    if let Some(name) = violated_for_ever(&model.program, &wanted, schedule)? {
+        let how = if walk.moves.is_empty() { "it stops there" } else { "this goes on" };
+        say(Colour::Bad, "Violated", &format!("{name} fails: {how} for ever"));
+        return Ok(ExitStatus::Violated);
+    }
     match walk.moves.is_empty() {
         true => Ok(walk.end()),
         false => {
@@ -62,6 +75,50 @@ pub(crate) fn replay(file: &Path, build: &Build, schedule: &Schedule) -> Done {
             Ok(ExitStatus::Holds)
         }
     }
+}
+
+/// The name of a property that is violated if an execution goes on as it has come: from the state where it is
+/// to the same one again.
+fn violated_for_ever<'a>(
+    program: &Program,
+    wanted: &'a [Wanted],
+    schedule: &Schedule,
+) -> Result<Option<&'a str>, Vec<Failure>> {
+    for property in wanted {
+        let machine = promela::machine(program, &property.propositions)?;
+        // With a reduction, states that differ in what nobody reads any more are one.
+        let is_violated = Reduction::ALL.into_iter().any(|reduction| {
+            let mut machine = machine.clone();
+            machine.reduce_watched(reduction, Fairness::None);
+            let (states, ends) = states_of(machine.clone(), schedule);
+            let Some((last, before)) = states.split_last() else { return false };
+            // Who has ended stays where it is.
+            let around = if ends { &states[..] } else { before };
+            let letters: Vec<u64> = around.iter().map(|state| machine.letter(state)).collect();
+            let mut starts = (0..around.len()).filter(|&idx| around[idx] == *last);
+            starts.any(|start| property.is_violated_by(&letters, start) == Some(true))
+        });
+        if is_violated {
+            return Ok(Some(&property.name));
+        }
+    }
+    Ok(None)
+}
+
+/// The states that an execution comes by, without those inside of indivisible sequences, and whether it ends
+/// there; none if the schedule cannot be followed.
+fn states_of(machine: Machine, schedule: &Schedule) -> (Vec<Vec<u8>>, bool) {
+    let mut walk = Walk::new(machine);
+    let mut states = vec![walk.state.clone()];
+    for &decision in schedule.decisions() {
+        let Some(idx) = walk.find(decision) else { return (Vec::new(), false) };
+        let successor = walk.moves[idx].successor;
+        walk.go(idx);
+        if successor == Successor::Stored {
+            states.push(walk.state.clone());
+        }
+    }
+    (states, walk.moves.is_empty())
 }
 
 /// An execution, as far as it has come.
@@ -97,12 +154,17 @@ impl Walk {
             show(&format!("{:>6}  {}\n", self.n_steps, line(&told)));
         }
         let fault = made.fault.map(|fault| self.machine.violation(&self.state, made.step, fault));
-        if made.successor != Successor::None {
+        self.go(idx);
+        fault.map(|violation| violation.message)
+    }
+
+    /// Goes where a move leads, if it leads anywhere.
+    fn go(&mut self, idx: usize) {
+        if self.moves[idx].successor != Successor::None {
             self.state = self.moves.state(idx).to_vec();
             self.moves.clear();
             self.machine.expand(&self.state, &mut self.moves);
         }
-        fault.map(|violation| violation.message)
     }
 
     /// Tells how it ended.

@@ -1,6 +1,6 @@
 //! C files as a graph of states: `--engine statespace`.
 
-use crate::arguments::{Build, Modelling, Output, RacesAre, Search, Storing};
+use crate::arguments::{Build, Modelling, Output, RacesAre, Search, Storing, Temporal};
 use crate::{Done, Failure, interrupt, memory, names, show, style, tell, vm};
 use mazurka_core::{
     Counterexample, Execution, Schedule, Step, System as _, ThreadId, Verdict, ViolationKind,
@@ -19,12 +19,14 @@ pub(crate) fn check(
     build: &Build,
     modelling: &Modelling,
     storing: &Storing,
+    temporal: &Temporal,
     search: &Search,
     output: &Output,
 ) -> Done {
     let name = names(files);
     let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
     let mut options = search.stored(storing, modelling.jobs)?;
+    temporal.add_to(&mut options);
     let conduct = &search.conduct;
     let program = vm::translate(files, build, modelling, conduct.has_overflow())?;
     if !is_json_alone && !output.quiet {
@@ -98,6 +100,7 @@ pub(crate) fn in_force(options: &Options) -> Vec<(String, serde_json::Value)> {
         ("reduction", options.reduction.name().into()),
         ("jobs", options.jobs.into()),
         ("shorten", options.shorten.into()),
+        ("fairness", options.fairness.name().into()),
         ("max_depth", options.depth.into()),
         ("time_limit_s", time.into()),
         ("memory_limit", options.memory.into()),

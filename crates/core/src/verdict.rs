@@ -63,6 +63,23 @@ impl Coverage {
         self
     }
 
+    /// What both establish, of the executions that both are about.
+    pub fn and(mut self, other: Self) -> Self {
+        let pairs = [
+            (&mut self.properties, other.properties),
+            (&mut self.bounds, other.bounds),
+            (&mut self.assumptions, other.assumptions),
+        ];
+        for (all, more) in pairs {
+            for text in more {
+                if !all.contains(&text) {
+                    all.push(text);
+                }
+            }
+        }
+        self
+    }
+
     /// Whether it covers every execution.
     pub fn is_unbounded(&self) -> bool {
         self.bounds.is_empty()
@@ -264,5 +281,7 @@ mod tests {
         expect!["no deadlock in any execution with at most 2 preemptions, assuming `printf` has no effect on shared state"]
             .assert_eq(&bounded.to_string());
         assert!(all.is_unbounded() && !bounded.is_unbounded());
+        expect!["no assertion failure, deadlock or data race in any execution with at most 2 preemptions, assuming `printf` has no effect on shared state"]
+            .assert_eq(&all.and(bounded).to_string());
     }
 }

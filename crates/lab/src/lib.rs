@@ -1,5 +1,6 @@
 //! What is measured, and how: programs of known size, CPU time and resident memory.
 
+pub mod ltl;
 pub mod machine;
 pub mod models;
 pub mod native;

@@ -16,6 +16,7 @@ mod generalised;
 pub mod hoa;
 mod normal;
 mod parse;
+mod parts;
 pub mod print;
 mod rewrite;
 mod simplify;
@@ -27,6 +28,7 @@ pub use empty::{Lasso, accepts, common_word};
 pub use formula::{Binary, Formula, Unary};
 pub use normal::{Node, NodeId, Pool};
 pub use parse::ParseError;
+pub use parts::parts;
 pub use stutter::{Stuttering, is_stutter_invariant, stuttering};
 
 /// The atoms of a formula or automaton, by number.

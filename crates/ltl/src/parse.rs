@@ -9,6 +9,7 @@
 //! `worker[2]@critical`, `len(q)`. Its parts are not looked at beyond brackets that match.
 
 use crate::{Atoms, Binary, Formula, MAX_ATOMS, Unary};
+use std::ops::Range;
 
 /// Why a text is no formula.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +28,15 @@ pub struct ParseError {
 impl Formula {
     /// Reads a formula. New atoms are added to `atoms`; one that has the text of an old one is it.
     pub fn parse(text: &str, atoms: &mut Atoms) -> Result<Self, ParseError> {
+        Self::parse_placed(text, atoms, &mut Vec::new())
+    }
+
+    /// The same. For every new atom, where it first stands in the text is added to `places`.
+    pub fn parse_placed(
+        text: &str,
+        atoms: &mut Atoms,
+        places: &mut Vec<Range<usize>>,
+    ) -> Result<Self, ParseError> {
         let tokens = tokens(text)?;
         let mut parser = Parser { text, tokens, at: 0, spans: Vec::new() };
         let operand = parser.binary(LOWEST)?;
@@ -34,7 +44,7 @@ impl Formula {
             return Err(parser.error("an operator or the end of the formula"));
         }
         let mut formula = parser.formula(operand);
-        parser.number(&mut formula, atoms)?;
+        parser.number(&mut formula, atoms, places)?;
         Ok(formula)
     }
 }
@@ -303,13 +313,18 @@ impl Parser<'_> {
     }
 
     /// Gives atoms their numbers, from left to right.
-    fn number(&mut self, formula: &mut Formula, atoms: &mut Atoms) -> Result<(), ParseError> {
+    fn number(
+        &mut self,
+        formula: &mut Formula,
+        atoms: &mut Atoms,
+        places: &mut Vec<Range<usize>>,
+    ) -> Result<(), ParseError> {
         match formula {
             Formula::Constant(_) => {}
-            Formula::Unary(_, operand) => self.number(operand, atoms)?,
+            Formula::Unary(_, operand) => self.number(operand, atoms, places)?,
             Formula::Binary(_, left, right) => {
-                self.number(left, atoms)?;
-                self.number(right, atoms)?;
+                self.number(left, atoms, places)?;
+                self.number(right, atoms, places)?;
             }
             Formula::Atom(atom) => {
                 let (start, end) = self.spans[*atom];
@@ -321,6 +336,7 @@ impl Parser<'_> {
                 }
                 *atom = known.unwrap_or_else(|| {
                     atoms.push(text);
+                    places.push(self.tokens[start].start..self.tokens[end - 1].end);
                     atoms.len() - 1
                 });
             }

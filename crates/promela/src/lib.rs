@@ -22,7 +22,8 @@ pub use mazurka_source::{Fault, Faults};
 use mazurka_ltl::{Atoms, Formula};
 use mazurka_model::{Expr, Program};
 use mazurka_source::{Sources, Span, Text};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tree::{Name, Unit};
 
 /// The parser goes as deep as the model is nested.
 const STACK_BYTES: usize = 256 << 20;
@@ -34,11 +35,25 @@ pub struct Options {
     pub preprocessor: Vec<String>,
     /// More for the preprocessor: `-DN=3`, `-Iinclude`.
     pub flags: Vec<String>,
+    /// What is asked of the model beside what its file says.
+    pub asked: Asked,
+}
+
+/// Properties from elsewhere. The macros of the model are expanded in them, too.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// Formulae of temporal logic.
+    pub formulas: Vec<String>,
+    /// Propositions alone, such as those of an automaton.
+    pub propositions: Vec<String>,
+    /// A file with a never claim, in place of the model's own.
+    pub claim: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { preprocessor: ["gcc", "-std=gnu99"].map(str::to_owned).to_vec(), flags: Vec::new() }
+        let preprocessor = ["gcc", "-std=gnu99"].map(str::to_owned).to_vec();
+        Self { preprocessor, flags: Vec::new(), asked: Asked::default() }
     }
 }
 
@@ -49,6 +64,10 @@ pub struct Model {
     pub program: Program,
     /// What they should do, as far as it is written as formulae.
     pub formulas: Vec<NamedFormula>,
+    /// The formulae that were asked for, in their order; they are named by their texts.
+    pub asked: Vec<NamedFormula>,
+    /// What the propositions that were asked for mean: truth values, computed without any process.
+    pub propositions: Vec<Expr>,
 }
 
 /// A formula of temporal logic, with a name and a meaning for its atoms.
@@ -68,13 +87,18 @@ pub struct NamedFormula {
 pub fn translate(file: &Path, options: &Options) -> Result<Model, Faults> {
     with_room(|| {
         let text = preprocess::preprocess(file, &options.preprocessor, &options.flags)?;
-        translate_here(&file.to_string_lossy(), text)
+        let mut model = translate_here(&file.to_string_lossy(), text, |sources, units| {
+            ask(file, options, sources, units)
+        })?;
+        let n_own = model.formulas.len() - options.asked.formulas.len();
+        model.asked = model.formulas.split_off(n_own);
+        Ok(model)
     })
 }
 
 /// The model that a text is, without comments and macros.
 pub fn translate_text(name: &str, text: &str) -> Result<Model, Faults> {
-    with_room(|| translate_here(name, text.to_owned()))
+    with_room(|| translate_here(name, text.to_owned(), |_, _| Ok(Vec::new())))
 }
 
 /// Does something with more room on the stack.
@@ -92,17 +116,92 @@ fn with_room(work: impl FnOnce() -> Result<Model, Vec<Fault>> + Send) -> Result<
     })
 }
 
-fn translate_here(name: &str, text: String) -> Result<Model, Vec<Fault>> {
+/// The model that a text is, with the units that `ask` adds. That returns what is wrong with their syntax.
+fn translate_here(
+    name: &str,
+    text: String,
+    ask: impl FnOnce(&mut Sources, &mut Vec<Unit>) -> Result<Vec<(Fault, Span)>, Vec<Fault>>,
+) -> Result<Model, Vec<Fault>> {
     let (tokens, mut faults) = lexer::tokens(&text, 0);
-    let (units, more) = parse::parse(&text, tokens);
+    let (mut units, more) = parse::parse(&text, tokens, &[]);
     faults.extend(more);
     let mut sources = Sources::default();
     sources.texts.push(Text::new(name, text));
+    faults.extend(ask(&mut sources, &mut units)?);
     let model = match faults.is_empty() {
         true => lower::lower(name, &sources, &units),
         false => Err(faults),
     };
     model.map_err(|faults| placed(&sources, faults))
+}
+
+/// Adds what is asked to what the model says. Returns what is wrong with its syntax.
+fn ask(
+    file: &Path,
+    options: &Options,
+    sources: &mut Sources,
+    units: &mut Vec<Unit>,
+) -> Result<Vec<(Fault, Span)>, Vec<Fault>> {
+    let Asked { formulas, propositions, claim } = &options.asked;
+    let claim = match claim {
+        Some(path) => Some((path.to_string_lossy(), preprocess::written(path)?)),
+        None => None,
+    };
+    let written: Vec<String> = formulas
+        .iter()
+        .chain(propositions)
+        .chain(claim.iter().map(|(_, text)| text))
+        .cloned()
+        .collect();
+    if written.is_empty() {
+        return Ok(Vec::new());
+    }
+    let expanded = preprocess::expand(file, &options.preprocessor, &options.flags, &written)?;
+    let mut faults = Vec::new();
+    for (idx, (written, text)) in written.iter().zip(expanded).enumerate() {
+        let end = text.len() as u32;
+        let name = match &claim {
+            Some((name, _)) if idx + 1 == formulas.len() + propositions.len() + 1 => name.as_ref(),
+            _ if idx < formulas.len() => "--ltl",
+            _ => "a proposition",
+        };
+        // Each is a text of its own, and shown as one.
+        let name = if idx == 0 { name.to_owned() } else { format!("{name} ({})", idx + 1) };
+        let text_idx = sources.add(&name, written, text.clone());
+        let span = Span { text_idx, start: 0, end };
+        if idx < formulas.len() {
+            let name = Some(Name { text: written.clone(), span });
+            units.push(Unit::Formula { name, text, span });
+        } else if idx < formulas.len() + propositions.len() {
+            units.push(Unit::Proposition { text, span });
+        } else {
+            faults.extend(replace_claim(&text, span, units));
+        }
+    }
+    Ok(faults)
+}
+
+/// Puts the never claim of a text in place of the model's. Returns what is wrong with its syntax.
+fn replace_claim(text: &str, span: Span, units: &mut Vec<Unit>) -> Vec<(Fault, Span)> {
+    let (tokens, mut faults) = lexer::tokens(text, span.text_idx);
+    let name = |unit: &Unit| match unit {
+        Unit::Proctype(proctype) => Some(proctype.name.text.clone()),
+        _ => None,
+    };
+    let proctypes: Vec<String> = units.iter().filter_map(name).collect();
+    let (claims, more) = parse::parse(text, tokens, &proctypes);
+    faults.extend(more);
+    units.retain(|unit| !matches!(unit, Unit::Never { .. }));
+    let is_claim = matches!(claims[..], [Unit::Never { .. }]);
+    if !is_claim && faults.is_empty() {
+        let fault = Fault::new(fault::code::FORMULA, "expected one never claim and nothing else");
+        faults.push((
+            fault.help("a file with `never { … }`, or an automaton in the HOA format"),
+            span,
+        ));
+    }
+    units.extend(claims);
+    faults
 }
 
 /// Faults at their places, in the order of the text, each once.

@@ -40,6 +40,11 @@ pub(crate) enum Unit {
         text: String,
         span: Span,
     },
+    /// A proposition about the program that somebody asks for.
+    Proposition {
+        text: String,
+        span: Span,
+    },
 }
 
 /// A type of processes; `init` is one, too.

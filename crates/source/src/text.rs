@@ -96,6 +96,15 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// Adds a text that is in no file; what is shown of it is `written`, before its macros were
+    /// expanded. Returns its number.
+    pub fn add(&mut self, name: &str, written: &str, text: String) -> u32 {
+        let lines = written.lines().map(str::to_owned).collect();
+        self.read.get_mut().insert(name.to_owned(), Some(lines));
+        self.texts.push(Text::new(name, text));
+        self.texts.len() as u32 - 1
+    }
+
     /// Puts a fault where a part of a text came from.
     pub fn place(&self, fault: Fault, span: Span) -> Fault {
         let spot = self.spot(span);
@@ -135,6 +144,9 @@ impl Sources {
         };
         if !part.is_empty() && line.get(column..).is_some_and(|rest| rest.starts_with(part)) {
             return (column as u32 + 1, part.len() as u32);
+        }
+        if part.is_empty() && column >= line.trim_end().len() {
+            return (line.trim_end().len() as u32 + 1, 1);
         }
         // A macro stands there: what of its expansion does the line have?
         let is_part = |c: char| c.is_alphanumeric() || c == '_';

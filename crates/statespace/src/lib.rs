@@ -18,12 +18,12 @@ mod transitions;
 mod undo;
 mod watch;
 
-pub use cycles::{Cycles, search_cycles};
+pub use cycles::{Claim, ClaimError, Cycles, Property, claim, search_cycles};
 pub use machine::{Machine, MachineError};
-pub use options::{CycleSearch, Fairness, Options, OptionsError, Order, Reduction};
+pub use options::{Construction, CycleSearch, Fairness, Options, OptionsError, Order, Reduction};
 pub use search::{Outcome, search};
 pub use store::Storage;
 pub use threads::Threads;
 pub use transitions::{
-    Described, Group, Labels, Move, Moves, Safety, Step, Stuck, Successor, Transitions,
+    Described, Group, Labels, Move, Moves, Safety, Sight, Step, Stuck, Successor, Transitions,
 };

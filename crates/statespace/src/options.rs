@@ -22,7 +22,8 @@ pub struct Options {
     pub ends: bool,
     /// Kinds of violation that are not looked for.
     pub ignored: Vec<ViolationKind>,
-    /// Whether to go on after a violation, and count them all.
+    /// Whether to go on after a violation, and count them all. Of executions that never end, the first one
+    /// counts, and nested search stops there all the same.
     pub all_violations: bool,
     /// After a violation, goes on for shorter ways to one. Depth first and with one worker only, and
     /// with a storage that is exact.
@@ -39,6 +40,8 @@ pub struct Options {
     pub fairness: Fairness,
     /// How executions that never end are looked for.
     pub cycle_search: CycleSearch,
+    /// When the states of the program are found, where it is about executions that never end.
+    pub construction: Construction,
     /// Makes it stop, once true.
     pub stop: Option<&'static AtomicBool>,
 }
@@ -60,6 +63,7 @@ impl Default for Options {
             memory: None,
             fairness: Fairness::default(),
             cycle_search: CycleSearch::default(),
+            construction: Construction::default(),
             stop: None,
         }
     }
@@ -172,11 +176,14 @@ pub enum Fairness {
     Weak,
     /// Those in which no process could move again and again and never does from some point on.
     Strong,
+    /// Those in which every step that is possible is followed by one that depends on it, such as itself:
+    /// the executions that cannot be extended by steps which nothing in them depends on.
+    Trace,
 }
 
 impl Fairness {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Weak, Self::Strong];
+    pub const ALL: [Self; 4] = [Self::None, Self::Weak, Self::Strong, Self::Trace];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -184,6 +191,31 @@ impl Fairness {
             Self::None => "none",
             Self::Weak => "weak",
             Self::Strong => "strong",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// When the graph that an automaton is held against is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Construction {
+    /// While the product is searched, and as far as that goes.
+    #[default]
+    OnTheFly,
+    /// Before: all of it, whatever the automaton is.
+    OffLine,
+}
+
+impl Construction {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::OnTheFly, Self::OffLine];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OnTheFly => "on-the-fly",
+            Self::OffLine => "off-line",
         }
     }
 }

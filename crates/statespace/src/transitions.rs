@@ -15,7 +15,7 @@
 //!   move: both halves of a rendezvous, all of a `d_step`. An atomic block with choices in it is several
 //!   moves, with [transient](Successor::Transient) states between them.
 
-use crate::options::Reduction;
+use crate::options::{Fairness, Reduction};
 use mazurka_core::{Location, Told, Violation};
 use std::ops::Range;
 
@@ -25,6 +25,11 @@ pub trait Transitions: Clone + Send + Sync {
     /// fewer states: those behind which a process does what concerns nobody else may be
     /// [transient](Successor::Transient).
     fn reduce(&mut self, _reduction: Reduction) {}
+
+    /// The same for a search that is about executions which never end: a step that may change what the
+    /// property looks at leads from a state that is stored. Under fairness, whoever moves between two such
+    /// states takes the first move, or is the partner in it.
+    fn reduce_watched(&mut self, _reduction: Reduction, _fairness: Fairness) {}
 
     /// Appends the bytes of the initial state. It is a stored one.
     fn initial(&mut self, state: &mut Vec<u8>);
@@ -67,6 +72,18 @@ pub trait Transitions: Clone + Send + Sync {
     /// Whether a proposition, counted from 0, is true in `state`.
     fn holds(&mut self, proposition: usize, _state: &[u8]) -> bool {
         panic!("proposition {proposition} of a program without any")
+    }
+
+    /// Which propositions are true in `state`, as bits.
+    fn letter(&mut self, state: &[u8]) -> u64 {
+        let holds = (0..self.n_propositions()).filter(|&idx| self.holds(idx, state));
+        holds.fold(0, |letter, idx| letter | 1 << idx)
+    }
+
+    /// Which propositions the next step of a process may change, and which ones others may, before it is
+    /// taken or ever.
+    fn sight(&mut self, _state: &[u8], _process: u32) -> Sight {
+        Sight { changes: u64::MAX, by_others: u64::MAX }
     }
 
     /// How many edges its control-flow graphs have. [`Step::edge`] is below it.
@@ -154,6 +171,15 @@ pub struct Labels {
     pub progress: bool,
     /// Some process is at an accepting place.
     pub accept: bool,
+}
+
+/// Who may change what of the propositions, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sight {
+    /// What the next step of a process may change.
+    pub changes: u64,
+    /// What other processes may change.
+    pub by_others: u64,
 }
 
 /// A state in which the program should not have stopped.

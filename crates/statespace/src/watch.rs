@@ -6,6 +6,9 @@ use mazurka_core::{Limit, Statistics};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// How many steps a search for cycles makes between two looks at the clock.
+pub(crate) const PATIENCE: u64 = 1 << 12;
+
 /// The limits of a search.
 pub(crate) struct Watch<'a> {
     options: &'a Options,
@@ -20,6 +23,11 @@ impl<'a> Watch<'a> {
     /// Which executions count.
     pub(crate) fn fairness(&self) -> Fairness {
         self.options.fairness
+    }
+
+    /// Whether a search goes on after a violation.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.options.all_violations
     }
 
     /// The limit that is reached. To be asked now and then.

@@ -11,13 +11,13 @@ mod statement;
 mod types;
 
 use crate::fault::code;
-use crate::tree::{Expression, Name, Proctype, Sequence, Unit};
+use crate::tree::{Name, Proctype, Sequence, Unit};
 use crate::{Model, lexer, parse};
 use graph::{ElementId, ElementKind, Graph};
-use mazurka_ltl::Formula;
+use mazurka_ltl::{Formula, ParseError};
 use mazurka_model::{
-    Action, Exclusive, FrameObject, LocationId, ObjectIdx, Process, Program, Register, RegisterId,
-    Routine, RoutineId, Span as ModelSpan, Symbol, Trace, Type,
+    Action, Exclusive, Expr, FrameObject, LocationId, ObjectIdx, Process, Program, Register,
+    RegisterId, Routine, RoutineId, Span as ModelSpan, Symbol, Trace, Type,
 };
 use mazurka_source::{Fault, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -148,13 +148,21 @@ impl<'a> Lowerer<'a> {
         }
         let formulas = units.iter().filter_map(|unit| self.formula(unit).ok().flatten());
         let formulas = formulas.collect();
+        let mut propositions = Vec::new();
+        for unit in units {
+            if let Unit::Proposition { text, span } = unit {
+                self.process = InProgress::default();
+                propositions.extend(self.proposition(text, *span));
+            }
+        }
         if self.program.processes.is_empty() && self.faults.is_empty() {
             let fault = Fault::new(code::NO_PROCESS, "no runnable process")
                 .help("write `init { … }`, or `active` in front of a `proctype`");
             self.faults.push((fault, Span::default()));
         }
         self.found.remote_labels = std::mem::take(&mut self.remote_labels);
-        Model { program: std::mem::take(&mut self.program), formulas }
+        let program = std::mem::take(&mut self.program);
+        Model { program, formulas, asked: Vec::new(), propositions }
     }
 
     /// Gives a type of processes its number, and notes its parameters.
@@ -197,7 +205,7 @@ impl<'a> Lowerer<'a> {
             Unit::Proctype(proctype) => self.proctype(proctype),
             Unit::Never { name, body, span } => self.claim(name.as_ref(), body, *span),
             Unit::Trace { is_forbidden, body, span } => self.trace(*is_forbidden, body, *span),
-            Unit::Formula { .. } => Ok(()),
+            Unit::Formula { .. } | Unit::Proposition { .. } => Ok(()),
         }
     }
 
@@ -345,45 +353,61 @@ impl<'a> Lowerer<'a> {
     fn formula(&mut self, unit: &Unit) -> Lowered<Option<crate::NamedFormula>> {
         let Unit::Formula { name, text, span } = unit else { return Ok(None) };
         self.process = InProgress::default();
-        let lines = text.lines().filter(|line| !line.starts_with('#'));
-        let text = lines.collect::<Vec<_>>().join("\n");
-        let mut atoms = Vec::new();
-        let formula = match Formula::parse(&text, &mut atoms) {
-            Ok(formula) => formula,
-            Err(error) => return self.fault(code::FORMULA, &error.to_string(), *span),
+        let text = without_markers(text);
+        let within = |start: usize, end: usize| Span {
+            start: span.start + start as u32,
+            end: span.start + end as u32,
+            ..*span
         };
-        let mut propositions = Vec::new();
-        for atom in &atoms {
-            let expression = self.atom(atom, *span)?;
-            let n_before = self.faults.len();
-            let proposition = self.truth(&expression);
-            // The text of the atom was cut out, so its places mean nothing.
-            self.faults[n_before..].iter_mut().for_each(|(_, place)| *place = *span);
-            propositions.push(proposition?);
-        }
+        let (mut atoms, mut places) = (Vec::new(), Vec::new());
+        let formula = match Formula::parse_placed(&text, &mut atoms, &mut places) {
+            Ok(formula) => formula,
+            Err(ParseError { offset, len, expected, found }) => {
+                let message = format!("expected {expected}, found {found}");
+                return self.fault(code::FORMULA, &message, within(offset, offset + len));
+            }
+        };
+        let propositions: Vec<Lowered<Expr>> = places
+            .iter()
+            .map(|it| self.proposition(&text[it.clone()], within(it.start, it.end)))
+            .collect();
+        let propositions = propositions.into_iter().collect::<Lowered<_>>()?;
         let number = self.found.locals.len();
         let name = name.as_ref().map_or_else(|| format!("ltl_{number}"), |name| name.text.clone());
         Ok(Some(crate::NamedFormula { name, formula, atoms, propositions }))
     }
 
-    /// A proposition of a formula. Faults in it are shown at the formula: its text was cut out.
-    fn atom(&mut self, text: &str, span: Span) -> Lowered<Expression> {
-        let (tokens, mut faults) = lexer::tokens(text, span.text_idx);
+    /// What a proposition at a place means: a truth value.
+    fn proposition(&mut self, text: &str, span: Span) -> Lowered<Expr> {
+        let n_before = self.faults.len();
+        let (tokens, faults) = lexer::tokens(text, span.text_idx);
         let proctypes: Vec<String> = self.routines.keys().cloned().collect();
-        match parse::parse_expression(text, tokens, &proctypes) {
-            Ok(expression) if faults.is_empty() => Ok(expression),
-            Ok(_) => self.tell_all(faults, span),
+        let parsed = parse::parse_expression(text, tokens, &proctypes);
+        self.faults.extend(faults);
+        let proposition = match parsed {
+            Ok(expression) => self.truth(&expression),
             Err(more) => {
-                faults.extend(more);
-                self.tell_all(faults, span)
+                self.faults.extend(more);
+                Err(Told)
             }
+        };
+        // The text was cut out, so its places count from where it stood.
+        for (_, place) in &mut self.faults[n_before..] {
+            let start = (span.start + place.start).min(span.end);
+            let end = (span.start + place.end).clamp(start, span.end);
+            *place = if start < end { Span { start, end, ..span } } else { span };
         }
+        if self.faults.len() > n_before { Err(Told) } else { proposition }
     }
+}
 
-    fn tell_all<T>(&mut self, faults: Vec<(Fault, Span)>, span: Span) -> Lowered<T> {
-        self.faults.extend(faults.into_iter().map(|(fault, _)| (fault, span)));
-        Err(Told)
-    }
+/// A text with spaces in place of the lines that only say where others come from.
+fn without_markers(text: &str) -> String {
+    let blank = |line: &str| match line.starts_with('#') {
+        true => " ".repeat(line.len()),
+        false => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(blank).collect()
 }
 
 fn model_span(program: &mut Program, sources: &Sources, span: Span) -> ModelSpan {

@@ -109,9 +109,14 @@ const UNIT_WORDS: [&str; 21] = [
     "show",
 ];
 
-/// The units of a model, or all that is wrong with its syntax.
-pub(crate) fn parse(text: &str, tokens: Vec<Token>) -> (Vec<Unit>, Vec<(Fault, Span)>) {
+/// The units of a model, or all that is wrong with its syntax. `proctypes` are known from elsewhere.
+pub(crate) fn parse(
+    text: &str,
+    tokens: Vec<Token>,
+    proctypes: &[String],
+) -> (Vec<Unit>, Vec<(Fault, Span)>) {
     let mut parser = Parser::new(text, tokens);
+    parser.proctypes.extend(proctypes.iter().cloned());
     let units = parser.units();
     (units, parser.faults)
 }

@@ -13,20 +13,17 @@
 //! Differs from the papers: a process counts as treated fairly in a component where it moves, or cannot
 //! move at some node. Under strong fairness a component is looked at when it is complete.
 
-use super::fairness::{Processes, neglected};
+use super::fairness::{Able, Moved, Processes, due_at, neglected};
 use super::graph::{Arrow, Graph};
-use super::lasso::Lasso;
+use super::lasso::{Found, Lasso};
 use super::statistics;
 use crate::options::Fairness;
 use crate::store::{Full, Pairs, PairsReader, Seen};
 use crate::transitions::Transitions;
-use crate::watch::{Ended, Watch};
+use crate::watch::{Ended, PATIENCE, Watch};
 use mazurka_core::Statistics;
 use mazurka_ltl::Automaton;
 use std::collections::VecDeque;
-
-/// How many steps are made between two looks at the clock.
-const PATIENCE: u64 = 1 << 12;
 
 /// Searches the product for a component that accepts.
 pub(super) fn search<T: Transitions>(
@@ -34,10 +31,10 @@ pub(super) fn search<T: Transitions>(
     automaton: &Automaton,
     nodes: &Pairs,
     watch: &Watch<'_>,
-) -> (Ended, Option<Lasso>, Statistics) {
+) -> (Ended, Option<Found>, Statistics) {
     let mut product = Product::new(graph, automaton, nodes);
-    let fairness = watch.fairness();
-    let mut search = Search { fairness, ..Search::default() };
+    let (fairness, goes_on) = (watch.fairness(), watch.goes_on());
+    let mut search = Search { fairness, goes_on, ..Search::default() };
     let (ended, found) = search.run(&mut product, watch);
     let counted = statistics(search.order.len() as u64, search.matched, search.max_depth);
     (ended, found, counted)
@@ -161,6 +158,9 @@ const CLOSED: u32 = u32::MAX;
 #[derive(Default)]
 struct Search {
     fairness: Fairness,
+    /// Whether everything is searched, whatever is found.
+    goes_on: bool,
+    first: Option<Lasso>,
     frames: Vec<Frame>,
     roots: Vec<Root>,
     /// By number of a node, its place in the order of discovery.
@@ -177,11 +177,15 @@ impl Search {
         &mut self,
         product: &mut Product<'_, '_, T>,
         watch: &Watch<'_>,
-    ) -> (Ended, Option<Lasso>) {
+    ) -> (Ended, Option<Found>) {
         let (initial, _) = product.initial();
         self.enter(product, initial, Merit::default());
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
+            if let Some(fault) = product.graph.take_fault() {
+                let path = product.graph.path(&self.stem(), &fault);
+                return (Ended::Done, Some(Found::Fault(path)));
+            }
             patience -= 1;
             if patience == 0 {
                 patience = PATIENCE;
@@ -192,8 +196,9 @@ impl Search {
             }
             let node = frame.node;
             let Some((arrow, to, is_new)) = product.next(node, &mut frame.cursor) else {
-                if let Some(found) = self.leave(product) {
-                    return (Ended::Done, Some(found));
+                self.leave(product);
+                if self.is_done() {
+                    break;
                 }
                 continue;
             };
@@ -204,17 +209,26 @@ impl Search {
                 continue;
             }
             self.matched += 1;
-            if self.order[to.number as usize] != CLOSED && self.merge(to, step) {
+            let is_open = self.order[to.number as usize] != CLOSED;
+            if is_open && self.merge(to, step) && self.first.is_none() {
                 let root = self.roots.last().expect("the component has a root").order;
                 let inside = self.component(root);
-                return (Ended::Done, Some(self.lasso(product, &inside, &inside)));
+                self.first = Some(self.lasso(product, &inside, &inside));
+                if self.is_done() {
+                    break;
+                }
             }
         }
         let ended = match product.graph.is_cut {
             true => Ended::Cut(crate::inner::TRANSIENT),
             false => Ended::Done,
         };
-        (ended, None)
+        (ended, self.first.take().map(Found::Lasso))
+    }
+
+    /// Whether what was found is enough.
+    fn is_done(&self) -> bool {
+        self.first.is_some() && !self.goes_on
     }
 
     fn enter<T: Transitions>(&mut self, product: &mut Product<'_, '_, T>, node: Node, step: Merit) {
@@ -227,8 +241,8 @@ impl Search {
         self.order.push(order);
         self.open.push(node);
         let treated = match self.fairness {
-            Fairness::Weak => product.graph.enabled(node.state).others(),
-            Fairness::None | Fairness::Strong => Processes::NONE,
+            Fairness::Weak => product.graph.able(node.state).all.others(),
+            Fairness::None | Fairness::Strong | Fairness::Trace => Processes::NONE,
         };
         let merit = Merit { accepts: product.is_accepting(node), treated };
         self.roots.push(Root { order, merit, step });
@@ -249,23 +263,25 @@ impl Search {
         let is_fair = match self.fairness {
             Fairness::None => true,
             Fairness::Weak => root.merit.treated.is_all(),
-            Fairness::Strong => false,
+            // What is fair may be a part of it.
+            Fairness::Strong | Fairness::Trace => false,
         };
         root.merit.accepts && is_fair
     }
 
     /// Goes back by one node, and looks at its component if that is complete.
-    fn leave<T: Transitions>(&mut self, product: &mut Product<'_, '_, T>) -> Option<Lasso> {
+    fn leave<T: Transitions>(&mut self, product: &mut Product<'_, '_, T>) {
         let node = self.frames.last().expect("there is a node to leave").node;
         let order = self.order[node.number as usize];
         if self.roots.last().is_some_and(|root| root.order == order) {
             let root = self.roots.pop().expect("it was looked at");
             let inside = self.component(order);
-            if self.fairness == Fairness::Strong
+            if matches!(self.fairness, Fairness::Strong | Fairness::Trace)
                 && root.merit.accepts
+                && self.first.is_none()
                 && let Some(fair) = self.fair_part(product, inside.clone())
             {
-                return Some(self.lasso(product, &inside, &fair));
+                self.first = Some(self.lasso(product, &inside, &fair));
             }
             for node in &inside {
                 self.order[node.number as usize] = CLOSED;
@@ -274,13 +290,12 @@ impl Search {
         }
         self.frames.pop();
         product.graph.leave(node.state);
-        None
     }
 
     fn merit_of_step(&self, arrow: Arrow) -> Merit {
         let moved = match self.fairness {
-            Fairness::Weak => movers(arrow),
-            Fairness::None | Fairness::Strong => Processes::NONE,
+            Fairness::Weak => arrow.moved().processes,
+            Fairness::None | Fairness::Strong | Fairness::Trace => Processes::NONE,
         };
         Merit { accepts: false, treated: moved }
     }
@@ -291,7 +306,14 @@ impl Search {
         self.open[start..].to_vec()
     }
 
-    /// A part of a component, connected and accepting, in which all are treated with strong fairness.
+    /// The steps of the path.
+    fn stem(&self) -> Vec<(u32, Arrow)> {
+        let (_, before) = self.frames.split_last().expect("the path has a node");
+        let step = |frame: &Frame| (frame.node.state, frame.taken.expect("the path goes on"));
+        before.iter().map(step).collect()
+    }
+
+    /// A part of a component, connected and accepting, in which all are treated fairly.
     fn fair_part<T: Transitions>(
         &self,
         product: &mut Product<'_, '_, T>,
@@ -304,14 +326,16 @@ impl Search {
             if steps.iter().all(Vec::is_empty) || !part.iter().any(|&it| product.is_accepting(it)) {
                 continue;
             }
-            let moved = steps.iter().flatten().map(|&(arrow, _)| movers(arrow));
-            let moved = moved.fold(Processes::NONE, Processes::or);
-            let enabled = part.iter().map(|node| product.graph.enabled(node.state));
-            let bad = neglected(Fairness::Strong, enabled, moved);
+            let moved = steps.iter().flatten().map(|&(arrow, _)| arrow.moved());
+            let moved = moved.fold(Moved::default(), Moved::or);
+            let able = part.iter().map(|node| product.graph.able(node.state));
+            let bad = neglected(self.fairness, able, moved);
             if bad.is_empty() {
                 return Some(part);
             }
-            let is_good = |node: &Node| product.graph.enabled(node.state).and(bad).is_empty();
+            let is_good = |node: &Node| {
+                due_at(self.fairness, product.graph.able(node.state), moved).and(bad).is_empty()
+            };
             let rest: Vec<Node> = part.iter().copied().filter(is_good).collect();
             todo.extend(components_of(product, &rest));
         }
@@ -353,27 +377,7 @@ impl Search {
             accepting[inside.place(node).expect("it is inside")]
         });
         if self.fairness != Fairness::None {
-            let enabled: Vec<Processes> =
-                inside.nodes.iter().map(|node| product.graph.enabled(node.state)).collect();
-            let enabled_at = |node: Node| enabled[inside.place(node).expect("it is inside")];
-            let all = match self.fairness {
-                Fairness::Strong => enabled.iter().copied().fold(Processes::NONE, Processes::or),
-                _ => enabled.iter().copied().fold(Processes::NONE.others(), Processes::and),
-            };
-            // Whoever has to move does; under weak fairness, others come to where they cannot.
-            for process in all.iter() {
-                at = inside.walk(product, at, &mut steps, |_, arrow| {
-                    arrow.is_some_and(|arrow| movers(arrow).contains(process))
-                });
-            }
-            if self.fairness == Fairness::Weak {
-                let some = enabled.iter().copied().fold(Processes::NONE, Processes::or);
-                for process in some.and(all.others()).iter() {
-                    at = inside.walk(product, at, &mut steps, |node, _| {
-                        !enabled_at(node).contains(process)
-                    });
-                }
-            }
+            at = self.treat_all(product, inside, at, &mut steps);
         }
         // Back to the start, by one step at least.
         if steps.is_empty() || at != start {
@@ -381,11 +385,39 @@ impl Search {
         }
         steps
     }
-}
 
-/// Who moves in a step.
-fn movers(arrow: Arrow) -> Processes {
-    arrow.process.into_iter().chain(arrow.partner).collect()
+    /// Goes on from a node so that all are treated fairly. Returns where that ends.
+    fn treat_all<T: Transitions>(
+        &self,
+        product: &mut Product<'_, '_, T>,
+        inside: &Inside,
+        mut at: Node,
+        steps: &mut Vec<(u32, Arrow)>,
+    ) -> Node {
+        let able: Vec<Able> =
+            inside.nodes.iter().map(|node| product.graph.able(node.state)).collect();
+        let able_at = |node: Node| able[inside.place(node).expect("it is inside")].all;
+        let taken = inside.steps(product);
+        let has_dependent = taken.iter().flatten().any(|(arrow, _)| arrow.is_dependent());
+        if self.fairness == Fairness::Trace && has_dependent {
+            at = inside.walk(product, at, steps, |_, arrow| arrow.is_some_and(Arrow::is_dependent));
+        }
+        // Whoever has to move does; under weak fairness, others come to where they cannot.
+        let nobody = Moved { processes: Processes::NONE, dependent: has_dependent };
+        let due = neglected(self.fairness, able.iter().copied(), nobody);
+        for process in due.iter() {
+            at = inside.walk(product, at, steps, |_, arrow| {
+                arrow.is_some_and(|arrow| arrow.moved().processes.contains(process))
+            });
+        }
+        if self.fairness == Fairness::Weak {
+            let some = able.iter().fold(Processes::NONE, |some, it| some.or(it.all));
+            for process in some.and(due.others()).iter() {
+                at = inside.walk(product, at, steps, |node, _| !able_at(node).contains(process));
+            }
+        }
+        at
+    }
 }
 
 /// Some nodes, and where each is among them.

@@ -1,4 +1,11 @@
 //! Sets of processes, and what fairness asks of a cycle.
+//!
+//! Implements process justice and process fairness as in Lichtenstein and Pnueli, *Checking That Finite
+//! State Concurrent Programs Satisfy Their Linear Specification* (POPL 1985), and the assumption F of Peled,
+//! *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV 1994).
+//!
+//! Differs from the papers: two steps depend on each other in the sense of F if one process takes both, or if
+//! neither of them is [independent](crate::Safety::Independent) of all that others may do.
 
 use crate::options::Fairness;
 
@@ -56,17 +63,51 @@ impl FromIterator<u32> for Processes {
     }
 }
 
+/// Who can move in a state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Able {
+    pub(super) all: Processes,
+    /// Those of them whose next step is independent of all that others may do.
+    pub(super) independent: Processes,
+}
+
+/// What happens in a cycle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Moved {
+    /// Who moves.
+    pub(super) processes: Processes,
+    /// Whether some step is not independent of what others may do.
+    pub(super) dependent: bool,
+}
+
+impl Moved {
+    pub(super) fn or(self, other: Self) -> Self {
+        let processes = self.processes.or(other.processes);
+        Self { processes, dependent: self.dependent || other.dependent }
+    }
+}
+
+/// Whom it would be unfair to leave where they are in a state from which a cycle goes on like this, unless
+/// the fairness is weak: that depends on all of its states.
+pub(super) fn due_at(fairness: Fairness, able: Able, moved: Moved) -> Processes {
+    match fairness {
+        Fairness::None | Fairness::Weak => Processes::NONE,
+        Fairness::Strong => able.all,
+        Fairness::Trace if moved.dependent => able.independent,
+        Fairness::Trace => able.all,
+    }
+}
+
 /// Who must move in a cycle, or else be unable to at least once, so that it is fair: what is left
-/// unsatisfied if in its states these `enabled` can move, and `moved` take steps.
+/// unsatisfied if in its states these are `able` to move, and that `moved`.
 pub(super) fn neglected(
     fairness: Fairness,
-    enabled: impl Iterator<Item = Processes>,
-    moved: Processes,
+    able: impl Iterator<Item = Able>,
+    moved: Moved,
 ) -> Processes {
     let due = match fairness {
-        Fairness::None => Processes::NONE,
-        Fairness::Weak => enabled.fold(Processes::NONE.others(), Processes::and),
-        Fairness::Strong => enabled.fold(Processes::NONE, Processes::or),
+        Fairness::Weak => able.fold(Processes::NONE.others(), |due, it| due.and(it.all)),
+        _ => able.fold(Processes::NONE, |due, it| due.or(due_at(fairness, it, moved))),
     };
-    due.and(moved.others())
+    due.and(moved.processes.others())
 }

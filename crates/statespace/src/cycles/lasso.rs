@@ -1,12 +1,22 @@
 //! Counterexamples that go on for ever: a way there and a way around, checked before they are told.
 
-use super::fairness::{Processes, neglected};
+use super::fairness::{Able, Moved, Processes, neglected};
 use super::graph::{Arrow, Graph};
 use crate::confirm::decision;
 use crate::options::Fairness;
 use crate::transitions::{Moves, Transitions};
+use crate::watch::Path;
 use mazurka_core::{Counterexample, Execution, Schedule, Violation};
 use mazurka_ltl::{Automaton, Lasso as Word, accepts};
+
+/// What a search has found.
+#[derive(Clone, Debug)]
+pub(super) enum Found {
+    /// An execution that never ends.
+    Lasso(Lasso),
+    /// Moves from the initial state, the last of which goes wrong.
+    Fault(Path),
+}
 
 /// Steps from the initial state, of which those from `loop_start` on are repeated for ever.
 #[derive(Clone, Debug)]
@@ -21,6 +31,8 @@ pub(super) struct Confirmed {
     pub(super) counterexample: Counterexample,
     /// The first entry of the story that is repeated, from 1; none if nothing happens any more.
     pub(super) loop_start: Option<usize>,
+    /// To whom it is not fair, for people.
+    pub(super) notes: Vec<String>,
 }
 
 /// Follows a lasso, and tells it.
@@ -50,7 +62,7 @@ pub(super) fn confirm<T: Transitions>(
         if idx == *loop_start {
             (first, at_start) = (story.len(), state.clone());
         }
-        if arrow.process.is_none() {
+        if arrow.process().is_none() {
             continue;
         }
         for choice in graph.moves_of(from, arrow) {
@@ -66,6 +78,7 @@ pub(super) fn confirm<T: Transitions>(
     }
     assert_eq!(state, at_start, "a loop ends where it began");
     let stays = first == story.len();
+    let notes = notes(graph, fairness, &steps[*loop_start..], &at_start);
     let counterexample = Counterexample {
         violation: violation(stays),
         schedule,
@@ -74,7 +87,7 @@ pub(super) fn confirm<T: Transitions>(
         waits: Vec::new(),
         accesses: Vec::new(),
     };
-    Confirmed { counterexample, loop_start: (!stays).then_some(first + 1) }
+    Confirmed { counterexample, loop_start: (!stays).then_some(first + 1), notes }
 }
 
 fn is_fair<T: Transitions>(
@@ -85,8 +98,43 @@ fn is_fair<T: Transitions>(
     if fairness == Fairness::None {
         return true;
     }
-    let enabled = around.iter().map(|&(from, _)| graph.enabled(from));
-    let moved = around.iter().flat_map(|(_, arrow)| arrow.process.into_iter().chain(arrow.partner));
-    let moved: Processes = moved.collect();
-    neglected(fairness, enabled, moved).is_empty()
+    let able = around.iter().map(|&(from, _)| graph.able(from));
+    neglected(fairness, able, moved(around)).is_empty()
+}
+
+fn moved(around: &[(u32, Arrow)]) -> Moved {
+    around.iter().fold(Moved::default(), |moved, (_, arrow)| moved.or(arrow.moved()))
+}
+
+/// Says to whom a cycle is not as fair as it could be. It begins in the state `at_start`.
+fn notes<T: Transitions>(
+    graph: &mut Graph<'_, T>,
+    fairness: Fairness,
+    around: &[(u32, Arrow)],
+    at_start: &[u8],
+) -> Vec<String> {
+    let able: Vec<Able> = around.iter().map(|&(from, _)| graph.look(from)).collect();
+    let moved = moved(around);
+    let starved = |fairness| neglected(fairness, able.iter().copied(), moved);
+    let always = starved(Fairness::Weak);
+    let often = starved(Fairness::Strong).and(always.others());
+    let mut names = |processes: Processes| {
+        let program = graph.program();
+        let names = processes.iter().map(|process| program.process_name(at_start, process));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let assumed = match fairness {
+        Fairness::None => "no fairness is assumed",
+        Fairness::Weak => "what goes on for ever is weakly fair to every process",
+        Fairness::Strong => "what goes on for ever is strongly fair to every process",
+        Fairness::Trace => "what goes on for ever leaves no step out that nothing depends on",
+    };
+    let mut notes = vec![assumed.to_owned()];
+    if !always.is_empty() {
+        notes.push(format!("could always move there and never does: {}", names(always)));
+    }
+    if !often.is_empty() {
+        notes.push(format!("could move there again and again and never does: {}", names(often)));
+    }
+    notes
 }

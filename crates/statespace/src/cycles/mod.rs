@@ -4,19 +4,23 @@
 //! a stored state; states between, inside of an indivisible sequence, are not seen. A program that has
 //! ended stays where it is for ever.
 
+mod claim;
 mod components;
 mod fairness;
 mod graph;
 mod lasso;
 mod nested;
 
-use crate::options::{CycleSearch, Fairness, Options, OptionsError, Reduction};
+pub use claim::{Claim, ClaimError, claim};
+
+use crate::confirm;
+use crate::options::{Construction, CycleSearch, Fairness, Options, OptionsError, Reduction};
 use crate::search::Outcome;
 use crate::store::{Pairs, Storage, Store, Tree};
 use crate::transitions::Transitions;
 use crate::watch::{Ended, Watch};
 use graph::{Graph, Letters};
-use lasso::{Lasso, confirm};
+use lasso::{Confirmed, Found};
 use mazurka_core::{Coverage, Limit, Statistics, Verdict, Violation, ViolationKind};
 use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
 
@@ -24,24 +28,53 @@ use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Cycles<'a> {
-    /// Anything that an automaton accepts.
-    Accepted {
-        /// The automaton. Its atoms are the program's propositions, in their order.
-        automaton: &'a Automaton,
-        /// Whether it matters to it how often a state is repeated: `mazurka_ltl::stuttering`, or known
-        /// from where it comes. If it may matter, there is no reduction.
-        stuttering: &'a Stuttering,
-    },
+    /// Anything that violates a property.
+    Accepted(Property<'a>),
     /// Go without progress.
     NonProgress,
     /// Come by labels that accept.
     Acceptance,
 }
 
-impl Cycles<'_> {
+/// A property of executions, by those that violate it.
+#[derive(Clone, Copy, Debug)]
+pub struct Property<'a> {
+    /// What people call it.
+    name: &'a str,
+    automaton: &'a Automaton,
+    stuttering: &'a Stuttering,
+    parts: Option<&'a [u64]>,
+    has_labels: bool,
+}
+
+impl<'a> Property<'a> {
+    /// What the automaton accepts violates the property. Its atoms are the program's propositions, in their
+    /// order.
+    ///
+    /// If it may matter to the automaton how often a state is repeated, there is no reduction. Ask
+    /// `mazurka_ltl::stuttering`, or know it from where the automaton comes.
+    pub fn new(name: &'a str, automaton: &'a Automaton, stuttering: &'a Stuttering) -> Self {
+        Self { name, automaton, stuttering, parts: None, has_labels: false }
+    }
+
+    /// Says which atoms the parts have that the property is a boolean combination of: `mazurka_ltl::parts`.
+    /// Under fairness, that can make for more reduction.
+    pub fn parts(self, parts: &'a [u64]) -> Self {
+        Self { parts: Some(parts), ..self }
+    }
+
+    /// An execution that comes by labels that accept, again and again, violates it, too, if only the
+    /// automaton goes on.
+    pub fn with_labels(self) -> Self {
+        Self { has_labels: true, ..self }
+    }
+}
+
+impl<'a> Cycles<'a> {
     fn letters(self) -> Letters {
         match self {
-            Self::Accepted { .. } => Letters::Propositions,
+            Self::Accepted(property) if property.has_labels => Letters::PropositionsAndAccept,
+            Self::Accepted(_) => Letters::Propositions,
             Self::NonProgress => Letters::NoProgress,
             Self::Acceptance => Letters::Accept,
         }
@@ -51,7 +84,8 @@ impl Cycles<'_> {
     fn automaton(self) -> Automaton {
         let edge = |holds, target| Edge { guard: Cube::literal(0, holds), target };
         let (atom, states) = match self {
-            Self::Accepted { automaton, .. } => return automaton.clone(),
+            Self::Accepted(property) if property.has_labels => return labelled(property.automaton),
+            Self::Accepted(property) => return property.automaton.clone(),
             // From some point on, never any progress.
             Self::NonProgress => (
                 "no progress",
@@ -73,43 +107,62 @@ impl Cycles<'_> {
         Automaton { atoms: vec![atom.to_owned()], states }
     }
 
+    /// The atoms of each part of the property.
+    fn parts(self) -> &'a [u64] {
+        match self {
+            Self::Accepted(Property { parts: Some(parts), .. }) => parts,
+            _ => &[u64::MAX],
+        }
+    }
+
     fn violation(self, stays: bool) -> Violation {
         let (kind, what) = match self {
-            Self::Accepted { .. } => (ViolationKind::Ltl, "the property fails"),
-            Self::NonProgress => (ViolationKind::Livelock, "there is no progress"),
-            Self::Acceptance => (ViolationKind::Ltl, "it accepts again and again"),
+            Self::Accepted(property) => (ViolationKind::Ltl, format!("{} fails", property.name)),
+            Self::NonProgress => (ViolationKind::Livelock, "there is no progress".to_owned()),
+            Self::Acceptance => (ViolationKind::Ltl, "it accepts again and again".to_owned()),
         };
         let how = if stays { "it stops there for ever" } else { "this goes on for ever" };
         Violation { kind, message: format!("{what}: {how}") }
     }
 
     /// What is excluded, as in "no … in any execution".
-    fn name(self) -> &'static str {
+    fn name(self) -> String {
         match self {
-            Self::Accepted { .. } => "violation of the property",
-            Self::NonProgress => "non-progress cycle",
-            Self::Acceptance => "acceptance cycle",
+            Self::Accepted(property) => format!("violation of {}", property.name),
+            Self::NonProgress => "non-progress cycle".to_owned(),
+            Self::Acceptance => "acceptance cycle".to_owned(),
         }
     }
 }
 
-/// Searches for an execution that never ends and is wrong.
+/// An automaton that accepts, too, if the letters have the bit behind its own atoms again and again: its
+/// states remember whether the last one had.
+fn labelled(automaton: &Automaton) -> Automaton {
+    let bit = automaton.atoms.len();
+    let states = automaton.states.iter().flat_map(|state| {
+        let ways = state.edges.iter().flat_map(|edge| {
+            [false, true].map(|has| Edge {
+                guard: edge.guard.and(Cube::literal(bit, has)).expect("the atom is a new one"),
+                target: 2 * edge.target + usize::from(has),
+            })
+        });
+        let edges: Vec<Edge> = ways.collect();
+        [state.is_accepting, true].map(|is_accepting| State { is_accepting, edges: edges.clone() })
+    });
+    let mut atoms = automaton.atoms.clone();
+    atoms.push("accept".to_owned());
+    Automaton { atoms, states: states.collect() }
+}
+
+/// Searches for an execution that never ends and is wrong, or for a step that goes wrong.
 ///
-/// Only executions count that are fair, in the sense of [`Options::fairness`]. Steps that go wrong are
-/// not looked at: an execution ends there.
+/// Only executions count that are fair, in the sense of [`Options::fairness`].
 pub fn search_cycles<T: Transitions>(
     program: &T,
     cycles: Cycles<'_>,
     options: &Options,
 ) -> Result<Outcome, Vec<OptionsError>> {
-    let mut errors = options.errors();
-    let is_plain = options.storage == Storage::Tree && options.jobs == 1 && !options.shorten;
-    if !is_plain || options.order != crate::Order::DepthFirst || options.depth.is_some() {
-        errors.push(OptionsError::Cycles);
-    }
-    if options.fairness != Fairness::None && options.cycle_search == CycleSearch::Nested {
-        errors.push(OptionsError::NestedFairness);
-    }
+    let errors = errors(options);
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -118,44 +171,79 @@ pub fn search_cycles<T: Transitions>(
     // A search that stops because the automaton does not go on would leave out what the reduction
     // counts on.
     automaton.complete();
+    let mut program = program.clone();
+    program.reduce_watched(reduction, options.fairness);
+    let program = &program;
     let (states, nodes) = (Tree::new(program.width()), Pairs::new());
-    let mut graph = Graph::new(program.clone(), cycles.letters(), &states, reduction, options);
+    let parts = cycles.parts();
+    let mut graph =
+        Graph::new(program.clone(), cycles.letters(), parts, &states, reduction, options);
     let watch = Watch::new(options);
-    let (ended, found, counted) = match options.cycle_search {
-        CycleSearch::Components => components::search(&mut graph, &automaton, &nodes, &watch),
-        CycleSearch::Nested => nested::search(&mut graph, &automaton, &nodes, &watch),
+    let built = match options.construction {
+        Construction::OnTheFly => Ok(None),
+        Construction::OffLine => graph.build(&watch),
     };
-    let verdict = |found: Option<Lasso>| match (found, ended) {
-        (Some(lasso), _) => {
-            let told = confirm(&mut graph, &automaton, options.fairness, &lasso, |stays| {
+    let (ended, found, counted) = match (built, options.cycle_search) {
+        (Err(ended), _) => (ended, None, Statistics::default()),
+        (Ok(Some(path)), _) => (Ended::Done, Some(Found::Fault(path)), Statistics::default()),
+        (Ok(None), CycleSearch::Components) => {
+            components::search(&mut graph, &automaton, &nodes, &watch)
+        }
+        (Ok(None), CycleSearch::Nested) => nested::search(&mut graph, &automaton, &nodes, &watch),
+    };
+    let mut notes: Vec<String> = note.into_iter().collect();
+    let mut loop_start = None;
+    let verdict = match (found, ended) {
+        (Some(Found::Lasso(lasso)), _) => {
+            let told = lasso::confirm(&mut graph, &automaton, options.fairness, &lasso, |stays| {
                 cycles.violation(stays)
             });
-            (Verdict::Violated(Box::new(told.counterexample)), told.loop_start)
+            let Confirmed { counterexample, loop_start: start, notes: more } = told;
+            loop_start = start;
+            notes.extend(more);
+            Verdict::Violated(Box::new(counterexample))
         }
-        (None, Ended::Limit(limit)) => (Verdict::Inconclusive(limit), None),
-        (None, Ended::Cut(depth)) => (Verdict::Inconclusive(Limit::Depth(depth)), None),
-        (None, Ended::Done) => (Verdict::Holds(coverage(program, cycles, options.fairness)), None),
+        (Some(Found::Fault(path)), _) => {
+            let told = confirm::confirm(program.clone(), &path);
+            Verdict::Violated(Box::new(told.counterexample))
+        }
+        (None, Ended::Limit(limit)) => Verdict::Inconclusive(limit),
+        (None, Ended::Cut(depth)) => Verdict::Inconclusive(Limit::Depth(depth)),
+        (None, Ended::Done) => Verdict::Holds(coverage(program, cycles, options)),
     };
-    let (verdict, loop_start) = verdict(found);
+    let violations = u64::from(matches!(verdict, Verdict::Violated(_)));
     Ok(Outcome {
         verdict,
         statistics: counted,
         stuck: Vec::new(),
-        violations: u64::from(loop_start.is_some()),
+        violations,
         unreached: Vec::new(),
-        store_bytes: states.bytes() + nodes.bytes(),
+        store_bytes: states.bytes() + nodes.bytes() + graph.bytes(),
         loop_start,
-        notes: note.into_iter().collect(),
+        notes,
     })
+}
+
+/// Everything that does not go together where it is about cycles.
+fn errors(options: &Options) -> Vec<OptionsError> {
+    let mut errors = options.errors();
+    let is_plain = options.storage == Storage::Tree && options.jobs == 1 && !options.shorten;
+    if !is_plain || options.order != crate::Order::DepthFirst || options.depth.is_some() {
+        errors.push(OptionsError::Cycles);
+    }
+    if options.fairness != Fairness::None && options.cycle_search == CycleSearch::Nested {
+        errors.push(OptionsError::NestedFairness);
+    }
+    errors
 }
 
 /// The reduction that goes with a property, and what there is to say about it.
 fn reduction(cycles: Cycles<'_>, wished: Reduction) -> (Reduction, Option<String>) {
-    let Cycles::Accepted { stuttering, .. } = cycles else { return (wished, None) };
+    let Cycles::Accepted(property) = cycles else { return (wished, None) };
     if wished == Reduction::None {
         return (wished, None);
     }
-    let why = match stuttering {
+    let why = match property.stuttering {
         Stuttering::Invariant => return (wished, None),
         Stuttering::Sensitive(_) => "it matters to the property how often a state is repeated",
         Stuttering::Unknown => "the property is too large to tell whether repetition matters to it",
@@ -163,13 +251,15 @@ fn reduction(cycles: Cycles<'_>, wished: Reduction) -> (Reduction, Option<String
     (Reduction::None, Some(format!("without reduction: {why}")))
 }
 
-fn coverage(program: &impl Transitions, cycles: Cycles<'_>, fairness: Fairness) -> Coverage {
-    let coverage = Coverage::of([cycles.name()]);
-    let coverage = match fairness {
-        Fairness::None => coverage,
-        Fairness::Weak => coverage.within("that is weakly fair to every process"),
-        Fairness::Strong => coverage.within("that is strongly fair to every process"),
+fn coverage(program: &impl Transitions, cycles: Cycles<'_>, options: &Options) -> Coverage {
+    let coverage = Coverage::of(std::iter::once(cycles.name()).chain(program.faults()));
+    let fairness = match options.fairness {
+        Fairness::None => None,
+        Fairness::Weak => Some("that it is weakly fair to every process"),
+        Fairness::Strong => Some("that it is strongly fair to every process"),
+        Fairness::Trace => Some("that it leaves no step out that nothing depends on"),
     };
+    let coverage = fairness.into_iter().fold(coverage, Coverage::assuming);
     program.assumptions().into_iter().fold(coverage, Coverage::assuming)
 }
 

@@ -14,16 +14,13 @@
 
 use super::components::{Cursor, Node, Product};
 use super::graph::{Arrow, Graph};
-use super::lasso::Lasso;
+use super::lasso::{Found, Lasso};
 use super::statistics;
 use crate::store::Pairs;
 use crate::transitions::Transitions;
-use crate::watch::{Ended, Watch};
+use crate::watch::{Ended, PATIENCE, Watch};
 use mazurka_core::Statistics;
 use mazurka_ltl::Automaton;
-
-/// How many steps are made between two looks at the clock.
-const PATIENCE: u64 = 1 << 12;
 
 /// What is known of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +53,7 @@ pub(super) fn search<T: Transitions>(
     automaton: &Automaton,
     nodes: &Pairs,
     watch: &Watch<'_>,
-) -> (Ended, Option<Lasso>, Statistics) {
+) -> (Ended, Option<Found>, Statistics) {
     let product = Product::new(graph, automaton, nodes);
     let mut search = Search { product, frames: Vec::new(), colours: Vec::new(), counted: [0; 2] };
     let (ended, found) = search.run(watch);
@@ -74,11 +71,17 @@ struct Search<'g, 'a, T> {
 }
 
 impl<T: Transitions> Search<'_, '_, T> {
-    fn run(&mut self, watch: &Watch<'_>) -> (Ended, Option<Lasso>) {
+    fn run(&mut self, watch: &Watch<'_>) -> (Ended, Option<Found>) {
         let (initial, _) = self.product.initial();
         self.enter(initial);
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
+            if let Some(fault) = self.product.graph.take_fault() {
+                let n_before = self.frames.len() - 1;
+                let stem: Vec<_> = self.frames[..n_before].iter().map(Frame::step).collect();
+                let path = self.product.graph.path(&stem, &fault);
+                return (Ended::Done, Some(Found::Fault(path)));
+            }
             patience -= 1;
             if patience == 0 {
                 patience = PATIENCE;
@@ -90,7 +93,7 @@ impl<T: Transitions> Search<'_, '_, T> {
             let from = frame.node;
             let Some((arrow, to, is_new)) = self.product.next(from, &mut frame.cursor) else {
                 if let Some(found) = self.leave() {
-                    return (Ended::Done, Some(found));
+                    return (Ended::Done, Some(Found::Lasso(found)));
                 }
                 continue;
             };
@@ -102,7 +105,7 @@ impl<T: Transitions> Search<'_, '_, T> {
             self.counted[0] += 1;
             let accepts = self.product.is_accepting(from) || self.product.is_accepting(to);
             if accepts && self.colours[to.number as usize] == Colour::OnPath {
-                return (Ended::Done, Some(self.lasso(to, &[])));
+                return (Ended::Done, Some(Found::Lasso(self.lasso(to, &[]))));
             }
         }
         let ended = match self.product.graph.is_cut {

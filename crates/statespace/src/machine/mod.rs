@@ -18,7 +18,7 @@ mod view;
 
 pub use compile::MachineError;
 
-use crate::options::Reduction;
+use crate::options::{Fairness, Reduction};
 use crate::transitions::{Described, Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
 use code::{Code, Step as Do};
 use mazurka_core::{Told, Violation, ViolationKind};
@@ -42,6 +42,8 @@ pub struct Machine {
     merges: bool,
     /// Whether what nobody reads any more is forgotten.
     forgets: bool,
+    /// Whether steps that a property may look at are never merged.
+    is_watched: bool,
 }
 
 impl Machine {
@@ -55,8 +57,9 @@ impl Machine {
         let code = Arc::new(compile::compile(program, propositions)?);
         let (tables, work, values) = (Tables::default(), Work::default(), Vec::new());
         let (sets, reduction) = (Sets::default(), Reduction::Ample);
+        let (merges, forgets, is_watched) = (false, false, false);
         let mut machine =
-            Self { code, tables, work, values, sets, reduction, merges: false, forgets: false };
+            Self { code, tables, work, values, sets, reduction, merges, forgets, is_watched };
         match machine.begin() {
             Ok(()) => Ok(machine),
             Err(fault) => {
@@ -102,6 +105,14 @@ impl Transitions for Machine {
         self.reduction = reduction;
         self.forgets = reduction != Reduction::None;
         self.merges = self.forgets && self.code.reduces;
+        self.is_watched = false;
+    }
+
+    fn reduce_watched(&mut self, reduction: Reduction, fairness: Fairness) {
+        self.reduce(reduction);
+        self.is_watched = true;
+        // A step is that of one process, or of two.
+        self.merges &= fairness == Fairness::None;
     }
 
     fn initial(&mut self, state: &mut Vec<u8>) {
@@ -175,6 +186,14 @@ impl Transitions for Machine {
     fn holds(&mut self, proposition: usize, state: &[u8]) -> bool {
         let proposition = self.code.propositions[proposition];
         self.with_view(state, |view| view.is_true(proposition, 0))
+    }
+
+    fn letter(&mut self, state: &[u8]) -> u64 {
+        self.with_view(state, |view| {
+            let all = view.code.propositions.iter().enumerate();
+            let holds = all.filter(|(_, proposition)| view.is_true(**proposition, 0));
+            holds.fold(0, |letter, (idx, _)| letter | 1 << idx)
+        })
     }
 
     fn n_edges(&self) -> usize {
@@ -429,6 +448,7 @@ impl Machine {
         let is_merged = |&process: &u32| {
             process < n_processes
                 && view.place_of(process).is_merged
+                && !(self.is_watched && view.place_of(process).is_visible)
                 && self.can_go_on(code, process)
         };
         [Some(mover), Some(step.process), youngest].into_iter().flatten().find(is_merged)

@@ -6,7 +6,7 @@
 
 use mazurka_core::fold::mix;
 use mazurka_core::{Told, Violation, ViolationKind};
-use mazurka_statespace::{Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
+use mazurka_statespace::{Labels, Moves, Safety, Sight, Step, Stuck, Successor, Transitions};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
@@ -286,11 +286,21 @@ impl Table {
         if self.watches_labels {
             return self.processes[process].iter().any(|place| place.progress || place.accept);
         }
-        let is_seen = |edge: &Edge| match edge.act {
-            Act::Set(idx, _) | Act::Bump(idx) => self.propositions.iter().any(|&(it, _)| it == idx),
-            _ => false,
+        self.changes(process) != 0
+    }
+
+    /// The propositions that a process may change, as bits.
+    fn changes(&self, process: usize) -> u64 {
+        let edges = self.processes[process].iter().flat_map(|place| &place.edges);
+        let written = edges.filter_map(|edge| match edge.act {
+            Act::Set(idx, _) | Act::Bump(idx) => Some(idx),
+            _ => None,
+        });
+        let written: BTreeSet<usize> = written.collect();
+        let about = |(idx, (variable, _)): (usize, &(usize, u8))| {
+            u64::from(written.contains(variable)) << idx
         };
-        self.processes[process].iter().flat_map(|place| &place.edges).any(is_seen)
+        self.propositions.iter().enumerate().map(about).sum()
     }
 
     /// The number of an edge, over all processes and places.
@@ -372,6 +382,13 @@ impl Transitions for Table {
     fn holds(&mut self, proposition: usize, state: &[u8]) -> bool {
         let (variable, value) = self.propositions[proposition];
         self.variable(state, variable) == value
+    }
+
+    fn sight(&mut self, _state: &[u8], process: u32) -> Sight {
+        let process = process as usize;
+        let others = (0..self.n_processes()).filter(|&other| other != process);
+        let by_others = others.fold(0, |bits, other| bits | self.changes(other));
+        Sight { changes: self.changes(process), by_others }
     }
 }
 

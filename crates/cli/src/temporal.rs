@@ -1,0 +1,321 @@
+//! Temporal properties: which ones, as automata, and what came of them.
+
+use crate::arguments::{Build, Temporal};
+use crate::{Failure, promela};
+use mazurka_core::{Verdict, ViolationKind};
+use mazurka_ltl::{
+    Atoms, Automaton, Formula, Pool, Stuttering, accepts, hoa, is_stutter_invariant, parts,
+    stuttering, translate,
+};
+use mazurka_model::{Expr, Program, Routine, RoutineId};
+use mazurka_promela::{Asked, Model, NamedFormula};
+use mazurka_statespace::{
+    Cycles, Fairness, Machine, Options, Order, Outcome, Property, Storage, claim, search_cycles,
+};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// How long it may take to find out whether fairness would help.
+const SECOND_LOOK: Duration = Duration::from_secs(10);
+
+/// A property that is to be checked.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// What people call it.
+    pub(crate) name: String,
+    /// What its propositions mean.
+    pub(crate) propositions: Vec<Expr>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// What the automaton accepts is wrong.
+    Automaton {
+        automaton: Automaton,
+        stuttering: Stuttering,
+        parts: Option<Vec<u64>>,
+        /// Whether labels of processes accept, too.
+        has_labels: bool,
+    },
+    /// It is wrong to come by labels that accept, again and again.
+    Labels,
+}
+
+impl Wanted {
+    /// A formula.
+    pub(crate) fn formula(
+        name: String,
+        formula: &Formula,
+        atoms: &Atoms,
+        propositions: Vec<Expr>,
+    ) -> Result<Self, Failure> {
+        let mut pool = Pool::new();
+        let normal = pool.add(formula);
+        let negation = pool.not(normal);
+        let too_large = |error| Failure::input(format!("{name}: {error}"));
+        let automaton = translate(&mut pool, negation, atoms).map_err(too_large)?;
+        let stuttering = match pool.is_next_free(normal) {
+            true => Stuttering::Invariant,
+            false => match translate(&mut pool, normal, atoms) {
+                Ok(opposite) => is_stutter_invariant(&automaton, &opposite),
+                Err(_) => Stuttering::Unknown,
+            },
+        };
+        let parts = Some(parts(formula));
+        let kind = Kind::Automaton { automaton, stuttering, parts, has_labels: false };
+        Ok(Self { name, propositions, kind })
+    }
+
+    fn named(formula: &NamedFormula, name: String) -> Result<Self, Failure> {
+        Self::formula(name, &formula.formula, &formula.atoms, formula.propositions.clone())
+    }
+
+    /// An automaton.
+    fn automaton(
+        name: String,
+        automaton: Automaton,
+        propositions: Vec<Expr>,
+        has_labels: bool,
+    ) -> Self {
+        let stuttering = stuttering(&automaton);
+        let kind = Kind::Automaton { automaton, stuttering, parts: None, has_labels };
+        Self { name, propositions, kind }
+    }
+
+    /// What a search is asked to look for.
+    pub(crate) fn cycles(&self) -> Cycles<'_> {
+        match &self.kind {
+            Kind::Labels => Cycles::Acceptance,
+            Kind::Automaton { automaton, stuttering, parts, has_labels } => {
+                let property = Property::new(&self.name, automaton, stuttering);
+                let property =
+                    parts.as_ref().map_or(property, |parts| property.parts(parts.as_slice()));
+                Cycles::Accepted(if *has_labels { property.with_labels() } else { property })
+            }
+        }
+    }
+
+    /// Whether an execution violates it: one with these letters, of which those from the loop's start on
+    /// are repeated for ever. Nobody knows if it is about labels.
+    pub(crate) fn is_violated_by(&self, letters: &[u64], loop_start: usize) -> Option<bool> {
+        match &self.kind {
+            Kind::Automaton { automaton, has_labels: false, .. } => {
+                let word = mazurka_ltl::Lasso { letters: letters.to_vec(), loop_start };
+                Some(accepts(automaton, &word))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is asked of a model on the command line, and the automaton that is among it.
+pub(crate) fn asked(temporal: &Temporal) -> Result<(Asked, Option<Automaton>), Vec<Failure>> {
+    let mut asked = Asked { formulas: temporal.ltl.clone(), ..Asked::default() };
+    let Some(file) = &temporal.automaton else { return Ok((asked, None)) };
+    let name = file.display();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::input(format!("`{name}` cannot be read: {error}")))?;
+    if !text.trim_start().starts_with("HOA:") {
+        asked.claim = Some(file.clone());
+        return Ok((asked, None));
+    }
+    let automaton = hoa::read(&text)
+        .map_err(|error| Failure::input(format!("`{name}` is no automaton: {error}")))?;
+    asked.propositions.clone_from(&automaton.atoms);
+    Ok((asked, Some(automaton)))
+}
+
+/// The properties that are to be checked: those that are asked for or, if there are none, all of the model.
+pub(crate) fn wanted(
+    model: &Model,
+    temporal: &Temporal,
+    automaton: Option<Automaton>,
+) -> Result<Vec<Wanted>, Vec<Failure>> {
+    let mut all = Vec::new();
+    for formula in &model.asked {
+        all.push(Wanted::named(formula, format!("ltl `{}`", formula.name)));
+    }
+    for name in &temporal.ltl_name {
+        all.push(by_name(model, name));
+    }
+    let file = temporal.automaton.as_deref();
+    if let (Some(automaton), Some(file)) = (automaton, file) {
+        let propositions = model.propositions.clone();
+        let name = format!("the automaton `{}`", file.display());
+        all.push(Ok(Wanted::automaton(name, automaton, propositions, false)));
+    } else if let Some(file) = file {
+        all.extend(of_claim(&model.program, format!("the never claim `{}`", file.display())));
+    }
+    if !temporal.is_asked() {
+        for formula in &model.formulas {
+            all.push(Wanted::named(formula, format!("ltl {}", formula.name)));
+        }
+        match of_claim(&model.program, "the never claim".to_owned()) {
+            Some(claim) => all.push(claim),
+            None if accepts_by_labels(&model.program) => all.push(Ok(Wanted {
+                name: "the accept labels".to_owned(),
+                propositions: Vec::new(),
+                kind: Kind::Labels,
+            })),
+            None => {}
+        }
+    }
+    let (fine, wrong): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
+    let wrong: Vec<Failure> = wrong.into_iter().filter_map(Result::err).collect();
+    match wrong.is_empty() {
+        true => Ok(fine.into_iter().filter_map(Result::ok).collect()),
+        false => Err(wrong),
+    }
+}
+
+fn by_name(model: &Model, name: &str) -> Result<Wanted, Failure> {
+    let known = model.formulas.iter().find(|formula| formula.name == name);
+    known.map_or_else(
+        || {
+            let names: Vec<_> = model.formulas.iter().map(|it| format!("`{}`", it.name)).collect();
+            let names = match names.is_empty() {
+                true => "it has none".to_owned(),
+                false => format!("there is {}", names.join(", ")),
+            };
+            Err(Failure::input(format!("the model has no `ltl {name}`: {names}")))
+        },
+        |formula| Wanted::named(formula, format!("ltl {name}")),
+    )
+}
+
+/// The claim of a program, if it has one.
+fn of_claim(program: &Program, name: String) -> Option<Result<Wanted, Failure>> {
+    Some(match claim(program)? {
+        Ok(claim) => {
+            let has_labels = accepts_by_labels(program);
+            Ok(Wanted::automaton(name, claim.automaton, claim.propositions, has_labels))
+        }
+        Err(error) => {
+            let file = program.files.get(error.span.file.0 as usize).map_or("", String::as_str);
+            let place = format!("{file}:{}:{}", error.span.line, error.span.column);
+            Err(Failure::input(format!("{place}: {error} cannot be checked")))
+        }
+    })
+}
+
+/// Whether a process has labels that accept.
+fn accepts_by_labels(program: &Program) -> bool {
+    let is_process = |idx: usize| {
+        let id = RoutineId(idx as u32);
+        program.claim != Some(id) && program.trace.is_none_or(|trace| trace.routine != id)
+    };
+    let accepts = |routine: &Routine| routine.locations.iter().any(|it| it.labels.accept);
+    program.routines.iter().enumerate().any(|(idx, it)| is_process(idx) && accepts(it))
+}
+
+/// What came of a property.
+pub(crate) type Checked = Result<Outcome, Vec<Failure>>;
+
+/// Checks properties, as many at a time as there are `jobs`; what came of each, in their order.
+pub(crate) fn check(
+    program: &Program,
+    wanted: &[Wanted],
+    options: &Options,
+    jobs: usize,
+) -> Vec<Checked> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(wanted.len()) {
+            scope.spawn(|| {
+                loop {
+                    let idx = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(property) = wanted.get(idx) else { return };
+                    let checked = check_one(program, property, options);
+                    done.lock().expect("nobody panics with it").push((idx, checked));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("nobody panics with it");
+    done.sort_by_key(|(idx, _)| *idx);
+    done.into_iter().map(|(_, checked)| checked).collect()
+}
+
+fn check_one(program: &Program, wanted: &Wanted, options: &Options) -> Checked {
+    let machine = promela::machine(program, &wanted.propositions)?;
+    let mut outcome = search(&machine, wanted, options)?;
+    if let Some(note) =
+        would_fairness_help(&outcome, options, |options| search(&machine, wanted, options).ok())
+    {
+        outcome.notes.push(note);
+    }
+    Ok(outcome)
+}
+
+fn search(machine: &Machine, wanted: &Wanted, options: &Options) -> Checked {
+    search_cycles(machine, wanted.cycles(), options).map_err(|errors| {
+        errors.iter().map(|error| Failure::input(error.to_string())).collect::<Vec<_>>()
+    })
+}
+
+/// Whether what goes on for ever in a violation would be ruled out by more fairness, in words.
+pub(crate) fn would_fairness_help(
+    outcome: &Outcome,
+    options: &Options,
+    search: impl Fn(&Options) -> Option<Outcome>,
+) -> Option<String> {
+    let is_lasso = outcome.loop_start.is_some();
+    if !is_lasso
+        || !matches!(&outcome.verdict, Verdict::Violated(it) if it.violation.kind == ViolationKind::Ltl)
+    {
+        return None;
+    }
+    let stronger: &[Fairness] = match options.fairness {
+        Fairness::None | Fairness::Trace => &[Fairness::Weak, Fairness::Strong],
+        Fairness::Weak => &[Fairness::Strong],
+        _ => return None,
+    };
+    for &fairness in stronger {
+        let mut options = options.clone();
+        options.fairness = fairness;
+        options.cycle_search = mazurka_statespace::CycleSearch::Components;
+        options.time = Some(options.time.map_or(SECOND_LOOK, |limit| limit.min(SECOND_LOOK)));
+        match search(&options)?.verdict {
+            Verdict::Holds(_) => {
+                let name = fairness.name();
+                return Some(format!("it needs fairness: it holds with `--fairness {name}`"));
+            }
+            Verdict::Violated(_) => {}
+            _ => return None,
+        }
+    }
+    Some("it fails under strong fairness, too".to_owned())
+}
+
+/// Options for a search of cycles that nobody has asked for: what does not go with it is left alone.
+pub(crate) fn plain(options: &Options) -> Options {
+    let mut plain = options.clone();
+    (plain.order, plain.storage) = (Order::DepthFirst, Storage::Tree);
+    (plain.jobs, plain.shorten, plain.depth) = (1, false, None);
+    plain
+}
+
+/// The same options for one job.
+pub(crate) fn one_job(options: &Options) -> Options {
+    let mut alone = options.clone();
+    alone.jobs = 1;
+    alone
+}
+
+/// The command that follows an execution and holds it against the same properties again.
+pub(crate) fn again(temporal: &Temporal, build: &Build, file: &Path) -> String {
+    let mut words = vec![crate::replay_command(&[file.to_owned()], build)];
+    let mut add = |flag: &str, value: &str| {
+        words.push(crate::quoted([flag.into(), value.into()].into_iter()));
+    };
+    temporal.ltl.iter().for_each(|formula| add("--ltl", formula));
+    temporal.ltl_name.iter().for_each(|name| add("--ltl-name", name));
+    if let Some(file) = &temporal.automaton {
+        add("--automaton", &file.to_string_lossy());
+    }
+    words.join(" ")
+}

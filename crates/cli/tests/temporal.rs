@@ -1,0 +1,213 @@
+//! Temporal properties on the command line: verdicts with their loops, fairness, and what is refused.
+
+mod support;
+
+use support::{Said, run, with_file};
+use tempfile::TempDir;
+
+/// What the command says in a folder with one file `x.pml`.
+fn mazurka(text: &str, arguments: &[&str]) -> Said {
+    with_file("x.pml", text, &[&["check", "x.pml"], arguments].concat())
+}
+
+/// One process that goes through a critical section, and one that goes round for itself.
+const TURN: &str = "#define critical (n == 1)
+byte n;
+active proctype worker() { do :: n++; n-- od }
+active proctype idler() { do :: skip od }
+ltl often { [] <> critical }
+ltl never_two { [] (n < 2) }
+";
+
+#[test]
+fn every_ltl_block_of_a_model_is_checked() {
+    let said = mazurka(TURN, &[]).ends_with(1);
+    let said =
+        said.prints(&["ltl often fails: this goes on for ever", "ltl never_two: no violation"]);
+    // The stem, the loop below a rule, who is left out of it, and what would help.
+    said.prints(&[
+        "idler:1",
+        "for ever",
+        "could always move there and never does: worker:0",
+        "it needs fairness: it holds with `--fairness weak`",
+    ]);
+    let said = mazurka(TURN, &["--fairness", "weak"]).ends_with(0);
+    said.prints(&[
+        "violation of ltl often",
+        "violation of ltl never_two",
+        "assertion failure",
+        "invalid end state",
+        "that it is weakly fair to every process",
+    ]);
+    // Nobody has to look at them.
+    let said = mazurka(TURN, &["--property", "assert,deadlock"]).ends_with(0);
+    assert!(!said.stdout.contains("ltl"), "{}", said.stdout);
+}
+
+#[test]
+fn one_property_can_be_asked_for() {
+    let said = mazurka(TURN, &["--ltl-name", "never_two"]).ends_with(0);
+    said.prints(&["no violation of ltl never_two or assertion failure in any execution"]);
+    // Macros of the model are known.
+    mazurka(TURN, &["--ltl", "<> critical"]).ends_with(1).prints(&["ltl `<> critical` fails"]);
+    mazurka(TURN, &["--ltl", "[] (n < 2)", "--ltl", "[] (n >= 0)", "--jobs", "2"])
+        .ends_with(0)
+        .prints(&["violation of ltl `[] (n < 2)`", "violation of ltl `[] (n >= 0)`"]);
+    mazurka(TURN, &["--ltl-name", "gone"]).refuses("there is `often`, `never_two`");
+}
+
+#[test]
+fn a_loop_is_replayed() {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.pml"), TURN).expect("there is room");
+    for property in [["--ltl-name", "often"], ["--ltl", "[] (critical -> [] critical)"]] {
+        let said = run(folder.path(), &[&["check", "x.pml"], &property[..]].concat()).ends_with(1);
+        let at = said.stdout.find("mazurka replay").expect("it can be replayed");
+        let words = shlex::split(said.stdout[at..].lines().next().expect("there is a line"));
+        let words = words.expect("it is what a shell reads");
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        run(folder.path(), &words).ends_with(1).prints(&["fails: this goes on for ever"]);
+        // It is a violation of that, and of nothing else.
+        let other: Vec<&str> = words
+            .iter()
+            .map(|&word| if word == property[1] { "[] (n < 2)" } else { word })
+            .map(|word| if word == "--ltl-name" { "--ltl" } else { word })
+            .collect();
+        run(folder.path(), &other).ends_with(0);
+    }
+}
+
+#[test]
+fn json_has_the_loop() {
+    let said = mazurka(TURN, &["--ltl-name", "often", "--json", "-"]).ends_with(1);
+    let object: serde_json::Value = serde_json::from_str(&said.stdout).expect("it is an object");
+    let violation = &object["violation"];
+    assert_eq!(violation["kind"], "ltl", "{violation}");
+    let n_steps = violation["steps"].as_array().expect("it has steps").len() as u64;
+    let start = violation["loop_start"].as_u64().expect("it has a loop");
+    assert!((1..=n_steps).contains(&start), "{violation}");
+    assert_eq!(object["options"]["fairness"], "none");
+}
+
+#[test]
+fn repetition_turns_the_reduction_off() {
+    let said = mazurka(TURN, &["--ltl", "X X true"]).ends_with(0);
+    assert!(!said.stdout.contains("without reduction"), "{}", said.stdout);
+    mazurka(TURN, &["--ltl", "X (n < 2)"])
+        .ends_with(0)
+        .prints(&["without reduction: it matters to the property how often a state is repeated"]);
+}
+
+#[test]
+fn never_claims_are_properties() {
+    const GUESS: &str = "bit p = 0;
+active proctype A() { p = 1 }
+active proctype B() { bit x = 0; do :: x = 0 od }
+never {
+S0: if :: !p -> goto S0 :: !p -> goto accept_S1 fi;
+accept_S1: if :: p -> goto accept_S1 fi
+}
+";
+    // With its reduction, SPIN finds nothing here.
+    mazurka(GUESS, &[]).ends_with(1).prints(&["the never claim fails", "p = 1"]);
+    // The end of a claim is a violation, and so is a failed assertion in it.
+    let end = "byte x; active proctype p() { x = 1; x = 2 } never { x == 0; x == 1; x == 2 }\n";
+    mazurka(end, &[]).ends_with(1).prints(&["the never claim fails: it stops there for ever"]);
+    let other = "byte x; active proctype p() { x = 1; x = 2 } never { x == 0; x == 2 }\n";
+    mazurka(other, &[])
+        .ends_with(0)
+        .prints(&["no assertion failure, invalid end state or violation of the never claim"]);
+    let asserts = "byte x; active proctype p() { x = 1 } never { do :: atomic { x == 1 -> assert(!(x == 1)) } :: true od }\n";
+    mazurka(asserts, &[]).ends_with(1).prints(&["the never claim fails"]);
+    let variables = "byte x; active proctype p() { x = 1 } never { byte n; do :: n = 1 od }\n";
+    mazurka(variables, &[]).refuses("a never claim with variables cannot be checked");
+}
+
+#[test]
+fn accept_labels_are_properties() {
+    let text = "byte x; active proctype p() { do :: x = 0; accept: x = 1 od }\n";
+    mazurka(text, &[]).ends_with(1).prints(&["it accepts again and again"]);
+    let text = "byte x; active proctype p() { x = 0; accept: x = 1 }\n";
+    mazurka(text, &[]).ends_with(0).prints(&["acceptance cycle"]);
+    // Beside a claim, they accept if only that goes on.
+    let text =
+        "byte x; active proctype p() { do :: x = 0; accept: x = 1 od } never { do :: x < 2 od }\n";
+    mazurka(text, &[]).ends_with(1).prints(&["the never claim fails"]);
+    let text =
+        "byte x; active proctype p() { do :: x = 0; accept: x = 1 od } never { do :: x < 1 od }\n";
+    mazurka(text, &[]).ends_with(0);
+}
+
+#[test]
+fn automata_come_from_files() {
+    let folder = TempDir::new().expect("there is room");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("there is room");
+    };
+    write("x.pml", TURN);
+    write("claim", "never { do :: true :: critical -> break od; accept: do :: !critical od }\n");
+    let negation = run(folder.path(), &["automaton", "--negate", "<> critical", "--format", "hoa"]);
+    write("x.hoa", &negation.ends_with(0).stdout);
+    let check = |file: &str, more: &[&str]| {
+        run(folder.path(), &[&["check", "x.pml", "--automaton", file], more].concat())
+    };
+    check("claim", &[]).ends_with(1).prints(&["the never claim `claim` fails"]);
+    check("claim", &["--fairness", "strong"]).ends_with(0);
+    check("x.hoa", &[]).ends_with(1).prints(&["the automaton `x.hoa` fails"]);
+    check("x.hoa", &["--fairness", "weak"]).ends_with(0);
+    write("wrong.hoa", "HOA: v1\nStates: 1\n");
+    check("wrong.hoa", &[]).refuses("`wrong.hoa` is no automaton");
+    write("unknown.hoa", &negation_of("<> nothing", &folder));
+    check("unknown.hoa", &[]).refuses("undeclared variable: nothing");
+    write("text", "hello\n");
+    check("text", &[]).ends_with(2);
+    check("gone", &[]).refuses("`gone` cannot be read");
+}
+
+fn negation_of(formula: &str, folder: &TempDir) -> String {
+    run(folder.path(), &["automaton", "--negate", formula, "--format", "hoa"]).ends_with(0).stdout
+}
+
+#[test]
+fn an_assertion_that_fails_is_found_on_the_way() {
+    let text = "byte x; active proctype p() { x = 1; assert(x == 0) }\n";
+    let said = mazurka(text, &["--ltl", "[] (x < 2)"]).ends_with(1);
+    said.prints(&["assertion violated"]);
+}
+
+/// What is wrong is shown with a caret below it, all at once.
+#[test]
+fn wrong_formulae_are_shown_with_a_caret() {
+    let check = |formulas: &[&str], parts: &[&str]| {
+        let arguments: Vec<&str> = formulas.iter().flat_map(|it| ["--ltl", it]).collect();
+        let said = mazurka(TURN, &arguments).ends_with(2);
+        for part in parts {
+            assert!(said.stderr.contains(part), "no `{part}` in:\n{}", said.stderr);
+        }
+    };
+    check(
+        &["[] (n < 2"],
+        &["expected an operator or `)`, found the end", "[] (n < 2\n", "         ^"],
+    );
+    check(&["[] n < 2)"], &["expected an operator or the end of the formula, found `)`"]);
+    check(&["[] <> "], &["expected a formula, found the end"]);
+    check(&["[] (n U )"], &["expected a formula, found `)`", "       ^"]);
+    check(
+        &["[] (m < 2) && <> k", "<> worker[0]@gone"],
+        &["undeclared variable: m", "undeclared variable: k", "unknown label 'gone'", "    ^\n"],
+    );
+    check(&["[] worker:x == 1"], &["x"]);
+    with_file("x.c", "int main(void) { return 0; }\n", &["check", "x.c", "--ltl", "[] 1"])
+        .refuses("temporal properties are for Promela models and `--engine statespace`");
+}
+
+/// SPIN finds nothing with `-f`: what has ended is not neglected.
+#[test]
+fn an_end_is_fair() {
+    let text = "byte n; active proctype A() { n = 1 } active proctype B() { n = 2 }\n";
+    for fairness in ["none", "weak", "strong", "trace"] {
+        mazurka(text, &["--ltl", "<> [] (n == 1)", "--fairness", fairness])
+            .ends_with(1)
+            .prints(&["it stops there for ever"]);
+    }
+}

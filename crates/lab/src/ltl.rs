@@ -1,0 +1,182 @@
+//! Temporal properties of Promela models, checked by SPIN and by us in the same run.
+//!
+//! SPIN's time is the user time of its verifier alone, compiled with `-O2`; what it takes to make and
+//! compile the verifier is told apart. Ours is the time that the search takes of the processor, in the
+//! system too.
+
+use mazurka_core::Verdict;
+use mazurka_ltl::{Pool, Stuttering, parts, stuttering, translate};
+use mazurka_promela as promela;
+use mazurka_statespace::{
+    CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction, claim, search_cycles,
+};
+use rustix::time::{ClockId, clock_gettime};
+use std::path::Path;
+use std::process::Command;
+
+/// A property of a model, by what violates it.
+pub struct Checked {
+    /// What the model calls it.
+    pub name: String,
+    machine: Machine,
+    automaton: mazurka_ltl::Automaton,
+    stuttering: Stuttering,
+    parts: Vec<u64>,
+    is_claim: bool,
+}
+
+/// What a search tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Numbers {
+    /// Nodes of the product.
+    pub states: u64,
+    /// Steps between them.
+    pub transitions: u64,
+    /// Bytes, all in all.
+    pub bytes: u64,
+    /// Of processor time.
+    pub seconds: f64,
+    /// Whether the property is violated.
+    pub is_violated: bool,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// Which executions count.
+    pub fairness: Fairness,
+    /// What is left out.
+    pub reduction: Reduction,
+    /// How cycles are looked for.
+    pub cycle_search: CycleSearch,
+    /// Whether to go on after a violation.
+    pub goes_on: bool,
+}
+
+impl Checked {
+    /// All formulae and the never claim of a model.
+    ///
+    /// # Panics
+    ///
+    /// If it is no model.
+    pub fn all(file: &Path) -> Vec<Self> {
+        let model = promela::translate(file, &promela::Options::default());
+        let model = model.unwrap_or_else(|faults| panic!("{}: {faults}", file.display()));
+        let machine = |propositions: &[mazurka_model::Expr]| {
+            let machine = Machine::watching(&model.program, propositions);
+            machine.expect("the machine can run all of Promela").trusting()
+        };
+        let mut all = Vec::new();
+        for formula in &model.formulas {
+            let mut pool = Pool::new();
+            let normal = pool.add(&formula.formula);
+            let negation = pool.not(normal);
+            let automaton = translate(&mut pool, negation, &formula.atoms).expect("it is small");
+            let stuttering = match pool.is_next_free(normal) {
+                true => Stuttering::Invariant,
+                false => stuttering(&automaton),
+            };
+            all.push(Self {
+                name: formula.name.clone(),
+                machine: machine(&formula.propositions),
+                automaton,
+                stuttering,
+                parts: parts(&formula.formula),
+                is_claim: false,
+            });
+        }
+        if let Some(Ok(claim)) = claim(&model.program) {
+            all.push(Self {
+                name: "never".to_owned(),
+                machine: machine(&claim.propositions),
+                stuttering: stuttering(&claim.automaton),
+                automaton: claim.automaton,
+                parts: vec![u64::MAX],
+                is_claim: true,
+            });
+        }
+        all
+    }
+
+    /// What our search tells.
+    ///
+    /// # Panics
+    ///
+    /// If the options do not go together.
+    pub fn search(&self, how: How) -> Numbers {
+        let mut options = Options::default();
+        options.fairness = how.fairness;
+        options.reduction = how.reduction;
+        options.cycle_search = how.cycle_search;
+        options.all_violations = how.goes_on;
+        let property = Property::new(&self.name, &self.automaton, &self.stuttering);
+        let property = property.parts(&self.parts);
+        let property = if self.is_claim { property.with_labels() } else { property };
+        let before = processor_time();
+        let outcome = search_cycles(&self.machine, Cycles::Accepted(property), &options);
+        let seconds = processor_time() - before;
+        let outcome = outcome.expect("the options go together");
+        Numbers {
+            states: outcome.statistics.states,
+            transitions: outcome.statistics.transitions,
+            bytes: outcome.store_bytes,
+            seconds,
+            is_violated: matches!(outcome.verdict, Verdict::Violated(_)),
+        }
+    }
+}
+
+/// The time that this process has taken of the processor.
+fn processor_time() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// SPIN's verifier of a model.
+pub struct Verifier<'a> {
+    folder: &'a Path,
+    /// User time that it took to make and to compile it.
+    pub making: f64,
+}
+
+impl<'a> Verifier<'a> {
+    /// Makes it in the folder of the model; nothing if SPIN does not accept the model.
+    pub fn new(folder: &'a Path, model: &str, flags: &str) -> Option<Self> {
+        let command = format!(
+            "spin -a {model} && gcc -w -O2 -DVECTORSZ=8192 -DMEMLIM=6000 {flags} -o pan pan.c"
+        );
+        let (_, making) = user_time(folder, &command)?;
+        folder.join("pan").exists().then_some(Self { folder, making })
+    }
+
+    /// What it tells.
+    pub fn run(&self, property: &str, how: How) -> Option<Numbers> {
+        let name = if property == "never" { String::new() } else { format!(" -N {property}") };
+        let fair = if how.fairness == Fairness::Weak { " -f" } else { "" };
+        let errors = if how.goes_on { " -c0" } else { "" };
+        let command = format!("./pan -a -m10000000{errors}{fair}{name} | cat");
+        let (said, seconds) = user_time(self.folder, &command)?;
+        let number = |what: &str| -> Option<f64> {
+            let line = said.lines().find(|line| line.contains(what))?;
+            line.split_whitespace().next()?.parse().ok()
+        };
+        let errors = said.split("errors: ").nth(1)?.split_whitespace().next()?;
+        Some(Numbers {
+            states: number("states, stored")? as u64,
+            transitions: number("transitions (= ")? as u64,
+            bytes: (number("total actual memory usage").or(number("actual memory usage"))? * 1e6)
+                as u64,
+            seconds,
+            is_violated: errors != "0",
+        })
+    }
+}
+
+/// What a command of the shell says, and how much user time it took.
+fn user_time(folder: &Path, command: &str) -> Option<(String, f64)> {
+    let script = format!("TIMEFORMAT=%U; {{ time {{ {command}; }} 2>/dev/null; }} 2>user_time");
+    let output = Command::new("bash").args(["-c", &script]).current_dir(folder).output().ok()?;
+    let time = std::fs::read_to_string(folder.join("user_time")).ok()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some((said, time.trim().lines().last()?.parse().ok()?))
+}
