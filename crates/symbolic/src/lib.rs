@@ -7,13 +7,15 @@
 
 mod circuit;
 mod engine;
+mod format;
 mod solver;
 
 pub use circuit::{
-    Aig, Bad, Circuit, Cone, Input, Latch, Lit, Node, Patterns, Property, Simulation, Wanted,
-    Witness, WitnessError, Word,
+    Aig, Bad, Circuit, Cone, Cycles, Input, Latch, Lit, Node, Patterns, Property, Simulation,
+    Wanted, Witness, WitnessError, Word,
 };
 pub use engine::{
     Answer, Certificate, Depth, Engine, Found, Frames, Limits, Outcome, Progress, Statistics,
 };
+pub use format::AigerError;
 pub use solver::{Formula, ProofError};

@@ -7,12 +7,14 @@
 
 mod aig;
 mod cone;
+mod cycles;
 mod operator;
 mod witness;
 mod word;
 
 pub use aig::{Aig, Lit, Node, Patterns};
 pub use cone::{Cone, Wanted};
+pub use cycles::Cycles;
 pub use witness::{Property, Simulation, Witness, WitnessError};
 pub use word::Word;
 

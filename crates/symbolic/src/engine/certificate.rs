@@ -30,6 +30,8 @@ pub enum Certificate {
         /// How many.
         n_frames: usize,
     },
+    /// For [the translation](Circuit::cycles) of executions without end.
+    Cycles(Box<Certificate>),
 }
 
 impl Certificate {
@@ -51,6 +53,7 @@ impl Certificate {
                 })
             }),
             Self::Induction { k, simple_paths } => induction(circuit, *k, *simple_paths),
+            Self::Cycles(certificate) => certificate.formula(&circuit.cycles().circuit),
             Self::Finite { n_frames } => bounded(circuit, *n_frames, true),
         }
     }

@@ -74,6 +74,34 @@ impl Engine {
         outcome
     }
 
+    /// Whether an execution without end can break a justice property of a circuit, and how. Bad states
+    /// are not looked at.
+    ///
+    /// Depths are those of the translation: executions with so many frames before the loop is closed.
+    ///
+    /// # Panics
+    ///
+    /// If an engine is wrong: an execution that it found breaks nothing.
+    pub fn decide_cycles(
+        self,
+        circuit: &Circuit,
+        limits: &Limits,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Outcome {
+        let cycles = circuit.cycles();
+        let mut outcome = self.decide(&cycles.circuit, limits, progress);
+        outcome.answer = match outcome.answer {
+            Answer::Safe(certificate) => Answer::Safe(Certificate::Cycles(Box::new(certificate))),
+            Answer::Unsafe(witness) => Answer::Unsafe(cycles.lift(&witness)),
+            other => other,
+        };
+        if let Answer::Unsafe(witness) = &outcome.answer {
+            let simulated = circuit.simulate(witness);
+            simulated.unwrap_or_else(|error| panic!("{} found no cycle: {error}", self.name()));
+        }
+        outcome
+    }
+
     fn run(self, job: &mut Job<'_>) -> Outcome {
         match self {
             Self::Bounded => bounded::decide(job),

@@ -1,9 +1,7 @@
 //! Every engine against a judge that goes through all states, on random circuits.
 
-mod random;
-
+use crate::random::{Random, Truth, circuit, judge};
 use mazurka_symbolic::{Answer, Certificate, Circuit, Engine, Found, Frames, Limits, Property};
-use random::{Random, Truth, circuit, judge};
 
 const N_CIRCUITS: u64 = 1_500;
 

@@ -1,6 +1,6 @@
 //! Random circuits, and a judge that goes through all of their states.
 
-use mazurka_symbolic::{Circuit, Lit};
+use mazurka_symbolic::{Circuit, Lit, Patterns};
 use std::collections::BTreeMap;
 
 /// Numbers from a seed.
@@ -70,7 +70,7 @@ fn pick(random: &mut Random, lits: &[Lit]) -> Lit {
 }
 
 /// What is true of a circuit.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Truth {
     /// The least number of steps to each bad state that is reachable.
     pub(crate) bads: BTreeMap<usize, usize>,
@@ -88,19 +88,33 @@ impl Truth {
 }
 
 /// One step of a circuit.
-struct Step {
-    next: usize,
-    bads: Vec<usize>,
+pub(crate) struct Step {
+    /// Where it leads.
+    pub(crate) next: usize,
+    /// All values before it.
+    pub(crate) values: Patterns,
+}
+
+/// The steps from every state that meet the constraints.
+pub(crate) fn steps(circuit: &Circuit) -> Vec<Vec<Step>> {
+    let inputs = 0..1 << circuit.inputs.len();
+    let from = |state| inputs.clone().filter_map(|inputs| step(circuit, state, inputs)).collect();
+    (0..1 << circuit.latches.len()).map(from).collect()
+}
+
+/// The states it may begin in.
+pub(crate) fn initial(circuit: &Circuit) -> Vec<usize> {
+    let is_initial = |&state: &usize| {
+        let mut bits = circuit.latches.iter().enumerate();
+        bits.all(|(idx, latch)| latch.init.is_none_or(|value| value == (state >> idx & 1 == 1)))
+    };
+    (0..1 << circuit.latches.len()).filter(is_initial).collect()
 }
 
 /// Goes through all states, breadth first.
 pub(crate) fn judge(circuit: &Circuit) -> Truth {
-    let steps: Vec<Vec<Step>> = (0..1 << circuit.latches.len())
-        .map(|state| {
-            (0..1 << circuit.inputs.len()).filter_map(|i| step(circuit, state, i)).collect()
-        })
-        .collect();
-    let mut layer: Vec<_> = (0..steps.len()).filter(|&state| is_initial(circuit, state)).collect();
+    let steps = steps(circuit);
+    let mut layer = initial(circuit);
     let mut is_reached = vec![false; steps.len()];
     let mut truth = Truth { bads: BTreeMap::new(), diameter: 0, n_frames: None };
     for depth in 0.. {
@@ -108,8 +122,10 @@ pub(crate) fn judge(circuit: &Circuit) -> Truth {
         let all = layer.iter().flat_map(|&state| &steps[state]);
         let mut next = Vec::new();
         for step in all {
-            for &bad in &step.bads {
-                truth.bads.entry(bad).or_insert(depth);
+            for (idx, _) in
+                circuit.bads.iter().enumerate().filter(|(_, bad)| step.values.value(bad.lit))
+            {
+                truth.bads.entry(idx).or_insert(depth);
             }
             next.push(step.next);
         }
@@ -129,7 +145,7 @@ pub(crate) fn judge(circuit: &Circuit) -> Truth {
 /// How many frames the longest execution has: the sets of states after so many steps, until one is
 /// empty, or until there have been more than there are states.
 fn longest(circuit: &Circuit, steps: &[Vec<Step>]) -> Option<usize> {
-    let mut layer: Vec<_> = (0..steps.len()).filter(|&state| is_initial(circuit, state)).collect();
+    let mut layer = initial(circuit);
     for n_frames in 0..=steps.len() {
         layer.retain(|&state| !steps[state].is_empty());
         if layer.is_empty() {
@@ -140,11 +156,6 @@ fn longest(circuit: &Circuit, steps: &[Vec<Step>]) -> Option<usize> {
         layer.dedup();
     }
     None
-}
-
-fn is_initial(circuit: &Circuit, state: usize) -> bool {
-    let mut bits = circuit.latches.iter().enumerate();
-    bits.all(|(idx, latch)| latch.init.is_none_or(|value| value == (state >> idx & 1 == 1)))
 }
 
 /// The step from a state with some inputs, if the constraints hold.
@@ -167,6 +178,5 @@ fn step(circuit: &Circuit, state: usize, inputs: usize) -> Option<Step> {
         usize::from(values.value(latch.next())) << idx
     };
     let next = circuit.latches.iter().enumerate().map(bit).sum();
-    let bads = (0..circuit.bads.len()).filter(|&idx| values.value(circuit.bads[idx].lit));
-    Some(Step { next, bads: bads.collect() })
+    Some(Step { next, values })
 }

@@ -1,0 +1,6 @@
+//! Circuits as files, for other model checkers.
+
+mod aiger;
+mod btor;
+
+pub use aiger::AigerError;

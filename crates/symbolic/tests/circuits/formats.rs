@@ -1,0 +1,70 @@
+//! Circuits as files: read back, and decided by ABC.
+
+use crate::random::{Random, circuit, judge};
+use mazurka_symbolic::{Circuit, Lit};
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn circuits_are_the_same_after_they_were_written_and_read() {
+    for seed in 0..300 {
+        let circuit = circuit(&mut Random::new(seed));
+        let truth = judge(&circuit);
+        let (mut text, mut binary) = (Vec::new(), Vec::new());
+        circuit.write_aag(&mut text).expect("memory can be written");
+        circuit.write_aig(&mut binary).expect("memory can be written");
+        for bytes in [text, binary] {
+            let read = Circuit::read_aiger(&bytes).expect("it was written so");
+            read.validate();
+            assert_eq!(judge(&read), truth, "seed {seed}");
+            let names = |circuit: &Circuit| -> Vec<String> {
+                circuit.latches.iter().map(|latch| latch.name.clone()).collect()
+            };
+            assert_eq!(names(&read), names(&circuit));
+        }
+    }
+}
+
+#[test]
+fn abc_says_the_same_of_what_is_exported() {
+    let folder = tempfile::tempdir().expect("a folder for circuits");
+    let path = folder.path().join("circuit.aig");
+    let (mut n_safe, mut n_unsafe) = (0, 0);
+    for seed in 0..60 {
+        let circuit = for_abc(circuit(&mut Random::new(seed)));
+        let truth = judge(&circuit);
+        let mut file = std::fs::File::create(&path).expect("a file can be written");
+        circuit.write_aig(&mut file).expect("a file can be written");
+        drop(file);
+        let is_safe = abc(&path).unwrap_or_else(|said| panic!("seed {seed}: {said}"));
+        assert_eq!(is_safe, truth.depth().is_none(), "seed {seed}");
+        n_safe += u32::from(is_safe);
+        n_unsafe += u32::from(!is_safe);
+    }
+    assert!(n_safe > 10 && n_unsafe > 10, "{n_safe} {n_unsafe}");
+}
+
+/// ABC decides one property at a time, and takes latches without an initial value for zero.
+fn for_abc(mut circuit: Circuit) -> Circuit {
+    for latch in &mut circuit.latches {
+        latch.init.get_or_insert(false);
+    }
+    let bads: Vec<Lit> = circuit.bads.iter().map(|bad| bad.lit).collect();
+    let any = circuit.aig.any(bads);
+    circuit.bads.clear();
+    circuit.bad(any, "any");
+    circuit
+}
+
+/// Whether ABC proves that nothing bad happens; its words, if they cannot be understood.
+fn abc(path: &Path) -> Result<bool, String> {
+    let script = format!("read_aiger {}; zero; fold; pdr", path.display());
+    let output = Command::new("berkeley-abc").args(["-c", &script]).output();
+    let output = output.map_err(|error| format!("berkeley-abc: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    match (said.contains("Property proved"), said.contains("was asserted in frame")) {
+        (true, false) => Ok(true),
+        (false, true) => Ok(false),
+        _ => Err(said),
+    }
+}
