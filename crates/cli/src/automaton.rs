@@ -4,6 +4,7 @@ use crate::{Done, Failure, show};
 use clap::ValueEnum;
 use mazurka_ltl::{Formula, ParseError, Pool, hoa, print, translate};
 use mazurka_report::ExitStatus;
+use std::ops::Range;
 
 /// How an automaton is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -36,13 +37,17 @@ pub(crate) fn automaton(text: &str, negate: bool, format: Format) -> Done {
     Ok(ExitStatus::Holds)
 }
 
-/// What is wrong with a formula, and where: the caret is under it.
-fn wrong(text: &str, error: &ParseError) -> Failure {
-    let ParseError { expected, found, .. } = error;
+/// What is wrong with a formula, and where.
+pub(crate) fn wrong(text: &str, error: &ParseError) -> Failure {
+    let ParseError { expected, found, offset, len } = error;
+    marked(text, *offset..offset + len, &format!("expected {expected}, found {found}"))
+}
+
+/// What is wrong with a part of a text: the caret is under it.
+pub(crate) fn marked(text: &str, part: Range<usize>, message: &str) -> Failure {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let before = text[..error.offset].chars().count();
-    let marked =
-        text.get(error.offset..error.offset + error.len).map_or(1, |it| it.chars().count());
-    let (space, carets) = (" ".repeat(before), "^".repeat(marked.max(1)));
-    Failure::input(format!("expected {expected}, found {found}\n  | {line}\n  | {space}{carets}"))
+    let before = text[..part.start].chars().count();
+    let len = text.get(part).map_or(1, |it| it.chars().count());
+    let (space, carets) = (" ".repeat(before), "^".repeat(len.max(1)));
+    Failure::input(format!("{message}\n  | {line}\n  | {space}{carets}"))
 }

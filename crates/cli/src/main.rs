@@ -14,6 +14,7 @@ mod interrupt;
 mod memory;
 mod program;
 mod promela;
+mod results;
 mod simulate;
 mod statespace;
 mod temporal;

@@ -7,9 +7,7 @@ use mazurka_core::{Decision, Schedule, Told};
 use mazurka_model::Program;
 use mazurka_promela::Asked;
 use mazurka_report::{Colour, ExitStatus};
-use mazurka_statespace::{
-    Fairness, Group, Machine, Moves, Reduction, Successor, Transitions,
-};
+use mazurka_statespace::{Fairness, Group, Machine, Moves, Reduction, Successor, Transitions};
 use std::fmt::Write as _;
 use std::io::BufRead as _;
 use std::path::Path;

@@ -1,13 +1,14 @@
 //! C files as a graph of states: `--engine statespace`.
 
 use crate::arguments::{Build, Modelling, Output, RacesAre, Search, Storing, Temporal};
-use crate::{Done, Failure, interrupt, memory, names, show, style, tell, vm};
+use crate::results::Results;
+use crate::{Done, Failure, interrupt, memory, names, show, style, tell, temporal, vm};
 use mazurka_core::{
     Counterexample, Execution, Schedule, Step, System as _, ThreadId, Verdict, ViolationKind,
     possible,
 };
 use mazurka_explore::{by_birth, replay};
-use mazurka_model::Races;
+use mazurka_model::{Expr, Races};
 use mazurka_report::{Report, text};
 use mazurka_statespace::{Options, Threads, search as search_states};
 use std::path::{Path, PathBuf};
@@ -38,12 +39,22 @@ pub(crate) fn check(
         _ => Races::Allow,
     };
     let sources = program.files.clone();
+    let wanted = temporal::wanted_of_threads(&program, temporal)?;
     let threads = Threads::new(program, races).map_err(|errors| vm::not_run(&sources, errors))?;
     let threads = if conduct.has_leaks() { threads.finding_leaks() } else { threads };
     let start = Instant::now();
-    let mut outcome = search_states(&threads, &options).map_err(|errors| {
-        errors.iter().map(|error| Failure::input(error.to_string())).collect::<Vec<_>>()
-    })?;
+    let mut results = Results::default();
+    if wanted.is_empty() {
+        results.add_states(search_states(&threads, &options).map_err(|errors| {
+            errors.iter().map(|error| Failure::input(error.to_string())).collect::<Vec<_>>()
+        })?);
+    }
+    let make = |propositions: &[Expr]| Ok(threads.clone().watching(propositions.to_vec()));
+    let checked = temporal::check(make, &wanted, &temporal::one_job(&options), options.jobs);
+    for (wanted, outcome) in wanted.iter().zip(checked) {
+        results.add(&wanted.name, outcome?);
+    }
+    let mut outcome = results.conclude(modelling.jobs);
     if let Verdict::Violated(found) = &mut outcome.verdict {
         retell(&threads, found)?;
     }
@@ -55,14 +66,8 @@ pub(crate) fn check(
     report.peak_memory = memory::peak();
     report.options = in_force(&options);
     report.options.push(("races".to_owned(), vm::races_name(modelling.races).into()));
-    if let Verdict::Holds(_) = outcome.verdict {
-        let (states, steps) = (outcome.statistics.states, outcome.statistics.transitions);
-        let bytes = outcome.store_bytes / states.max(1);
-        // With a few states, that would be the size of an empty table.
-        let each =
-            if states < 10_000 { String::new() } else { format!(", {bytes} bytes for each") };
-        report.notes.push(format!("{states} states and {steps} steps between them{each}"));
-    }
+    report.loop_start = outcome.loop_start;
+    report.notes = outcome.notes;
     tell(&report, output)
 }
 

@@ -1,16 +1,17 @@
 //! Temporal properties: which ones, as automata, and what came of them.
 
 use crate::arguments::{Build, Temporal};
-use crate::{Failure, promela};
+use crate::{Failure, automaton};
 use mazurka_core::{Verdict, ViolationKind};
 use mazurka_ltl::{
     Atoms, Automaton, Formula, Pool, Stuttering, accepts, hoa, is_stutter_invariant, parts,
     stuttering, translate,
 };
-use mazurka_model::{Expr, Program, Routine, RoutineId};
+use mazurka_model::{Expr, Program, PropositionError, Routine, RoutineId, proposition};
 use mazurka_promela::{Asked, Model, NamedFormula};
 use mazurka_statespace::{
-    Cycles, Fairness, Machine, Options, Order, Outcome, Property, Storage, claim, search_cycles,
+    CycleSearch, Cycles, Fairness, Options, Order, Outcome, Property, Storage, Transitions, claim,
+    search_cycles,
 };
 use std::path::Path;
 use std::sync::Mutex;
@@ -163,12 +164,69 @@ pub(crate) fn wanted(
             None => {}
         }
     }
-    let (fine, wrong): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
-    let wrong: Vec<Failure> = wrong.into_iter().filter_map(Result::err).collect();
-    match wrong.is_empty() {
-        true => Ok(fine.into_iter().filter_map(Result::ok).collect()),
-        false => Err(wrong),
+    all_or_faults(all.into_iter().map(|it| it.map_err(Vec::from)))
+}
+
+/// The properties of a C program that are asked for: over its global variables.
+pub(crate) fn wanted_of_threads(
+    program: &Program,
+    temporal: &Temporal,
+) -> Result<Vec<Wanted>, Vec<Failure>> {
+    let (asked, automaton) = asked(temporal)?;
+    let mut all: Vec<Result<Wanted, Vec<Failure>>> =
+        temporal.ltl.iter().map(|text| of_text(program, text)).collect();
+    if let (Some(automaton), Some(file)) = (automaton, &temporal.automaton) {
+        let whole = |atom: &String| (atom.clone(), 0, atom.clone());
+        let propositions = meanings(program, automaton.atoms.iter().map(whole));
+        let name = format!("the automaton `{}`", file.display());
+        all.push(propositions.map(|it| Wanted::automaton(name, automaton, it, false)));
     }
+    if asked.claim.is_some() {
+        let text = "a never claim is for a Promela model; write the automaton in the HOA format";
+        all.push(Err(Failure::input(text).into()));
+    }
+    for name in &temporal.ltl_name {
+        let text = format!("a C program has no `ltl {name}`; write the formula behind `--ltl`");
+        all.push(Err(Failure::input(text).into()));
+    }
+    all_or_faults(all)
+}
+
+/// A formula about a C program.
+fn of_text(program: &Program, text: &str) -> Result<Wanted, Vec<Failure>> {
+    let (mut atoms, mut places) = (Vec::new(), Vec::new());
+    let formula = Formula::parse_placed(text, &mut atoms, &mut places)
+        .map_err(|error| automaton::wrong(text, &error))?;
+    let parts = places.iter().map(|it| (text.to_owned(), it.start, text[it.clone()].to_owned()));
+    let propositions = meanings(program, parts)?;
+    Ok(Wanted::formula(format!("ltl `{text}`"), &formula, &atoms, propositions)?)
+}
+
+/// What propositions mean, each a part of a text that begins somewhere in it.
+fn meanings(
+    program: &Program,
+    parts: impl Iterator<Item = (String, usize, String)>,
+) -> Result<Vec<Expr>, Vec<Failure>> {
+    all_or_faults(parts.map(|(text, start, part)| {
+        proposition(program, &part).map_err(|PropositionError { place, message }| {
+            let place = start + place.start..start + place.end;
+            automaton::marked(&text, place, &message).into()
+        })
+    }))
+}
+
+/// All of them, or all that is wrong.
+fn all_or_faults<T>(
+    all: impl IntoIterator<Item = Result<T, Vec<Failure>>>,
+) -> Result<Vec<T>, Vec<Failure>> {
+    let (mut fine, mut wrong) = (Vec::new(), Vec::new());
+    for one in all {
+        match one {
+            Ok(one) => fine.push(one),
+            Err(faults) => wrong.extend(faults),
+        }
+    }
+    if wrong.is_empty() { Ok(fine) } else { Err(wrong) }
 }
 
 fn by_name(model: &Model, name: &str) -> Result<Wanted, Failure> {
@@ -214,9 +272,10 @@ fn accepts_by_labels(program: &Program) -> bool {
 /// What came of a property.
 pub(crate) type Checked = Result<Outcome, Vec<Failure>>;
 
-/// Checks properties, as many at a time as there are `jobs`; what came of each, in their order.
-pub(crate) fn check(
-    program: &Program,
+/// Checks properties, as many at a time as there are `jobs`; what came of each, in their order. `make` makes
+/// the program that knows about propositions.
+pub(crate) fn check<T: Transitions>(
+    make: impl Fn(&[Expr]) -> Result<T, Vec<Failure>> + Sync,
     wanted: &[Wanted],
     options: &Options,
     jobs: usize,
@@ -229,7 +288,8 @@ pub(crate) fn check(
                 loop {
                     let idx = next.fetch_add(1, Ordering::Relaxed);
                     let Some(property) = wanted.get(idx) else { return };
-                    let checked = check_one(program, property, options);
+                    let program = make(&property.propositions);
+                    let checked = program.and_then(|it| check_one(&it, property, options));
                     done.lock().expect("nobody panics with it").push((idx, checked));
                 }
             });
@@ -240,25 +300,21 @@ pub(crate) fn check(
     done.into_iter().map(|(_, checked)| checked).collect()
 }
 
-fn check_one(program: &Program, wanted: &Wanted, options: &Options) -> Checked {
-    let machine = promela::machine(program, &wanted.propositions)?;
-    let mut outcome = search(&machine, wanted, options)?;
-    if let Some(note) =
-        would_fairness_help(&outcome, options, |options| search(&machine, wanted, options).ok())
-    {
-        outcome.notes.push(note);
-    }
+fn check_one<T: Transitions>(program: &T, wanted: &Wanted, options: &Options) -> Checked {
+    let mut outcome = search(program, wanted, options)?;
+    let again = |options: &Options| search(program, wanted, options).ok();
+    outcome.notes.extend(would_fairness_help(&outcome, options, again));
     Ok(outcome)
 }
 
-fn search(machine: &Machine, wanted: &Wanted, options: &Options) -> Checked {
-    search_cycles(machine, wanted.cycles(), options).map_err(|errors| {
+fn search<T: Transitions>(program: &T, wanted: &Wanted, options: &Options) -> Checked {
+    search_cycles(program, wanted.cycles(), options).map_err(|errors| {
         errors.iter().map(|error| Failure::input(error.to_string())).collect::<Vec<_>>()
     })
 }
 
 /// Whether what goes on for ever in a violation would be ruled out by more fairness, in words.
-pub(crate) fn would_fairness_help(
+fn would_fairness_help(
     outcome: &Outcome,
     options: &Options,
     search: impl Fn(&Options) -> Option<Outcome>,
@@ -277,7 +333,7 @@ pub(crate) fn would_fairness_help(
     for &fairness in stronger {
         let mut options = options.clone();
         options.fairness = fairness;
-        options.cycle_search = mazurka_statespace::CycleSearch::Components;
+        options.cycle_search = CycleSearch::Components;
         options.time = Some(options.time.map_or(SECOND_LOOK, |limit| limit.min(SECOND_LOOK)));
         match search(&options)?.verdict {
             Verdict::Holds(_) => {

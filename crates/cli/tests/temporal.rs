@@ -211,3 +211,86 @@ fn an_end_is_fair() {
             .prints(&["it stops there for ever"]);
     }
 }
+
+/// Two threads that take turns, for ever.
+const THREADS: &str = "#include <pthread.h>
+#include <stdatomic.h>
+struct slot { int used; char n[3]; };
+static struct slot slots[2];
+_Atomic int turn;
+void *work(void *p) { for (;;) { while (atomic_load(&turn) != 1); slots[1].n[2] = 1; atomic_store(&turn, 0); } return 0; }
+int main(void)
+{
+	pthread_t other;
+	pthread_create(&other, 0, work, 0);
+	for (;;) { while (atomic_load(&turn) != 0); atomic_store(&turn, 1); }
+}
+";
+
+#[test]
+fn formulae_are_about_global_variables_of_c() {
+    let check = |arguments: &[&str]| {
+        let all = [&["check", "x.c", "--engine", "statespace", "--races", "allow"], arguments];
+        with_file("x.c", THREADS, &all.concat())
+    };
+    check(&["--ltl", "[] (turn == 0 || turn == 1)"])
+        .ends_with(0)
+        .prints(&["no violation of ltl `[] (turn == 0 || turn == 1)`"]);
+    check(&["--ltl", "[] <> (turn == 1)"]).ends_with(1).prints(&[
+        "ltl `[] <> (turn == 1)` fails: this goes on for ever",
+        "could always move there and never does",
+        "it needs fairness: it holds with `--fairness weak`",
+        "back to step",
+    ]);
+    check(&["--ltl", "[] <> (turn == 1) && <> [] (slots[1].n[2] == 1)", "--fairness", "weak"])
+        .ends_with(0);
+    let wrong =
+        check(&["--ltl", "<> gone && [] (slots[2].used == 0) && [] slots[0].m", "--ltl", "[] ("]);
+    let wrong = wrong.ends_with(2);
+    for part in [
+        "there is no global variable `gone`\n",
+        "  |    ^^^^\n",
+        "there are 2 elements, from 0 on",
+        "there is no field `m` here",
+        "expected a formula, found the end",
+    ] {
+        assert!(wrong.stderr.contains(part), "no `{part}` in:\n{}", wrong.stderr);
+    }
+    check(&["--ltl-name", "p"]).refuses("a C program has no `ltl p`");
+}
+
+/// What the chapter of the book shows is what is printed.
+#[test]
+fn the_book_is_right() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/temporal.md");
+    let text = std::fs::read_to_string(path).expect("the chapter is there");
+    let block = |begin: &str, from: &str| -> Option<String> {
+        let start = from.find(begin)? + begin.len();
+        Some(from[start..start + from[start..].find("```")?].to_owned())
+    };
+    let folder = TempDir::new().expect("there is room");
+    let model = block("```promela\n", &text).expect("there is a model");
+    std::fs::write(folder.path().join("turns.pml"), model).expect("there is room");
+    let mut n_commands = 0;
+    for part in text.split("```console\n").skip(1) {
+        let shown = part.split("```").next().expect("a block ends");
+        let (command, output) = shown.split_once('\n').expect("a command has an output");
+        let words: Vec<&str> = command.trim_start_matches("$ mazurka ").split(' ').collect();
+        let said = run(folder.path(), &words);
+        assert_eq!(output, without_times(&said.stdout), "{command}");
+        n_commands += 1;
+    }
+    assert_eq!(n_commands, 2);
+}
+
+/// A text in which nothing takes any time.
+fn without_times(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.rsplit_once(' ') {
+        Some((before, "s")) => {
+            let before = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            format!("{before}0.00 s\n")
+        }
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}

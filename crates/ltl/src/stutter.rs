@@ -9,6 +9,7 @@
 
 use crate::complement::complement;
 use crate::empty::{Lasso, common_word};
+use crate::simplify::simplify;
 use crate::{Automaton, Cube, Edge, State};
 
 /// Beyond it there are too many letters to try.
@@ -40,8 +41,10 @@ pub fn is_stutter_invariant(automaton: &Automaton, negation: &Automaton) -> Stut
 
 /// Whether it matters to an automaton of which nothing else is known.
 pub fn stuttering(automaton: &Automaton) -> Stuttering {
-    match complement(automaton) {
-        Some(negation) => is_stutter_invariant(automaton, &negation),
+    // What is complemented should be small, since the complement may be exponentially larger.
+    let automaton = simplify(automaton.clone());
+    match complement(&automaton) {
+        Some(negation) => is_stutter_invariant(&automaton, &negation),
         None => Stuttering::Unknown,
     }
 }

@@ -34,6 +34,7 @@ mod expression;
 
 mod print;
 mod program;
+mod proposition;
 mod query;
 mod span;
 mod types;
@@ -51,6 +52,7 @@ pub use program::{
     Branching, Edge, Exclusive, FrameObject, Init, InitValue, Labels, Location, LocationId, Object,
     ObjectIdx, Process, Program, Register, RegisterId, Routine, RoutineId, Storage, Symbol, Trace,
 };
+pub use proposition::{PropositionError, proposition};
 pub use query::Query;
 pub use span::{FileId, Span};
 pub use types::{Field, Layout, LayoutId, Pointer, Sync, Type};

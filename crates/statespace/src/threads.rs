@@ -9,7 +9,7 @@ use mazurka_core::{
     Decision, Ending, Next, ObjectId, Operation, Schedule, System, ThreadId, Told, Violation,
     ViolationKind,
 };
-use mazurka_model::{Conflict, Program, Races, Vm, VmError};
+use mazurka_model::{Conflict, Expr, Program, Races, Vm, VmError};
 
 /// A program of threads.
 #[derive(Clone, Debug)]
@@ -17,6 +17,7 @@ pub struct Threads {
     vm: Vm,
     /// Whether a data race is wrong.
     finds_races: bool,
+    propositions: Vec<Expr>,
 }
 
 /// What the numbers of faults mean.
@@ -30,12 +31,18 @@ mod fault {
 impl Threads {
     /// The states of `program`, or everything in it that the machine does not run.
     pub fn new(program: Program, races: Races) -> Result<Self, Vec<VmError>> {
-        Ok(Self { vm: Vm::new(program, Races::Allow)?, finds_races: races == Races::Error })
+        let vm = Vm::new(program, Races::Allow)?;
+        Ok(Self { vm, finds_races: races == Races::Error, propositions: Vec::new() })
     }
 
     /// Makes it a violation if the program ends while there are blocks that nothing leads to.
     pub fn finding_leaks(self) -> Self {
         Self { vm: self.vm.finding_leaks(), ..self }
+    }
+
+    /// The same, for a property over these propositions: truth values about objects of the program.
+    pub fn watching(self, propositions: Vec<Expr>) -> Self {
+        Self { propositions, ..self }
     }
 
     /// The machine that runs it, at its beginning.
@@ -173,6 +180,21 @@ impl Transitions for Threads {
         self.vm.thread_name(ThreadId::new(process as usize)).into_owned()
     }
 
+    fn n_propositions(&self) -> usize {
+        self.propositions.len()
+    }
+
+    fn holds(&mut self, proposition: usize, state: &[u8]) -> bool {
+        self.vm.restore(state);
+        self.vm.value_of(&self.propositions[proposition]) != 0
+    }
+
+    fn letter(&mut self, state: &[u8]) -> u64 {
+        self.vm.restore(state);
+        let holds = self.propositions.iter().map(|it| u64::from(self.vm.value_of(it) != 0));
+        holds.enumerate().fold(0, |letter, (idx, bit)| letter | bit << idx)
+    }
+
     fn faults(&self) -> Vec<String> {
         let race = self.finds_races.then(|| "data race".to_owned());
         let assertion = std::iter::once("assertion failure".to_owned());
@@ -184,8 +206,9 @@ impl Transitions for Threads {
     }
 
     fn assumptions(&self) -> Vec<String> {
-        // Whoever goes round for ever moves: to a search of states that is no end.
-        let spins = "no thread spins for ever".to_owned();
-        self.vm.assumptions().into_iter().chain([spins]).collect()
+        // Whoever goes round for ever moves: to a search of states that is no end, and only a property
+        // of executions that never end tells.
+        let spins = self.propositions.is_empty().then(|| "no thread spins for ever".to_owned());
+        self.vm.assumptions().into_iter().chain(spins).collect()
     }
 }

@@ -19,7 +19,7 @@ mod spin;
 mod step;
 mod units;
 
-use crate::{Program, Span, Type};
+use crate::{Base, Expr, Program, Span, Type, binary, compare, convert, unary};
 use code::{Code, HALT, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
@@ -106,6 +106,36 @@ impl Vm {
     pub fn peek(&self, object: crate::ObjectIdx, offset: u32, ty: Type) -> u64 {
         let object = self.code.objects[object.0 as usize];
         self.machine.get(machine::Spot { object, offset }, ty)
+    }
+
+    /// The value now of an expression that reads nothing but objects of the program, such as a
+    /// [`proposition`](crate::proposition()).
+    ///
+    /// # Panics
+    ///
+    /// If it reads anything else.
+    pub fn value_of(&self, expr: &Expr) -> u64 {
+        match expr {
+            Expr::Const { bits, .. } => *bits,
+            Expr::Unary(op, operand) => unary(*op, operand.ty(), self.value_of(operand)),
+            Expr::Binary(op, left, right) => {
+                let (ty, shift) = (left.ty(), right.ty());
+                binary(*op, ty, self.value_of(left), self.value_of(right), shift)
+            }
+            Expr::Compare(op, left, right) => {
+                u64::from(compare(*op, left.ty(), self.value_of(left), self.value_of(right)))
+            }
+            Expr::Convert(ty, operand) => convert(*ty, operand.ty(), self.value_of(operand)),
+            Expr::If(parts) => {
+                let chosen = if self.value_of(&parts[0]) != 0 { &parts[1] } else { &parts[2] };
+                self.value_of(chosen)
+            }
+            Expr::Read { from, ty } => match from.base {
+                Base::Object(object) => self.peek(object, self.value_of(&from.offset) as u32, *ty),
+                _ => panic!("{expr:?} is not in an object of the program"),
+            },
+            other => panic!("{other:?} depends on who asks"),
+        }
     }
 
     /// What a register of the first frame of a thread holds now, for tests and tools.

@@ -16,12 +16,12 @@
 use super::fairness::{Able, Moved, Processes, due_at, neglected};
 use super::graph::{Arrow, Graph};
 use super::lasso::{Found, Lasso};
-use super::statistics;
+use super::product::{Cursor, Node, Product};
+use super::{Searched, statistics};
 use crate::options::Fairness;
-use crate::store::{Full, Pairs, PairsReader, Seen};
+use crate::store::Pairs;
 use crate::transitions::Transitions;
 use crate::watch::{Ended, PATIENCE, Watch};
-use mazurka_core::Statistics;
 use mazurka_ltl::Automaton;
 use std::collections::VecDeque;
 
@@ -31,93 +31,13 @@ pub(super) fn search<T: Transitions>(
     automaton: &Automaton,
     nodes: &Pairs,
     watch: &Watch<'_>,
-) -> (Ended, Option<Found>, Statistics) {
+) -> Searched {
     let mut product = Product::new(graph, automaton, nodes);
     let (fairness, goes_on) = (watch.fairness(), watch.goes_on());
     let mut search = Search { fairness, goes_on, ..Search::default() };
     let (ended, found) = search.run(&mut product, watch);
     let counted = statistics(search.order.len() as u64, search.matched, search.max_depth);
-    (ended, found, counted)
-}
-
-/// A pair of a state of the program and one of the automaton, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) number: u32,
-    pub(super) state: u32,
-    pub(super) place: u32,
-}
-
-/// The product of a program and an automaton.
-pub(super) struct Product<'g, 'a, T> {
-    pub(super) graph: &'g mut Graph<'a, T>,
-    automaton: &'g Automaton,
-    nodes: &'g Pairs,
-    reader: PairsReader<'g>,
-}
-
-/// What is left of the ways from a node: an edge of the automaton and an arrow of the program.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cursor {
-    edge: usize,
-    arrow: usize,
-}
-
-impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
-    pub(super) fn new(
-        graph: &'g mut Graph<'a, T>,
-        automaton: &'g Automaton,
-        nodes: &'g Pairs,
-    ) -> Self {
-        let mut reader = nodes.reader();
-        reader.open();
-        Self { graph, automaton, nodes, reader }
-    }
-
-    pub(super) fn initial(&mut self) -> (Node, bool) {
-        let state = self.graph.initial();
-        self.node(state, 0)
-    }
-
-    pub(super) fn is_accepting(&self, node: Node) -> bool {
-        self.automaton.states[node.place as usize].is_accepting
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.graph.bytes() + self.nodes.bytes()
-    }
-
-    /// The next way from a node, where it leads, and whether nobody was there before.
-    pub(super) fn next(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node, bool)> {
-        let letter = self.graph.letter(from.state);
-        let arrows = self.graph.arrows(from.state);
-        let edges = &self.automaton.states[from.place as usize].edges;
-        while let Some(edge) = edges.get(cursor.edge) {
-            if edge.guard.takes(letter) && cursor.arrow < arrows.len() {
-                let arrow = self.graph.arrow(arrows.start + cursor.arrow);
-                cursor.arrow += 1;
-                let (node, is_new) = self.node(arrow.to, edge.target as u32);
-                return Some((arrow, node, is_new));
-            }
-            *cursor = Cursor { edge: cursor.edge + 1, arrow: 0 };
-        }
-        None
-    }
-
-    fn node(&mut self, state: u32, place: u32) -> (Node, bool) {
-        let pair = u64::from(state) << 32 | u64::from(place);
-        let seen = loop {
-            match self.reader.number(pair, 0) {
-                Ok(seen) => break seen,
-                Err(Full) => {
-                    self.reader.close();
-                    self.reader.grow();
-                    self.reader.open();
-                }
-            }
-        };
-        (Node { number: seen.number(), state, place }, matches!(seen, Seen::New(_)))
-    }
+    Searched { ended, found, counted, bytes: product.bytes() }
 }
 
 /// What the nodes and steps of a component have, taken together.
@@ -275,18 +195,18 @@ impl Search {
         let order = self.order[node.number as usize];
         if self.roots.last().is_some_and(|root| root.order == order) {
             let root = self.roots.pop().expect("it was looked at");
-            let inside = self.component(order);
             if matches!(self.fairness, Fairness::Strong | Fairness::Trace)
                 && root.merit.accepts
                 && self.first.is_none()
-                && let Some(fair) = self.fair_part(product, inside.clone())
             {
-                self.first = Some(self.lasso(product, &inside, &fair));
+                let inside = self.component(order);
+                let fair = self.fair_part(product, inside.clone());
+                self.first = fair.map(|fair| self.lasso(product, &inside, &fair));
             }
-            for node in &inside {
-                self.order[node.number as usize] = CLOSED;
+            while let Some(inside) = self.open.pop_if(|it| self.order[it.number as usize] >= order)
+            {
+                self.order[inside.number as usize] = CLOSED;
             }
-            self.open.truncate(self.open.len() - inside.len());
         }
         self.frames.pop();
         product.graph.leave(node.state);

@@ -10,6 +10,7 @@ mod fairness;
 mod graph;
 mod lasso;
 mod nested;
+mod product;
 
 pub use claim::{Claim, ClaimError, claim};
 
@@ -183,9 +184,11 @@ pub fn search_cycles<T: Transitions>(
         Construction::OnTheFly => Ok(None),
         Construction::OffLine => graph.build(&watch),
     };
-    let (ended, found, counted) = match (built, options.cycle_search) {
-        (Err(ended), _) => (ended, None, Statistics::default()),
-        (Ok(Some(path)), _) => (Ended::Done, Some(Found::Fault(path)), Statistics::default()),
+    let only_built =
+        |ended, found, bytes| Searched { ended, found, counted: Statistics::default(), bytes };
+    let Searched { ended, found, counted, bytes } = match (built, options.cycle_search) {
+        (Err(ended), _) => only_built(ended, None, graph.bytes()),
+        (Ok(Some(path)), _) => only_built(Ended::Done, Some(Found::Fault(path)), graph.bytes()),
         (Ok(None), CycleSearch::Components) => {
             components::search(&mut graph, &automaton, &nodes, &watch)
         }
@@ -218,10 +221,19 @@ pub fn search_cycles<T: Transitions>(
         stuck: Vec::new(),
         violations,
         unreached: Vec::new(),
-        store_bytes: states.bytes() + nodes.bytes() + graph.bytes(),
+        store_bytes: states.bytes() + bytes,
         loop_start,
         notes,
     })
+}
+
+/// What came of a search of the product.
+struct Searched {
+    ended: Ended,
+    found: Option<Found>,
+    counted: Statistics,
+    /// The memory it took, without the store of states.
+    bytes: u64,
 }
 
 /// Everything that does not go together where it is about cycles.

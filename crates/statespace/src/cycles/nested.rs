@@ -12,14 +12,13 @@
 //!
 //! Differs from the paper: a node is not made red because all its successors are.
 
-use super::components::{Cursor, Node, Product};
 use super::graph::{Arrow, Graph};
 use super::lasso::{Found, Lasso};
-use super::statistics;
+use super::product::{Cursor, Node, Product};
+use super::{Searched, statistics};
 use crate::store::Pairs;
 use crate::transitions::Transitions;
 use crate::watch::{Ended, PATIENCE, Watch};
-use mazurka_core::Statistics;
 use mazurka_ltl::Automaton;
 
 /// What is known of a node.
@@ -53,12 +52,13 @@ pub(super) fn search<T: Transitions>(
     automaton: &Automaton,
     nodes: &Pairs,
     watch: &Watch<'_>,
-) -> (Ended, Option<Found>, Statistics) {
+) -> Searched {
     let product = Product::new(graph, automaton, nodes);
     let mut search = Search { product, frames: Vec::new(), colours: Vec::new(), counted: [0; 2] };
     let (ended, found) = search.run(watch);
     let [matched, max_depth] = search.counted;
-    (ended, found, statistics(search.colours.len() as u64, matched, max_depth))
+    let counted = statistics(search.colours.len() as u64, matched, max_depth);
+    Searched { ended, found, counted, bytes: search.product.bytes() }
 }
 
 struct Search<'g, 'a, T> {

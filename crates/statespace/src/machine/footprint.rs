@@ -219,6 +219,49 @@ pub(super) fn visit(code: &Code, id: NodeId, look: &mut dyn FnMut(&Node)) {
     below(code, id).into_iter().for_each(|inner| visit(code, inner, look));
 }
 
+/// Whether a local step of a process may change a proposition, and whether others may.
+pub(super) fn who_changes(code: &Code, proposition: NodeId, process: u32) -> (bool, bool) {
+    let (mut changes, mut by_others) = (false, false);
+    visit(code, proposition, &mut |node| {
+        let (own, others) = match *node {
+            Node::At { process: asked, .. }
+            | Node::Remote { process: asked, .. }
+            | Node::RemoteAt { process: asked, .. } => {
+                match asked.and_then(|id| constant(code, id)) {
+                    Some(number) => (number == i64::from(process), number != i64::from(process)),
+                    None => (true, true),
+                }
+            }
+            Node::Global { .. }
+            | Node::GlobalAt { .. }
+            | Node::Length(_)
+            | Node::Full(_)
+            | Node::Empty(_)
+            | Node::Poll(_) => (false, true),
+            Node::Processes
+            | Node::Last
+            | Node::Timeout
+            | Node::NonProgress
+            | Node::Enabled(_)
+            | Node::Location(_)
+            | Node::Priority(_) => (true, true),
+            _ => (false, false),
+        };
+        changes |= own;
+        by_others |= others;
+    });
+    (changes, by_others)
+}
+
+/// The number that an expression always is.
+fn constant(code: &Code, id: NodeId) -> Option<i64> {
+    match code.nodes[id.0 as usize] {
+        Node::Const(value) => Some(value),
+        Node::Convert(_, inner) => constant(code, inner),
+        _ => None,
+    }
+}
+
 /// What an expression is made of.
 fn below(code: &Code, id: NodeId) -> Vec<NodeId> {
     match code.nodes[id.0 as usize] {

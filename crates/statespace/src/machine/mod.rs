@@ -19,7 +19,9 @@ mod view;
 pub use compile::MachineError;
 
 use crate::options::{Fairness, Reduction};
-use crate::transitions::{Described, Labels, Moves, Safety, Step, Stuck, Successor, Transitions};
+use crate::transitions::{
+    Described, Labels, Moves, Safety, Sight, Step, Stuck, Successor, Transitions,
+};
 use code::{Code, Step as Do};
 use mazurka_core::{Told, Violation, ViolationKind};
 use mazurka_model::{Expr, Program, Span};
@@ -113,6 +115,10 @@ impl Transitions for Machine {
         self.is_watched = true;
         // A step is that of one process, or of two.
         self.merges &= fairness == Fairness::None;
+        // Which steps depend on each other is a part of what that asks for.
+        if fairness == Fairness::Trace && reduction == Reduction::None {
+            self.reduction = Reduction::Ample;
+        }
     }
 
     fn initial(&mut self, state: &mut Vec<u8>) {
@@ -194,6 +200,16 @@ impl Transitions for Machine {
             let holds = all.filter(|(_, proposition)| view.is_true(**proposition, 0));
             holds.fold(0, |letter, (idx, _)| letter | 1 << idx)
         })
+    }
+
+    fn sight(&mut self, _state: &[u8], process: u32) -> Sight {
+        let mut sight = Sight { changes: 0, by_others: 0 };
+        for (idx, &proposition) in self.code.propositions.iter().enumerate() {
+            let (changes, by_others) = footprint::who_changes(&self.code, proposition, process);
+            sight.changes |= u64::from(changes) << idx;
+            sight.by_others |= u64::from(by_others) << idx;
+        }
+        sight
     }
 
     fn n_edges(&self) -> usize {

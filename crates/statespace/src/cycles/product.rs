@@ -1,0 +1,131 @@
+//! The product of a program and an automaton: its nodes, and the ways between them.
+
+use super::graph::{Arrow, Graph};
+use crate::store::{Full, Pairs, PairsReader, Seen};
+use crate::transitions::Transitions;
+use mazurka_ltl::Automaton;
+
+/// A pair of a state of the program and one of the automaton, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) number: u32,
+    pub(super) state: u32,
+    pub(super) place: u32,
+}
+
+/// The product of a program and an automaton.
+pub(super) struct Product<'g, 'a, T> {
+    pub(super) graph: &'g mut Graph<'a, T>,
+    automaton: &'g Automaton,
+    pairs: &'g Pairs,
+    nodes: Nodes<'g>,
+}
+
+/// The numbers of nodes, in the order in which they are come to.
+enum Nodes<'g> {
+    /// By state, for each of the automaton's; [`NONE`] before that.
+    Table { numbers: Vec<u32>, n_nodes: u32 },
+    /// For automata with so many states that most pairs are never come to.
+    Pairs(PairsReader<'g>),
+}
+
+/// The number of a node that nobody was at.
+const NONE: u32 = u32::MAX;
+
+/// Up to so many states of the automaton, every state of the program has room for all of them.
+const MOST_PLACES: usize = 16;
+
+/// What is left of the ways from a node: an edge of the automaton and an arrow of the program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cursor {
+    edge: usize,
+    arrow: usize,
+}
+
+impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
+    pub(super) fn new(
+        graph: &'g mut Graph<'a, T>,
+        automaton: &'g Automaton,
+        pairs: &'g Pairs,
+    ) -> Self {
+        let nodes = match automaton.states.len() <= MOST_PLACES {
+            true => Nodes::Table { numbers: Vec::new(), n_nodes: 0 },
+            false => {
+                let mut reader = pairs.reader();
+                reader.open();
+                Nodes::Pairs(reader)
+            }
+        };
+        Self { graph, automaton, pairs, nodes }
+    }
+
+    pub(super) fn initial(&mut self) -> (Node, bool) {
+        let state = self.graph.initial();
+        self.node(state, 0)
+    }
+
+    pub(super) fn is_accepting(&self, node: Node) -> bool {
+        self.automaton.states[node.place as usize].is_accepting
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let table = match &self.nodes {
+            Nodes::Table { numbers, .. } => size_of_val(numbers.as_slice()) as u64,
+            Nodes::Pairs(_) => self.pairs.bytes(),
+        };
+        self.graph.bytes() + table
+    }
+
+    /// The next way from a node, where it leads, and whether nobody was there before.
+    pub(super) fn next(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node, bool)> {
+        let letter = self.graph.letter(from.state);
+        let arrows = self.graph.arrows(from.state);
+        let edges = &self.automaton.states[from.place as usize].edges;
+        while let Some(edge) = edges.get(cursor.edge) {
+            if edge.guard.takes(letter) && cursor.arrow < arrows.len() {
+                let arrow = self.graph.arrow(arrows.start + cursor.arrow);
+                cursor.arrow += 1;
+                let (node, is_new) = self.node(arrow.to, edge.target as u32);
+                return Some((arrow, node, is_new));
+            }
+            *cursor = Cursor { edge: cursor.edge + 1, arrow: 0 };
+        }
+        None
+    }
+
+    fn node(&mut self, state: u32, place: u32) -> (Node, bool) {
+        let (number, is_new) = match &mut self.nodes {
+            Nodes::Table { numbers, n_nodes } => {
+                let n_places = self.automaton.states.len();
+                let idx = state as usize * n_places + place as usize;
+                if numbers.len() <= idx {
+                    numbers.resize((state as usize + 1) * n_places, NONE);
+                }
+                let is_new = numbers[idx] == NONE;
+                if is_new {
+                    numbers[idx] = *n_nodes;
+                    *n_nodes += 1;
+                }
+                (numbers[idx], is_new)
+            }
+            Nodes::Pairs(reader) => {
+                let seen = number_in(reader, u64::from(state) << 32 | u64::from(place));
+                (seen.number(), matches!(seen, Seen::New(_)))
+            }
+        };
+        (Node { number, state, place }, is_new)
+    }
+}
+
+fn number_in(reader: &mut PairsReader<'_>, pair: u64) -> Seen {
+    loop {
+        match reader.number(pair, 0) {
+            Ok(seen) => return seen,
+            Err(Full) => {
+                reader.close();
+                reader.grow();
+                reader.open();
+            }
+        }
+    }
+}
