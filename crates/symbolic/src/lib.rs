@@ -6,16 +6,24 @@
 //! unsafe, with a [`Witness`] that [can be run](Circuit::simulate).
 
 mod circuit;
+mod encode;
 mod engine;
 mod format;
+mod lift;
+mod schedule;
 mod solver;
 
 pub use circuit::{
     Aig, Bad, Circuit, Cone, Cycles, Input, Latch, Lit, Node, Patterns, Property, Simulation,
     Wanted, Witness, WitnessError, Word,
 };
+pub use encode::{
+    Bounds, Encode, Encoding, Fault, Limit as BoundReached, Meaning, Refusal, encode,
+};
 pub use engine::{
     Answer, Certificate, Depth, Engine, Found, Frames, Limits, Outcome, Progress, Statistics,
 };
 pub use format::AigerError;
+pub use lift::Lifted;
+pub use schedule::{Interleaving, Scheduler};
 pub use solver::{Formula, ProofError};

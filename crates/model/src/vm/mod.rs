@@ -149,6 +149,13 @@ impl Vm {
         self.machine.has_ended(thread.index())
     }
 
+    /// Whether a thread has been started and its first step is still to come, with nothing done before
+    /// it. Most threads are at their first operation as soon as they are started.
+    pub fn is_to_begin(&self, thread: ThreadId) -> bool {
+        let pc = self.machine.pc(thread.index());
+        self.code.routines.iter().any(|routine| routine.begin == pc)
+    }
+
     /// How many threads there are in all executions so far, of all clones.
     pub fn n_names(&self) -> usize {
         self.names().n_threads()

@@ -1,0 +1,16 @@
+//! Every interleaving: whoever can move may.
+
+use super::Scheduler;
+use crate::Encoding;
+
+/// No constraint at all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interleaving;
+
+impl Scheduler for Interleaving {
+    fn name(&self) -> &'static str {
+        "interleaving"
+    }
+
+    fn constrain(&self, _encoding: &mut Encoding) {}
+}
