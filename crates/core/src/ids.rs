@@ -29,6 +29,20 @@ impl ThreadId {
         Self(index as u32)
     }
 
+    /// How many numbers there are for what runs beside each other in programs of any kind: models of
+    /// processes have more of them than any search of executions can tell apart.
+    pub const NAMES: usize = 256;
+
+    /// The process with this number, for a schedule.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is [`ThreadId::NAMES`] or more.
+    pub fn named(index: usize) -> Self {
+        assert!(index < Self::NAMES, "more than {} processes", Self::NAMES);
+        Self(index as u32)
+    }
+
     /// Its number.
     #[inline]
     pub fn index(self) -> usize {

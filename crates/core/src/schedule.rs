@@ -107,7 +107,7 @@ impl FromStr for Schedule {
             return Ok(schedule);
         }
         loop {
-            let thread = reader.number("the number of a thread (0 to 127)", ThreadId::MAX - 1)?;
+            let thread = reader.number("the number of a thread (0 to 255)", ThreadId::NAMES - 1)?;
             let choice = match reader.eat('~') {
                 true => reader.number("the number of an alternative", u32::MAX as usize)?,
                 false => 0,
@@ -117,7 +117,7 @@ impl FromStr for Schedule {
                 true => reader.number("how often, and not more steps than fit", room)?,
                 false => 1,
             };
-            let decision = Decision { thread: ThreadId::new(thread), choice: choice as u32 };
+            let decision = Decision { thread: ThreadId::named(thread), choice: choice as u32 };
             schedule.decisions.extend(std::iter::repeat_n(decision, repeat));
             if reader.peek().is_none() {
                 return Ok(schedule);
@@ -197,7 +197,7 @@ mod tests {
         check(
             "mzk1:0..1",
             expect![
-                "malformed schedule at column 8: expected the number of a thread (0 to 127), found `.1`"
+                "malformed schedule at column 8: expected the number of a thread (0 to 255), found `.1`"
             ],
         );
         check(
@@ -207,9 +207,9 @@ mod tests {
             ],
         );
         check(
-            "mzk1:128",
+            "mzk1:256",
             expect![
-                "malformed schedule at column 6: expected the number of a thread (0 to 127), found `128`"
+                "malformed schedule at column 6: expected the number of a thread (0 to 255), found `256`"
             ],
         );
         check(

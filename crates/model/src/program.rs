@@ -240,6 +240,8 @@ pub struct Edge {
     pub span: Span,
     /// As it is written there; empty if nobody wrote it.
     pub text: String,
+    /// The number by which another tool for the same language knows it, if there is one.
+    pub number: Option<u32>,
 }
 
 /// A process that runs from the beginning.
@@ -393,6 +395,7 @@ impl Edge {
             escape: None,
             span,
             text: String::new(),
+            number: None,
         }
     }
 }

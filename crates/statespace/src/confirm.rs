@@ -55,17 +55,11 @@ pub(crate) fn confirm<T: Transitions>(mut program: T, path: &Path) -> Confirmed 
     Confirmed { counterexample, stuck }
 }
 
-/// The most that the number of a thread can be.
-const LAST: u32 = ThreadId::MAX as u32 - 1;
-
-/// A move as a decision: the process, and which of its moves. A schedule has no room for the numbers of
-/// processes from 127 on, and counts their moves together.
+/// A move as a decision: the process, and which of its moves.
 pub(crate) fn decision(moves: &Moves, idx: usize) -> Decision {
-    let thread = moves[idx].step.process.min(LAST);
-    let is_before = |group: &Group| group.process.min(LAST) == thread;
-    let first = moves.groups().iter().position(is_before).expect("a move is in a group");
-    Decision {
-        thread: ThreadId::new(thread as usize),
-        choice: (idx - moves.of_group(first).start) as u32,
-    }
+    let process = moves[idx].step.process;
+    let is_its = |group: &Group| group.process == process;
+    let group = moves.groups().iter().position(is_its).expect("a move is in a group");
+    let choice = (idx - moves.of_group(group).start) as u32;
+    Decision { thread: ThreadId::named(process as usize), choice }
 }

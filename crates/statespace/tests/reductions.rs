@@ -181,7 +181,8 @@ fn an_else_waits_for_others_to_be_ready() {
     let text = "chan r = [0] of { byte }; active proctype p() { skip; r?_ }
         active proctype q() { if :: r!1 :: else -> assert(false) fi }";
     assert!(finds(text, "assertion violated"));
-    let text = "byte g; chan r = [0] of { byte }; active proctype p() { atomic { g = 1; g = 2 }; r?_ }
+    let text =
+        "byte g; chan r = [0] of { byte }; active proctype p() { atomic { g = 1; g = 2 }; r?_ }
         active proctype q() { if :: r!1 :: else -> assert(false) fi }";
     assert!(finds(text, "assertion violated"));
 }

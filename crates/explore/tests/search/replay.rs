@@ -45,7 +45,7 @@ fn what_is_malformed_is_refused() {
         program,
         "mzk1:0.",
         expect![
-            "malformed schedule at column 8: expected the number of a thread (0 to 127), found the end"
+            "malformed schedule at column 8: expected the number of a thread (0 to 255), found the end"
         ],
     );
     check(
@@ -59,14 +59,14 @@ fn what_is_malformed_is_refused() {
         program,
         "mzk1:-1",
         expect![
-            "malformed schedule at column 6: expected the number of a thread (0 to 127), found `-1`"
+            "malformed schedule at column 6: expected the number of a thread (0 to 255), found `-1`"
         ],
     );
     check(
         program,
         "mzk1:999",
         expect![
-            "malformed schedule at column 6: expected the number of a thread (0 to 127), found `999`"
+            "malformed schedule at column 6: expected the number of a thread (0 to 255), found `999`"
         ],
     );
     check(

@@ -85,6 +85,8 @@ struct Element {
     name: Option<String>,
     span: Span,
     text: String,
+    /// The number that SPIN gives it: by the order in which SPIN makes its elements.
+    number: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -101,6 +103,8 @@ pub(crate) struct Graph {
     labels: Vec<Label>,
     /// What is wrong with jumps and labels.
     pub(crate) wrong: Vec<(String, Span)>,
+    /// The number that SPIN gives to the next element.
+    pub(crate) next_number: u32,
 }
 
 /// A sequence in the making.
@@ -128,6 +132,10 @@ pub(crate) struct Shape {
 
 impl Graph {
     pub(crate) fn add(&mut self, kind: ElementKind, span: Span, text: &str) -> ElementId {
+        // SPIN makes the end of a loop behind the loop, and needs none for an indivisible step.
+        let is_counted = !matches!(kind, ElementKind::Exit | ElementKind::StepEnd);
+        let number = is_counted.then_some(self.next_number);
+        self.next_number += u32::from(is_counted);
         self.elements.push(Element {
             kind,
             next: None,
@@ -139,6 +147,7 @@ impl Graph {
             name: None,
             span,
             text: text.to_owned(),
+            number,
         });
         ElementId(self.elements.len() - 1)
     }
@@ -204,6 +213,8 @@ impl Graph {
         self.at_mut(head).kind = ElementKind::Choice(options);
         match exit {
             Some(exit) => {
+                self.at_mut(exit).number = Some(self.next_number);
+                self.next_number += 1;
                 self.append(sequence, meet);
                 self.append(sequence, head);
                 self.append(sequence, exit);
@@ -322,6 +333,13 @@ impl Graph {
             if let ElementKind::Block { kind, .. } = &mut element.kind {
                 *kind = BlockKind::Plain;
             }
+        }
+    }
+
+    /// Takes the numbers of all elements that were made since `first` back: SPIN has none of them.
+    pub(crate) fn uncount(&mut self, first: ElementId) {
+        for element in &mut self.elements[first.0..] {
+            self.next_number -= u32::from(element.number.take().is_some());
         }
     }
 
@@ -542,6 +560,7 @@ impl Graph {
             atomic: keeps_control,
             escape: way.escape.map(|group| group.0 as u32),
             text: element.text.clone(),
+            number: element.number,
             ..Edge::new(action, to, spans(element.span))
         }
     }

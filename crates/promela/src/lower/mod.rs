@@ -83,6 +83,8 @@ struct Lowerer<'a> {
     remote_labels: FxHashSet<(String, String)>,
     /// The process that is being read.
     process: InProgress,
+    /// The number that SPIN gives to the next element of a graph.
+    next_number: u32,
 }
 
 /// A process that is being read.
@@ -124,6 +126,7 @@ impl<'a> Lowerer<'a> {
             parameters: FxHashMap::default(),
             remote_labels: FxHashSet::default(),
             process: InProgress::default(),
+            next_number: 0,
         }
     }
 
@@ -302,10 +305,12 @@ impl<'a> Lowerer<'a> {
     /// The graph of a body.
     fn routine(&mut self, body: &Sequence, span: Span) -> Routine {
         self.process.is_at_start = true;
+        self.process.graph.next_number = self.next_number;
         let mut sequence = graph::Sequence::default();
         self.statements(body, &mut sequence);
         let end = self.process.graph.add(ElementKind::End, span, "-end-");
         self.process.graph.append(&mut sequence, end);
+        self.next_number = self.process.graph.next_number;
         let process = std::mem::take(&mut self.process);
         let first = process.graph.close(&sequence).expect("there is at least its end").first;
         let locals = process.scopes.into_iter().flatten();

@@ -75,7 +75,12 @@ impl Lowerer<'_> {
         if marked.is_empty() {
             return;
         }
+        let first = self.process.graph.next_id();
         let skip = self.step(None, Action::Skip, statement.span, sequence);
+        if !marked.iter().any(is_marked) {
+            // SPIN puts it there when everything has its number.
+            self.process.graph.uncount(first);
+        }
         for label in marked {
             let path = self.process.path.clone();
             self.process.graph.label(&label, &path, skip);
@@ -84,10 +89,8 @@ impl Lowerer<'_> {
     }
 
     fn must_be_place(&self, label: &Name) -> bool {
-        let is_marked =
-            ["end", "progress", "accept"].iter().any(|word| label.text.starts_with(word));
         let key = (self.process.name.clone(), label.text.clone());
-        is_marked || self.known.is_some_and(|known| known.remote_labels.contains(&key))
+        is_marked(label) || self.known.is_some_and(|known| known.remote_labels.contains(&key))
     }
 
     /// Adds a statement that is one step.
@@ -317,6 +320,7 @@ impl Lowerer<'_> {
         for action in actions {
             self.step(None, action, span, &mut inner);
         }
+        self.process.graph.uncount(first);
         let chain = self.process.graph.close(&inner).ok_or(Told)?;
         let text = self.text(span);
         let kind = ElementKind::Block { chain, kind: BlockKind::Indivisible };
@@ -357,11 +361,14 @@ impl Lowerer<'_> {
         let mut chains = Vec::new();
         for option in options {
             let mut sequence = Sequence::default();
-            let option = match self.process.is_claim {
-                true => option.clone(),
-                false => without_needless_skips(option),
-            };
-            self.statements(&option, &mut sequence);
+            for (idx, statement) in option.iter().enumerate() {
+                if !self.process.is_claim && is_needless_skip(option, idx) {
+                    // SPIN makes an element of it all the same, and then forgets it.
+                    self.process.graph.next_number += 1;
+                    continue;
+                }
+                self.statements(std::slice::from_ref(statement), &mut sequence);
+            }
             chains.push(self.chain(&sequence, span)?);
         }
         Ok(chains)
@@ -581,17 +588,17 @@ fn clear(register: RegisterId) -> Action {
     Action::Assign { to: register, value: Expr::int(Type::U32, 0) }
 }
 
+/// Whether a label means something by its name.
+fn is_marked(label: &Name) -> bool {
+    ["end", "progress", "accept"].iter().any(|word| label.text.starts_with(word))
+}
+
 /// Of several statements in a row that only let time pass, one is enough; what is printed stays.
-fn without_needless_skips(option: &[Statement]) -> Vec<Statement> {
-    let mut kept: Vec<Statement> = Vec::new();
-    let mut n_skips = 0;
-    for (idx, statement) in option.iter().enumerate() {
-        let is_skip = statement.is_skip() && statement.labels.is_empty();
-        n_skips = if is_skip { n_skips + 1 } else { 0 };
-        let is_outer = idx == 0 || idx + 1 == option.len();
-        if n_skips <= 1 || statement.is_output() || is_outer {
-            kept.push(statement.clone());
-        }
-    }
-    kept
+fn is_needless_skip(option: &[Statement], idx: usize) -> bool {
+    let is_skip = |statement: &Statement| statement.is_skip() && statement.labels.is_empty();
+    let is_inner = idx > 0 && idx + 1 < option.len();
+    is_inner
+        && is_skip(&option[idx])
+        && is_skip(&option[idx - 1])
+        && !option[idx].is_output()
 }

@@ -228,6 +228,8 @@ pub(super) struct Edge {
     pub(super) routine: RoutineId,
     pub(super) span: Span,
     pub(super) text: Box<str>,
+    /// The number by which another tool knows it.
+    pub(super) number: Option<u32>,
 }
 
 /// A place where a process can stand.

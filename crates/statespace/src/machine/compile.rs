@@ -306,6 +306,7 @@ impl Compiler<'_> {
             routine,
             span: edge.span,
             text: edge.text.as_str().into(),
+            number: edge.number,
         }
     }
 

@@ -14,9 +14,11 @@ mod liveness;
 mod merge;
 mod run;
 mod stubborn;
+mod trail;
 mod view;
 
 pub use compile::MachineError;
+pub use trail::TrailError;
 
 use crate::options::{Fairness, Reduction};
 use crate::transitions::{
