@@ -166,6 +166,9 @@ pub(crate) enum Command {
         /// The schedule
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         schedule: Option<Schedule>,
+        /// Instead of a schedule: a trail of a Promela model, ours or SPIN's
+        #[arg(long, value_name = "FILE", conflicts_with = "schedule")]
+        trail: Option<PathBuf>,
         #[command(flatten)]
         conduct: Conduct,
         /// Print the command that follows the schedule under gdb, up to where something goes wrong
@@ -377,6 +380,9 @@ pub(crate) struct Storing {
     /// After a violation, go on for shorter ways to one; `--order bfs` finds a shortest way at once
     #[arg(long)]
     shorten: bool,
+    /// Write a violation of a Promela model as a trail, for `spin -t -k` and `mazurka replay --trail`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trail: Option<PathBuf>,
 }
 
 /// What executions that never end are held against, and which ones count.
@@ -559,6 +565,11 @@ impl Conduct {
     /// Whether signed overflow is looked for.
     pub(crate) fn has_overflow(&self) -> bool {
         self.looks_for(Property::Overflow)
+    }
+
+    /// Whether executions that never end, and come by no progress label, are to be looked for.
+    pub(crate) fn asks_for_progress(&self) -> bool {
+        self.property.contains(&Property::Livelock)
     }
 
     /// Whether what a model says of executions that never end is looked for.
@@ -767,7 +778,6 @@ impl Search {
                 matches!(self.reduction, Some(Left::Executions(it)) if it != Reduction::None),
                 "--reduction, other than none, ample and stubborn,",
             ),
-            (self.conduct.property.contains(&Property::Livelock), "--property livelock"),
         ];
         let refused = refused.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, what)| {
             Failure::input(format!("{what} does not go with `--engine statespace`"))

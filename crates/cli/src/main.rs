@@ -145,6 +145,11 @@ fn main() -> ExitCode {
             Command::Test { selection, search, output, .. } => {
                 search.asked().and_then(|it| tests::run(&selection, &it, &output))
             }
+            Command::Replay { files, build, temporal, trail: Some(trail), .. } => {
+                promela::file(&files)
+                    .map_err(Into::into)
+                    .and_then(|file| simulate::replay_trail(file, &build, &temporal, &trail))
+            }
             Command::Replay {
                 files,
                 engine,
@@ -155,6 +160,7 @@ fn main() -> ExitCode {
                 conduct,
                 debugger,
                 program,
+                ..
             } => {
                 let modelling = match engine {
                     // There, every access to shared memory is a step.

@@ -3,6 +3,7 @@
 use crate::arguments::{Build, Format, Output, Search, Storing, Temporal};
 use crate::results::Results;
 use crate::{Done, Failure, interrupt, show, statespace, style, tell, temporal};
+use mazurka_core::Verdict;
 use mazurka_model::{Expr, Program};
 use mazurka_promela::{Asked, Model, Options};
 use mazurka_report::{ExitStatus, Report, text};
@@ -50,7 +51,10 @@ pub(crate) fn check(
     let model = translate(file, build, asked)?;
     let has_ltl = temporal.is_asked() || search.conduct.has_ltl();
     let wanted = temporal::wanted(&model, temporal, automaton)?;
-    let wanted = if has_ltl { wanted } else { Vec::new() };
+    let mut wanted = if has_ltl { wanted } else { Vec::new() };
+    if search.conduct.asks_for_progress() {
+        wanted.push(temporal::progress());
+    }
     let machine = machine(&model.program, &[])?;
     if !is_json_alone && !output.quiet {
         show(&text::checking(&name, 0, &style()));
@@ -86,7 +90,23 @@ pub(crate) fn check(
     report.loop_start = told.loop_start;
     report.options = statespace::in_force(&options);
     report.notes = told.notes;
+    if let (Some(file), Verdict::Violated(found)) = (&storing.trail, &told.verdict) {
+        let trail = machine.trail(&found.schedule, told.loop_start);
+        write_trail(file, trail)?;
+        let told = format!("`{}` has it as a trail: `spin -t -k` follows it", file.display());
+        report.notes.push(told);
+    }
     tell(&report, output)
+}
+
+/// Writes an execution down.
+fn write_trail(file: &Path, trail: Option<String>) -> Result<(), Failure> {
+    let Some(trail) = trail else {
+        let text = "SPIN has no number for one of the steps, so there is no trail of it";
+        return Err(Failure::input(text));
+    };
+    std::fs::write(file, trail)
+        .map_err(|error| Failure::input(format!("`{}` cannot be written: {error}", file.display())))
 }
 
 /// Shows a model.

@@ -75,6 +75,18 @@ pub(crate) fn replay(file: &Path, build: &Build, temporal: &Temporal, schedule: 
     }
 }
 
+/// Follows a trail, ours or SPIN's, and tells each of its steps.
+pub(crate) fn replay_trail(file: &Path, build: &Build, temporal: &Temporal, trail: &Path) -> Done {
+    let name = trail.display();
+    let text = std::fs::read_to_string(trail)
+        .map_err(|error| Failure::input(format!("`{name}` cannot be read: {error}")))?;
+    let model = promela::translate(file, build, Asked::default())?;
+    let machine = promela::machine(&model.program, &[])?;
+    let schedule =
+        machine.follow(&text).map_err(|error| Failure::input(format!("`{name}`: {error}")))?;
+    replay(file, build, temporal, &schedule)
+}
+
 /// The name of a property that is violated if an execution goes on as it has come: from the state where it is
 /// to the same one again.
 fn violated_for_ever<'a>(

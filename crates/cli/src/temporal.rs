@@ -43,6 +43,8 @@ enum Kind {
     },
     /// It is wrong to come by labels that accept, again and again.
     Labels,
+    /// It is wrong to come by no progress label from some point on.
+    Progress,
 }
 
 impl Wanted {
@@ -90,6 +92,7 @@ impl Wanted {
     pub(crate) fn cycles(&self) -> Cycles<'_> {
         match &self.kind {
             Kind::Labels => Cycles::Acceptance,
+            Kind::Progress => Cycles::NonProgress,
             Kind::Automaton { automaton, stuttering, parts, has_labels } => {
                 let property = Property::new(&self.name, automaton, stuttering);
                 let property =
@@ -165,6 +168,11 @@ pub(crate) fn wanted(
         }
     }
     all_or_faults(all.into_iter().map(|it| it.map_err(Vec::from)))
+}
+
+/// That there is always progress again.
+pub(crate) fn progress() -> Wanted {
+    Wanted { name: "progress".to_owned(), propositions: Vec::new(), kind: Kind::Progress }
 }
 
 /// The properties of a C program that are asked for: over its global variables.

@@ -2,7 +2,10 @@
 
 mod support;
 
-use support::{Said, with_file};
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use support::{Said, run, with_file};
+use tempfile::TempDir;
 
 /// What the command says in a folder with one file `x.pml`.
 fn mazurka(text: &str, arguments: &[&str]) -> Said {
@@ -73,4 +76,118 @@ fn faults_are_shown_at_their_places() {
     for part in ["undeclared variable: x", "x.pml:1:8", "undeclared variable: y", "x.pml:2:2"] {
         assert!(said.stderr.contains(part), "`{part}` is not in:\n{}", said.stderr);
     }
+}
+
+/// What a simulation says to somebody who answers like this.
+fn interactive(text: &str, answers: &str) -> Said {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.pml"), text).expect("there is room");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(["simulate", "x.pml", "--interactive"]).current_dir(folder.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command can be started");
+    let mut stdin = child.stdin.take().expect("it was asked for");
+    // Whoever has seen enough does not read the rest.
+    let _ = stdin.write_all(answers.as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Said { status: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+#[test]
+fn a_user_chooses_the_steps() {
+    let text = "byte x;\nactive proctype p() { x = 1 }\nactive proctype q() { assert(x == 0) }\n";
+    interactive(text, "2\n1\n").ends_with(1).prints(&["assertion violated (x == 0)", "Which step"]);
+    interactive(text, "1\n1\n1\n1\n").ends_with(0).prints(&["Ended"]);
+    // A number that is none, one that is too large, none at all, and the end of what there is to read.
+    let said = interactive(text, "one\n7\n\n-1\n0\n");
+    assert_eq!(said.stdout.matches("a number of the list, or `q` to stop").count(), 5);
+    said.ends_with(3);
+    interactive(text, "q\n2\n").ends_with(3);
+    interactive(text, "").ends_with(3);
+}
+
+#[test]
+fn a_trail_is_written_and_followed() {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.pml"), COUNTER).expect("there is room");
+    let said = run(folder.path(), &["check", "x.pml", "--trail", "x.trail"]);
+    said.ends_with(1).prints(&["`x.trail` has it as a trail"]);
+    let replay = |trail: &str| run(folder.path(), &["replay", "x.pml", "--trail", trail]);
+    replay("x.trail").ends_with(1).prints(&["assertion violated (n == 2)"]);
+    replay("other.trail").refuses("`other.trail` cannot be read");
+    replay("x.pml").refuses("line 1 is no step");
+    std::fs::write(folder.path().join("y.trail"), "1:7:0\n").expect("there is room");
+    replay("y.trail").refuses("the step of line 1 is not possible");
+    let nowhere = ["check", "x.pml", "--trail", "none/x.trail"];
+    run(folder.path(), &nowhere).refuses("`none/x.trail` cannot be written");
+}
+
+#[test]
+fn progress_is_looked_for_if_asked() {
+    let check = |text: &str| mazurka(text, &["check", "x.pml", "--property", "livelock"]);
+    let idle = "byte x;\nactive proctype p() { do :: x = 1 - x od }\n";
+    check(idle).ends_with(1).prints(&["there is no progress", "x = 1 - x"]);
+    let busy = "byte x;\nactive proctype p() { do :: progress: x = 1 - x od }\n";
+    check(busy).ends_with(0).prints(&["non-progress cycle"]);
+    mazurka(idle, &["check", "x.pml"]).ends_with(0);
+}
+
+#[test]
+fn processes_of_any_number_can_be_named() {
+    let text = "active [200] proctype p() { assert(_pid != 150) }\n";
+    let said = mazurka(text, &["check", "x.pml"]).ends_with(1);
+    let command = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
+    let words: Vec<&str> = command.expect("it can be replayed").split_whitespace().collect();
+    mazurka(text, &words).ends_with(1).prints(&["assertion violated (_pid != 150)"]);
+}
+
+#[test]
+fn shorter_ways_are_found_if_asked() {
+    let text = "byte n;\nactive proctype p() { do :: n < 9 -> n++ :: n == 2 -> break od; assert(n != 2) }\n";
+    let length = |arguments: &[&str]| {
+        let said = mazurka(text, &[&["check", "x.pml", "--json", "-"], arguments].concat());
+        let object: serde_json::Value = serde_json::from_str(&said.stdout).expect("an object");
+        assert_eq!(object["verdict"], "violated", "{}", said.stdout);
+        object["violation"]["steps"].as_array().expect("it has steps").len()
+    };
+    let shortest = length(&["--order", "bfs", "--reduction", "none"]);
+    assert_eq!(shortest, 6);
+    assert_eq!(length(&["--shorten"]), shortest);
+    assert_eq!(length(&["--order", "bfs"]), shortest);
+    assert!(length(&[]) >= shortest);
+}
+
+#[test]
+fn messages_are_told_by_name() {
+    let text = "mtype = { ping, pong };\nchan c = [1] of { mtype, byte };\n\
+        active proctype p() { byte n = 7; c!ping,n; c!pong,3 }\n\
+        active proctype q() { byte m; c?ping,m; c?pong,3; assert(false) }\n";
+    let said = mazurka(text, &["check", "x.pml"]).ends_with(1);
+    let said = said.prints(&["c!ping,n", "(ping, 7)", "c!pong,3"]);
+    assert!(!said.stdout.contains("(2"), "{}", said.stdout);
+}
+
+#[test]
+fn what_goes_wrong_at_run_time_is_a_violation() {
+    let check = |text: &str, words: &str| {
+        mazurka(text, &["check", "x.pml"]).ends_with(1).prints(&[words]);
+    };
+    check("byte a[2], i;\ninit { i = 2; a[i] = 1 }\n", "invalid array index");
+    check("byte x;\ninit { x = 1 / x }\n", "division by zero");
+    check("proctype p() { false }\ninit { do :: run p() od }\n", "too many processes");
+    check("chan c;\ninit { c!1 }\n", "uninitialized chan");
+    check("chan c = [1] of { byte };\ninit { d_step { c!1; c!2 } }\n", "block in d_step seq");
+}
+
+#[test]
+fn what_is_no_model_is_refused() {
+    mazurka("", &["check", "x.pml"]).refuses("`x.pml` is empty");
+    mazurka(" \n\n", &["check", "x.pml"]).refuses("`x.pml` is empty");
+    mazurka("init\0{ skip }", &["check", "x.pml"]).refuses("`x.pml` is a binary file");
+    mazurka("init { skip }", &["check", "y.pml"]).refuses("`y.pml` does not exist");
+    mazurka("#include \"none.h\"\ninit { skip }", &["check", "x.pml"]).refuses("none.h");
+    mazurka("byte x;\n", &["check", "x.pml"]).refuses("no runnable process");
+    mazurka("init { c_code { x = 1; } }\n", &["check", "x.pml"]).refuses("embedded C");
 }

@@ -85,7 +85,10 @@ fn what_does_not_go_together_is_refused() {
         assert!(text.contains(part), "{text}");
     };
     refused(&["--engine", "statespace", "--bound", "preemption=1"], "--bound does not go with");
-    refused(&["--engine", "statespace", "--reduction", "dpor"], "other than none, ample and stubborn");
+    refused(
+        &["--engine", "statespace", "--reduction", "dpor"],
+        "other than none, ample and stubborn",
+    );
     refused(&["--engine", "statespace", "--storage", "paper"], "exact, tree, compact and bitstate");
     refused(&["--engine", "statespace", "--memory-limit", "0G"], "a size is a number above 0");
     refused(&["--engine", "vm", "--order", "bfs"], "`--order bfs` goes with `--engine statespace`");

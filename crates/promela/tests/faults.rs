@@ -86,9 +86,9 @@ fn formulas() {
     check(
         "byte x;\nltl a { [] (x ==) }\nltl b { <> y }\nltl c { [] p[0]@gone }\nactive proctype p() { x = 1 }\n",
         expect![[r#"
-            2:8: P014 expected a formula, found `)`, in column 10
-            3:8: P011 undeclared variable: y
-            4:8: P011 unknown label 'gone'
+            2:17: P014 expected a formula, found `)`
+            3:12: P011 undeclared variable: y
+            4:17: P011 unknown label 'gone'
         "#]],
     );
 }
@@ -135,6 +135,27 @@ fn inlines() {
             3:15: P003 cyclic inline attempt on: `f`
             4:14: P003 wrong nr of params on call of `f`: 0, not 1
             4:19: P003 wrong nr of params on call of `f`: 2, not 1
+        "#]],
+    );
+}
+
+#[test]
+fn runs_and_returns_in_the_wrong_place() {
+    check(
+        "byte x; chan c = [1] of { byte };\nproctype a() { skip }\ninline none(v) { x = v }\ninit {\n  (run a() > 0);\n  x = run a() + run a();\n  if :: !run a() fi;\n  c!run a()\n}\n",
+        expect![[r#"
+            5:4: P012 use of run operator in compound expression
+            6:17: P012 use of run operator in compound expression
+            7:10: P012 use of run operator in compound expression
+            8:5: P012 use of run operator in compound expression
+        "#]],
+    );
+    check(
+        "byte x;\ninline none(v) { x = v }\ninline some(v) { return v }\ninit {\n  x = none(3);\n  some(3);\n  return 4\n}\n",
+        expect![[r#"
+            3:18: P003 return statement outside inline
+            5:7: P003 `none` returns no value
+            7:3: P003 return statement outside inline
         "#]],
     );
 }

@@ -70,13 +70,13 @@ impl Lowerer<'_> {
             ExpressionKind::Remote { proctype, process, variable } => {
                 self.remote(proctype, process.as_deref(), variable)?
             }
-            ExpressionKind::Run { .. } => {
-                return self.fault(
-                    code::UNSUPPORTED,
-                    "`run` within a larger expression is not supported",
-                    span,
-                );
-            }
+            ExpressionKind::Run { .. } => match self.process.born.take() {
+                Some(born) => Expr::Register { register: born, ty: Type::U32 }.convert(Type::I32),
+                None => {
+                    let message = "use of run operator in compound expression";
+                    return self.fault(code::TYPE, message, span);
+                }
+            },
             ExpressionKind::Unary(Unary::Not, _)
             | ExpressionKind::Probe(..)
             | ExpressionKind::Poll { .. }

@@ -106,6 +106,8 @@ struct InProgress {
     exits: Vec<ElementId>,
     /// Whether nothing but declarations was read.
     is_at_start: bool,
+    /// The number of the process that the statement at hand has started, until it is asked for.
+    born: Option<RegisterId>,
 }
 
 impl<'a> Lowerer<'a> {

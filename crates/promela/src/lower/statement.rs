@@ -110,6 +110,9 @@ impl Lowerer<'_> {
 
     fn element(&mut self, statement: &Statement, sequence: &mut Sequence) -> Lowered<ElementId> {
         let span = statement.span;
+        if let Some(run) = run_within(statement) {
+            return self.with_run(run, statement, sequence);
+        }
         let (guard, action) = match &statement.kind {
             StatementKind::Condition(condition) => {
                 return self.condition(condition, span, sequence);
@@ -121,18 +124,8 @@ impl Lowerer<'_> {
             StatementKind::Receive { channel, fields, anywhere, keep } => {
                 (None, Action::Receive(self.receive(channel, fields, *anywhere, *keep)?))
             }
-            StatementKind::Assert(condition) => {
-                let message = format!("assertion violated ({})", self.text(condition.span));
-                let condition = self.truth(condition)?;
-                (None, Action::Check { condition, kind: ViolationKind::Assertion, message })
-            }
-            StatementKind::Print { text, arguments } => {
-                let mut values = Vec::new();
-                for argument in arguments {
-                    values.push(self.value(argument)?);
-                }
-                (None, Action::Print { text: text.clone(), arguments: values })
-            }
+            StatementKind::Assert(condition) => (None, self.check(condition)?),
+            StatementKind::Print { text, arguments } => (None, self.print(text, arguments)?),
             StatementKind::PrintSymbol(symbol) => {
                 let arguments = vec![self.value(symbol)?];
                 (None, Action::Print { text: "%e".to_owned(), arguments })
@@ -195,6 +188,50 @@ impl Lowerer<'_> {
             }
         };
         Ok(self.step(guard, action, span, sequence))
+    }
+
+    fn check(&mut self, condition: &Expression) -> Lowered<Action> {
+        let message = format!("assertion violated ({})", self.text(condition.span));
+        let condition = self.truth(condition)?;
+        Ok(Action::Check { condition, kind: ViolationKind::Assertion, message })
+    }
+
+    fn print(&mut self, text: &str, arguments: &[Expression]) -> Lowered<Action> {
+        let mut values = Vec::new();
+        for argument in arguments {
+            values.push(self.value(argument)?);
+        }
+        Ok(Action::Print { text: text.to_owned(), arguments: values })
+    }
+
+    /// A statement that starts a process, and does something with its number.
+    fn with_run(
+        &mut self,
+        run: &Expression,
+        statement: &Statement,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        let ExpressionKind::Run { name, arguments, priority } = &run.kind else {
+            unreachable!("it was looked for")
+        };
+        let (routine, arguments) = self.run(name, arguments)?;
+        let born = self.add_register("", Type::U32, statement.span);
+        let mut actions = vec![Action::Spawn { routine, arguments, to: Some(born) }];
+        actions.extend(priority.map(|priority| self.set_priority(born, priority)));
+        self.process.born = Some(born);
+        let action = match &statement.kind {
+            StatementKind::Assign(to, value) => {
+                let value = self.value(value);
+                value.and_then(|value| self.store(to, value))
+            }
+            StatementKind::Assert(condition) => self.check(condition),
+            StatementKind::Print { text, arguments } => self.print(text, arguments),
+            _ => unreachable!("it was looked for in these"),
+        };
+        self.process.born = None;
+        actions.push(action?);
+        actions.push(clear(born));
+        self.at_once(actions, statement.span, sequence)
     }
 
     fn condition(
@@ -588,6 +625,30 @@ fn clear(register: RegisterId) -> Action {
     Action::Assign { to: register, value: Expr::int(Type::U32, 0) }
 }
 
+/// The `run` that is a part of an expression of a statement, where that may be.
+fn run_within(statement: &Statement) -> Option<&Expression> {
+    match &statement.kind {
+        StatementKind::Assign(_, value) if !matches!(value.kind, ExpressionKind::Run { .. }) => {
+            run_in(value)
+        }
+        StatementKind::Assert(condition) => run_in(condition),
+        StatementKind::Print { arguments, .. } => arguments.iter().find_map(run_in),
+        _ => None,
+    }
+}
+
+/// The `run` in an expression that is always computed.
+fn run_in(expression: &Expression) -> Option<&Expression> {
+    match &expression.kind {
+        ExpressionKind::Run { .. } => Some(expression),
+        ExpressionKind::Unary(_, operand) => run_in(operand),
+        ExpressionKind::Binary(Binary::And | Binary::Or, operands) => run_in(&operands[0]),
+        ExpressionKind::Binary(_, operands) => operands.iter().find_map(run_in),
+        ExpressionKind::If(parts) => run_in(&parts[0]),
+        _ => None,
+    }
+}
+
 /// Whether a label means something by its name.
 fn is_marked(label: &Name) -> bool {
     ["end", "progress", "accept"].iter().any(|word| label.text.starts_with(word))
@@ -597,8 +658,5 @@ fn is_marked(label: &Name) -> bool {
 fn is_needless_skip(option: &[Statement], idx: usize) -> bool {
     let is_skip = |statement: &Statement| statement.is_skip() && statement.labels.is_empty();
     let is_inner = idx > 0 && idx + 1 < option.len();
-    is_inner
-        && is_skip(&option[idx])
-        && is_skip(&option[idx - 1])
-        && !option[idx].is_output()
+    is_inner && is_skip(&option[idx]) && is_skip(&option[idx - 1]) && !option[idx].is_output()
 }

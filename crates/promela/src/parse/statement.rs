@@ -11,6 +11,9 @@ use mazurka_source::{Fault, Span};
 /// A range of `select` that is at most this long is a choice between assignments.
 const LONGEST_CHOICE: i64 = 32;
 
+/// What gives an inline its value.
+const RETURN: &str = "return";
+
 /// More inline calls within each other than anybody writes.
 const DEEPEST_CALL: usize = 64;
 
@@ -178,7 +181,7 @@ impl Parser<'_> {
             "set_priority" => self.set_priority(),
             "xr" | "xs" => self.exclusive(word == "xs"),
             "c_code" | "c_decl" | "c_state" | "c_track" => self.embedded_c(),
-            name if self.inlines.contains_key(name) && self.is_next("(") => self.inline_call(),
+            name if self.inlines.contains_key(name) && self.is_next("(") => self.inline_call(&[]),
             name if super::is_word(name) => self.condition(),
             _ => self.named_statement(),
         }
@@ -201,6 +204,10 @@ impl Parser<'_> {
         {
             return self.condition();
         }
+        if matches!(self.peek(), Kind::Name(name) if name == RETURN) {
+            let fault = Fault::new(code::SYNTAX, "return statement outside inline");
+            return self.fault(fault, self.span());
+        }
         let start = self.at;
         let reference = self.reference()?;
         let Kind::Sign(sign) = *self.peek() else {
@@ -208,7 +215,7 @@ impl Parser<'_> {
             return self.condition();
         };
         match sign {
-            "=" => self.assignment(reference),
+            "=" => self.assignment(reference, start),
             "++" | "--" => {
                 let operator = if sign == "++" { Change::Up } else { Change::Down };
                 self.advance();
@@ -223,16 +230,15 @@ impl Parser<'_> {
         }
     }
 
-    fn assignment(&mut self, to: Reference) -> Parsed<StatementKind> {
+    /// An assignment to what stands at `start`.
+    fn assignment(&mut self, to: Reference, start: usize) -> Parsed<StatementKind> {
         self.advance();
         if let Kind::Name(name) = self.peek().clone()
             && self.inlines.contains_key(&name)
             && self.is_next("(")
         {
-            let fault =
-                Fault::new(code::UNSUPPORTED, "an inline that returns a value is not supported")
-                    .help("give it the variable as a parameter");
-            return self.fault(fault, self.span());
+            let target = self.tokens[start..self.at].to_vec();
+            return self.inline_call(&target);
         }
         Ok(StatementKind::Assign(to, self.expression()?))
     }
@@ -373,8 +379,9 @@ impl Parser<'_> {
         Ok(StatementKind::Exclusive { sends, channels })
     }
 
-    /// Puts the text of an inline in the place of its call, and reads it as the block that it is.
-    fn inline_call(&mut self) -> Parsed<StatementKind> {
+    /// Puts the text of an inline in the place of its call, and reads it as the block that it is. What it
+    /// returns goes to `target`, which is written as the beginning of an assignment.
+    fn inline_call(&mut self, target: &[Token]) -> Parsed<StatementKind> {
         let name = self.name_of_inline();
         self.advance();
         let arguments = self.texts_of_arguments();
@@ -390,6 +397,10 @@ impl Parser<'_> {
                 ),
             );
         }
+        let returns = |token: &Token| matches!(&token.kind, Kind::Name(text) if text == RETURN);
+        if !target.is_empty() && !inline.body.iter().any(returns) {
+            return self.misused(&name, format!("`{}` returns no value", name.text));
+        }
         self.leave_calls();
         let is_active = self.calls.iter().any(|(active, _)| *active == name.text);
         if is_active || self.calls.len() >= DEEPEST_CALL {
@@ -397,6 +408,9 @@ impl Parser<'_> {
         }
         let replaced = inline.body.iter().flat_map(|token| {
             let place = match &token.kind {
+                Kind::Name(text) if text == RETURN && !target.is_empty() => {
+                    return target.to_vec();
+                }
                 Kind::Name(text) => inline.parameters.iter().position(|it| it == text),
                 _ => None,
             };

@@ -1,7 +1,7 @@
 //! What people are told of steps and states.
 
 use super::Machine;
-use super::code::{Code, Field, Step as Do};
+use super::code::{Code, Field, Node, Step as Do};
 use super::view::View;
 use crate::transitions::{Described, Step};
 use mazurka_core::{Location, Told};
@@ -87,7 +87,7 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
         _ => edge.text.to_string(),
     };
     let value = match &edge.step {
-        Do::Send(message) | Do::Receive(message) => values_of(view, process, *message),
+        Do::Send(message) | Do::Receive(message) => values_of(view, process, *message, &edge.text),
         Do::Print { text, arguments } => {
             let values = arguments.iter().map(|argument| view.value(*argument, process));
             Some(printed(code, text, &values.collect::<Vec<_>>()))
@@ -104,9 +104,16 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
     }
 }
 
-/// The values of a message that is sent, or taken out of a channel.
-fn values_of(view: View<'_>, process: u32, message: u32) -> Option<String> {
+/// The values of a message that is sent, or taken out of a channel; nothing if the text has them all.
+fn values_of(view: View<'_>, process: u32, message: u32, text: &str) -> Option<String> {
     let message = &view.code.messages[message as usize];
+    let is_written = |field: &Field| match field {
+        Field::Value(node) => matches!(view.code.nodes[node.0 as usize], Node::Const(_)),
+        Field::Ignore | Field::To(_) => false,
+    };
+    if message.fields.iter().all(is_written) {
+        return None;
+    }
     let (at, kind) = view.channel(view.value(message.channel, process))?;
     let is_sent = message.fields.iter().all(|field| matches!(field, Field::Value(_)));
     let values: Vec<i64> = match view.receivable(message, process) {
@@ -121,8 +128,19 @@ fn values_of(view: View<'_>, process: u32, message: u32) -> Option<String> {
         }
         _ => return None,
     };
-    let values: Vec<String> = values.iter().map(i64::to_string).collect();
-    Some(format!("({})", values.join(", ")))
+    let shown = values.iter().enumerate().map(|(idx, value)| {
+        let by_name = message.fields.get(idx).is_some_and(is_written);
+        let name = symbol(view.code, *value, text).filter(|_| by_name);
+        name.map_or_else(|| value.to_string(), str::to_owned)
+    });
+    Some(format!("({})", shown.collect::<Vec<_>>().join(", ")))
+}
+
+/// The name of a value, as a text has it.
+fn symbol<'a>(code: &'a Code, value: i64, text: &str) -> Option<&'a str> {
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mut named = code.symbols.iter().filter(|(it, _)| *it == value);
+    named.find(|(_, name)| words.contains(&name.as_str())).map(|(_, name)| name.as_str())
 }
 
 /// A text with the arguments in the places of `%d` and its like.

@@ -23,8 +23,9 @@ pub enum TrailError {
 }
 
 impl Machine {
-    /// The trail of an execution; nothing if its steps have no numbers, or are not possible.
-    pub fn trail(&self, schedule: &Schedule) -> Option<String> {
+    /// The trail of an execution; nothing if its steps have no numbers, or are not possible. If the execution
+    /// never ends, its line `loop_start`, from 1, follows the last one again.
+    pub fn trail(&self, schedule: &Schedule, loop_start: Option<usize>) -> Option<String> {
         let mut walk = Walk::new(self);
         let mut trail = String::new();
         let mut depth = 0;
@@ -32,6 +33,9 @@ impl Machine {
             let idx = walk.find(*decision)?;
             for (process, statement) in walk.statements(walk.moves[idx].step) {
                 depth += 1;
+                if loop_start == Some(depth) {
+                    trail.push_str("-1:-1:-1\n");
+                }
                 let _ = writeln!(trail, "{depth}:{process}:{}", statement?);
             }
             walk.go(idx);
