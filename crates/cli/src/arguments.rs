@@ -481,7 +481,7 @@ fn range(text: &str) -> Result<(i64, i64), String> {
 /// How to search, and for what.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// What is left out: none, persistent, dpor, source or optimal
+    /// What is left out: none, persistent, dpor, source, monotonic or optimal
     ///
     /// By default `optimal`; `dpor` within a bound that `optimal` has no use for, and `source` with
     /// `--order best-first`. With `--engine statespace` and for models: none, ample or stubborn, by default

@@ -297,8 +297,8 @@ fn report_of<'a>(
 fn add_search(report: &mut Report<'_>, options: &Options) {
     let (verdict, statistics) = (report.verdict, report.statistics);
     report.options.extend(arguments::in_force(options));
-    // `optimal` takes one execution of each trace.
-    let has_all = matches!(verdict, Verdict::Holds(_)) && options.reduction == Reduction::Optimal;
+    let takes_once = options.reduction.takes_traces_once();
+    let has_all = matches!(verdict, Verdict::Holds(_)) && takes_once;
     let is_cut = statistics.bound_exceeded;
     report.traces = (has_all && !is_cut && !options.iterate).then_some(statistics.executions);
     report.bound_exceeded = (!options.bounds.is_empty()).then_some(is_cut);

@@ -11,6 +11,7 @@ use crate::progress::Estimator;
 use crate::reduction::Reduce;
 use crate::reduction::bpor::Bpor;
 use crate::reduction::dpor::Dpor;
+use crate::reduction::monotonic::Monotonic;
 use crate::reduction::none::None as NoReduction;
 use crate::reduction::optimal::Optimal;
 use crate::reduction::persistent::Persistent;
@@ -240,6 +241,7 @@ impl<'a, S: System> Explorer<'a, S> {
             }
             Reduction::Dpor => self.search_stack(make, Dpor),
             Reduction::Source => self.search_stack(make, Source),
+            Reduction::Monotonic => self.search_stack(make, Monotonic),
             Reduction::Optimal => self.search(make, || Optimal::with_room(self.options.room)),
         }
     }

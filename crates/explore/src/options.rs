@@ -21,6 +21,9 @@ pub enum Reduction {
     Dpor,
     /// Source sets (JACM 2017).
     Source,
+    /// One execution of every trace, the one with the smallest threads first; beginnings that lead
+    /// to none are given up on the way (CAV 2009).
+    Monotonic,
     /// One execution of every trace.
     #[default]
     Optimal,
@@ -28,8 +31,8 @@ pub enum Reduction {
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::None, Self::Persistent, Self::Dpor, Self::Source, Self::Optimal];
+    pub const ALL: [Self; 6] =
+        [Self::None, Self::Persistent, Self::Dpor, Self::Source, Self::Monotonic, Self::Optimal];
 
     /// The one to take within these bounds if nobody says which.
     pub fn default_within(bounds: &[Bound]) -> Self {
@@ -46,6 +49,7 @@ impl Reduction {
             Self::Persistent => "persistent",
             Self::Dpor => "dpor",
             Self::Source => "source",
+            Self::Monotonic => "monotonic",
             Self::Optimal => "optimal",
         }
     }
@@ -55,14 +59,27 @@ impl Reduction {
         self != Self::Optimal
     }
 
-    /// Whether it goes by the races it meets.
-    fn is_dynamic(self) -> bool {
-        !matches!(self, Self::None | Self::Persistent)
+    /// Whether it takes one execution of each trace, and no other to its end.
+    pub fn takes_traces_once(self) -> bool {
+        matches!(self, Self::Monotonic | Self::Optimal)
     }
 
-    /// Whether states may be stored beside it.
-    fn allows_stateful(self) -> bool {
-        matches!(self, Self::None | Self::Persistent)
+    /// Whether it goes by the races it meets.
+    fn is_dynamic(self) -> bool {
+        matches!(self, Self::Dpor | Self::Source | Self::Optimal)
+    }
+
+    /// Why states cannot be stored beside it; `None` if they can.
+    fn refuses_stateful(self) -> Option<&'static str> {
+        match self {
+            Self::None | Self::Persistent => None,
+            Self::Dpor | Self::Source | Self::Optimal => {
+                Some("a stored state hides the races behind it (POPL 2005, section 5)")
+            }
+            Self::Monotonic => {
+                Some("which steps are taken from a state depends on the steps that led to it")
+            }
+        }
     }
 
     /// Why nobody can say what it covers within a bound of this kind; `None` if it is known.
@@ -78,6 +95,13 @@ impl Reduction {
                  orders that this takes",
             ),
             Self::Persistent => Some("static information does not tell what a bound cuts"),
+            Self::Monotonic if kind.is_local() => {
+                Some("nobody has shown what it covers of a trace that the bound cuts")
+            }
+            Self::Monotonic => Some(
+                "the one execution that stands for a trace may be over the bound while others are \
+                 not",
+            ),
         }
     }
 }
@@ -102,14 +126,21 @@ impl FromStr for Reduction {
 #[non_exhaustive]
 pub enum OptionError {
     /// There is no such reduction.
-    #[error("unknown reduction `{0}`: there are none, persistent, dpor, source and optimal")]
+    #[error(
+        "unknown reduction `{0}`: there are none, persistent, dpor, source, monotonic and optimal"
+    )]
     UnknownReduction(String),
     /// Nobody knows how to store states beside this reduction.
     #[error(
-        "`stateful` cannot be combined with `--reduction {0}`: a stored state hides the races \
-         behind it (POPL 2005, section 5); use `none` or `persistent`"
+        "`stateful` cannot be combined with `--reduction {reduction}`: {why}; use `none` or \
+         `persistent`"
     )]
-    StatefulReduction(Reduction),
+    StatefulReduction {
+        /// The reduction.
+        reduction: Reduction,
+        /// What would go wrong.
+        why: &'static str,
+    },
     /// Stored states are not shared between workers.
     #[error("`stateful` cannot be combined with `--jobs {0}`; use one job")]
     StatefulJobs(usize),
@@ -257,7 +288,8 @@ pub enum OptionError {
 pub struct Options {
     /// What is left out.
     pub reduction: Reduction,
-    /// Sleep sets beside the reduction. `optimal` has no use for them and is the same either way.
+    /// Sleep sets beside the reduction. `optimal` and `monotonic` have no use for them and are the
+    /// same either way.
     pub sleep: bool,
     /// Whether states are stored, and an execution ends where it meets one.
     pub stateful: bool,
@@ -403,7 +435,9 @@ impl Options {
 
     /// Whether sleep sets are on.
     pub(crate) fn sleeps(&self) -> bool {
-        self.sleep && (!self.is_bpor() || self.has(BporOpt::Sleep))
+        // What sleeps may lead to nothing but beginnings that `monotonic` gives up.
+        let is_right = self.reduction != Reduction::Monotonic;
+        self.sleep && is_right && (!self.is_bpor() || self.has(BporOpt::Sleep))
     }
 
     /// Whether the search is one of bounded reduction: `dpor` with points that a bound asks for.
@@ -439,8 +473,10 @@ impl Options {
     /// What is wrong with them, all of it.
     pub fn errors(&self) -> Vec<OptionError> {
         let mut errors = Vec::new();
-        if self.stateful && !self.reduction.allows_stateful() {
-            errors.push(OptionError::StatefulReduction(self.reduction));
+        if self.stateful
+            && let Some(why) = self.reduction.refuses_stateful()
+        {
+            errors.push(OptionError::StatefulReduction { reduction: self.reduction, why });
         }
         if self.stateful && self.jobs > 1 {
             errors.push(OptionError::StatefulJobs(self.jobs));

@@ -2,6 +2,7 @@
 
 pub(crate) mod bpor;
 pub(crate) mod dpor;
+pub(crate) mod monotonic;
 pub(crate) mod none;
 pub(crate) mod optimal;
 pub(crate) mod persistent;

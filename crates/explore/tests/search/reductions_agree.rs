@@ -1,4 +1,4 @@
-//! Every reduction covers what plain enumeration covers; `optimal` each trace once.
+//! Every reduction covers what plain enumeration covers; `optimal` and `monotonic` each trace once.
 
 use crate::support::{all_options, check_random, disagreement, enumerate, for_random_programs};
 use mazurka_core::System;

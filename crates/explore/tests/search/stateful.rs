@@ -216,6 +216,12 @@ fn what_does_not_go_together_is_said() {
             ],
         ),
         (
+            Reduction::Monotonic,
+            expect![
+                "`stateful` cannot be combined with `--reduction monotonic`: which steps are taken from a state depends on the steps that led to it; use `none` or `persistent`"
+            ],
+        ),
+        (
             Reduction::Optimal,
             expect![
                 "`stateful` cannot be combined with `--reduction optimal`: a stored state hides the races behind it (POPL 2005, section 5); use `none` or `persistent`"

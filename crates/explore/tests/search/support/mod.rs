@@ -265,6 +265,8 @@ pub(crate) fn best_first_options() -> Vec<Options> {
         (R::Source, true, vec![variable(), P::Random]),
         (R::Source, false, vec![P::Sleep, P::Preemptions]),
         (R::Source, false, vec![P::Function("f".to_owned())]),
+        (R::Monotonic, true, vec![P::Preemptions]),
+        (R::Monotonic, false, vec![P::Backtrack, P::Random]),
     ];
     let mut all = Vec::new();
     for (reduction, sleep, priorities) in searches {
@@ -323,7 +325,7 @@ pub(crate) fn differs(judge: &Judge, visits: &Visits, options: &Options) -> Opti
         if (&visit.local_states, &visit.state) != (&class.local_states, &class.state) {
             return Some(format!("other local or terminal states in {}", class.trace));
         }
-        if options.reduction == Reduction::Optimal && visit.times > 1 {
+        if options.reduction.takes_traces_once() && visit.times > 1 {
             return Some(format!("{} executions of {}", visit.times, class.trace));
         }
     }

@@ -27,7 +27,7 @@ pub(crate) fn usage() -> String {
 
 Checks a program such as "x=1; r=y | y=1; r1=x"; without one, gives a tour.
 
-  --reduction NAME   none, persistent, dpor, source or optimal (the default)
+  --reduction NAME   none, persistent, dpor, source, monotonic or optimal (the default)
   --sleep on|off     sleep sets beside the reduction (on)
   --stateful         store states; with the reductions none and persistent
   --jobs N           how many threads search (1)

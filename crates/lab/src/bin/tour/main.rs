@@ -153,17 +153,17 @@ impl Searched {
             hashes.lock().expect("nobody panics with it").insert(ended.order.trace_hash());
         };
         let mut explorer = Explorer::new(options.clone());
-        // `optimal` takes one execution of each trace, the others may take more; and a search that
-        // stores states does not take all of them to their end.
-        let is_optimal = options.reduction == Reduction::Optimal;
-        if !is_optimal && !options.stateful {
+        // The others may take more; and a search that stores states does not take all of them to
+        // their end.
+        let takes_once = options.reduction.takes_traces_once();
+        if !takes_once && !options.stateful {
             explorer = explorer.observe(&watch);
         }
         let begun = Instant::now();
         let outcome = explorer.run(|| script.clone())?;
         let elapsed = begun.elapsed();
         let distinct = hashes.into_inner().expect("nobody panics with it").len() as u64;
-        let traces = if is_optimal { outcome.statistics.executions } else { distinct };
+        let traces = if takes_once { outcome.statistics.executions } else { distinct };
         let has_all = matches!(outcome.verdict, Verdict::Holds(_)) && !options.stateful;
         let traces = has_all.then_some(traces);
         Ok(Self { outcome, traces, elapsed, peak_memory: machine::peak_memory() })

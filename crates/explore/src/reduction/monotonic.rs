@@ -1,0 +1,80 @@
+//! Quasi-monotonic sequences: of all orders of a trace, the one with the smallest threads first.
+//!
+//! Implements Kahlon, Wang and Gupta, *Monotonic Partial Order Reduction: An Optimal Symbolic
+//! Partial Order Reduction Technique* (CAV 2009), Definition 3, with the scheduling constraint of
+//! section 4.2.
+//!
+//! | paper                                    | here                                     |
+//! |------------------------------------------|------------------------------------------|
+//! | *tr* ⇒ *tr'*, a dependency chain         | *tr* happens before *tr'*                |
+//! | *DC_jl(k-1) = 1*                         | [`HappensBefore::clock`] of *l*          |
+//! | *DC_ji(k)*, as if *i* ran now            | [`clock_of_next`]                        |
+//! | the least *l* with *DC_jl(k-1) = 1*      | [`first_informed`]                       |
+//! | *S_i(k)*                                 | [`keeps_order`]                          |
+//!
+//! A sequence is given up where nobody who can move may be next: no end of an execution is lost by
+//! that, since each trace has one quasi-monotonic sequence and its prefixes are quasi-monotonic.
+//!
+//! Differs from the paper: chains are those of happens-before, so that whatever enables a step comes
+//! before it, too. Definition 2 (c) is dropped: with it, Theorem 3 is wrong.
+
+use super::stack::{Policy, Stack};
+use crate::view::View;
+use mazurka_core::{HappensBefore, Operation, Position, ThreadId, ThreadSet};
+
+/// Takes the steps after which the execution is quasi-monotonic.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Monotonic;
+
+impl Policy for Monotonic {
+    fn initial(&self, view: &View<'_>, _awake: ThreadSet) -> ThreadSet {
+        let moved = threads(view).filter(|&thread| last_step(view.order, thread) > 0);
+        let moved: Vec<_> = moved.map(|it| (it, first_informed(view.order, it))).collect();
+        view.enabled.iter().filter(|&thread| keeps_order(view, &moved, thread)).collect()
+    }
+
+    fn before_step(_stack: &mut Stack<Self>, _view: &View<'_>, _thread: ThreadId) {}
+    fn at_state(_stack: &mut Stack<Self>, _view: &View<'_>) {}
+    fn at_end(_stack: &mut Stack<Self>, _view: &View<'_>) {}
+}
+
+fn threads(view: &View<'_>) -> impl Iterator<Item = ThreadId> + use<> {
+    (0..view.next.len()).map(ThreadId::new)
+}
+
+/// The first thread whose last step comes after the last step of `thread`, which has moved, or is it.
+fn first_informed(order: &HappensBefore, thread: ThreadId) -> ThreadId {
+    let last = last_step(order, thread);
+    let mut before = (0..thread.index()).map(ThreadId::new);
+    before.find(|&other| order.clock(other)[thread.index()] >= last).unwrap_or(thread)
+}
+
+/// Whether each greater thread that has moved had to move before the next step of `thread`, or
+/// before a step of a smaller thread.
+fn keeps_order(view: &View<'_>, moved: &[(ThreadId, ThreadId)], thread: ThreadId) -> bool {
+    let open = |&&(other, informed): &&(ThreadId, ThreadId)| other > thread && informed >= thread;
+    let mut open = moved.iter().filter(open).peekable();
+    if open.peek().is_none() {
+        return true;
+    }
+    let operation = view.operation(thread).expect("an enabled thread has one");
+    let clock = clock_of_next(view.order, thread, operation);
+    open.all(|&(other, _)| clock[other.index()] >= last_step(view.order, other))
+}
+
+/// The clock that the next step of `thread` would have.
+fn clock_of_next(order: &HappensBefore, thread: ThreadId, operation: Operation) -> Vec<Position> {
+    let mut clock = order.clock(thread).to_vec();
+    let mut before = Vec::new();
+    order.predecessors(thread, operation, &mut before);
+    for at in before {
+        for (mine, &theirs) in clock.iter_mut().zip(order.clock_at(at)) {
+            *mine = (*mine).max(theirs);
+        }
+    }
+    clock
+}
+
+fn last_step(order: &HappensBefore, thread: ThreadId) -> Position {
+    order.steps_of(thread).last().copied().unwrap_or(0)
+}
