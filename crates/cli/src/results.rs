@@ -56,14 +56,14 @@ impl Results {
                 let (_, outcome) = &self.all[idx];
                 notes.extend(outcome.notes.iter().cloned());
                 notes.extend(outcome.stuck.iter().map(waiting));
+                notes.push(size(outcome));
                 (outcome.verdict.clone(), outcome.loop_start)
             }
             None => (self.proved(), None),
         };
         for (idx, (name, outcome)) in self.all.iter().enumerate() {
-            match decisive {
-                Some(one) if one == idx => notes.push(size(outcome)),
-                _ => notes.extend(self.note(name, outcome)),
+            if decisive != Some(idx) {
+                notes.extend(self.note(name, outcome));
             }
             if decisive.is_none() {
                 notes.extend(unreached(&outcome.unreached));

@@ -5,9 +5,11 @@ mod support;
 use support::{Said, run, with_file};
 use tempfile::TempDir;
 
-/// What the command says in a folder with one file `x.pml`.
+/// What the command says of a file `x.pml`, without the ends of lines.
 fn mazurka(text: &str, arguments: &[&str]) -> Said {
-    with_file("x.pml", text, &[&["check", "x.pml"], arguments].concat())
+    let said = with_file("x.pml", text, &[&["check", "x.pml"], arguments].concat());
+    let words: Vec<&str> = said.stdout.split_whitespace().collect();
+    Said { stdout: words.join(" "), ..said }
 }
 
 /// One process that goes through a critical section, and one that goes round for itself.
@@ -189,7 +191,7 @@ fn wrong_formulae_are_shown_with_a_caret() {
         &["[] (n < 2"],
         &["expected an operator or `)`, found the end", "[] (n < 2\n", "         ^"],
     );
-    check(&["[] n < 2)"], &["expected an operator or the end of the formula, found `)`"]);
+    check(&["[] (n < 2))"], &["expected an operator or the end of the formula, found `)`"]);
     check(&["[] <> "], &["expected a formula, found the end"]);
     check(&["[] (n U )"], &["expected a formula, found `)`", "       ^"]);
     check(
@@ -293,4 +295,47 @@ fn without_times(text: &str) -> String {
         _ => format!("{line}\n"),
     });
     lines.collect()
+}
+
+/// Two claims that guess: with its reduction, SPIN finds nothing where an ample set belongs to a state of the
+/// program and one of the claim.
+#[test]
+fn guesses_of_a_claim_are_not_lost() {
+    const SECOND: &str = "bit p = 0;
+active proctype A() { do :: p = 1; p = 0 od }
+active proctype B() { bit x = 0; do :: x = 0 od }
+never {
+accept_S0: if :: !p -> goto S1 :: !p -> goto S2 :: p -> goto accept_S0 :: p -> goto S1 fi;
+S1: if :: !p -> goto S2 :: p -> goto S1 fi;
+S2: if :: !p -> goto S1 :: p -> goto accept_S0 :: p -> goto S1 fi
+}
+";
+    for cycles in ["components", "nested"] {
+        for construction in ["on-the-fly", "off-line"] {
+            let how = ["--cycles", cycles, "--construction", construction];
+            let said = mazurka(SECOND, &how).ends_with(1).prints(&["the never claim fails"]);
+            assert!(!said.stdout.contains("without reduction"), "{}", said.stdout);
+        }
+    }
+}
+
+/// Both halves of a rendezvous are steps of their processes, and neither is possible without the other.
+#[test]
+fn a_rendezvous_is_fair_to_both() {
+    let text = "chan c = [0] of { bit }; byte n;
+active proctype from() { do :: c!1 od }
+active proctype to() { bit b; do :: c?b -> n = 1 - n od }
+active proctype idler() { do :: skip od }
+";
+    mazurka(text, &["--ltl", "[] <> (n == 1)"]).ends_with(1);
+    mazurka(text, &["--ltl", "[] <> (n == 1)", "--fairness", "weak"]).ends_with(0);
+    // Whether it can be sent depends on who receives: that is possible again and again, and not always.
+    let waits = "chan c = [0] of { bit }; byte n;
+active proctype from() { c!1; n = 1 }
+active proctype to() { bit b; do :: c?b :: true -> skip od }
+";
+    mazurka(waits, &["--ltl", "<> (n == 1)", "--fairness", "weak"])
+        .ends_with(1)
+        .prints(&["it needs fairness: it holds with `--fairness strong`", "again and again"]);
+    mazurka(waits, &["--ltl", "<> (n == 1)", "--fairness", "strong"]).ends_with(0);
 }

@@ -154,7 +154,7 @@ impl<'a> Verifier<'a> {
         let name = if property == "never" { String::new() } else { format!(" -N {property}") };
         let fair = if how.fairness == Fairness::Weak { " -f" } else { "" };
         let errors = if how.goes_on { " -c0" } else { "" };
-        let command = format!("./pan -a -m10000000{errors}{fair}{name} | cat");
+        let command = format!("./pan -a -m2000000{errors}{fair}{name} | cat");
         let (said, seconds) = user_time(self.folder, &command)?;
         let number = |what: &str| -> Option<f64> {
             let line = said.lines().find(|line| line.contains(what))?;

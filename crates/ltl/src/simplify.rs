@@ -113,7 +113,7 @@ fn has_rejecting_cycle(automaton: &Automaton, members: &[usize]) -> bool {
 }
 
 /// For each state those that simulate it: whatever it can do, they can, and accept when it does.
-fn simulation(automaton: &Automaton) -> Vec<Vec<bool>> {
+pub(crate) fn simulation(automaton: &Automaton) -> Vec<Vec<bool>> {
     let states = &automaton.states;
     let mut above: Vec<Vec<bool>> = states
         .iter()

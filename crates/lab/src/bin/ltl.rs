@@ -23,6 +23,8 @@ struct Program {
     /// Whether it is one that is installed with SPIN.
     is_example: bool,
     file: &'static str,
+    /// What stands above the model, such as its size.
+    above: &'static str,
     /// A piece of a process, and the same with what tells that it was visited.
     visit: [&'static str; 2],
     /// States of the paper, full and reduced.
@@ -31,19 +33,19 @@ struct Program {
 
 #[rustfmt::skip]
 const FIGURE_8: [Program; 7] = [
-    Program { name: "sieve", is_example: false, file: "sieve.pml", paper: [670_399.0, 995.0],
+    Program { name: "sieve", is_example: false, file: "sieve.pml", above: "#define MAX 40\n", paper: [670_399.0, 995.0],
         visit: ["has_next -> out!number,n", "has_next -> mark = 1; mark = 0; out!number,n"] },
-    Program { name: "urp", is_example: false, file: "urp.pml", paper: [2_165.0, 575.0],
+    Program { name: "urp", is_example: false, file: "urp.pml", above: "", paper: [2_165.0, 575.0],
         visit: ["there!data,next;", "there!data,next; mark = 1; mark = 0;"] },
-    Program { name: "abp", is_example: true, file: "abp.pml", paper: [378.0, 378.0],
+    Program { name: "abp", is_example: true, file: "abp.pml", above: "", paper: [378.0, 378.0],
         visit: ["sender!cur_ack;", "mark = 1; mark = 0; sender!cur_ack;"] },
-    Program { name: "snoopy", is_example: true, file: "snoopy.pml", paper: [367_867.0, 131_702.0],
+    Program { name: "snoopy", is_example: true, file: "snoopy.pml", above: "", paper: [367_867.0, 131_702.0],
         visit: ["tocpu0?done", "mark = 1; mark = 0; tocpu0?done"] },
-    Program { name: "pftp", is_example: true, file: "LTL/pftp.pml", paper: [893_575.0, 210_919.0],
+    Program { name: "pftp", is_example: true, file: "LTL/pftp.pml", above: "", paper: [893_575.0, 210_919.0],
         visit: [":: s2f!white,0", ":: s2f!white,0 -> mark = 1; mark = 0"] },
-    Program { name: "dtp", is_example: true, file: "dtp.pml", paper: [754_225.0, 233_191.0],
+    Program { name: "dtp", is_example: true, file: "dtp.pml", above: "", paper: [754_225.0, 233_191.0],
         visit: ["out!queryt,offset;", "mark = 1; mark = 0; out!queryt,offset;"] },
-    Program { name: "accounting", is_example: false, file: "accounting.pml", paper: [71_053.0, 10_634.0],
+    Program { name: "accounting", is_example: false, file: "accounting.pml", above: "", paper: [71_053.0, 10_634.0],
         visit: ["booked = booked", "mark = 1; mark = 0; booked = booked"] },
 ];
 
@@ -79,7 +81,7 @@ fn figure_8(program: &Program, csv: &mut String) {
     let [at, visit] = program.visit;
     assert!(text.contains(at), "{} has changed", program.file);
     let body = text.replacen(at, visit, 1);
-    let text = format!("bit mark;\n{body}ltl visited {{ [] <> (mark == 1) }}\n");
+    let text = format!("{}bit mark;\n{body}ltl visited {{ [] <> (mark == 1) }}\n", program.above);
     let model = folder.path().join("model.pml");
     std::fs::write(&model, text).expect("there is room");
     let checked = Checked::all(&model);

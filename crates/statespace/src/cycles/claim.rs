@@ -201,7 +201,8 @@ impl Builder<'_> {
             }
             _ => {
                 let known = self.atoms.iter().position(|atom| atom == expr);
-                if known.is_none() && self.atoms.len() == MAX_ATOMS {
+                // One more may be needed for labels that accept.
+                if known.is_none() && self.atoms.len() + 1 == MAX_ATOMS {
                     return Err(ClaimError { what: "too many different conditions", span });
                 }
                 let atom = known.unwrap_or_else(|| {

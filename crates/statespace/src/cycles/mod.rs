@@ -186,7 +186,7 @@ pub fn search_cycles<T: Transitions>(
     };
     let only_built =
         |ended, found, bytes| Searched { ended, found, counted: Statistics::default(), bytes };
-    let Searched { ended, found, counted, bytes } = match (built, options.cycle_search) {
+    let Searched { ended, found, is_found, counted, bytes } = match (built, options.cycle_search) {
         (Err(ended), _) => only_built(ended, None, graph.bytes()),
         (Ok(Some(path)), _) => only_built(Ended::Done, Some(Found::Fault(path)), graph.bytes()),
         (Ok(None), CycleSearch::Components) => {
@@ -194,6 +194,12 @@ pub fn search_cycles<T: Transitions>(
         }
         (Ok(None), CycleSearch::Nested) => nested::search(&mut graph, &automaton, &nodes, &watch),
     };
+    if is_found && found.is_none() {
+        // Everything was counted. What was found is found again, and told.
+        let stops = Options { all_violations: false, ..options.clone() };
+        let outcome = search_cycles(program, cycles, &stops)?;
+        return Ok(Outcome { statistics: counted, store_bytes: states.bytes() + bytes, ..outcome });
+    }
     let mut notes: Vec<String> = note.into_iter().collect();
     let mut loop_start = None;
     let verdict = match (found, ended) {
@@ -231,6 +237,8 @@ pub fn search_cycles<T: Transitions>(
 struct Searched {
     ended: Ended,
     found: Option<Found>,
+    /// Whether there is an execution that is accepted, told or not.
+    is_found: bool,
     counted: Statistics,
     /// The memory it took, without the store of states.
     bytes: u64,
