@@ -40,8 +40,8 @@ pub(crate) enum Command {
         /// The C and C++ files of one program, or one Promela model (`.pml`)
         #[arg(value_name = "FILE.c", required = true)]
         files: Vec<PathBuf>,
-        /// Run the program itself (native), or a model of it (vm, statespace) [default: auto, which
-        /// is native]
+        /// Run the program itself (native), or a model of it (vm, statespace), or decide a circuit of
+        /// it (bmc, induction, ic3, bdd, portfolio) [default: auto, which is native]
         #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
         engine: Engine,
         #[command(flatten)]
@@ -52,6 +52,8 @@ pub(crate) enum Command {
         storing: Storing,
         #[command(flatten)]
         temporal: Temporal,
+        #[command(flatten)]
+        solving: Solving,
         #[command(flatten)]
         search: Search,
         #[command(flatten)]
@@ -335,6 +337,50 @@ pub(crate) enum Engine {
     Native,
     Vm,
     Statespace,
+    Bmc,
+    Induction,
+    Ic3,
+    Bdd,
+    Portfolio,
+}
+
+impl Engine {
+    /// Whether it decides a circuit.
+    pub(crate) fn is_symbolic(self) -> bool {
+        matches!(self, Self::Bmc | Self::Induction | Self::Ic3 | Self::Bdd | Self::Portfolio)
+    }
+
+    /// What it is called.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Native => "native",
+            Self::Vm => "vm",
+            Self::Statespace => "statespace",
+            Self::Bmc => "bmc",
+            Self::Induction => "induction",
+            Self::Ic3 => "ic3",
+            Self::Bdd => "bdd",
+            Self::Portfolio => "portfolio",
+        }
+    }
+}
+
+/// How a circuit is decided.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of --engine bmc, induction, ic3, bdd and portfolio")]
+pub(crate) struct Solving {
+    /// Who may move: interleaving, stubborn or transactions
+    ///
+    /// All of them find the same violations, and the later ones leave more interleavings out.
+    #[arg(long, value_name = "NAME", default_value = "transactions")]
+    pub(crate) schedule: mazurka_symbolic::Schedule,
+    /// Look at executions of up to so many steps
+    #[arg(long, value_name = "K")]
+    pub(crate) depth: Option<usize>,
+    /// Let a function call itself up to so many times; without it, one that does is refused
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) recursion: u32,
 }
 
 /// How a model is shown.
@@ -577,6 +623,11 @@ impl Conduct {
         self.looks_for(Property::Ltl)
     }
 
+    /// Whether deadlocks are looked for.
+    pub(crate) fn has_deadlock(&self) -> bool {
+        self.looks_for(Property::Deadlock)
+    }
+
     /// Whether data races are looked for.
     pub(crate) fn has_races(&self) -> bool {
         self.looks_for(Property::Race)
@@ -700,6 +751,11 @@ enum Property {
 }
 
 impl Search {
+    /// How long it may take.
+    pub(crate) fn time_limit(&self) -> Option<Duration> {
+        self.time_limit
+    }
+
     /// The options, if they go together.
     pub(crate) fn asked(&self) -> Result<Asked, Vec<Failure>> {
         let conduct = self.conduct.clone();

@@ -17,6 +17,7 @@ mod promela;
 mod results;
 mod simulate;
 mod statespace;
+mod symbolic;
 mod temporal;
 mod tests;
 mod vm;
@@ -114,8 +115,21 @@ fn main() -> ExitCode {
                 temporal,
                 search,
                 output,
+                ..
             } => {
                 statespace::check(&files, &build, &modelling, &storing, &temporal, &search, &output)
+            }
+            Command::Check {
+                files,
+                engine,
+                build,
+                modelling,
+                solving,
+                search,
+                output,
+                ..
+            } if engine.is_symbolic() => {
+                symbolic::check(&files, engine, &build, &modelling, &solving, &search, &output)
             }
             Command::Check { files, build, search, output, .. } => {
                 search.asked().and_then(|it| check(&files, &build, &it, &output))

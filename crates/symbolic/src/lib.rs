@@ -5,6 +5,7 @@
 //! an [`Answer`]: safe, with a certificate that [can be checked](Certificate); safe to a depth; or
 //! unsafe, with a [`Witness`] that [can be run](Circuit::simulate).
 
+mod check;
 mod circuit;
 mod encode;
 mod engine;
@@ -13,6 +14,7 @@ mod lift;
 mod schedule;
 mod solver;
 
+pub use check::{Finding, Question, Reply, check};
 pub use circuit::{
     Aig, Bad, Circuit, Cone, Cycles, Input, Latch, Lit, Node, Patterns, Property, Simulation,
     Wanted, Witness, WitnessError, Word,
@@ -25,5 +27,5 @@ pub use engine::{
 };
 pub use format::AigerError;
 pub use lift::Lifted;
-pub use schedule::{Interleaving, Scheduler};
+pub use schedule::{Schedule, Scheduler};
 pub use solver::{Formula, ProofError};

@@ -8,7 +8,9 @@
 //! | `*(p+i)` as `(p+i)==&a ? a : …` by points-to     | [`Encoder::targets`]             |
 //! | the heap as a finite array                       | [`ObjectKind::Heap`]: blocks for each place that allocates |
 //!
-//! Differs: large arrays are not cut off. The heap is no array: blocks are never used again, so that
+//! Differs: a local of a function is the same object in every call from one place, so a pointer to one
+//! that is gone is good again once the function is called from there once more. Large arrays are not
+//! cut off. The heap is no array: blocks are never used again, so that
 //! a pointer to one that was freed is known for ever, and a bound on their number is reported when
 //! it is reached.
 
@@ -168,7 +170,7 @@ impl Encoder<'_> {
         });
         let objects = objects.collect();
         let name = format!("made at {thread}.{}.{}", point.context, point.location.0);
-        let n_made = (n_blocks > 1).then(|| self.variable(name, 8, 0));
+        let n_made = it.is_on_cycle(&self.known, point).then(|| self.variable(name, 8, 0));
         self.blocks.insert(site, Blocks { objects, n_made });
     }
 
@@ -411,17 +413,28 @@ impl Encoder<'_> {
             for (offset, is_it) in self.places(target) {
                 let is_it = self.circuit.aig.and(state.condition, is_it);
                 let bytes = offset..offset + target.size as usize;
-                let object = target.object;
-                self.touches.push(Touch { object, bytes, when: is_it, is_write });
+                let cell = Cell::Object(target.object);
+                self.touches.push(Touch { cell, bytes, when: is_it, is_write });
             }
         }
     }
 }
 
-/// Memory that a step touches.
+/// What two steps may have to do with each other by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cell {
+    /// Memory.
+    Object(ObjectId),
+    /// Whether this thread was started.
+    Born(usize),
+    /// Whether this thread has ended, and whether somebody has joined it.
+    Ended(usize),
+}
+
+/// What a step touches.
 #[derive(Clone, Debug)]
 pub(crate) struct Touch {
-    pub(crate) object: ObjectId,
+    pub(crate) cell: Cell,
     pub(crate) bytes: std::ops::Range<usize>,
     /// In which states.
     pub(crate) when: Lit,

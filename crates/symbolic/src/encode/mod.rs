@@ -32,7 +32,7 @@ use mazurka_model::analysis::{Abstract, PointsTo};
 use mazurka_model::{
     Access, Action, LocationId, Program, RegisterId, RoutineId, Span, ViolationKind,
 };
-pub(crate) use memory::Touch;
+pub(crate) use memory::{Cell, Touch};
 use memory::{Blocks, Object, ObjectId, Site};
 use operate::Gate;
 use state::{State, VarId, Variables};
@@ -73,15 +73,16 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { recursion: 0, threads: 4, blocks: 4, block_bytes: 32 }
+        Self { recursion: 0, threads: 1, blocks: 1, block_bytes: 32 }
     }
 }
 
 impl Bounds {
     /// Threads have numbers of a byte in locks, and 24 of them fit into a reader-writer lock.
     const MAX_THREADS: usize = 30;
-    /// Where threads can be in all: more would take too long.
+    /// Where a thread can be in all, and what a circuit may consist of: more would take too long.
     const MAX_POINTS: usize = 200_000;
+    const MAX_NODES: usize = 5_000_000;
 
     fn n_children(&self, _thread: &Thread) -> u32 {
         self.threads.min(30)
@@ -203,6 +204,15 @@ pub struct Encoding {
     /// What each bad state means.
     pub meanings: Vec<Meaning>,
     pub(crate) threads: Vec<ThreadPart>,
+    /// The mutexes that are known by where they are.
+    pub(crate) locks: Vec<Lock>,
+}
+
+/// A mutex that is known by where it is.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    /// The number of the thread that has it, from 1.
+    pub(crate) owner: Word,
 }
 
 /// What is known of a thread in each frame.
@@ -228,7 +238,10 @@ pub(crate) struct StopPart {
     pub(crate) touches: Vec<Touch>,
     /// The stops that the step may lead to.
     pub(crate) next: Vec<usize>,
-    pub(crate) span: Span,
+    /// The mutex that the step takes, and without which there is no step.
+    pub(crate) acquires: Option<usize>,
+    /// Whether nobody else moves while it is there.
+    pub(crate) is_alone: bool,
 }
 
 /// Makes a program a circuit, or tells all in it that a circuit has not got.
@@ -300,7 +313,6 @@ struct Encoder<'a> {
     /// Whether waiting is excused for ever, and by how many waits it is for now.
     excused: VarId,
     n_excused: VarId,
-    has_failed: VarId,
     schedule: Vec<Lit>,
     free: Vec<Lit>,
     refusals: Vec<Refusal>,
@@ -321,6 +333,9 @@ struct Encoder<'a> {
     faults: Vec<(Fault, Lit)>,
     limits: Vec<(Limit, Lit)>,
     touches: Vec<Touch>,
+    acquired: Option<usize>,
+    /// The mutexes that are known by where they are: the bytes with their owners.
+    locks: Vec<VarId>,
 }
 
 impl<'a> Encoder<'a> {
@@ -355,7 +370,6 @@ impl<'a> Encoder<'a> {
             rounds: Vec::new(),
             excused: 0,
             n_excused: 0,
-            has_failed: 0,
             schedule: Vec::new(),
             free: Vec::new(),
             refusals: Vec::new(),
@@ -372,6 +386,8 @@ impl<'a> Encoder<'a> {
             faults: Vec::new(),
             limits: Vec::new(),
             touches: Vec::new(),
+            acquired: None,
+            locks: Vec::new(),
         };
         encoder.declare();
         encoder
@@ -384,7 +400,6 @@ impl<'a> Encoder<'a> {
             (0..n_bits).map(|bit| self.circuit.input(format!("thread.{bit}"))).collect();
         self.excused = self.variable("excused".to_owned(), 1, 0);
         self.n_excused = self.variable("excuses".to_owned(), 8, 0);
-        self.has_failed = self.variable("failed".to_owned(), 1, 0);
         let threads = self.threads;
         for (number, thread) in threads.iter().enumerate() {
             let begin = thread.stop_at(StopKind::Begin(0)).filter(|_| thread.parent.is_none());
@@ -467,7 +482,13 @@ impl<'a> Encoder<'a> {
     fn touch_all(&mut self, state: &State, object: ObjectId, is_it: Lit) {
         let when = self.circuit.aig.and(state.condition, is_it);
         let bytes = 0..self.objects[object].bytes.len();
-        self.touches.push(Touch { object, bytes, when, is_write: true });
+        self.touches.push(Touch { cell: Cell::Object(object), bytes, when, is_write: true });
+    }
+
+    /// Notes that a step touches something that is no memory.
+    fn touch_cell(&mut self, state: &State, cell: Cell, when: Lit, is_write: bool) {
+        let when = self.circuit.aig.and(state.condition, when);
+        self.touches.push(Touch { cell, bytes: 0..1, when, is_write });
     }
 
     /// Whether the machine takes an access for a step.
@@ -489,6 +510,10 @@ impl<'a> Encoder<'a> {
             let pc = self.variables.word(self.pcs[number]).clone();
             let mut stops = Vec::new();
             for stop in 0..thread.stops.len() {
+                if self.circuit.aig.n_nodes() > Bounds::MAX_NODES {
+                    self.refuse("a program of this size", self.span);
+                    return;
+                }
                 let is_here = self.circuit.aig.equals_number(&pc, stop as u64);
                 stops.push(self.stop(thread, stop, is_here));
             }
@@ -505,7 +530,12 @@ impl<'a> Encoder<'a> {
         let mut gate = Gate { is_open: Lit::FALSE, ..Gate::OPEN };
         if is_here != Lit::FALSE {
             gate = match stop.kind {
-                StopKind::Unborn | StopKind::Ended | StopKind::Stuck => gate,
+                StopKind::Unborn => {
+                    let state = State::new();
+                    self.touch_cell(&state, Cell::Born(self.thread), Lit::TRUE, false);
+                    gate
+                }
+                StopKind::Ended | StopKind::Stuck => gate,
                 StopKind::Begin(root) => {
                     self.walk(thread.begin(program, root), State::new());
                     Gate { counts: Lit::FALSE, ..Gate::OPEN }
@@ -520,19 +550,30 @@ impl<'a> Encoder<'a> {
                 }
             };
         }
-        let next = self.settle(thread, number);
+        let mut next = self.settle(thread, number);
+        if stop.kind == StopKind::Unborn {
+            let roots = 0..thread.roots.len();
+            next = roots.filter_map(|root| thread.stop_at(StopKind::Begin(root))).collect();
+        }
         StopPart {
             is_here,
             is_begin: matches!(stop.kind, StopKind::Begin(_)),
             gate,
             touches: std::mem::take(&mut self.touches),
             next,
-            span: stop.span,
+            acquires: self.acquired.take(),
+            is_alone: matches!(stop.kind, StopKind::Head(point) if point.n_atomic > 0),
         }
     }
 
     /// Puts all ends of a step together: what it changes, and what goes wrong in it.
     fn settle(&mut self, thread: &Thread, from: usize) -> Vec<usize> {
+        // A step in which something goes wrong does nothing at all, so that all else that is found
+        // can be found without it.
+        let mut failed = State::new();
+        failed.condition = self.circuit.aig.any(self.faults.iter().map(|(_, is_bad)| *is_bad));
+        failed.set(self.excused, Word::constant(1, 1));
+        self.end(STUCK, failed);
         let ends = std::mem::take(&mut self.ends);
         let width = self.variables.word(self.pcs[self.thread]).width();
         let first = self.registers[self.thread];
@@ -596,15 +637,11 @@ impl<'a> Encoder<'a> {
 
     /// Says which threads can move, and that only those do.
     fn enable(&mut self) {
-        let failed = self.variables.word(self.has_failed).bits()[0];
         let threads = self.threads;
         let mut alone = Vec::new();
-        for (thread, part) in threads.iter().zip(&self.parts) {
-            let stops = thread.stops.iter().zip(&part.stops);
-            let within = stops.filter(
-                |(stop, _)| matches!(stop.kind, StopKind::Head(point) if point.n_atomic > 0),
-            );
-            alone.push(self.circuit.aig.any(within.map(|(_, part)| part.is_here)));
+        for part in &self.parts {
+            let within = part.stops.iter().filter(|stop| stop.is_alone);
+            alone.push(self.circuit.aig.any(within.map(|stop| stop.is_here)));
         }
         for number in 0..threads.len() {
             let stops = self.parts[number].stops.iter();
@@ -615,7 +652,7 @@ impl<'a> Encoder<'a> {
             let is_open = aig.any(open);
             let others = (0..threads.len()).filter(|&other| other != number);
             let is_held = aig.any(others.map(|other| alone[other]));
-            let is_enabled = aig.all([is_open, !is_held, !failed]);
+            let is_enabled = aig.and(is_open, !is_held);
             self.parts[number].is_enabled = is_enabled;
             let chosen = self.is_chosen(number);
             self.parts[number].executes = self.circuit.aig.and(chosen, is_enabled);
@@ -629,10 +666,6 @@ impl<'a> Encoder<'a> {
             let is_bad = self.circuit.aig.and(is_taken, lit);
             self.bads.entry(meaning).or_default().push(is_bad);
         }
-        let is_bad =
-            self.bads.iter().filter(|(meaning, _)| matches!(meaning, Meaning::Violation(_)));
-        let is_bad: Vec<Lit> = is_bad.flat_map(|(_, lits)| lits.iter().copied()).collect();
-        let is_bad = self.circuit.aig.any(is_bad);
         let mut changes = std::mem::take(&mut self.changes);
         for variable in 0..self.variables.len() {
             if !self.variables.is_kept(variable) {
@@ -650,10 +683,7 @@ impl<'a> Encoder<'a> {
                 }
                 let aig = &mut self.circuit.aig;
                 let kept = aig.and(!is_changed, latch);
-                let mut next = aig.or(kept, new);
-                if variable == self.has_failed {
-                    next = aig.or(latch, is_bad);
-                }
+                let next = aig.or(kept, new);
                 self.circuit.set_next(latch, next);
             }
         }
@@ -686,7 +716,10 @@ impl<'a> Encoder<'a> {
             self.circuit.bad(is_bad, meaning.name());
             meanings.push(meaning);
         }
-        let mut encoding = Encoding { circuit: self.circuit, meanings, threads: self.parts };
+        let owner = |lock: &VarId| Lock { owner: self.variables.word(*lock).clone() };
+        let locks = self.locks.iter().map(owner).collect();
+        let mut encoding =
+            Encoding { circuit: self.circuit, meanings, threads: self.parts, locks };
         schedule.constrain(&mut encoding);
         encoding.circuit.validate();
         encoding
@@ -704,17 +737,15 @@ impl<'a> Encoder<'a> {
         }
         let excused = self.variables.word(self.excused).bits()[0];
         let n_excused = self.variables.word(self.n_excused).clone();
-        let failed = self.variables.word(self.has_failed).bits()[0];
         let aig = &mut self.circuit.aig;
         let is_excused = aig.is_nonzero(&n_excused);
         let (waits, moves) = (aig.any(waits), aig.any(moves));
-        aig.all([waits, !moves, !excused, !is_excused, !failed])
+        aig.all([waits, !moves, !excused, !is_excused])
     }
 
     /// Two threads are about to access the same bytes, both plainly, and not both to read.
     fn races(&mut self) -> Vec<Lit> {
         let now: Vec<_> = (0..self.threads.len()).map(|it| self.plain_now(it)).collect();
-        let failed = self.variables.word(self.has_failed).bits()[0];
         let mut races = Vec::new();
         for (first, of_first) in now.iter().enumerate() {
             for of_second in &now[first + 1..] {
@@ -724,8 +755,7 @@ impl<'a> Encoder<'a> {
                     let other = aig.or(*other_reads, *other_writes);
                     let both = aig.and(*writes, other);
                     let one = aig.and(*reads, *other_writes);
-                    let race = aig.or(both, one);
-                    races.push(aig.and(race, !failed));
+                    races.push(aig.or(both, one));
                 }
             }
         }
@@ -756,8 +786,9 @@ impl<'a> Encoder<'a> {
             let (is_here, touches) = (part.is_here, part.touches.clone());
             for touch in touches {
                 let when = self.circuit.aig.and(is_here, touch.when);
+                let Cell::Object(object) = touch.cell else { continue };
                 for byte in touch.bytes {
-                    let entry = now.entry((touch.object, byte)).or_default();
+                    let entry = now.entry((object, byte)).or_default();
                     entry[usize::from(touch.is_write)].push(when);
                 }
             }

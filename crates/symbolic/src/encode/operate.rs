@@ -4,7 +4,7 @@
 //! for barriers: those count rounds, so that no division is needed.
 
 use super::graph::{Point, StopKind};
-use super::memory::Target;
+use super::memory::{Cell, Target};
 use super::state::State;
 use super::{Choice, Encoder, Fault, Limit};
 use crate::{Lit, Word};
@@ -86,6 +86,11 @@ impl Encoder<'_> {
             | Action::CompareExchange { .. }
             | Action::Copy { .. }
             | Action::Fill { .. } => {
+                let is_copy = matches!(edge.action, Action::Copy { .. } | Action::Fill { .. });
+                if is_copy && self.options.plain_steps {
+                    // With data races allowed, others may come in between.
+                    self.refuse("copying what other threads may use, byte by byte", self.span);
+                }
                 self.access(&mut state, &edge.action);
                 let counts = self.is_step_of_machine(&edge.action);
                 Gate { counts: counts.into(), ..Gate::OPEN }
@@ -233,6 +238,7 @@ impl Encoder<'_> {
         match action {
             Action::Lock { mutex, to } => {
                 let mutex = self.mutex(state, mutex);
+                self.acquired = self.lock_at(&mutex.at);
                 let is_there = state.condition;
                 let aig = &mut self.circuit.aig;
                 let tells = aig.equals_number(&mutex.kind, 2);
@@ -364,6 +370,18 @@ impl Encoder<'_> {
         Mutex { at, is_free, is_mine, kind, count }
     }
 
+    /// The number of a mutex that can be nowhere else.
+    fn lock_at(&mut self, at: &[Target]) -> Option<usize> {
+        let [target] = at else { return None };
+        let offset = target.offset.value()? as usize;
+        let owner = self.objects[target.object].bytes[offset];
+        let known = self.locks.iter().position(|&lock| lock == owner);
+        Some(known.unwrap_or_else(|| {
+            self.locks.push(owner);
+            self.locks.len() - 1
+        }))
+    }
+
     fn write_mutex(
         &mut self,
         state: &mut State,
@@ -478,6 +496,7 @@ impl Encoder<'_> {
 
     fn reacquire(&mut self, state: &mut State, condvar: &Place, mutex: &Place) -> Gate {
         let mutex = self.mutex(state, mutex);
+        self.acquired = self.lock_at(&mutex.at);
         let at = self.resolve(state, condvar, Sync::Condvar.bytes(), false);
         let is_there = state.condition;
         let sleeps = self.sleepers(state, &at).bits()[self.thread];
@@ -580,6 +599,7 @@ impl Encoder<'_> {
                 if begun.condition == Lit::FALSE {
                     continue;
                 }
+                self.touch_cell(&begun, Cell::Born(child), Lit::TRUE, true);
                 self.push_frame(&mut begun, child, context, &arguments);
                 let begin = it.stop_at(StopKind::Begin(root)).expect("roots begin somewhere");
                 let pc = self.pcs[child];
@@ -617,6 +637,8 @@ impl Encoder<'_> {
         let mut threads = Vec::new();
         for thread in 0..self.threads.len() {
             let is_it = self.circuit.aig.equals_number(number, thread as u64);
+            self.touch_cell(state, Cell::Born(thread), is_it, false);
+            self.touch_cell(state, Cell::Ended(thread), is_it, true);
             let pc = state.get(&self.variables, self.pcs[thread]);
             let is_born = self.circuit.aig.is_nonzero(&pc);
             let status = state.get(&self.variables, self.statuses[thread]);

@@ -4,7 +4,7 @@
 //! together, their states become one: a formula grows with the graph, not with its ways.
 
 use super::graph::{ENDED, Point, STUCK, StopId, StopKind, may_be_atomic};
-use super::memory::{ObjectKind, Site};
+use super::memory::{Cell, ObjectKind, Site};
 use super::state::State;
 use super::{Encoder, Fault, Limit};
 use crate::{Lit, Word};
@@ -315,6 +315,7 @@ impl Encoder<'_> {
     /// Ends the thread.
     fn leave_thread(&mut self, mut state: State, value: Option<Word>) {
         let value = value.unwrap_or_else(|| Word::constant(64, 0));
+        self.touch_cell(&state, Cell::Ended(self.thread), Lit::TRUE, true);
         state.set(self.results[self.thread], value);
         self.end(ENDED, state);
     }

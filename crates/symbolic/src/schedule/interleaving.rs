@@ -5,7 +5,7 @@ use crate::Encoding;
 
 /// No constraint at all.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Interleaving;
+pub(super) struct Interleaving;
 
 impl Scheduler for Interleaving {
     fn name(&self) -> &'static str {

@@ -4,9 +4,11 @@
 //! may add latches. None may lose a violation that another one leaves reachable.
 
 mod interleaving;
+mod stubborn;
+mod transactions;
 
 use crate::Encoding;
-pub use interleaving::Interleaving;
+use std::str::FromStr;
 
 /// Says who may move.
 pub trait Scheduler {
@@ -15,4 +17,46 @@ pub trait Scheduler {
 
     /// Adds its constraints to a circuit.
     fn constrain(&self, encoding: &mut Encoding);
+}
+
+/// The schedulers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Schedule {
+    /// Whoever can move may.
+    #[default]
+    Interleaving,
+    /// Only those of a set that nobody outside can interfere with.
+    Stubborn,
+    /// The same, and nobody interferes who would need a lock that is held.
+    Transactions,
+}
+
+impl Schedule {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Interleaving, Self::Stubborn, Self::Transactions];
+
+    /// What it is called on the command line.
+    pub fn name(self) -> &'static str {
+        self.scheduler().name()
+    }
+
+    /// What does it.
+    pub fn scheduler(self) -> &'static dyn Scheduler {
+        match self {
+            Self::Interleaving => &interleaving::Interleaving,
+            Self::Stubborn => &stubborn::Stubborn,
+            Self::Transactions => &transactions::Transactions,
+        }
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|schedule| schedule.name() == text);
+        known.ok_or_else(|| {
+            format!("there are {}", Self::ALL.map(Self::name).join(", "))
+        })
+    }
 }

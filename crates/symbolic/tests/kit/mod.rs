@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test uses a part of it")]
 
-use mazurka_symbolic::{Circuit, Node, Property, Witness};
+use mazurka_symbolic::{Circuit, Node, Patterns, Property, Witness};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
@@ -86,4 +86,21 @@ fn trace(
     }
     inputs.reverse();
     Witness { latches: states[0].clone(), inputs, property: Property::Bad(bad) }
+}
+
+/// All values in a frame in which this thread is to move, and nothing else is chosen.
+pub(crate) fn frame(circuit: &Circuit, latches: &[bool], thread: usize) -> Patterns {
+    let (mut latch_idx, mut input_idx) = (0, 0);
+    circuit.aig.simulate(|node| match circuit.aig.node(node) {
+        Node::Latch => {
+            latch_idx += 1;
+            u64::from(latches[latch_idx - 1])
+        }
+        _ => {
+            input_idx += 1;
+            let bit = circuit.inputs[input_idx - 1].name.strip_prefix("thread.");
+            let bit = bit.map(|bit| bit.parse::<usize>().expect("bits are numbered"));
+            u64::from(bit.is_some_and(|bit| thread >> bit & 1 == 1))
+        }
+    })
 }

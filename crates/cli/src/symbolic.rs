@@ -1,0 +1,202 @@
+//! C files as a circuit: the engines that decide it, and `mazurka circuit`.
+
+use crate::arguments::{Build, Engine, Modelling, Output, RacesAre, Search, Solving};
+use crate::{Done, Failure, interrupt, memory, names, show, style, tell, vm};
+use mazurka_core::{
+    Counterexample, Coverage, Statistics, Verdict, ViolationKind,
+};
+use mazurka_explore::replay;
+use mazurka_model::{Program, Races, Vm};
+use mazurka_report::{Report, text};
+use mazurka_symbolic::{self as circuits, Encode, Finding, Question, Refusal, Reply};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Decides a program as a circuit.
+pub(crate) fn check(
+    files: &[PathBuf],
+    engine: Engine,
+    build: &Build,
+    modelling: &Modelling,
+    solving: &Solving,
+    search: &Search,
+    output: &Output,
+) -> Done {
+    let name = names(files);
+    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
+    let conduct = &search.conduct;
+    if conduct.has_leaks() {
+        let text = "`--property leak` goes with `--engine vm` and `--engine statespace` alone";
+        return Err(Failure::input(text).into());
+    }
+    let program = vm::translate(files, build, modelling, conduct.has_overflow())?;
+    if !is_json_alone && !output.quiet {
+        show(&text::checking(&name, 0, &style()));
+    }
+    let question = question(engine, modelling, solving, search);
+    let start = Instant::now();
+    let reply = circuits::check(&program, &question)
+        .map_err(|refusals| refused(&program.files, &refusals))?;
+    let verdict = verdict(&program, &question, &reply)?;
+    let replay = conduct.told_to(vm::replay_command(files, build, modelling, "vm"));
+    let replay = format!("{replay} --schedule");
+    let statistics = Statistics::default();
+    let engine_name = engine.name();
+    let mut report = Report::new(&name, engine_name, &verdict, &statistics, start.elapsed());
+    report.replay_with = Some(&replay);
+    report.peak_memory = memory::peak();
+    report.options = in_force(&question, modelling);
+    report.notes.push(size_of(&reply));
+    let proved = proved(&reply);
+    report.proved = proved.as_deref();
+    if let Finding::SafeTo(_) = reply.finding {
+        report.tips.push("a larger `--depth` sees more".to_owned());
+    }
+    tell(&report, output)
+}
+
+fn question(
+    engine: Engine,
+    modelling: &Modelling,
+    solving: &Solving,
+    search: &Search,
+) -> Question {
+    let races = modelling.races == RacesAre::Error;
+    let mut encode = Encode::default();
+    encode.races = races && search.conduct.has_races();
+    encode.plain_steps = !races;
+    encode.deadlock = search.conduct.has_deadlock();
+    encode.bounds.recursion = solving.recursion;
+    Question {
+        encode,
+        schedule: solving.schedule,
+        engine: match engine {
+            Engine::Induction => circuits::Engine::Induction,
+            Engine::Ic3 => circuits::Engine::Ic3,
+            Engine::Bdd => circuits::Engine::Bdd,
+            Engine::Portfolio => circuits::Engine::Portfolio,
+            _ => circuits::Engine::Bounded,
+        },
+        limits: circuits::Limits {
+            time: search.time_limit(),
+            memory: search.memory_limit,
+            depth: solving.depth,
+            stop: Some(interrupt::flag()),
+        },
+    }
+}
+
+/// What the answer about a circuit says about the program.
+fn verdict(program: &Program, question: &Question, reply: &Reply) -> Result<Verdict, Failure> {
+    Ok(match &reply.finding {
+        Finding::Unsafe(witness) => {
+            let machine = || {
+                let races = match question.encode.plain_steps {
+                    true => Races::Allow,
+                    false => Races::Error,
+                };
+                Vm::new(program.clone(), races)
+                    .map_err(|errors| Failure::input(format!("the machine runs no {errors:?}")))
+            };
+            let lifted = reply.encoding.lift(witness, &mut machine()?).map_err(differs)?;
+            let mut vm = machine()?;
+            Verdict::Violated(Box::new(shown(&mut vm, &lifted.schedule)?))
+        }
+        Finding::Unknown(_, why) => Verdict::Inconclusive(why.clone()),
+        Finding::Safe | Finding::SafeTo(_) => {
+            let looked_for =
+                [(question.encode.deadlock, "deadlock"), (question.encode.races, "data race")];
+            let looked_for = looked_for.iter().filter(|(is_on, _)| *is_on);
+            let properties = std::iter::once("assertion failure".to_owned())
+                .chain(program.properties.iter().cloned())
+                .chain(looked_for.map(|(_, name)| (*name).to_owned()));
+            let mut coverage = Coverage::of(properties);
+            if let Finding::SafeTo(depth) = reply.finding {
+                coverage = coverage.within(format!("of up to {depth} steps"));
+            }
+            if let Some(bound) = &reply.bound {
+                coverage = coverage.within(format!("until {bound}"));
+            }
+            let assumptions = program.assumptions.iter().cloned();
+            Verdict::Holds(assumptions.fold(coverage, Coverage::assuming))
+        }
+    })
+}
+
+/// The counterexample that a schedule leads the machine to.
+fn shown(vm: &mut Vm, schedule: &mazurka_core::Schedule) -> Result<Counterexample, Failure> {
+    let again = replay(vm, schedule).map_err(differs)?;
+    let violation = again.violation.clone().map(|(_, violation)| violation);
+    let violation = violation.or_else(|| again.deadlock(vm));
+    let Some(violation) = violation else {
+        return Err(differs("nothing goes wrong"));
+    };
+    let waits = match violation.kind {
+        ViolationKind::Deadlock => again.waits(vm),
+        _ => Vec::new(),
+    };
+    Ok(Counterexample {
+        violation,
+        schedule: schedule.clone(),
+        execution: again.execution,
+        story: again.story,
+        waits,
+        accesses: Vec::new(),
+    })
+}
+
+fn differs(error: impl std::fmt::Display) -> Failure {
+    Failure::defect(format!("the machine does not do what the circuit does: {error}"))
+}
+
+/// What a circuit has not got, with its places in `files`.
+fn refused(files: &[String], refusals: &[Refusal]) -> Vec<Failure> {
+    let place = |refusal: &Refusal| {
+        let file = files.get(refusal.span.file.0 as usize).map_or("", String::as_str);
+        let (line, column) = (refusal.span.line, refusal.span.column);
+        let failure = Failure::input(format!("{file}:{line}:{column}: {refusal}"));
+        match refusal.what.contains("bound on recursion") {
+            true => failure.help("`--recursion N` lets it call itself up to N times"),
+            false => failure,
+        }
+    };
+    refusals.iter().map(place).collect()
+}
+
+/// How large the circuit was.
+fn size_of(reply: &Reply) -> String {
+    let circuit = &reply.encoding.circuit;
+    format!(
+        "{}: {} latches and {} gates; {} clauses, {} conflicts",
+        reply.engine.name(),
+        circuit.latches.len(),
+        circuit.aig.n_ands(),
+        reply.statistics.clauses,
+        reply.statistics.conflicts
+    )
+}
+
+/// What is known where a limit was reached.
+fn proved(reply: &Reply) -> Option<String> {
+    let depth = match &reply.finding {
+        Finding::Unknown(depth, _) => *depth,
+        _ => None,
+    };
+    depth.map(|depth| format!("nothing goes wrong in {depth} steps"))
+}
+
+/// Options as the JSON output has them.
+fn in_force(question: &Question, modelling: &Modelling) -> Vec<(String, serde_json::Value)> {
+    let Question { encode, limits, .. } = question;
+    let all = [
+        ("schedule", question.schedule.name().into()),
+        ("depth", limits.depth.into()),
+        ("deadlock", encode.deadlock.into()),
+        ("race", encode.races.into()),
+        ("recursion", encode.bounds.recursion.into()),
+        ("races", vm::races_name(modelling.races).into()),
+        ("time_limit_s", limits.time.map(|limit| limit.as_secs_f64()).into()),
+        ("memory_limit", limits.memory.into()),
+    ];
+    all.map(|(name, value)| (name.to_owned(), value)).into()
+}

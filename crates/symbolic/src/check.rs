@@ -1,0 +1,187 @@
+//! From a program to an answer: the circuit, who decides it, and what its bounds left out.
+//!
+//! A circuit has room for so many threads and blocks. That a program needs more is a bad state, too.
+//! A short look says how many it needs in the beginning, and once nothing else is wrong it is looked
+//! for in all executions: the bound is then raised, and it all begins again, up to a size beyond
+//! which the verdict names the bound.
+
+use crate::encode::{Bounds, Encode, Encoding, Limit as BoundReached, Meaning, Refusal, encode};
+use crate::schedule::Schedule;
+use crate::{Answer, Circuit, Engine, Limits, Property, Statistics, Witness};
+use mazurka_core::Limit;
+use mazurka_model::Program;
+use std::time::Instant;
+
+/// What is asked of a program.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// How it becomes a circuit.
+    pub encode: Encode,
+    /// Who may move.
+    pub schedule: Schedule,
+    /// Who decides.
+    pub engine: Engine,
+    /// How much that may take.
+    pub limits: Limits,
+}
+
+/// What is known of a program.
+#[derive(Debug)]
+pub struct Reply {
+    /// The circuit that was decided last.
+    pub encoding: Encoding,
+    /// What there is.
+    pub finding: Finding,
+    /// What it cost, in the last circuit.
+    pub statistics: Statistics,
+    /// Who answered.
+    pub engine: Engine,
+    /// The bound that was reached, if nothing is known of what comes then.
+    pub bound: Option<BoundReached>,
+}
+
+/// What there is.
+#[derive(Clone, Debug)]
+pub enum Finding {
+    /// Nothing goes wrong in any execution.
+    Safe,
+    /// Nothing goes wrong in executions of so many steps, and no more was asked.
+    SafeTo(usize),
+    /// Something goes wrong.
+    Unsafe(Witness),
+    /// A limit was reached; nothing goes wrong before so many steps, if that is known.
+    Unknown(Option<usize>, Limit),
+}
+
+/// How many steps the short look takes.
+const LOOK: usize = 24;
+
+/// Bounds are raised up to these.
+const MOST: Bounds = Bounds { recursion: u32::MAX, threads: 16, blocks: 16, block_bytes: 512 };
+
+/// Decides a program, or tells what in it a circuit has not got.
+pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusal>> {
+    let start = Instant::now();
+    let mut options = question.encode.clone();
+    size_up(program, &mut options, &question.limits)?;
+    loop {
+        let encoding = encode(program, &options, question.schedule.scheduler())?;
+        let decide = |circuit: &Circuit| {
+            let time = question.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+            let limits = Limits { time, ..question.limits.clone() };
+            question.engine.decide(circuit, &limits, &mut |_| {})
+        };
+        let (circuit, numbers) = encoding.only(|meaning| !is_bound(meaning));
+        let outcome = decide(&circuit);
+        let mut bound = None;
+        let finding = match outcome.answer {
+            Answer::Unsafe(witness) => Finding::Unsafe(renumbered(witness, &numbers)),
+            Answer::Unknown { depth, why } => Finding::Unknown(depth, allowed(why, question)),
+            answer @ (Answer::Safe(_) | Answer::SafeTo { .. }) => {
+                let (circuit, numbers) = encoding.only(is_bound);
+                let found = (!circuit.bads.is_empty()).then(|| decide(&circuit).answer);
+                match found {
+                    Some(Answer::Unsafe(witness)) => {
+                        let reached = encoding.bound_of(&renumbered(witness, &numbers));
+                        if raise(&mut options.bounds, reached) {
+                            continue;
+                        }
+                        bound = Some(reached);
+                        told(&answer)
+                    }
+                    Some(Answer::Unknown { depth, why }) => {
+                        Finding::Unknown(depth, allowed(why, question))
+                    }
+                    Some(Answer::SafeTo { depth }) => Finding::SafeTo(depth),
+                    Some(Answer::Safe(_)) | None => told(&answer),
+                }
+            }
+        };
+        let (statistics, engine) = (outcome.statistics, outcome.engine);
+        return Ok(Reply { encoding, finding, statistics, engine, bound });
+    }
+}
+
+fn is_bound(meaning: &Meaning) -> bool {
+    matches!(meaning, Meaning::Bound(_))
+}
+
+/// Raises bounds by what a few steps of the program need.
+fn size_up(program: &Program, options: &mut Encode, limits: &Limits) -> Result<(), Vec<Refusal>> {
+    loop {
+        let encoding = encode(program, options, Schedule::Interleaving.scheduler())?;
+        let (circuit, numbers) = encoding.only(is_bound);
+        if circuit.bads.is_empty() {
+            return Ok(());
+        }
+        let limits = Limits { depth: Some(LOOK), ..limits.clone() };
+        let outcome = Engine::Bounded.decide(&circuit, &limits, &mut |_| {});
+        let Answer::Unsafe(witness) = outcome.answer else { return Ok(()) };
+        let reached = encoding.bound_of(&renumbered(witness, &numbers));
+        if !raise(&mut options.bounds, reached) {
+            return Ok(());
+        }
+    }
+}
+
+/// An answer without anything bad.
+fn told(answer: &Answer) -> Finding {
+    match answer {
+        Answer::SafeTo { depth } => Finding::SafeTo(*depth),
+        _ => Finding::Safe,
+    }
+}
+
+/// A limit as it was asked for, not what was left of it.
+fn allowed(limit: Limit, question: &Question) -> Limit {
+    match (limit, question.limits.time) {
+        (Limit::Time(_), Some(time)) => Limit::Time(time),
+        (other, _) => other,
+    }
+}
+
+/// Raises the bound that was reached; says whether that is allowed.
+fn raise(bounds: &mut Bounds, reached: BoundReached) -> bool {
+    let (bound, most) = match reached {
+        BoundReached::Recursion(..) => return false,
+        BoundReached::Threads(..) => (&mut bounds.threads, MOST.threads),
+        BoundReached::Blocks(..) => (&mut bounds.blocks, MOST.blocks),
+        BoundReached::BlockBytes(..) => (&mut bounds.block_bytes, MOST.block_bytes),
+    };
+    let is_allowed = *bound < most;
+    // Bytes come in all numbers, threads and blocks one by one.
+    *bound = match reached {
+        BoundReached::BlockBytes(..) => (*bound * 4).min(most),
+        _ => (*bound + 1).min(most),
+    };
+    is_allowed
+}
+
+fn renumbered(witness: Witness, numbers: &[usize]) -> Witness {
+    match witness.property {
+        Property::Bad(idx) => Witness { property: Property::Bad(numbers[idx]), ..witness },
+        Property::Justice { .. } => witness,
+    }
+}
+
+impl Encoding {
+    /// The bound that an execution reaches.
+    fn bound_of(&self, witness: &Witness) -> BoundReached {
+        match witness.property {
+            Property::Bad(idx) => match self.meanings[idx] {
+                Meaning::Bound(reached) => reached,
+                _ => unreachable!("only bounds were asked for"),
+            },
+            Property::Justice { .. } => unreachable!("bounds are bad states"),
+        }
+    }
+
+    /// The circuit with some of its bad states, and the numbers of these.
+    pub fn only(&self, is_wanted: impl Fn(&Meaning) -> bool) -> (Circuit, Vec<usize>) {
+        let numbers: Vec<usize> =
+            (0..self.meanings.len()).filter(|&idx| is_wanted(&self.meanings[idx])).collect();
+        let mut circuit = self.circuit.clone();
+        circuit.bads = numbers.iter().map(|&idx| self.circuit.bads[idx].clone()).collect();
+        (circuit, numbers)
+    }
+}
