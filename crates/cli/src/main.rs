@@ -119,16 +119,9 @@ fn main() -> ExitCode {
             } => {
                 statespace::check(&files, &build, &modelling, &storing, &temporal, &search, &output)
             }
-            Command::Check {
-                files,
-                engine,
-                build,
-                modelling,
-                solving,
-                search,
-                output,
-                ..
-            } if engine.is_symbolic() => {
+            Command::Check { files, engine, build, modelling, solving, search, output, .. }
+                if engine.is_symbolic() =>
+            {
                 symbolic::check(&files, engine, &build, &modelling, &solving, &search, &output)
             }
             Command::Check { files, build, search, output, .. } => {

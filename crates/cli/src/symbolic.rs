@@ -2,9 +2,7 @@
 
 use crate::arguments::{Build, Engine, Modelling, Output, RacesAre, Search, Solving};
 use crate::{Done, Failure, interrupt, memory, names, show, style, tell, vm};
-use mazurka_core::{
-    Counterexample, Coverage, Statistics, Verdict, ViolationKind,
-};
+use mazurka_core::{Counterexample, Coverage, Statistics, Verdict, ViolationKind};
 use mazurka_explore::replay;
 use mazurka_model::{Program, Races, Vm};
 use mazurka_report::{Report, text};
@@ -55,12 +53,7 @@ pub(crate) fn check(
     tell(&report, output)
 }
 
-fn question(
-    engine: Engine,
-    modelling: &Modelling,
-    solving: &Solving,
-    search: &Search,
-) -> Question {
+fn question(engine: Engine, modelling: &Modelling, solving: &Solving, search: &Search) -> Question {
     let races = modelling.races == RacesAre::Error;
     let mut encode = Encode::default();
     encode.races = races && search.conduct.has_races();

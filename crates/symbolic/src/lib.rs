@@ -27,5 +27,5 @@ pub use engine::{
 };
 pub use format::AigerError;
 pub use lift::Lifted;
-pub use schedule::{Schedule, Scheduler};
+pub use schedule::{CellTouch, Move, Schedule, Scheduler, peephole, quasi_monotonic};
 pub use solver::{Formula, ProofError};

@@ -206,7 +206,8 @@ fn figure_1_no_switch_before_3a_while_the_other_thread_needs_the_lock() {
     assert_eq!(allowed(FIGURE_1, Schedule::Transactions, &at_5b), [0, 1]);
 }
 
-const FIGURE_2: &str = "acq(1); acq(2); y=1; rel(2); x=0; rel(1) | b=0; acq(2); acq(1); z=2; rel(1); x=1; rel(2)";
+const FIGURE_2: &str =
+    "acq(1); acq(2); y=1; rel(2); x=0; rel(1) | b=0; acq(2); acq(1); z=2; rel(1); x=1; rel(2)";
 
 #[test]
 fn figure_2_no_switch_before_6a_while_the_other_thread_has_to_take_a_lock_on_its_way() {

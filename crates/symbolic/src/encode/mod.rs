@@ -32,8 +32,8 @@ use mazurka_model::analysis::{Abstract, PointsTo};
 use mazurka_model::{
     Access, Action, LocationId, Program, RegisterId, RoutineId, Span, ViolationKind,
 };
-pub(crate) use memory::{Cell, Touch};
 use memory::{Blocks, Object, ObjectId, Site};
+pub(crate) use memory::{Cell, Touch};
 use operate::Gate;
 use state::{State, VarId, Variables};
 use std::collections::BTreeMap;
@@ -718,8 +718,7 @@ impl<'a> Encoder<'a> {
         }
         let owner = |lock: &VarId| Lock { owner: self.variables.word(*lock).clone() };
         let locks = self.locks.iter().map(owner).collect();
-        let mut encoding =
-            Encoding { circuit: self.circuit, meanings, threads: self.parts, locks };
+        let mut encoding = Encoding { circuit: self.circuit, meanings, threads: self.parts, locks };
         schedule.constrain(&mut encoding);
         encoding.circuit.validate();
         encoding

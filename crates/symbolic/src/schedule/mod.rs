@@ -4,8 +4,15 @@
 //! may add latches. None may lose a violation that another one leaves reachable.
 
 mod interleaving;
+mod moves;
+mod mpor;
+mod ppor;
 mod stubborn;
 mod transactions;
+
+pub use moves::{CellTouch, Move};
+pub use mpor::quasi_monotonic;
+pub use ppor::peephole;
 
 use crate::Encoding;
 use std::str::FromStr;
@@ -55,8 +62,6 @@ impl FromStr for Schedule {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|schedule| schedule.name() == text);
-        known.ok_or_else(|| {
-            format!("there are {}", Self::ALL.map(Self::name).join(", "))
-        })
+        known.ok_or_else(|| format!("there are {}", Self::ALL.map(Self::name).join(", ")))
     }
 }

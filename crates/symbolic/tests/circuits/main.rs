@@ -6,3 +6,4 @@ mod formats;
 mod limits;
 mod proofs;
 mod random;
+mod schedules;
