@@ -20,9 +20,11 @@ const TIP: &str =
 /// Between the flags in the variable that cargo reads.
 const SEPARATOR: &str = "\x1f";
 
-/// The passes of the sanitizer, for every function.
+/// The passes of the sanitizer, for every function. Before them, variables move into registers as far
+/// as they can: without optimisation every result is stored first, and the library could not tell
+/// whether anybody looks at it.
 const INSTRUMENT: [&str; 2] = [
-    "-Cpasses=forceattrs,tsan-module,function(tsan)",
+    "-Cpasses=forceattrs,function(sroa),tsan-module,function(tsan)",
     "-Cllvm-args=-force-attribute=sanitize_thread -tsan-instrument-func-entry-exit=0 \
      -tsan-distinguish-volatile=1 -tsan-instrument-read-before-write=1",
 ];

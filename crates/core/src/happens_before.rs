@@ -41,6 +41,8 @@ pub struct HappensBefore {
     places: Vec<Tails>,
     /// `stride` per object: the last reading touch of its front by each thread.
     reads: Vec<Position>,
+    /// The same for additions; shorter, as long as nobody adds.
+    additions: Vec<Position>,
     /// Per object: the steps that put something in and took something out.
     queues: Vec<Queue>,
     /// Notification, sleeper, and the sleeper's waker before.
@@ -103,6 +105,7 @@ impl HappensBefore {
             threads: Vec::new(),
             places: Vec::new(),
             reads: Vec::new(),
+            additions: Vec::new(),
             queues: Vec::new(),
             woken: Vec::new(),
             hashing,
@@ -216,8 +219,18 @@ impl HappensBefore {
             match touch {
                 Touch::Read => {
                     self.follow(start, tails.write, &mut hash);
+                    self.follow_all(start, Group::Additions, place, tails.write, &mut hash);
                     let cell = place.0.index() * self.stride + thread.index();
                     replaced[idx].chain = std::mem::replace(&mut self.reads[cell], at);
+                }
+                Touch::Add => {
+                    self.follow(start, tails.chain, &mut hash);
+                    self.follow_all(start, Group::Reads, place, tails.chain, &mut hash);
+                    let cell = place.0.index() * self.stride + thread.index();
+                    if cell >= self.additions.len() {
+                        self.additions.resize(self.reads.len(), 0);
+                    }
+                    replaced[idx].chain = std::mem::replace(&mut self.additions[cell], at);
                 }
                 Touch::Enter => {
                     self.follow(start, tails.chain, &mut hash);
@@ -227,7 +240,8 @@ impl HappensBefore {
                 Touch::Write => {
                     self.follow(start, tails.chain, &mut hash);
                     if place.1 == End::Front {
-                        self.follow_reads(start, place, tails.chain, &mut hash);
+                        self.follow_all(start, Group::Reads, place, tails.chain, &mut hash);
+                        self.follow_all(start, Group::Additions, place, tails.chain, &mut hash);
                     }
                     replaced[idx] = tails;
                     self.places[slot(place)] = Tails { chain: at, write: at };
@@ -258,6 +272,10 @@ impl HappensBefore {
                 Touch::Read => {
                     let cell = place.0.index() * self.stride + thread.index();
                     self.reads[cell] = event.replaced[idx].chain;
+                }
+                Touch::Add => {
+                    let cell = place.0.index() * self.stride + thread.index();
+                    self.additions[cell] = event.replaced[idx].chain;
                 }
                 Touch::Enter | Touch::Write => self.places[slot(place)] = event.replaced[idx],
             }
@@ -302,19 +320,17 @@ impl HappensBefore {
             if last != 0 && !self.knows(base, last) {
                 races.push(last);
             }
-            if touch == Touch::Write
-                && place.1 == End::Front
-                && self.has_unseen_reads(place, tails.chain)
-            {
-                let seen = self.clock_at(tails.chain);
+            for &group in groups_before(place, touch) {
+                if !self.has_unseen(group, place, last) {
+                    continue;
+                }
+                let seen = self.clock_at(last);
                 races.extend(
-                    self.reads_of(place)
-                        .filter(|&(reader, read)| {
-                            reader != thread
-                                && read > base[reader.index()]
-                                && read > seen[reader.index()]
+                    self.members(group, place)
+                        .filter(|&(other, at)| {
+                            other != thread && at > base[other.index()] && at > seen[other.index()]
                         })
-                        .map(|(_, read)| read),
+                        .map(|(_, at)| at),
                 );
             }
         }
@@ -383,9 +399,9 @@ impl HappensBefore {
         for &(place, touch) in operation.touches().as_slice() {
             let tails = self.places.get(slot(place)).copied().unwrap_or_default();
             found.push(if touch == Touch::Read { tails.write } else { tails.chain });
-            if touch == Touch::Write && place.1 == End::Front {
-                let reads = self.reads_of(place).map(|(_, read)| read);
-                found.extend(reads.filter(|&read| read > tails.write));
+            for &group in groups_before(place, touch) {
+                let members = self.members(group, place).map(|(_, at)| at);
+                found.extend(members.filter(|&at| at > tails.write));
             }
         }
         let known = self.threads.get(thread.index());
@@ -430,15 +446,24 @@ impl HappensBefore {
                     Some(Touch::Read) => found.push(tails.write),
                     _ => found.push(tails.chain),
                 }
-                if touch == Some(Touch::Write) && end == End::Front {
-                    let reads = self.reads_of((object, end)).map(|(_, read)| read);
-                    found.extend(reads.filter(|&read| read > tails.write));
+                let place = (object, end);
+                for &group in touch.map_or(&[][..], |touch| groups_before(place, touch)) {
+                    let members = self.members(group, place).map(|(_, at)| at);
+                    found.extend(members.filter(|&at| at > tails.write));
                 }
             }
         }
         found.retain(|&at| at != 0);
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.dedup();
+    }
+
+    /// Whether the last step, an addition, comes after all earlier ones to its object in every
+    /// linearisation.
+    pub fn is_after_all_additions(&self) -> bool {
+        let at = self.len() as Position;
+        let place = self.operation(at).touches().as_slice().first().map(|&(place, _)| place);
+        place.is_some_and(|place| !self.has_unseen(Group::Additions, place, at))
     }
 
     /// How many steps a past that this clock describes has.
@@ -496,7 +521,7 @@ impl HappensBefore {
         first
             .filter(|&((_, end), touch)| touch == Touch::Write && end == End::Front)
             .into_iter()
-            .flat_map(move |(place, _)| self.reads_of(place))
+            .flat_map(move |(place, _)| self.members(Group::Reads, place))
             .filter_map(move |(_, mut read)| {
                 while read != 0 && self.ordered(barrier, read) {
                     read = self.event(read).replaced[0].chain;
@@ -509,23 +534,35 @@ impl HappensBefore {
         &self.events[at as usize - 1]
     }
 
-    fn reads_of(&self, place: Place) -> impl Iterator<Item = (ThreadId, Position)> + '_ {
+    /// The last members of a group, one for each thread that has any.
+    fn members(
+        &self,
+        group: Group,
+        place: Place,
+    ) -> impl Iterator<Item = (ThreadId, Position)> + '_ {
         let start = place.0.index() * self.stride;
-        let cells = self.reads.get(start..start + self.threads.len()).unwrap_or(&[]);
+        let cells = self.cells(group).get(start..start + self.threads.len()).unwrap_or(&[]);
         cells
             .iter()
             .enumerate()
-            .filter(|&(_, &read)| read != 0)
-            .map(|(idx, &read)| (ThreadId::new(idx), read))
+            .filter(|&(_, &at)| at != 0)
+            .map(|(idx, &at)| (ThreadId::new(idx), at))
     }
 
-    /// Whether the last of the chain does not know of some read.
+    fn cells(&self, group: Group) -> &[Position] {
+        match group {
+            Group::Reads => &self.reads,
+            Group::Additions => &self.additions,
+        }
+    }
+
+    /// Whether the step `last` does not know of some member of a group.
     #[inline]
-    fn has_unseen_reads(&self, place: Place, chain: Position) -> bool {
+    fn has_unseen(&self, group: Group, place: Place, last: Position) -> bool {
         let start = place.0.index() * self.stride;
-        let reads = self.reads.get(start..start + self.stride).unwrap_or(&[]);
+        let cells = self.cells(group).get(start..start + self.stride).unwrap_or(&[]);
         // All of them are looked at: most often there is none to stop at.
-        reads.iter().zip(self.clock_at(chain)).fold(false, |any, (read, seen)| any | (read > seen))
+        cells.iter().zip(self.clock_at(last)).fold(false, |any, (at, seen)| any | (at > seen))
     }
 
     /// Orders the step whose clock begins at `start` after the step `before`.
@@ -545,16 +582,24 @@ impl HappensBefore {
         *hash = mix(*hash, event.hash);
     }
 
-    /// Orders the step after all reads that the last of the chain does not know of.
-    fn follow_reads(&mut self, start: usize, place: Place, chain: Position, hash: &mut u64) {
+    /// Orders the step after all members of a group that the step `last` does not know of.
+    #[inline]
+    fn follow_all(
+        &mut self,
+        start: usize,
+        group: Group,
+        place: Place,
+        last: Position,
+        hash: &mut u64,
+    ) {
         let row = place.0.index() * self.stride;
         let mut sum = 0u64;
-        if self.has_unseen_reads(place, chain) {
+        if self.has_unseen(group, place, last) {
             for idx in 0..self.threads.len() {
-                let read = self.reads[row + idx];
-                if read > self.clock_at(chain)[idx] {
-                    sum = sum.wrapping_add(mix(self.hash_at(read), 1));
-                    self.follow(start, read, &mut 0);
+                let at = self.cells(group)[row + idx];
+                if at > self.clock_at(last)[idx] {
+                    sum = sum.wrapping_add(mix(self.hash_at(at), 1));
+                    self.follow(start, at, &mut 0);
                 }
             }
         }
@@ -686,9 +731,28 @@ impl HappensBefore {
             };
             self.clocks = widen(&self.clocks);
             self.reads = widen(&self.reads);
+            self.additions = widen(&self.additions);
             self.zero = vec![0; stride];
             self.stride = stride;
         }
+    }
+}
+
+/// Touches of one front that commute with each other: the last one of each thread is kept.
+#[derive(Clone, Copy, Debug)]
+enum Group {
+    Reads,
+    Additions,
+}
+
+/// The groups whose members are ordered with a touch, beside the last of the chain.
+fn groups_before((_, end): Place, touch: Touch) -> &'static [Group] {
+    match touch {
+        _ if end == End::Back => &[],
+        Touch::Read => &[Group::Additions],
+        Touch::Add => &[Group::Reads],
+        Touch::Write => &[Group::Reads, Group::Additions],
+        Touch::Enter => &[],
     }
 }
 

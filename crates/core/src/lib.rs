@@ -6,6 +6,7 @@
 //! and a [`Verdict`] says what was found or exactly what was proved.
 
 mod clock;
+mod counter;
 mod event;
 pub mod fold;
 mod happens_before;
@@ -18,6 +19,7 @@ mod trace;
 mod verdict;
 
 pub use clock::VectorClock;
+pub use counter::{Addition, Discipline, Tests};
 pub use event::{Estimate, Event, Progress};
 pub use happens_before::{HappensBefore, Position};
 pub use ids::{ObjectId, ThreadId, ThreadSet};

@@ -33,6 +33,12 @@ pub enum Operation {
     Store(ObjectId),
     /// Reads and writes a variable in one step; a failed compare-and-swap too.
     ReadModifyWrite(ObjectId),
+    /// Adds to a variable, and lets nobody know what it was before; or lets its thread know no more
+    /// than what every order of such additions would tell, see [`Addition`](crate::Addition). Nobody
+    /// awaits such a variable: additions that can keep another thread waiting have to be in order.
+    Add(ObjectId),
+    /// The same, where the order of those additions matters whose threads learn something.
+    AddAndTest(ObjectId),
     /// Reads a variable once it has the value that is waited for.
     Await(ObjectId),
 
@@ -160,6 +166,8 @@ pub enum Touch {
     /// keep one writer waiting, and `optimal` needs the operations that can disable another one
     /// to form a chain.
     Enter,
+    /// Ordered with everything but its own kind: an addition.
+    Add,
 }
 
 impl Touch {
@@ -168,7 +176,9 @@ impl Touch {
     pub fn commutes(self, other: Self) -> bool {
         match (self, other) {
             (Self::Read, Self::Read | Self::Enter) | (Self::Enter, Self::Read) => true,
+            (Self::Add, Self::Add) => true,
             (Self::Write, _) | (_, Self::Write) | (Self::Enter, Self::Enter) => false,
+            (Self::Add, _) | (_, Self::Add) => false,
         }
     }
 }
@@ -210,10 +220,12 @@ impl Operation {
     pub fn touches(self) -> Touches {
         use End::{Back, Front};
         use Operation as O;
-        use Touch::{Enter, Read, Write};
+        use Touch::{Add, Enter, Read, Write};
         match self {
             O::Load(o) | O::Await(o) | O::ReadRelease(o) => Touches::one(o, Front, Read),
             O::ReadAcquire(o) | O::TryReadAcquire(o) => Touches::one(o, Front, Enter),
+            O::Add(o) => Touches::one(o, Front, Add),
+            O::AddAndTest(o) => Touches { places: [((o, Front), Add), ((o, Back), Write)], len: 2 },
             O::Store(o)
             | O::ReadModifyWrite(o)
             | O::Acquire(o)
@@ -260,6 +272,8 @@ impl Operation {
             O::Load(o)
             | O::Store(o)
             | O::ReadModifyWrite(o)
+            | O::Add(o)
+            | O::AddAndTest(o)
             | O::Await(o)
             | O::Acquire(o)
             | O::TryAcquire(o)
@@ -314,6 +328,8 @@ impl Operation {
             O::Load(_) => "load",
             O::Store(_) => "store",
             O::ReadModifyWrite(_) => "read-modify-write",
+            O::Add(_) => "add",
+            O::AddAndTest(_) => "add-and-test",
             O::Await(_) => "await",
             O::Acquire(_) => "acquire",
             O::TryAcquire(_) => "try-acquire",

@@ -1,6 +1,6 @@
 //! A concurrent program that is run one operation at a time: the seam between doors and engines.
 
-use crate::{Location, ObjectId, Operation, Schedule, ThreadId, ThreadSet};
+use crate::{Addition, Location, ObjectId, Operation, Schedule, ThreadId, ThreadSet};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -242,6 +242,17 @@ pub trait System {
     fn sightings(&self) -> Vec<Sighting> {
         Vec::new()
     }
+
+    /// What the last step added, if it was an [`Operation::Add`] or an [`Operation::AddAndTest`] to
+    /// something that anybody looks at when it adds.
+    fn addition(&self) -> Option<Addition> {
+        None
+    }
+
+    /// Some order of the additions to this object, one that they were not kept in, would have told a
+    /// thread something else. The search is void: the next one is to have a stricter
+    /// [`Discipline`](crate::Discipline).
+    fn distrust(&mut self, _object: ObjectId) {}
 
     /// A hash of the whole state, for systems that can tell: equal states, equal hashes.
     fn fingerprint(&self) -> Option<u128> {

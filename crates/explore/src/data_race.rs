@@ -20,15 +20,16 @@
 //! of a channel carries the clock of its sender, and the room in a bounded one that of the receiver
 //! who made it. A notification of a condition variable orders nothing, the mutex does; one who is
 //! woken from a futex has learnt from whoever woke sleepers there, since what a library does to the
-//! word itself may not be seen. All state can be undone: see
+//! word itself may not be seen. Additions that are in no order ([`Operation::Add`]) race with plain
+//! accesses to the counter, which would see their order. All state can be undone: see
 //! [`DataRaces::truncate`].
 //!
 //! This order has fewer pairs than [`HappensBefore`](mazurka_core::HappensBefore), in which a load
 //! precedes a later store: the two do not commute, but a load lets nobody know anything.
 
 use mazurka_core::{
-    Access, Decision, Effect, ObjectId, Operation, PlainAccess, Position, Sighting, System,
-    ThreadId,
+    Access, Decision, Effect, HappensBefore, ObjectId, Operation, PlainAccess, Position, Sighting,
+    System, ThreadId,
 };
 
 /// When something was accessed: twice the step, and one more if it was not its thread that did it
@@ -100,6 +101,19 @@ impl DataRace {
     }
 }
 
+/// The operation, from which a thread learns what it does in every linearisation: an addition that
+/// comes after all others is as good as a read-modify-write, and otherwise lets nobody know anything.
+pub(crate) fn synchronising(order: &HappensBefore, operation: Operation) -> Operation {
+    match operation {
+        Operation::Add(object) | Operation::AddAndTest(object)
+            if order.is_after_all_additions() =>
+        {
+            Operation::ReadModifyWrite(object)
+        }
+        other => other,
+    }
+}
+
 /// Watches the plain accesses of one execution, which grows and shrinks at its end.
 #[derive(Clone, Debug)]
 pub(crate) struct DataRaces {
@@ -129,13 +143,15 @@ enum Table {
     Snapshot,
     /// Per memory and thread: when it was last read.
     Read,
+    /// Per memory and thread: when it was last added to.
+    Added,
     /// Per memory: when it was last written.
     Write,
     /// Per thread: how many arrivals there were at its last barrier, up to its own.
     Arrived,
 }
 
-const N_TABLES: usize = 7;
+const N_TABLES: usize = 8;
 
 /// One row of a table.
 type Row = (Table, usize);
@@ -178,7 +194,8 @@ impl DataRaces {
     }
 
     /// One step more, and the plain accesses that its thread made after its operation; and those
-    /// of the thread that it has started, if it has. The first race that it completes, if any.
+    /// of the thread that it has started, if it has. The first race that it completes, if any. `added`
+    /// is the counter that the operation adds to.
     ///
     /// Until there is a race, none is missed; after one, some may be.
     pub(crate) fn step(
@@ -186,8 +203,8 @@ impl DataRaces {
         decision: Decision,
         operation: Operation,
         effect: Effect,
-        accesses: &[PlainAccess],
-        of_newborn: &[PlainAccess],
+        added: Option<ObjectId>,
+        [accesses, of_newborn]: [&[PlainAccess]; 2],
     ) -> Option<DataRace> {
         let thread = decision.thread;
         let newborn = match operation {
@@ -201,12 +218,35 @@ impl DataRaces {
             n_undo: self.undo.len(),
             n_snapshots: self.tables[Table::Snapshot as usize].len() / self.stride,
         });
+        let at = 2 * self.marks.len() as Moment;
+        let early = added.and_then(|memory| self.add(thread, operation, at, memory));
         self.synchronise(thread, operation, effect);
         // Only now, for what the operation has released does not cover what follows it.
-        let at = 2 * self.marks.len() as Moment;
         let race = self.access_all(thread, at, accesses);
         let late = newborn.and_then(|child| self.access_all(child, at + 1, of_newborn));
-        race.or(late)
+        early.or(race).or(late)
+    }
+
+    /// An addition to a counter, which the operation itself releases. The race that it completes,
+    /// if any.
+    fn add(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        at: Moment,
+        memory: ObjectId,
+    ) -> Option<DataRace> {
+        let mine = (Table::Clock, thread.index());
+        if let Operation::ReadModifyWrite(counter) = operation {
+            self.join((Table::Released, counter.index()), mine);
+        }
+        self.set(mine, thread.index(), at);
+        let written = self.get((Table::Write, memory.index()), 0);
+        let write = Some((written, true)).filter(|_| !self.knows(thread, written));
+        let read = || self.unknown(thread, (Table::Read, memory.index())).map(|at| (at, false));
+        let first = write.or_else(read);
+        self.set((Table::Added, memory.index()), thread.index(), at);
+        first.map(|first| self.race(memory, first, (at, true), thread))
     }
 
     /// The accesses of a thread at some moment. The first race that they complete, if any.
@@ -265,6 +305,9 @@ impl DataRaces {
                     self.copy(mine, released(o));
                 }
             }
+
+            // Who adds releases, and learns nothing of those who have added before.
+            O::Add(o) | O::AddAndTest(o) => self.join(mine, released(o)),
 
             O::Acquire(o) | O::Reacquire { mutex: o, .. } | O::ReadAcquire(o) => {
                 self.join(released(o), mine);
@@ -360,22 +403,34 @@ impl DataRaces {
             return None;
         }
         let mut first = Some((last, true)).filter(|_| !self.knows(thread, last));
+        let added = (Table::Added, access.object.index());
+        first = first.or_else(|| self.unknown(thread, added).map(|at| (at, true)));
         if access.write {
-            first = first.or_else(|| self.unknown_read(thread, read).map(|at| (at, false)));
+            first = first.or_else(|| self.unknown(thread, read).map(|at| (at, false)));
             self.set(written, 0, at);
         } else {
             self.set(read, thread.index(), at);
         }
-        let (first, first_write) = first?;
-        Some(DataRace {
-            memory: access.object,
+        first.map(|first| self.race(access.object, first, (at, access.write), thread))
+    }
+
+    /// The race of an access with an earlier one: each with whether it writes.
+    fn race(
+        &self,
+        memory: ObjectId,
+        (first, first_write): (Moment, bool),
+        (second, second_write): (Moment, bool),
+        second_thread: ThreadId,
+    ) -> DataRace {
+        DataRace {
+            memory,
             first: first / 2,
             first_write,
             first_thread: self.thread(first),
-            second: at / 2,
-            second_write: access.write,
-            second_thread: thread,
-        })
+            second: second / 2,
+            second_write,
+            second_thread,
+        }
     }
 
     /// Whether the accesses of an earlier moment happen before what the thread does now.
@@ -384,11 +439,12 @@ impl DataRaces {
         at == 0 || at <= self.get(clock, self.thread(at).index())
     }
 
-    /// The newest read that the thread does not know of.
-    fn unknown_read(&self, thread: ThreadId, read: Row) -> Option<Moment> {
+    /// The newest read or addition in a row that the thread does not know of.
+    fn unknown(&self, thread: ThreadId, row: Row) -> Option<Moment> {
         let clock = (Table::Clock, thread.index());
-        (0..self.n_threads)
-            .map(|reader| (self.get(read, reader), self.get(clock, reader)))
+        let row = self.row(row);
+        (0..row.len())
+            .map(|other| (row[other], self.get(clock, other)))
             .filter(|(at, known)| at > known)
             .map(|(at, _)| at)
             .max()
@@ -489,9 +545,14 @@ impl DataRaces {
     #[cold]
     fn widen(&mut self, stride: usize) {
         let padding = vec![0; stride - self.stride];
-        for table in
-            [Table::Clock, Table::Released, Table::ReadReleased, Table::Snapshot, Table::Read]
-        {
+        for table in [
+            Table::Clock,
+            Table::Released,
+            Table::ReadReleased,
+            Table::Snapshot,
+            Table::Read,
+            Table::Added,
+        ] {
             let cells = &mut self.tables[table as usize];
             *cells = cells.chunks(self.stride).flat_map(|row| [row, &padding].concat()).collect();
         }
@@ -504,9 +565,12 @@ impl DataRaces {
 fn width(table: Table, stride: usize) -> usize {
     match table {
         Table::Write | Table::Arrived => 1,
-        Table::Clock | Table::Released | Table::ReadReleased | Table::Snapshot | Table::Read => {
-            stride
-        }
+        Table::Clock
+        | Table::Released
+        | Table::ReadReleased
+        | Table::Snapshot
+        | Table::Read
+        | Table::Added => stride,
     }
 }
 

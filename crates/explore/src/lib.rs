@@ -5,6 +5,7 @@
 
 mod bound;
 mod confirm;
+mod counters;
 mod coverage;
 mod data_race;
 mod deadlock;

@@ -4,11 +4,12 @@
 //! way; [`by_birth`] goes from the second to the first, [`replay`] back again. A schedule may come
 //! from a user, for another program or another version of this one, so nothing in it is trusted.
 
-use crate::data_race::{DataRace, DataRaces};
+use crate::counters::Counters;
+use crate::data_race::{DataRace, DataRaces, synchronising};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
-    Decision, Execution, Next, Operation, Schedule, Step, System, ThreadId, ThreadSet, Told,
-    Violation, ViolationKind, Wait,
+    Decision, Execution, HappensBefore, Next, Operation, Schedule, Step, System, ThreadId,
+    ThreadSet, Told, Violation, ViolationKind, Wait,
 };
 
 /// What came of following a schedule.
@@ -131,6 +132,8 @@ pub(crate) struct Follower<'a, S: ?Sized> {
     /// The threads that exist at the start.
     pub(crate) initial: ThreadSet,
     replay: Replay,
+    order: HappensBefore,
+    counters: Counters,
     races: Option<DataRaces>,
 }
 
@@ -148,7 +151,14 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
             end: Vec::new(),
             race: None,
         };
-        Self { system, initial, replay, races: watch_races.then(DataRaces::new) }
+        Self {
+            system,
+            initial,
+            replay,
+            order: HappensBefore::new(false),
+            counters: Counters::default(),
+            races: watch_races.then(DataRaces::new),
+        }
     }
 
     /// Takes a step that is possible.
@@ -163,9 +173,14 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         told.value = self.system.value();
         story.push(told);
         execution.steps.push(Step { decision, operation, effect });
-        let [accesses, newborn] = [self.system.accesses(), self.system.newborn_accesses()];
+        self.order.push(decision, operation, effect);
+        self.counters.step(self.system, &self.order);
+        let operation = synchronising(&self.order, operation);
+        let accesses = [self.system.accesses(), self.system.newborn_accesses()];
+        let added = self.counters.last_memory(number);
         if let Some(races) = &mut self.races
-            && let Some(race) = races.step(decision, operation, effect, accesses, newborn)
+            && let Some(race) = races.step(decision, operation, effect, added, accesses)
+            && self.counters.are_sure(self.system, &self.order)
         {
             let message = race.describe(self.system);
             let violated = Violation { kind: ViolationKind::Race, message };
@@ -176,6 +191,7 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
 
     /// What came of it.
     pub(crate) fn end(self) -> Replay {
+        self.counters.are_sure(self.system, &self.order);
         Replay { end: nexts(self.system), ..self.replay }
     }
 }

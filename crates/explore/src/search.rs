@@ -11,8 +11,9 @@
 //! Differs from the paper: not recursive, and a state is left by [`System::rewind`].
 
 use crate::bound::{Before, Bounds, Over};
+use crate::counters::Counters;
 use crate::coverage::Seen;
-use crate::data_race::DataRaces;
+use crate::data_race::{DataRaces, synchronising};
 use crate::explorer::{Ended, ExploreError};
 use crate::options::Options;
 use crate::order::Order;
@@ -43,6 +44,7 @@ pub(crate) struct Worker<'a, S, R> {
     /// else after a step of another one.
     states: Vec<(usize, ThreadSet)>,
     data_races: DataRaces,
+    counters: Counters,
     bounds: Option<Bounds>,
     /// The enabled threads whose next step would exceed a bound.
     over: Over,
@@ -98,6 +100,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             history: Vec::new(),
             states: Vec::new(),
             data_races: DataRaces::new(),
+            counters: Counters::default(),
             bounds: Bounds::of(&options.bounds),
             over: Over::default(),
             statistics: Statistics::default(),
@@ -146,6 +149,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     pub(crate) fn begin(&mut self, unit: Unit) -> Result<Step, ExploreError> {
         self.order.truncate(0);
         self.data_races.truncate(0);
+        self.counters.truncate(0);
         self.bounds.iter_mut().for_each(|bounds| bounds.truncate(0));
         self.schedule.truncate(0);
         self.history.clear();
@@ -237,6 +241,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             system: &self.system,
         };
         self.reduction.finish(&view, end);
+        self.counters.are_sure(&mut self.system, &self.order);
         let is_redundant = end == End::Terminal && self.system.ending() == Ending::Redundant;
         self.note_coverage(end == End::Terminal && !is_redundant);
         if end == End::GivenUp {
@@ -322,6 +327,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             self.system.rewind(&self.schedule, depth).map_err(ExploreError::Nondeterministic)?;
             self.order.truncate(depth);
             self.data_races.truncate(depth);
+            self.counters.truncate(depth);
             self.bounds.iter_mut().for_each(|bounds| bounds.truncate(depth));
             self.schedule.truncate(depth);
             self.history
@@ -366,10 +372,15 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             failure.effect
         });
         self.order.push(decision, operation, effect);
+        self.counters.step(&self.system, &self.order);
         if self.options.race {
-            let [accesses, newborn] = [self.system.accesses(), self.system.newborn_accesses()];
-            if let Some(race) = self.data_races.step(decision, operation, effect, accesses, newborn)
+            let operation = synchronising(&self.order, operation);
+            let accesses = [self.system.accesses(), self.system.newborn_accesses()];
+            let added = self.counters.last_memory(number);
+            if let Some(race) = self.data_races.step(decision, operation, effect, added, accesses)
                 && self.violation.is_none()
+                // If not, whoever came last may have known of the others.
+                && self.counters.are_sure(&mut self.system, &self.order)
             {
                 let message = race.describe(&self.system);
                 let race = Violation { kind: ViolationKind::Race, message };

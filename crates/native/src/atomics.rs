@@ -5,6 +5,7 @@
 //! of 16 bytes go through the compiler's library and are not seen.
 
 use crate::coroutine;
+use crate::disciplines::{Adding, signed};
 use crate::machine::{self, Value};
 use crate::spin::{self, Arrival, watched};
 use mazurka_core::{ObjectId, Operation};
@@ -25,7 +26,23 @@ unsafe fn modify<T: Copy + Eq>(
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
     let is_load = matches!(operation(ObjectId::new(0)), Operation::Load(_));
-    let arrival = Arrival::noted(is_load);
+    // SAFETY: as the caller promises.
+    unsafe { modify_from(Arrival::noted(is_load), address, operation, show, change) }
+}
+
+/// The same for a thread that has come to it so.
+///
+/// # Safety
+///
+/// The program accesses an atomic there.
+#[inline]
+unsafe fn modify_from<T: Copy + Eq>(
+    arrival: Arrival,
+    address: *mut T,
+    operation: impl FnOnce(ObjectId) -> Operation,
+    show: fn(T) -> u128,
+    change: impl FnOnce(T) -> Option<T>,
+) -> (T, bool) {
     let len = size_of::<T>() as u8;
     let is_announced = machine::visible_read(&arrival, address as usize, len, operation);
     // SAFETY: as the caller promises, and no other thread runs.
@@ -51,6 +68,29 @@ unsafe fn modify<T: Copy + Eq>(
     (old, is_announced)
 }
 
+/// The same for an addition, whose place among others may not matter.
+///
+/// # Safety
+///
+/// The program accesses an atomic there.
+#[inline]
+unsafe fn add<T: Copy + Eq>(
+    address: *mut T,
+    added: i64,
+    show: fn(T) -> u128,
+    change: impl FnOnce(T) -> Option<T>,
+) -> T {
+    let arrival = Arrival::noted(false);
+    let adding = Adding::at(address as usize, added, arrival.way(8 * size_of::<T>() as u8));
+    let operation = |object| machine::with(|machine| machine.disciplines.operation(object, adding));
+    // SAFETY: as the caller promises.
+    let (old, is_announced) = unsafe { modify_from(arrival, address, operation, show, change) };
+    if is_announced && let Some(adding) = adding {
+        adding.note(show(old));
+    }
+    old
+}
+
 /// The same for a compare-and-swap: one that failed has only loaded.
 ///
 /// # Safety
@@ -71,6 +111,7 @@ unsafe fn swap_if<T: Copy + Eq>(address: *mut T, expected: T, new: T, show: fn(T
 macro_rules! atomics {
     ($inner:ident, $type:ty, $atomic:ty, $load:ident, $store:ident, $exchange:ident, $strong:ident,
      $weak:ident, $val:ident,
+     $add:ident, $sub:ident,
      $($fetch:ident($method:ident, $old:ident, $operand:ident) $new:expr;)*) => {
         mod $inner {
             use super::*;
@@ -145,6 +186,26 @@ macro_rules! atomics {
                 }
             }
 
+            pub(super) unsafe extern "C" fn fetch_add(
+                address: *mut $type, operand: $type, _: c_int,
+            ) -> $type {
+                if !coroutine::in_program() {
+                    // SAFETY: the program accesses an atomic there.
+                    let atomic = unsafe { &*address.cast::<$atomic>() };
+                    return atomic.fetch_add(operand, Ordering::SeqCst);
+                }
+                let added = signed(show(operand), <$type>::BITS as u8);
+                // SAFETY: as above.
+                unsafe { add(address, added, show, |old| Some(old.wrapping_add(operand))) }
+            }
+
+            pub(super) unsafe extern "C" fn fetch_sub(
+                address: *mut $type, operand: $type, order: c_int,
+            ) -> $type {
+                // SAFETY: as the caller promises.
+                unsafe { fetch_add(address, operand.wrapping_neg(), order) }
+            }
+
             $(
                 pub(super) unsafe extern "C" fn $method(
                     address: *mut $type, $operand: $type, _: c_int,
@@ -169,6 +230,8 @@ macro_rules! atomics {
             $val => $inner::compare_exchange_val;
             $strong => $inner::compare_exchange;
             $weak => $inner::compare_exchange;
+            $add => $inner::fetch_add;
+            $sub => $inner::fetch_sub;
             $($fetch => $inner::$method;)*
         }
     };
@@ -178,9 +241,7 @@ macro_rules! fetches {
     ($inner:ident, $type:ty, $atomic:ty, $load:ident, $store:ident, $exchange:ident, $strong:ident, $weak:ident,
      $val:ident, $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident, $nand:ident) => {
         atomics! {
-            $inner, $type, $atomic, $load, $store, $exchange, $strong, $weak, $val,
-            $add(fetch_add, old, operand) old.wrapping_add(operand);
-            $sub(fetch_sub, old, operand) old.wrapping_sub(operand);
+            $inner, $type, $atomic, $load, $store, $exchange, $strong, $weak, $val, $add, $sub,
             $and(fetch_and, old, operand) old & operand;
             $or(fetch_or, old, operand) old | operand;
             $xor(fetch_xor, old, operand) old ^ operand;

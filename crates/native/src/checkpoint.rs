@@ -199,10 +199,12 @@ impl Machine {
             has_loops: _,
             doubts_first_rounds: _,
             counting_loops: _,
+            disciplines: _,
             // Of the last step, or of what is going on right now.
             newborn: _,
             effect: _,
             value: _,
+            addition: _,
             violation: _,
             refusal: _,
             backtrace: _,

@@ -8,6 +8,7 @@
 
 use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
+use crate::disciplines::Disciplines;
 use crate::futex::ALL_BITS;
 use crate::heap::Heap;
 use crate::io::{self, Files, Refusal};
@@ -22,8 +23,8 @@ use crate::thread::{Destructor, Status, Thread};
 use crate::tls::Lender;
 use crate::watch::Watch;
 use mazurka_core::{
-    Decision, Effect, Ending, Failure, Next, ObjectId, Operation, ThreadId, ThreadSet, Violation,
-    ViolationKind,
+    Addition, Decision, Effect, Ending, Failure, Next, ObjectId, Operation, ThreadId, ThreadSet,
+    Violation, ViolationKind,
 };
 use std::cell::UnsafeCell;
 
@@ -46,6 +47,9 @@ pub(crate) struct Machine {
     /// What the step in progress did. The thread may correct it: a compare-and-swap that failed.
     pub(crate) effect: Effect,
     pub(crate) value: Value,
+    /// What it added to a counter.
+    pub(crate) addition: Option<Addition>,
+    pub(crate) disciplines: Disciplines,
     /// What the step in progress came to.
     pub(crate) violation: Option<Violation>,
     /// Why the search cannot go on.
@@ -149,6 +153,8 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         depth: 0,
         effect: Effect::Done,
         value: Value::None,
+        addition: None,
+        disciplines: Disciplines::default(),
         violation: None,
         refusal: None,
         files: Files::default(),
@@ -246,7 +252,7 @@ pub(crate) fn visible_read(
     arrival: &Arrival,
     address: usize,
     len: u8,
-    operation: fn(ObjectId) -> Operation,
+    operation: impl FnOnce(ObjectId) -> Operation,
 ) -> bool {
     let idx = current().index();
     let object = with(|machine| {
@@ -520,6 +526,7 @@ impl Machine {
         spin::begin_step();
         self.counting_loops.begin_step();
         self.value = Value::None;
+        self.addition = None;
         let operation = self.threads[idx].operation;
         if let Operation::Spawn(child) = operation {
             self.bear(child);

@@ -217,9 +217,9 @@ pub(crate) fn library_of(address: usize) -> Option<String> {
 }
 
 /// Where a module was loaded, and its path; that of the program is empty.
-struct Module {
-    base: usize,
-    is_main: bool,
+pub(crate) struct Module {
+    pub(crate) base: usize,
+    pub(crate) is_main: bool,
     name: String,
 }
 
@@ -228,7 +228,7 @@ struct Question {
     answer: Option<Module>,
 }
 
-fn module_of(address: usize) -> Option<Module> {
+pub(crate) fn module_of(address: usize) -> Option<Module> {
     let mut question = Question { address, answer: None };
     // SAFETY: `look` is called with what it expects, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut question).cast()) };

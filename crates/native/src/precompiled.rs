@@ -26,7 +26,10 @@
 //! calls [`meet`] with all registers saved, takes the instruction and goes back.
 
 use crate::coroutine;
+use crate::disciplines::{Adding, signed};
+use crate::image;
 use crate::machine;
+use crate::results::{Origin, Way};
 use crate::spin;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
@@ -115,8 +118,7 @@ impl Frame {
 /// Redirects the atomic operations of precompiled code. `main` is where that function of the
 /// program is.
 pub(crate) fn redirect(main: usize) -> Result<(), String> {
-    let data = std::fs::read("/proc/self/exe").map_err(|error| error.to_string())?;
-    let file = object::File::parse(&*data).map_err(|error| error.to_string())?;
+    let file = object::File::parse(image::file()?).map_err(|error| error.to_string())?;
     let functions: Vec<_> = file
         .symbols()
         .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0)
@@ -129,7 +131,7 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     let mut found = FxHashMap::default();
     for function in &functions {
         let name = function.name().unwrap_or_default();
-        if LEFT_ALONE.iter().any(|part| name.contains(part)) {
+        if is_left_alone(name) {
             continue;
         }
         let start = base + function.address() as usize;
@@ -161,6 +163,14 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         return Err("the program was redirected before".to_owned());
     }
     Ok(())
+}
+
+/// Whether a function is left alone, by its name.
+fn is_left_alone(name: &str) -> bool {
+    // At the end stands the crate that has made a copy of a generic function, which the program then
+    // uses, too: dropping what belongs to a thread, for instance.
+    let made_by = LEFT_ALONE.iter().find_map(|part| name.strip_suffix(part));
+    LEFT_ALONE.iter().any(|part| made_by.unwrap_or(name).contains(part))
 }
 
 /// The pages from the first to the last of these instructions.
@@ -498,15 +508,55 @@ extern "C" fn meet(frame: &Frame) {
         machine.note_sharing(address, len);
         machine.objects.atomic(address, len)
     });
+    let added = (*kind == Kind::Update).then(|| added(&site.instruction, frame)).flatten();
+    let adding =
+        added.and_then(|added| Adding::at(address, added, way_on(&site.instruction, frame, added)));
     machine::visible(match kind {
         Kind::Load => Operation::Load(object),
         Kind::Store => Operation::Store(object),
-        Kind::Update => Operation::ReadModifyWrite(object),
+        Kind::Update => machine::with(|machine| machine.disciplines.operation(object, adding)),
     });
+    if let Some(adding) = adding {
+        adding.note(spin::load(address, len as u8));
+    }
     if *kind == Kind::Update && !succeeds(&site.instruction, frame, address) {
         machine::fail_try();
     }
     spin::spoil();
+}
+
+/// What an instruction adds to memory, if that is all that it does.
+fn added(instruction: &Instruction, frame: &Frame) -> Option<i64> {
+    use Mnemonic as M;
+    let adds = match instruction.mnemonic() {
+        M::Inc | M::Add | M::Xadd => true,
+        M::Dec | M::Sub => false,
+        _ => return None,
+    };
+    let bits = 8 * instruction.memory_size().size() as u8;
+    let operand = match (instruction.op_count(), instruction.op1_kind()) {
+        (1, _) => 1,
+        (_, OpKind::Register) => signed(frame.register(instruction.op1_register()) as u128, bits),
+        _ => instruction.immediate(1) as i64,
+    };
+    if adds { Some(operand) } else { operand.checked_neg() }
+}
+
+/// Where a thread goes on after an instruction that adds.
+fn way_on(instruction: &Instruction, frame: &Frame, added: i64) -> Way {
+    let origin = match instruction.mnemonic() {
+        Mnemonic::Xadd => {
+            Origin::Register(instruction.op1_register().full_register().number() as u8)
+        }
+        mnemonic => Origin::Flags { added, is_difference: mnemonic == Mnemonic::Sub },
+    };
+    Way {
+        address: instruction.next_ip() as usize,
+        stack_pointer: frame.register(Register::RSP),
+        frame_pointer: frame.register(Register::RBP),
+        origin,
+        bits: 8 * instruction.memory_size().size() as u8,
+    }
 }
 
 /// Whether an instruction changes memory: a compare-and-exchange may not.

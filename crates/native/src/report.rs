@@ -1,5 +1,6 @@
 //! What is written for whoever started the program.
 
+use crate::coroutine;
 use crate::syscall;
 use mazurka_core::{Progress, StateCoverage, Statistics, Verdict};
 use mazurka_explore::TreeSize;
@@ -137,7 +138,10 @@ pub(crate) fn end_without_verdict(error: &str) -> ! {
 fn end(error: &str, status: i32) -> ! {
     if !IS_WRITTEN.swap(true, Ordering::Relaxed) {
         let report = Report { error: Some(error.to_owned()), ..Report::default() };
-        if write(&report).is_err() {
+        let mut written = Ok(());
+        // A thread of the program may not write files.
+        coroutine::as_host(|| written = write(&report));
+        if written.is_err() {
             let text = CString::new(format!("mazurka: {error}\n")).unwrap_or_default();
             // SAFETY: writes a text.
             unsafe { libc::write(2, text.as_ptr().cast(), text.as_bytes().len()) };

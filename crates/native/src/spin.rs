@@ -40,6 +40,7 @@
 
 use crate::coroutine;
 use crate::machine::{self, Machine};
+use crate::results::{Origin, Way};
 use crate::thread::Thread;
 use crate::watch::CUT;
 use mazurka_core::{ObjectId, Spin, ThreadId};
@@ -272,6 +273,19 @@ impl Arrival {
         Self { kept: std::array::from_fn(register), stack_pointer: register(6), is_load }
     }
 
+    /// Where the thread goes on, with the result of an addition to a counter of this size.
+    pub(crate) fn way(&self, bits: u8) -> Way {
+        // SAFETY: the stack pointer of a function that was just called points to where it returns.
+        let address = unsafe { *(self.stack_pointer as *const usize) };
+        Way {
+            address,
+            stack_pointer: self.stack_pointer + WORD,
+            frame_pointer: self.kept[1],
+            origin: Origin::Returned(0),
+            bits,
+        }
+    }
+
     fn place(&self, address: usize) -> Place {
         let stack_pointer = self.stack_pointer;
         // SAFETY: the stack pointer of a function that was just called points to where it returns.
@@ -390,7 +404,7 @@ impl Read {
 }
 
 /// The value at an address of the program.
-fn load(address: usize, len: u8) -> u128 {
+pub(crate) fn load(address: usize, len: u8) -> u128 {
     let mut bytes = [0; 16];
     // SAFETY: the program has read there, and its memory stays mapped.
     unsafe {

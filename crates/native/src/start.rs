@@ -161,6 +161,8 @@ fn explore(start: Start) -> Result<Report, String> {
         machine.checkpoints.are_checked = wishes.check_checkpoints == Some(true);
         machine.is_test = wishes.test == Some(true);
         machine.are_races_allowed = !options.race;
+        machine.disciplines.are_strict = !options.bounds.is_empty();
+        machine.disciplines.are_off = !options.race;
     });
     machine::with(|machine| {
         machine.retries = wishes.retries.unwrap_or(machine.retries);
@@ -204,7 +206,8 @@ fn explore(start: Start) -> Result<Report, String> {
 }
 
 /// Searches, and again as long as something is learnt on the way that would have mattered before:
-/// how memory is divided, which words of a stack are shared, that threads spin.
+/// how memory is divided, which words of a stack are shared, that threads spin, that additions have
+/// to be in order.
 fn search(options: &Options) -> Result<(Outcome, u32), String> {
     let begun = Instant::now();
     for restarts in 0..MAX_RESTARTS {
@@ -213,11 +216,12 @@ fn search(options: &Options) -> Result<(Outcome, u32), String> {
         rest.time_limit = options.time_limit.map(|limit| limit.saturating_sub(begun.elapsed()));
         let explorer = Explorer::new(rest).on_event(&tell).stop_when(&CUT);
         let outcome = explorer.run(|| Native).map_err(|error| error.to_string());
-        if outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
-            CUT.store(false, Ordering::Relaxed);
+        // A search that is void may come to anything.
+        let is_void = CUT.swap(false, Ordering::Relaxed);
+        if !is_void && outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
             continue;
         }
-        if !CUT.swap(false, Ordering::Relaxed) || signals::is_interrupted() {
+        if !is_void || signals::is_interrupted() {
             let mut outcome = outcome?;
             if let (Verdict::Inconclusive(Limit::Time(reached)), Some(limit)) =
                 (&mut outcome.verdict, options.time_limit)

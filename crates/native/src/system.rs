@@ -6,8 +6,8 @@ use crate::names;
 use crate::spin;
 use crate::thread::Status;
 use mazurka_core::{
-    Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, PlainAccess, Schedule,
-    Sighting, Spin, System, ThreadId,
+    Addition, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, PlainAccess,
+    Schedule, Sighting, Spin, System, ThreadId,
 };
 use std::borrow::Cow;
 
@@ -90,6 +90,14 @@ impl System for Native {
                 stack: names::locations_of(&stack),
             })
             .collect()
+    }
+
+    fn addition(&self) -> Option<Addition> {
+        with(|machine| machine.addition)
+    }
+
+    fn distrust(&mut self, object: ObjectId) {
+        with(|machine| machine.disciplines.distrust(object));
     }
 
     fn assumptions(&self) -> Vec<String> {

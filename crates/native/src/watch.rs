@@ -102,12 +102,38 @@ impl Watch {
         if !self.is_on {
             return;
         }
-        let slot = (address ^ (address >> 10)) / 4 % N_CACHED;
-        let (cached, cached_len, object) = self.cache[slot];
+        let (cached, cached_len, object) = self.cache[slot(address)];
         if cached == address && cached_len == len {
             self.record(object, write);
         } else {
             self.access_slowly(address, len.min(WATCHED_OF_A_RANGE), write);
+        }
+    }
+
+    /// What was accessed as a whole there, or would be; nothing if parts of it were.
+    pub(crate) fn whole(&mut self, address: usize, len: usize) -> Option<ObjectId> {
+        let slot = slot(address);
+        let (cached, cached_len, object) = self.cache[slot];
+        if cached == address && cached_len == len {
+            return Some(object);
+        }
+        let (granule, from) = (address - address % GRANULE, address % GRANULE);
+        let to = Some(from + len).filter(|&to| to <= GRANULE)?;
+        if self.divide(granule, from as u8, to as u8) {
+            CUT.store(true, Ordering::Relaxed);
+            self.cache.fill((0, 0, ObjectId::new(0)));
+        }
+        let is_it =
+            |piece: &&Piece| usize::from(piece.start) == from && usize::from(piece.end) == to;
+        let object = self.granules[&granule].iter().find(is_it)?.object;
+        self.cache[slot] = (address, len, object);
+        Some(object)
+    }
+
+    /// The running thread has added to a counter.
+    pub(crate) fn note_addition(&mut self, memory: ObjectId) {
+        if self.looked_at == Some(memory) {
+            self.sightings.push((machine::current(), true, names::backtrace()));
         }
     }
 
@@ -138,8 +164,7 @@ impl Watch {
             for piece in pieces.iter().filter(|piece| from <= piece.start && piece.end <= to) {
                 self.record(piece.object, write);
                 if piece.start == from && piece.end == to && len == usize::from(to - from) {
-                    let slot = (address ^ (address >> 10)) / 4 % N_CACHED;
-                    self.cache[slot] = (address, len, piece.object);
+                    self.cache[slot(address)] = (address, len, piece.object);
                 }
             }
             self.granules.insert(granule, pieces);
@@ -178,6 +203,10 @@ impl Watch {
         }
         is_cut
     }
+}
+
+fn slot(address: usize) -> usize {
+    (address ^ (address >> 10)) / 4 % N_CACHED
 }
 
 fn new_piece(addresses: &mut Vec<usize>, stamps: &mut Vec<u64>, address: usize) -> ObjectId {

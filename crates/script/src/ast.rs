@@ -140,8 +140,16 @@ pub enum Side {
 /// How a read-modify-write changes its variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Update {
-    CompareAndSwap { expected: Expr, new: Expr },
+    CompareAndSwap {
+        expected: Expr,
+        new: Expr,
+    },
     Add(Expr),
+    /// Adds, and tells no more than whether the variable was `expected` before.
+    Count {
+        value: Expr,
+        expected: i64,
+    },
     Swap(Expr),
 }
 

@@ -72,6 +72,9 @@ impl Display for Statement {
                         write!(f, "cas({on},{expected},{new})")
                     }
                     Update::Add(value) => write!(f, "add({on},{value})"),
+                    Update::Count { value, expected } => {
+                        write!(f, "count({on},{value},{expected})")
+                    }
                     Update::Swap(value) => write!(f, "swap({on},{value})"),
                 }
             }

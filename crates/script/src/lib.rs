@@ -17,6 +17,8 @@
 //! |-------------------------------------------|-----------------------------------------------|
 //! | `r=x`, `x=e`                              | load, store                                   |
 //! | `r=cas(x,e,e)`, `r=add(x,e)`, `r=swap(x,e)` | read-modify-write                           |
+//! | `add(x,e)`                                | addition, if nobody awaits `x`                |
+//! | `r=count(x,e,n)`                          | the same; `r` is whether `x` was `n`          |
 //! | `await(x==e)`                             | await                                         |
 //! | `acq(n)`, `rel(n)`, `r=tryacq(n)`         | mutex                                         |
 //! | `racq`, `rrel`, `wacq`, `wrel`, `tryracq`, `trywacq` | reader-writer lock                 |

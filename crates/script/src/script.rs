@@ -2,15 +2,15 @@
 
 use crate::ast::Program;
 use crate::parse::{self, ScriptError};
-use crate::run::{self, Code, Machine};
+use crate::run::{self, Code, Disciplines, Machine};
 use mazurka_core::{
-    Decision, Divergence, Effect, Failure, Foresight, Next, ObjectId, Operation, PlainAccess,
-    Schedule, System, ThreadId, replay_to,
+    Addition, Decision, Divergence, Effect, Failure, Foresight, Next, ObjectId, Operation,
+    PlainAccess, Schedule, System, ThreadId, replay_to,
 };
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A concurrent program, and how far it has run.
 ///
@@ -21,6 +21,9 @@ pub struct Script {
     program: Arc<Program>,
     code: Arc<Code>,
     machine: Machine,
+    disciplines: Disciplines,
+    /// The same, as far as clones of this one have learnt.
+    learnt: Arc<Mutex<Disciplines>>,
 }
 
 impl Script {
@@ -33,9 +36,21 @@ impl Script {
 
     /// The script of a `program` that the parser could have read.
     pub(crate) fn new(program: Program) -> Self {
-        let code = run::compile(&program);
+        Self::with_disciplines(Arc::new(program), Disciplines::default())
+    }
+
+    fn with_disciplines(program: Arc<Program>, disciplines: Disciplines) -> Self {
+        let code = run::compile(&program, &disciplines);
         let machine = Machine::new(&code);
-        Self { program: Arc::new(program), code: Arc::new(code), machine }
+        let learnt = Arc::new(Mutex::new(disciplines.clone()));
+        Self { program, code: Arc::new(code), machine, disciplines, learnt }
+    }
+
+    /// The same program, with additions in order where a search of it or of a clone has found that
+    /// they have to be; nothing if it has not.
+    pub fn relearnt(&self) -> Option<Self> {
+        let learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (learnt != self.disciplines).then(|| Self::with_disciplines(self.program.clone(), learnt))
     }
 
     /// The program as a tree.
@@ -116,6 +131,16 @@ impl System for Script {
 
     fn accesses(&self) -> &[PlainAccess] {
         &self.machine.accesses
+    }
+
+    fn addition(&self) -> Option<Addition> {
+        self.machine.addition
+    }
+
+    fn distrust(&mut self, object: ObjectId) {
+        let before = self.disciplines.get(&object).copied().unwrap_or_default();
+        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        learnt.insert(object, before.stricter());
     }
 
     fn fingerprint(&self) -> Option<u128> {

@@ -239,7 +239,9 @@ fn for_each_expr(statement: &mut Statement, change: &mut impl FnMut(&mut Expr)) 
                     change(expected);
                     change(new);
                 }
-                Update::Add(value) | Update::Swap(value) => change(value),
+                Update::Add(value) | Update::Swap(value) | Update::Count { value, .. } => {
+                    change(value);
+                }
             }
         }
         Statement::Assert { left, right, .. } => {

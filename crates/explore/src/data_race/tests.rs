@@ -28,7 +28,7 @@ fn take(
     races: &mut DataRaces,
     (thread, operation, effect, [own, newborn]): &Taken,
 ) -> Option<DataRace> {
-    races.step(Decision::of(*thread), *operation, *effect, own, newborn)
+    races.step(Decision::of(*thread), *operation, *effect, None, [own, newborn])
 }
 
 fn run(steps: &[Taken]) -> Vec<Option<DataRace>> {
@@ -55,6 +55,45 @@ fn check(steps: &[Taken], expect: Expect) {
         })
         .collect();
     expect.assert_eq(&shown.join("; "));
+}
+
+/// Takes a step that adds to the counter at memory 0.
+fn add(races: &mut DataRaces, thread_idx: usize, operation: O) -> Option<DataRace> {
+    let decision = Decision::of(ThreadId::new(thread_idx));
+    races.step(decision, operation, Effect::Done, Some(object(0)), [&[], &[]])
+}
+
+/// Takes a step with an access to memory 0.
+fn plain(races: &mut DataRaces, thread_idx: usize, operation: O, write: bool) -> bool {
+    let accesses = [PlainAccess { object: object(0), write }];
+    let decision = Decision::of(ThreadId::new(thread_idx));
+    races.step(decision, operation, Effect::Done, None, [&accesses, &[]]).is_some()
+}
+
+#[test]
+fn additions_race_with_plain_accesses_and_not_with_each_other() {
+    let x = object(7);
+    for write in [false, true] {
+        let mut races = DataRaces::new();
+        assert_eq!(add(&mut races, 0, O::Add(x)), None);
+        assert_eq!(add(&mut races, 1, O::Add(x)), None);
+        assert!(plain(&mut races, 1, O::Yield, write), "the first is not known");
+        // Taken back, and with a look at the counter before.
+        races.truncate(2);
+        assert!(!plain(&mut races, 1, O::Load(x), write), "both are known");
+        assert!(add(&mut races, 0, O::Add(x)).is_some(), "the access is not known");
+    }
+}
+
+/// One that comes after all others has learnt from them, before it is asked what it races with.
+#[test]
+fn the_last_addition_knows_of_all_others() {
+    let x = object(7);
+    let mut races = DataRaces::new();
+    assert!(!plain(&mut races, 0, O::Yield, true));
+    assert_eq!(add(&mut races, 0, O::Add(x)), None);
+    assert_eq!(add(&mut races, 1, O::ReadModifyWrite(x)), None);
+    assert!(!plain(&mut races, 1, O::Yield, true), "it may free the counter");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod best_first;
 mod bounds;
 mod contract;
+mod counters;
 mod coverage;
 mod data_races;
 mod jobs;

@@ -1,6 +1,7 @@
 //! Threads that are held in loops which change nothing: against all states of programs whose
 //! loops really go round, nothing that can happen is lost, and who is stuck is told.
 
+use crate::support::random::Random;
 use mazurka_core::{
     Decision, Effect, Ending, Failure, Next, ObjectId, Operation, Spin, System, ThreadId, Verdict,
     ViolationKind,
@@ -22,17 +23,6 @@ enum Statement {
     /// Reads these in turn, again and again, until one has the value that is waited for, and
     /// remembers which.
     Spin(Vec<(usize, u8)>),
-}
-
-/// Numbers that look random: a linear congruence, of which the upper half is used.
-struct Random(u64);
-
-impl Random {
-    /// A number below `end`, which is not 0.
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) as usize % end
-    }
 }
 
 type Program = Vec<Vec<Statement>>;

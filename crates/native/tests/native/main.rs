@@ -1,6 +1,7 @@
 //! Unmodified programs under the library: what is proved, and what is found.
 
 mod c_programs;
+mod counters;
 mod cxx_programs;
 mod program;
 mod words;

@@ -170,7 +170,7 @@ impl Parser {
             self.at += 1;
             return self.call(local, verb).map(Some);
         }
-        if !matches!(word.as_str(), "cas" | "add" | "swap" | "trysend" | "choose") {
+        if !matches!(word.as_str(), "cas" | "add" | "count" | "swap" | "trysend" | "choose") {
             return Ok(None);
         }
         self.at += 1;
@@ -193,6 +193,13 @@ impl Parser {
                 let update = match word.as_str() {
                     "add" => Update::Add(value),
                     "swap" => Update::Swap(value),
+                    "count" => {
+                        self.expect(",")?;
+                        Update::Count {
+                            value,
+                            expected: self.number("a number", 0, 1 << 32)? as i64,
+                        }
+                    }
                     _ => {
                         self.expect(",")?;
                         Update::CompareAndSwap { expected: value, new: self.expression()? }

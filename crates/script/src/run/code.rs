@@ -3,7 +3,7 @@
 use super::foresight::Futures;
 use super::next::Point;
 use crate::ast::{BinaryOp, Relation};
-use mazurka_core::{ObjectId, ThreadId};
+use mazurka_core::{ObjectId, Operation, Tests, ThreadId};
 
 /// The number of a cell of the state. The first cells are the threads' program counters.
 pub(super) type Cell = u32;
@@ -110,7 +110,20 @@ pub(super) struct Condition {
 pub(super) enum Update {
     CompareAndSwap { expected: Operand, new: Operand },
     Add(Operand),
+    Count { value: Operand, expected: i64 },
     Swap(Operand),
+}
+
+impl Update {
+    /// What the thread learns of the variable, if it adds to it and has a place for the answer.
+    pub(super) fn tests(&self, has_place: bool) -> Option<Tests> {
+        match *self {
+            Self::Add(_) if !has_place => Some(Tests::NONE),
+            Self::Count { .. } if !has_place => Some(Tests::NONE),
+            Self::Count { expected, .. } => Tests::NONE.and_equal(expected),
+            _ => None,
+        }
+    }
 }
 
 /// One instruction. A thread always stands before a visible one, or at one of the first two.
@@ -131,6 +144,8 @@ pub(super) enum Instruction {
         on: Variable,
         update: Update,
         to: Option<Cell>,
+        /// What kind of operation it is, if not a read-modify-write.
+        addition: Option<fn(ObjectId) -> Operation>,
     },
     Await {
         on: Variable,

@@ -8,12 +8,23 @@ use super::machine::Machine;
 use super::next::Point;
 use crate::ast::{self, Expr, Local, Program, Shared, Side, Statement, Test, Verb};
 use Instruction as I;
-use mazurka_core::ThreadId;
-use std::collections::BTreeMap;
+use mazurka_core::{Discipline, ObjectId, Operation, Tests, ThreadId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The code of a `program` whose names the parser has checked.
-pub(crate) fn compile(program: &Program) -> Code {
+///
+/// Additions to objects are kept in order as far as `disciplines` say: not at all, where there is
+/// none.
+pub(crate) fn compile(program: &Program, disciplines: &Disciplines) -> Code {
+    let mut awaited = BTreeSet::new();
+    program.visit(&mut |statement| {
+        if let Statement::Await { on, .. } = statement {
+            awaited.insert(on.name.as_str());
+        }
+    });
     let mut compiler = Compiler {
+        disciplines,
+        awaited,
         layout: Layout::of(program),
         instructions: vec![I::Unborn, I::Halt],
         nodes: Vec::new(),
@@ -60,7 +71,13 @@ pub(crate) fn compile(program: &Program) -> Code {
     code
 }
 
+/// How far the additions to some objects are kept in order.
+pub(crate) type Disciplines = BTreeMap<ObjectId, Discipline>;
+
 struct Compiler<'a> {
+    disciplines: &'a Disciplines,
+    /// The variables that somebody waits for.
+    awaited: BTreeSet<&'a str>,
     layout: Layout<'a>,
     instructions: Vec<Instruction>,
     nodes: Vec<Node>,
@@ -105,6 +122,18 @@ impl<'a> Compiler<'a> {
         true
     }
 
+    /// What kind of operation an addition is.
+    fn addition(&self, on: &Variable, tests: &Tests) -> fn(ObjectId) -> Operation {
+        let objects = (on.object..on.object + on.len).map(|idx| ObjectId::new(idx as usize));
+        let disciplines = objects.filter_map(|object| self.disciplines.get(&object));
+        let discipline = disciplines.max().copied().unwrap_or_default();
+        match discipline.operation(on.object(), tests) {
+            Operation::Add(_) => Operation::Add,
+            Operation::AddAndTest(_) => Operation::AddAndTest,
+            _ => Operation::ReadModifyWrite,
+        }
+    }
+
     fn emit(&mut self, instruction: Instruction) -> Pc {
         self.instructions.push(instruction);
         self.here() - 1
@@ -135,6 +164,7 @@ impl<'a> Compiler<'a> {
                 I::Store { to, value: self.expr(value) }
             }
             Statement::Update { local, on, update } => {
+                let is_awaited = self.awaited.contains(on.name.as_str());
                 let on = self.variable(on);
                 let update = match update {
                     ast::Update::CompareAndSwap { expected, new } => Update::CompareAndSwap {
@@ -142,9 +172,15 @@ impl<'a> Compiler<'a> {
                         new: self.expr(new),
                     },
                     ast::Update::Add(value) => Update::Add(self.expr(value)),
+                    ast::Update::Count { value, expected } => {
+                        Update::Count { value: self.expr(value), expected: *expected }
+                    }
                     ast::Update::Swap(value) => Update::Swap(self.expr(value)),
                 };
-                I::Update { on, update, to: self.result(local) }
+                let to = self.result(local);
+                let tests = update.tests(to.is_some()).filter(|_| !is_awaited);
+                let addition = tests.map(|tests| self.addition(&on, &tests));
+                I::Update { on, update, to, addition }
             }
             Statement::Await { on, relation, value } => {
                 let on = self.variable(on);

@@ -100,6 +100,8 @@ fn shift(operation: Operation, by: u32) -> Operation {
         Operation::Load(object) => Operation::Load(later(object)),
         Operation::Store(object) => Operation::Store(later(object)),
         Operation::ReadModifyWrite(object) => Operation::ReadModifyWrite(later(object)),
+        Operation::Add(object) => Operation::Add(later(object)),
+        Operation::AddAndTest(object) => Operation::AddAndTest(later(object)),
         Operation::Await(object) => Operation::Await(later(object)),
         Operation::FutexWait { word, queue } => Operation::FutexWait { word: later(word), queue },
         other => other,

@@ -2,7 +2,7 @@
 
 use super::code::{Cell, Code, Condition, HALT, Operand, Pc, UNBORN, Variable};
 use super::fingerprint::Fingerprint;
-use mazurka_core::{Operation, PlainAccess, ThreadId};
+use mazurka_core::{Addition, Operation, PlainAccess, ThreadId};
 
 /// A state, and the way back to every earlier one.
 ///
@@ -17,6 +17,8 @@ pub(crate) struct Machine {
     /// How long the log was before each step.
     pub(super) marks: Vec<usize>,
     pub(crate) accesses: Vec<PlainAccess>,
+    /// What the last step added.
+    pub(crate) addition: Option<Addition>,
 }
 
 impl Machine {
@@ -27,6 +29,7 @@ impl Machine {
             log: Vec::new(),
             marks: Vec::new(),
             accesses: Vec::new(),
+            addition: None,
         }
     }
 
@@ -61,6 +64,7 @@ impl Machine {
     pub(super) fn mark(&mut self) {
         self.marks.push(self.log.len());
         self.accesses.clear();
+        self.addition = None;
     }
 
     pub(super) fn set(&mut self, cell: Cell, value: i64) {

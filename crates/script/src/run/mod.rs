@@ -10,5 +10,5 @@ mod next;
 mod step;
 
 pub(crate) use code::Code;
-pub(crate) use compile::compile;
+pub(crate) use compile::{Disciplines, compile};
 pub(crate) use machine::Machine;

@@ -140,7 +140,9 @@ impl Machine {
                 Next::enabled(Operation::Load(object(on)))
             }
             I::Store { to, .. } => Next::enabled(Operation::Store(object(to))),
-            I::Update { on, .. } => Next::enabled(Operation::ReadModifyWrite(object(on))),
+            I::Update { on, addition, .. } => {
+                Next::enabled(addition.unwrap_or(Operation::ReadModifyWrite)(object(on)))
+            }
             I::Sleep { condvar, on, .. } => {
                 Next::enabled(Operation::FutexWait { word: object(on), queue: condvar.object })
             }
@@ -174,7 +176,7 @@ impl Instruction {
         Some(match *self {
             I::Load { from: on, .. } | I::Branch { on, .. } => O::Load(on.object()),
             I::Store { to, .. } => O::Store(to.object()),
-            I::Update { on, .. } => O::ReadModifyWrite(on.object()),
+            I::Update { on, addition, .. } => addition.unwrap_or(O::ReadModifyWrite)(on.object()),
             I::Await { on, .. } => O::Await(on.object()),
             I::Acquire(site) => O::Acquire(site.object),
             I::TryAcquire(site, _) => O::TryAcquire(site.object),

@@ -4,7 +4,7 @@ use super::code::{Code, HALT, Instruction, Operand, Pc, Queue, Site, UNBORN, Upd
 use super::machine::Machine;
 use Instruction as I;
 use mazurka_core::{
-    Decision, Effect, Failure, PlainAccess, ThreadId, ThreadSet, Violation, ViolationKind,
+    Addition, Decision, Effect, Failure, PlainAccess, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 
 /// How many invisible instructions a step may take before the thread counts as stuck in a loop.
@@ -48,11 +48,14 @@ impl Machine {
         match &code.instructions[pc as usize] {
             I::Load { from, to } => self.set(*to, self.get(self.cell(code, from))),
             I::Store { to, value } => self.set(self.cell(code, to), self.value(code, *value)),
-            I::Update { on, update, to } => {
+            I::Update { on, update, to, addition } => {
                 let cell = self.cell(code, on);
                 let old = self.get(cell);
                 let (new, result) = match *update {
                     Update::Add(value) => (old.wrapping_add(self.value(code, value)), old),
+                    Update::Count { value, expected } => {
+                        (old.wrapping_add(self.value(code, value)), i64::from(old == expected))
+                    }
                     Update::Swap(value) => (self.value(code, value), old),
                     Update::CompareAndSwap { expected, new } => {
                         match old == self.value(code, expected) {
@@ -64,6 +67,13 @@ impl Machine {
                 if new != old {
                     self.set(cell, new);
                 }
+                self.addition = addition.and(update.tests(to.is_some())).map(|tests| Addition {
+                    before: old,
+                    added: new.wrapping_sub(old),
+                    highest: i64::MAX,
+                    tests,
+                    memory: None,
+                });
                 self.set_result(*to, result);
             }
             I::Await { .. } | I::Resume(_) | I::Yield | I::Join(_) => {}

@@ -5,6 +5,7 @@
 
 pub(crate) mod bounded;
 pub(crate) mod programs;
+pub(crate) mod random;
 
 use mazurka_core::{
     Decision, Execution, Next, Position, Schedule, Step, System, ThreadId, Trace, Verdict,

@@ -1,0 +1,81 @@
+//! Additions to counters: what kind of operation each is, and how far they are kept in order, as the
+//! searches so far have taught.
+
+use crate::machine::{self, Machine};
+use crate::results::{self, Way};
+use crate::watch::CUT;
+use mazurka_core::{Addition, Discipline, ObjectId, Operation, Tests};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::Ordering;
+
+/// For each object, over all executions.
+#[derive(Debug, Default)]
+pub(crate) struct Disciplines {
+    learnt: FxHashMap<ObjectId, Discipline>,
+    /// A bounded search does not see every trace: whoever tests is then in order.
+    pub(crate) are_strict: bool,
+    /// Where data races are not looked for, a plain read could see the order of additions.
+    pub(crate) are_off: bool,
+}
+
+/// An addition that is about to be announced, and of whose result the thread learns no more than
+/// comparisons with constants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Adding {
+    added: i64,
+    bits: u8,
+    tests: Tests,
+    memory: ObjectId,
+}
+
+impl Adding {
+    /// The running thread is about to add to the counter at an address, and to go on in this way.
+    /// Nothing if the addition has to be in order with all others.
+    pub(crate) fn at(address: usize, added: i64, way: Way) -> Option<Self> {
+        let is_possible = |machine: &mut Machine| machine.is_shared && !machine.disciplines.are_off;
+        if !machine::with(is_possible) {
+            return None;
+        }
+        let tests = results::tests(way)?;
+        let len = usize::from(way.bits / 8);
+        let memory = machine::with(|machine| machine.watch.whole(address, len))?;
+        Some(Self { added, bits: way.bits, tests, memory })
+    }
+
+    /// It was made, and this was the value before.
+    pub(crate) fn note(self, before: u128) {
+        let Self { added, bits, tests, memory } = self;
+        let before = signed(before, bits);
+        let highest = i64::MAX >> (64 - bits);
+        machine::with(|machine| {
+            machine.addition =
+                Some(Addition { before, added, highest, tests, memory: Some(memory) });
+            machine.watch.note_addition(memory);
+        });
+    }
+}
+
+/// A value of so many bits as a signed number.
+pub(crate) fn signed(value: u128, bits: u8) -> i64 {
+    let unused = 64 - bits;
+    (value as i64) << unused >> unused
+}
+
+impl Disciplines {
+    /// The operation that a read-modify-write is, if it only adds.
+    pub(crate) fn operation(&self, object: ObjectId, adding: Option<Adding>) -> Operation {
+        let Some(Adding { tests, .. }) = adding else { return Operation::ReadModifyWrite(object) };
+        let discipline = match self.are_strict {
+            true => Discipline::Strict,
+            false => self.learnt.get(&object).copied().unwrap_or_default(),
+        };
+        discipline.operation(object, &tests)
+    }
+
+    /// Makes the additions to an object stricter. The search has to begin again.
+    pub(crate) fn distrust(&mut self, object: ObjectId) {
+        let discipline = self.learnt.entry(object).or_default();
+        *discipline = discipline.stricter();
+        CUT.store(true, Ordering::Relaxed);
+    }
+}
