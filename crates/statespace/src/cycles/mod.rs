@@ -184,8 +184,13 @@ pub fn search_cycles<T: Transitions>(
         Construction::OnTheFly => Ok(None),
         Construction::OffLine => graph.build(&watch),
     };
-    let only_built =
-        |ended, found, bytes| Searched { ended, found, counted: Statistics::default(), bytes };
+    let only_built = |ended, found: Option<Found>, bytes| Searched {
+        ended,
+        is_found: found.is_some(),
+        found,
+        counted: Statistics::default(),
+        bytes,
+    };
     let Searched { ended, found, is_found, counted, bytes } = match (built, options.cycle_search) {
         (Err(ended), _) => only_built(ended, None, graph.bytes()),
         (Ok(Some(path)), _) => only_built(Ended::Done, Some(Found::Fault(path)), graph.bytes()),
