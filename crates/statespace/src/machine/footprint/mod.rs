@@ -12,7 +12,15 @@
 //! A channel is known by an expression. If nothing in that ever changes, such as a parameter that nobody
 //! assigns to, any state tells which channel it will always be.
 
-use super::code::{Code, Edge, Field, Node, NodeId, Place, Step, Target};
+mod parts;
+mod starts;
+mod visible;
+
+pub(super) use parts::{Part, parts, pieces, range, visit, waits_for_all};
+pub(super) use visible::who_changes;
+
+use super::code::{Code, Edge, Node, NodeId, Place, Step};
+use parts::{collect_looks, edges_of, is_global, is_same};
 
 /// What is read, written, and done to channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,10 +120,6 @@ fn live(code: &Code) -> Vec<usize> {
     found
 }
 
-fn edges_of(code: &Code, routine: usize) -> impl Iterator<Item = u32> {
-    code.routines[routine].places.iter().flat_map(|place| place.edges.clone())
-}
-
 /// Whether some process asks what every step of every other one may change.
 fn is_watched(code: &Code, routines: &[usize]) -> bool {
     let mut is_watched = code.last.is_some();
@@ -150,196 +154,6 @@ fn is_watched(code: &Code, routines: &[usize]) -> bool {
     is_watched || has_timeout
 }
 
-/// Whether an edge is possible only where nothing else is.
-pub(super) fn waits_for_all(code: &Code, edge: &Edge) -> bool {
-    fn is_false_before(code: &Code, id: NodeId) -> bool {
-        match code.nodes[id.0 as usize] {
-            Node::Timeout => true,
-            Node::If(condition, _, otherwise) => {
-                is_false_before(code, condition)
-                    && matches!(code.nodes[otherwise.0 as usize], Node::Const(0))
-            }
-            _ => false,
-        }
-    }
-    edge.guard.is_some_and(|guard| is_false_before(code, guard))
-}
-
-/// A part of an edge.
-pub(super) enum Part {
-    Read(NodeId),
-    Write(Target),
-    Uses(Kind, NodeId),
-}
-
-/// Takes an edge apart, without what is within an indivisible one.
-pub(super) fn parts(code: &Code, edge: &Edge, mut tell: impl FnMut(Part)) {
-    let mut read = |nodes: &[NodeId]| nodes.iter().for_each(|node| tell(Part::Read(*node)));
-    edge.guard.iter().for_each(|guard| read(&[*guard]));
-    let mut targets = Vec::new();
-    match &edge.step {
-        Step::Skip | Step::Die | Step::Indivisible { .. } => {}
-        Step::Store { to, value } => {
-            read(&[*value]);
-            targets.push(*to);
-        }
-        Step::Check { condition, .. } => read(&[*condition]),
-        Step::Send(number) | Step::Receive(number) => {
-            let message = &code.messages[*number as usize];
-            read(&[message.channel]);
-            for field in &message.fields {
-                match field {
-                    Field::Value(value) => read(&[*value]),
-                    Field::To(target) => targets.push(*target),
-                    Field::Ignore => {}
-                }
-            }
-            let sends = matches!(edge.step, Step::Send(_));
-            let kind = if sends { Kind::Send } else { Kind::Receive };
-            tell(Part::Uses(kind, message.channel));
-        }
-        Step::Spawn { arguments, to, .. } => {
-            read(arguments);
-            targets.extend(*to);
-        }
-        Step::SetPriority { process, priority } => read(&[*process, *priority]),
-        Step::Print { arguments, .. } => read(arguments),
-    }
-    for target in targets {
-        if let Target::GlobalAt { offset, .. } | Target::LocalAt { offset, .. } = target {
-            tell(Part::Read(offset));
-        }
-        tell(Part::Write(target));
-    }
-}
-
-/// Looks at an expression and all that is in it.
-pub(super) fn visit(code: &Code, id: NodeId, look: &mut dyn FnMut(&Node)) {
-    look(&code.nodes[id.0 as usize]);
-    below(code, id).into_iter().for_each(|inner| visit(code, inner, look));
-}
-
-/// Whether a local step of a process may change a proposition, and whether others may.
-pub(super) fn who_changes(code: &Code, proposition: NodeId, process: u32) -> (bool, bool) {
-    let (mut changes, mut by_others) = (false, false);
-    visit(code, proposition, &mut |node| {
-        let (own, others) = match *node {
-            Node::At { process: asked, .. }
-            | Node::Remote { process: asked, .. }
-            | Node::RemoteAt { process: asked, .. } => {
-                match asked.and_then(|id| constant(code, id)) {
-                    Some(number) => (number == i64::from(process), number != i64::from(process)),
-                    None => (true, true),
-                }
-            }
-            Node::Global { .. }
-            | Node::GlobalAt { .. }
-            | Node::Length(_)
-            | Node::Full(_)
-            | Node::Empty(_)
-            | Node::Poll(_) => (false, true),
-            Node::Processes
-            | Node::Last
-            | Node::Timeout
-            | Node::NonProgress
-            | Node::Enabled(_)
-            | Node::Location(_)
-            | Node::Priority(_) => (true, true),
-            _ => (false, false),
-        };
-        changes |= own;
-        by_others |= others;
-    });
-    (changes, by_others)
-}
-
-/// The number that an expression always is.
-fn constant(code: &Code, id: NodeId) -> Option<i64> {
-    match code.nodes[id.0 as usize] {
-        Node::Const(value) => Some(value),
-        Node::Convert(_, inner) => constant(code, inner),
-        _ => None,
-    }
-}
-
-/// What an expression is made of.
-fn below(code: &Code, id: NodeId) -> Vec<NodeId> {
-    match code.nodes[id.0 as usize] {
-        Node::Const(_)
-        | Node::Global { .. }
-        | Node::Local { .. }
-        | Node::Thread
-        | Node::OwnChannel(_)
-        | Node::Processes
-        | Node::Last
-        | Node::Timeout
-        | Node::NonProgress => Vec::new(),
-        Node::GlobalAt { offset: inner, .. }
-        | Node::LocalAt { offset: inner, .. }
-        | Node::Unary(_, _, inner)
-        | Node::Not(inner)
-        | Node::Convert(_, inner)
-        | Node::Index(inner, _)
-        | Node::Length(inner)
-        | Node::Full(inner)
-        | Node::Empty(inner)
-        | Node::Enabled(inner)
-        | Node::Location(inner)
-        | Node::Priority(inner) => vec![inner],
-        Node::Binary(_, _, left, right)
-        | Node::Compare(_, _, left, right)
-        | Node::Add(left, right)
-        | Node::Subtract(left, right)
-        | Node::Equal(left, right)
-        | Node::Less(left, right) => vec![left, right],
-        Node::If(condition, then, otherwise) => vec![condition, then, otherwise],
-        Node::Poll(number) => {
-            let message = &code.messages[number as usize];
-            let values = message.fields.iter().filter_map(|field| match field {
-                Field::Value(value) => Some(*value),
-                Field::Ignore | Field::To(_) => None,
-            });
-            values.chain([message.channel]).collect()
-        }
-        Node::At { process, .. } | Node::Remote { process, .. } => process.into_iter().collect(),
-        Node::RemoteAt { process, offset, .. } => process.into_iter().chain([offset]).collect(),
-    }
-}
-
-/// The bytes that are written, from and to.
-pub(super) fn range(target: Target) -> (u32, u32) {
-    match target {
-        Target::Global { at, ty } | Target::Local { at, ty } => (at, at + ty.bytes()),
-        Target::GlobalAt { at, size, .. } | Target::LocalAt { at, size, .. } => (at, at + size),
-    }
-}
-
-fn is_global(target: Target) -> bool {
-    matches!(target, Target::Global { .. } | Target::GlobalAt { .. })
-}
-
-/// Whether two expressions are written alike, in what may be the channel of a [`Use`].
-fn is_same(code: &Code, left: NodeId, right: NodeId) -> bool {
-    let list = |id: NodeId| {
-        let mut nodes = Vec::new();
-        visit(code, id, &mut |node| nodes.push(shape(node)));
-        nodes
-    };
-    left == right || list(left) == list(right)
-}
-
-/// A node without the numbers of those below it.
-fn shape(node: &Node) -> String {
-    let text = format!("{node:?}");
-    let mut shape = String::new();
-    let mut rest = text.as_str();
-    while let Some((before, behind)) = rest.split_once("NodeId(") {
-        shape.push_str(before);
-        rest = behind.split_once(')').map_or("", |(_, rest)| rest);
-    }
-    shape + rest
-}
-
 struct Analysis<'a> {
     code: &'a mut Code,
     routines: Vec<usize>,
@@ -358,6 +172,8 @@ struct Analysis<'a> {
     has_deaths: bool,
     /// What the trace looks at when a message is sent or received.
     trace: Footprint,
+    /// By number of an edge, what it uses, once that was asked for.
+    edges: Vec<Option<Footprint>>,
     /// By routine and place, what a process may come to use.
     future: Vec<Vec<Footprint>>,
 }
@@ -407,6 +223,7 @@ impl<'a> Analysis<'a> {
         let pieces = pieces(touched, written);
         let future = code.routines.iter().map(|it| vec![Footprint::default(); it.places.len()]);
         let future = future.collect();
+        let edges = vec![None; code.edges.len()];
         let mut analysis = Self {
             code,
             routines,
@@ -417,6 +234,7 @@ impl<'a> Analysis<'a> {
             has_missed_rendezvous: false,
             has_deaths: true,
             trace: Footprint::default(),
+            edges,
             future,
         };
         analysis.find_missed();
@@ -465,93 +283,6 @@ impl<'a> Analysis<'a> {
         all
     }
 
-    /// Whether anybody can tell a process that has died from one that waits to die, or the number of one
-    /// process from that of another. Nobody can if the numbers are not asked for, channels are the program's, and
-    /// there cannot be too many processes.
-    fn sees_deaths(&self) -> bool {
-        let mut sees = false;
-        let mut look = |node: &Node| {
-            sees |= matches!(
-                node,
-                Node::Thread
-                    | Node::Processes
-                    | Node::At { .. }
-                    | Node::Remote { .. }
-                    | Node::RemoteAt { .. }
-            );
-        };
-        for &routine in &self.routines {
-            let provided = self.code.routines[routine].provided;
-            provided.into_iter().for_each(|node| visit(self.code, node, &mut look));
-            for number in edges_of(self.code, routine) {
-                parts(self.code, &self.code.edges[number as usize], |part| {
-                    if let Part::Read(node) = part {
-                        visit(self.code, node, &mut look);
-                    }
-                });
-            }
-        }
-        let prologues = self.routines.iter().flat_map(|&it| &self.code.routines[it].prologue);
-        prologues.for_each(|(_, value)| visit(self.code, *value, &mut look));
-        let is_known = |routine: &usize| {
-            let routine = &self.code.routines[*routine];
-            !routine.channels.is_empty() || !routine.exclusive.is_empty() && self.code.has_exclusive
-        };
-        let tells = |number: u32| {
-            matches!(self.code.edges[number as usize].step, Step::Spawn { to: Some(_), .. })
-        };
-        let mut begun = self.code.processes.iter().map(|(routine, _)| *routine as usize);
-        let most = begun.try_fold(0, |sum, it| Some(sum + self.population(it, &mut Vec::new())?));
-        sees || self.routines.iter().any(is_known)
-            || self.routines.iter().flat_map(|&it| edges_of(self.code, it)).any(tells)
-            || most.is_none_or(|most| most >= usize::from(u8::MAX))
-    }
-
-    /// How many processes there may be because of one, itself included; unless there is no telling.
-    fn population(&self, routine: usize, above: &mut Vec<usize>) -> Option<usize> {
-        if above.contains(&routine) {
-            return None;
-        }
-        above.push(routine);
-        let mut most: usize = 1;
-        for number in edges_of(self.code, routine) {
-            let edge = &self.code.edges[number as usize];
-            let (start, end) = match edge.step {
-                Step::Spawn { routine: callee, .. } => {
-                    let goes_round =
-                        self.reachable(routine, edge.to, |_, _| true).contains(&number);
-                    most = most.saturating_add(self.population(callee as usize, above)?);
-                    if goes_round { return None } else { continue }
-                }
-                Step::Indivisible { start, end } => (start, end),
-                _ => continue,
-            };
-            let mut within = self.within(routine, start, end).into_iter();
-            if within.any(|it| matches!(self.code.edges[it as usize].step, Step::Spawn { .. })) {
-                return None;
-            }
-        }
-        above.pop();
-        Some(most)
-    }
-
-    /// Whether it never changes which channels the promises are about.
-    fn has_stable_promises(&self) -> bool {
-        let mut promises = self.routines.iter().flat_map(|&routine| {
-            self.code.routines[routine].exclusive.iter().map(move |(_, node)| (routine, *node))
-        });
-        !self.code.has_exclusive
-            || promises.all(|(routine, node)| {
-                let mut is_written = false;
-                visit(self.code, node, &mut |it| {
-                    if let Node::Global { at, .. } | Node::GlobalAt { at, .. } = *it {
-                        is_written |= self.bit(at) != 0;
-                    }
-                });
-                !is_written && self.is_stable(routine, node)
-            })
-    }
-
     fn run(&mut self) {
         let routines = self.routines.clone();
         for &routine in &routines {
@@ -561,33 +292,40 @@ impl<'a> Analysis<'a> {
         while routines.iter().filter(|&&routine| self.spread_future(routine)).count() > 0 {}
         for &routine in &routines {
             for idx in 0..self.code.routines[routine].places.len() {
-                let next = self.next(routine, idx);
-                let place = &self.code.routines[routine].places[idx];
-                let is_local = !place.edges.is_empty()
-                    && next == Footprint::default()
-                    && self.code.routines[routine].provided.is_none()
-                    && self.heads(place).all(|edge| {
-                        !edge.atomic
-                            && !waits_for_all(self.code, edge)
-                            && matches!(
-                                edge.step,
-                                Step::Skip
-                                    | Step::Print { .. }
-                                    | Step::Check { .. }
-                                    | Step::Store { .. }
-                                    | Step::Indivisible { .. }
-                                    | Step::Die
-                            )
-                    });
-                let looks = self.looks(place);
-                let is_local = is_local && looks.is_empty();
-                let is_visible = self.is_visible(routine, idx);
-                let future = self.future[routine][idx];
-                let place = &mut self.code.routines[routine].places[idx];
-                (place.next, place.future) = (next, future);
-                (place.looks, place.is_local, place.is_visible) = (looks, is_local, is_visible);
+                self.tell(routine, idx);
             }
         }
+    }
+
+    /// Writes down what is known of a place.
+    fn tell(&mut self, routine: usize, idx: usize) {
+        let next = self.next(routine, idx);
+        let is_visible = self.is_visible(routine, idx);
+        let future = self.future[routine][idx];
+        let place = &self.code.routines[routine].places[idx];
+        let looks = self.looks(place);
+        let is_local = looks.is_empty()
+            && next == Footprint::default()
+            && self.code.routines[routine].provided.is_none()
+            && !place.edges.is_empty()
+            && self.heads(place).all(|edge| self.is_local_step(edge));
+        let place = &mut self.code.routines[routine].places[idx];
+        (place.next, place.future) = (next, future);
+        (place.looks, place.is_local, place.is_visible) = (looks, is_local, is_visible);
+    }
+
+    /// Whether an edge that uses nothing concerns its process alone.
+    fn is_local_step(&self, edge: &Edge) -> bool {
+        let is_local = matches!(
+            edge.step,
+            Step::Skip
+                | Step::Print { .. }
+                | Step::Check { .. }
+                | Step::Store { .. }
+                | Step::Indivisible { .. }
+                | Step::Die
+        );
+        is_local && !edge.atomic && !waits_for_all(self.code, edge)
     }
 
     fn heads(&self, place: &Place) -> impl Iterator<Item = &Edge> {
@@ -629,6 +367,15 @@ impl<'a> Analysis<'a> {
 
     /// What an edge uses, with all that is within it.
     fn edge(&mut self, routine: usize, number: u32) -> Footprint {
+        if let Some(known) = self.edges[number as usize] {
+            return known;
+        }
+        let footprint = self.look_at_edge(routine, number);
+        self.edges[number as usize] = Some(footprint);
+        footprint
+    }
+
+    fn look_at_edge(&mut self, routine: usize, number: u32) -> Footprint {
         let mut all = Footprint::default();
         let mut found = Vec::new();
         let edge = &self.code.edges[number as usize];
@@ -804,94 +551,6 @@ impl<'a> Analysis<'a> {
         is_new
     }
 
-    /// What the processes that an edge starts may come to use.
-    fn started(&mut self, routine: usize, number: u32) -> Footprint {
-        let mut all = Footprint::default();
-        let within = match self.code.edges[number as usize].step {
-            Step::Indivisible { start, end } => self.within(routine, start, end),
-            _ => vec![number],
-        };
-        for number in within {
-            let Step::Spawn { routine: callee, .. } = self.code.edges[number as usize].step else {
-                continue;
-            };
-            let callee = callee as usize;
-            let start = self.code.routines[callee].start as usize;
-            let theirs = self.future[callee][start];
-            all.reads |= theirs.reads;
-            all.writes |= theirs.writes;
-            all.uses |= theirs.uses & UNKNOWN;
-            for idx in 0..self.code.routines[callee].uses.len() {
-                if theirs.uses & 1 << idx != 0 {
-                    let Use { kind, channel, .. } = self.code.routines[callee].uses[idx];
-                    all.uses |= self.handed_over(routine, number, kind, channel);
-                }
-            }
-            all.uses |= self.claims(routine, number);
-        }
-        all
-    }
-
-    /// The promises of the process that an edge starts.
-    fn claims(&mut self, routine: usize, number: u32) -> u64 {
-        let Step::Spawn { routine: callee, .. } = self.code.edges[number as usize].step else {
-            return 0;
-        };
-        if !self.code.has_exclusive {
-            return 0;
-        }
-        let promises = self.code.routines[callee as usize].exclusive.clone();
-        let promises = promises.into_iter().map(|(sends, channel)| {
-            let kind = if sends { Kind::ClaimSend } else { Kind::ClaimReceive };
-            self.handed_over(routine, number, kind, channel)
-        });
-        promises.fold(0, |all, it| all | it)
-    }
-
-    /// What a process that is started does to a channel, in the words of who starts it.
-    fn handed_over(&mut self, routine: usize, number: u32, kind: Kind, channel: NodeId) -> u64 {
-        match self.told_by_caller(number, channel) {
-            Caller::Knows(node) => self.intern(routine, kind, node),
-            Caller::IsNew => 0,
-            Caller::Unknown => UNKNOWN,
-        }
-    }
-
-    fn told_by_caller(&mut self, number: u32, channel: NodeId) -> Caller {
-        let code = &*self.code;
-        let Step::Spawn { routine: callee, arguments, .. } = &code.edges[number as usize].step
-        else {
-            return Caller::Unknown;
-        };
-        let callee = &code.routines[*callee as usize];
-        match code.nodes[channel.0 as usize] {
-            Node::Convert(_, inner) => self.told_by_caller(number, inner),
-            Node::OwnChannel(_) => Caller::IsNew,
-            Node::Local { at, .. } => {
-                let parameter = callee.parameters.iter().position(|(offset, _)| *offset == at);
-                let is_first = |(target, _): &&(Target, NodeId)| matches!(target, Target::Local { at: there, .. } if *there == at);
-                match (parameter, callee.prologue.iter().rev().find(is_first)) {
-                    (_, Some((_, value))) => self.told_by_caller(number, *value),
-                    (Some(parameter), None) => Caller::Knows(arguments[parameter]),
-                    (None, None) => Caller::Unknown,
-                }
-            }
-            _ => {
-                let mut is_about_callee = false;
-                visit(code, channel, &mut |node| {
-                    is_about_callee |= matches!(
-                        node,
-                        Node::Local { .. }
-                            | Node::LocalAt { .. }
-                            | Node::Thread
-                            | Node::OwnChannel(_)
-                    );
-                });
-                if is_about_callee { Caller::Unknown } else { Caller::Knows(channel) }
-            }
-        }
-    }
-
     /// The bit of something that is done to a channel.
     fn intern(&mut self, routine: usize, kind: Kind, channel: NodeId) -> u64 {
         if !self.is_stable(routine, channel) {
@@ -950,131 +609,4 @@ impl<'a> Analysis<'a> {
         });
         is_stable
     }
-
-    /// Whether the steps that are next at a place may change what a property looks at.
-    fn is_visible(&mut self, routine: usize, idx: usize) -> bool {
-        let mut numbers: Vec<(u16, u32)> = Vec::new();
-        for number in self.code.routines[routine].places[idx].edges.clone() {
-            numbers.push((idx as u16, number));
-            let edge = &self.code.edges[number as usize];
-            if edge.atomic {
-                let later = self.reachable(routine, edge.to, |_, edge| edge.atomic);
-                numbers
-                    .extend(later.into_iter().map(|number| (self.source(routine, number), number)));
-            }
-        }
-        numbers.into_iter().any(|(from, number)| self.is_seen(routine, from, number))
-    }
-
-    fn source(&self, routine: usize, number: u32) -> u16 {
-        let places = &self.code.routines[routine].places;
-        let found = places.iter().position(|place| place.edges.contains(&number));
-        found.expect("every edge leaves a place") as u16
-    }
-
-    fn is_seen(&mut self, routine: usize, from: u16, number: u32) -> bool {
-        let places = &self.code.routines[routine].places;
-        let labels = |place: &Place| (place.is_progress, place.is_accept);
-        let edge = &self.code.edges[number as usize];
-        let to = edge.to;
-        if labels(&places[from as usize]) != labels(&places[to as usize]) {
-            return true;
-        }
-        let mut numbers = vec![number];
-        if let Step::Indivisible { start, end } = edge.step {
-            numbers.extend(self.within(routine, start, end));
-        }
-        let mut locals = Vec::new();
-        for &number in &numbers {
-            parts(self.code, &self.code.edges[number as usize], |part| {
-                if let Part::Write(target) = part
-                    && !is_global(target)
-                {
-                    locals.push(range(target));
-                }
-            });
-        }
-        let own = self.edge(routine, number);
-        let changes_channels = own.uses != 0;
-        let changes_processes = numbers.iter().any(|&number| {
-            let step = &self.code.edges[number as usize].step;
-            matches!(step, Step::Spawn { .. } | Step::Die)
-        });
-        let code = &*self.code;
-        let (mut is_seen, mut memory) = (false, 0);
-        let is_written =
-            |at: u32, end: u32| locals.iter().any(|(start, stop)| *start < end && at < *stop);
-        for &proposition in &code.propositions {
-            visit(code, proposition, &mut |node| match *node {
-                Node::Global { at, .. } | Node::GlobalAt { at, .. } => memory |= self.bit(at),
-                Node::Processes => is_seen |= changes_processes,
-                Node::At { routine: theirs, location, .. } => {
-                    is_seen |= changes_processes;
-                    is_seen |= theirs as usize == routine && (from == location || to == location);
-                }
-                Node::Remote { routine: theirs, at, cell, .. } => {
-                    is_seen |= changes_processes;
-                    is_seen |= theirs as usize == routine && is_written(at, at + cell.bytes());
-                }
-                Node::RemoteAt { routine: theirs, at, size, .. } => {
-                    is_seen |= changes_processes;
-                    is_seen |= theirs as usize == routine && is_written(at, at + size);
-                }
-                Node::Length(_) | Node::Full(_) | Node::Empty(_) | Node::Poll(_) => {
-                    is_seen |= changes_channels;
-                }
-                Node::Last
-                | Node::Timeout
-                | Node::NonProgress
-                | Node::Enabled(_)
-                | Node::Location(_)
-                | Node::Priority(_) => is_seen = true,
-                _ => {}
-            });
-        }
-        is_seen || own.writes & memory != 0
-    }
-}
-
-/// What who starts a process knows of a channel that the process uses.
-enum Caller {
-    Knows(NodeId),
-    /// The process makes it.
-    IsNew,
-    Unknown,
-}
-
-/// Collects the parts of an expression that look at a channel.
-fn collect_looks(code: &Code, id: NodeId, found: &mut Vec<NodeId>) {
-    let is_look = |node: &Node| {
-        matches!(node, Node::Length(_) | Node::Full(_) | Node::Empty(_) | Node::Poll(_))
-    };
-    let mut has_looks = false;
-    visit(code, id, &mut |node| has_looks |= is_look(node));
-    if !has_looks {
-        return;
-    }
-    if is_look(&code.nodes[id.0 as usize]) {
-        found.push(id);
-    }
-    below(code, id).into_iter().for_each(|inner| collect_looks(code, inner, found));
-}
-
-/// The pieces of memory that are written, each as large as everything that overlaps with it.
-pub(super) fn pieces(touched: Vec<(u32, u32)>, written: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    let mut all: Vec<(u32, u32, bool)> =
-        touched.into_iter().map(|(start, end)| (start, end, false)).collect();
-    all.extend(written.into_iter().map(|(start, end)| (start, end, true)));
-    all.sort_unstable();
-    let mut joined: Vec<(u32, u32, bool)> = Vec::new();
-    for (start, end, is_written) in all {
-        match joined.last_mut() {
-            Some(last) if start < last.1 => {
-                last.1 = last.1.max(end);
-                last.2 |= is_written;
-            }
-            _ => joined.push((start, end, is_written)),
-        }
-    }
-    joined.into_iter().filter(|piece| piece.2).map(|(start, end, _)| (start, end)).collect()
 }
