@@ -159,3 +159,14 @@ fn runs_and_returns_in_the_wrong_place() {
         "#]],
     );
 }
+
+#[test]
+fn labels_where_nobody_stands() {
+    check(
+        "chan c = [1] of { byte }; byte x;\nactive proctype p() {\nend: do\n  :: end1: c?x\n  :: c?1 -> progress: x = 1\n  od;\n  { accept: x = 2 };\n  atomic { L: x = 3; goto L }\n}\n",
+        expect![[r#"
+            4:6: P013 label end1 placed incorrectly
+            7:5: P013 label accept placed incorrectly
+        "#]],
+    );
+}

@@ -88,6 +88,17 @@ impl Lowerer<'_> {
         }
     }
 
+    /// The first statement of an option or a block is no place of its own, so that a label in front of it
+    /// would mean nothing.
+    fn refuse_labels(&mut self, body: &[Statement]) {
+        let labels = body.first().map_or(&[][..], |first| &first.labels[..]);
+        let is_process = !self.process.is_claim;
+        for label in labels.iter().filter(|label| is_process && is_marked(label)) {
+            let message = format!("label {} placed incorrectly", label.text);
+            let _ = self.fault::<()>(code::CONTROL, &message, label.span);
+        }
+    }
+
     fn must_be_place(&self, label: &Name) -> bool {
         let key = (self.process.name.clone(), label.text.clone());
         is_marked(label) || self.known.is_some_and(|known| known.remote_labels.contains(&key))
@@ -397,6 +408,7 @@ impl Lowerer<'_> {
     fn options(&mut self, options: &[Vec<Statement>], span: Span) -> Lowered<Vec<Chain>> {
         let mut chains = Vec::new();
         for option in options {
+            self.refuse_labels(option);
             let mut sequence = Sequence::default();
             for (idx, statement) in option.iter().enumerate() {
                 if !self.process.is_claim && is_needless_skip(option, idx) {
@@ -432,6 +444,7 @@ impl Lowerer<'_> {
         span: Span,
         sequence: &mut Sequence,
     ) -> Lowered<ElementId> {
+        self.refuse_labels(body);
         let first = self.process.graph.next_id();
         let exits = std::mem::take(&mut self.process.exits);
         if kind != BlockKind::Indivisible {
@@ -460,6 +473,7 @@ impl Lowerer<'_> {
         let mut sequence = Sequence::default();
         match &statement.kind {
             StatementKind::Block(body) if statement.labels.is_empty() => {
+                self.refuse_labels(body);
                 self.in_scope(|lowerer| lowerer.statements(body, &mut sequence));
             }
             _ => self.statement(statement, &mut sequence)?,
