@@ -18,6 +18,9 @@ use crate::solver::{Clauses, Encoder, Solver, Start, Unrolling};
 use crate::{Circuit, Lit, Property, Witness};
 use mazurka_core::Limit;
 
+/// Whether there are executions at all is asked at every so many depths.
+const ASK_EVERY: usize = 4;
+
 /// What there is at a depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
@@ -123,7 +126,7 @@ impl<'a> Frames<'a> {
         // What is known by now helps with what comes later.
         self.solver.clause(&[!assumption]);
         // The solver need not notice by itself that nothing else is possible, either.
-        match depth.is_power_of_two() && !self.is_reached()? {
+        match depth.is_multiple_of(ASK_EVERY) && !self.is_reached()? {
             true => Ok(Found::End),
             false => Ok(Found::Nothing),
         }

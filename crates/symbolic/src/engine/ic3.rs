@@ -51,8 +51,8 @@ struct Obligation {
 enum Consecution {
     /// It cannot, and neither can this larger set.
     Blocked(Cube),
-    /// It can: from these states, with these inputs.
-    Reached { cube: Cube, inputs: Vec<bool> },
+    /// It can. [`Ic3::lift`] tells from where.
+    Reached,
 }
 
 struct Ic3<'a> {
@@ -152,7 +152,8 @@ impl<'a> Ic3<'a> {
                 continue;
             }
             match self.consecution(level - 1, &cube)? {
-                Consecution::Reached { cube, inputs } => {
+                Consecution::Reached => {
+                    let (cube, inputs) = self.lift(Lit::TRUE, &cube)?;
                     let predecessor = self.oblige(cube, inputs, Some(idx));
                     if self.is_initial(&self.obligations[predecessor].cube) {
                         return Ok(Some(self.witness(predecessor)));
@@ -204,8 +205,7 @@ impl<'a> Ic3<'a> {
             self.assumed(level).iter().copied().chain(next.iter().copied()).collect();
         let outside: Vec<_> = cube.iter().map(|&lit| !self.now(lit)).collect();
         if self.solver.solve_with(&assumptions, &outside)? {
-            let (cube, inputs) = self.lift(Lit::TRUE, cube)?;
-            return Ok(Consecution::Reached { cube, inputs });
+            return Ok(Consecution::Reached);
         }
         let core = self.solver.core();
         let lits = cube.iter().zip(&next).filter(|(_, next)| core.binary_search(next).is_ok());
@@ -252,19 +252,19 @@ impl<'a> Ic3<'a> {
             if self.is_initial(&cube) {
                 return Ok(None);
             }
-            let ctg = match self.consecution(level - 1, &cube)? {
-                Consecution::Blocked(smaller) => return Ok(Some(smaller)),
-                Consecution::Reached { cube, .. } => cube,
-            };
+            if let Consecution::Blocked(smaller) = self.consecution(level - 1, &cube)? {
+                return Ok(Some(smaller));
+            }
+            if n_ctgs == 0 {
+                return Ok(None);
+            }
+            let (ctg, _) = self.lift(Lit::TRUE, &cube)?;
             let may_block = n_left > 0 && level > 1 && !self.is_initial(&ctg);
             if may_block && let Consecution::Blocked(blocked) = self.consecution(level - 2, &ctg)? {
                 n_left -= 1;
                 let blocked = self.generalise(blocked, level - 1, 0)?;
                 self.push(blocked, level - 1)?;
                 continue;
-            }
-            if n_ctgs == 0 {
-                return Ok(None);
             }
             // What the two have in common contains both.
             cube.retain(|lit| ctg.contains(lit));
@@ -277,7 +277,7 @@ impl<'a> Ic3<'a> {
         while level + 1 < self.levels.len() {
             match self.consecution(level, &cube)? {
                 Consecution::Blocked(_) => level += 1,
-                Consecution::Reached { .. } => break,
+                Consecution::Reached => break,
             }
         }
         for &lit in &cube {

@@ -3,6 +3,7 @@
 //! Format: Biere, Heljanko and Wieringa, *AIGER 1.9 And Beyond* (2011).
 
 use crate::{Aig, Circuit, Lit, Node};
+use rustc_hash::FxHashSet;
 use std::io::{self, Write};
 use std::str::{self, FromStr};
 use thiserror::Error;
@@ -103,8 +104,14 @@ impl Circuit {
         let inputs = inputs.enumerate().map(|(idx, name)| ('i', idx, name));
         let latches = latches.enumerate().map(|(idx, name)| ('l', idx, name));
         let bads = bads.enumerate().map(|(idx, name)| ('b', idx, name));
+        // Some readers refuse a file in which two things have the same name.
+        let mut known = FxHashSet::default();
         for (kind, idx, name) in inputs.chain(latches).chain(bads) {
-            writeln!(to, "{kind}{idx} {}", name.replace(['\n', '\r'], " "))?;
+            let mut name = name.replace(['\n', '\r'], " ");
+            while !known.insert(name.clone()) {
+                name = format!("{name} {kind}{idx}");
+            }
+            writeln!(to, "{kind}{idx} {name}")?;
         }
         Ok(())
     }
@@ -390,6 +397,17 @@ mod tests {
         assert_eq!(from_binary.latches, from_text.latches);
         assert_eq!(from_binary.latches[1].init, None);
         assert_eq!(from_binary.inputs[1].name, "b c");
+    }
+
+    #[test]
+    fn no_two_things_have_the_same_name() {
+        let mut circuit = small();
+        circuit.bad(Lit::FALSE, "x");
+        circuit.bad(Lit::FALSE, "x");
+        let mut text = Vec::new();
+        circuit.write_aag(&mut text).expect("memory can be written");
+        let text = String::from_utf8(text).expect("it is text");
+        assert!(text.ends_with("l0 x\nl1 y\nb0 both\nb1 x b1\nb2 x b2\n"), "{text}");
     }
 
     #[test]
