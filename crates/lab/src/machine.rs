@@ -7,10 +7,19 @@ use std::time::Duration;
 ///
 /// `None` where there is no `/proc`.
 pub fn cpu_time() -> Option<Duration> {
+    Some(stat(11)? + stat(12)?)
+}
+
+/// The CPU time, user alone, of all programs that this process has started and that have ended.
+pub fn user_time_of_children() -> Option<Duration> {
+    stat(13)
+}
+
+/// A time of this process, by its place behind the name of the program.
+fn stat(field: usize) -> Option<Duration> {
     let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, in parentheses, may contain anything.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    // The name, in parentheses, may contain anything.
+    let ticks: u64 = text.rsplit_once(')')?.1.split_whitespace().nth(field)?.parse().ok()?;
     // A tick of this file is a hundredth of a second on every Linux there is.
     Some(Duration::from_millis(ticks * 10))
 }

@@ -1,8 +1,9 @@
-//! Searches a Promela model and tells what it took: `states MODEL [none|ample] [STORAGE] [ORDER] [JOBS]`.
+//! Searches a Promela model and tells what it took: `states MODEL [none|ample] [STORAGE] [ORDER] [JOBS]
+//! [interpreted|compiled]`.
 
 #![expect(clippy::print_stdout, reason = "that is what it is for")]
 
-use mazurka_statespace::{Machine, Options, Order, Reduction, Storage, search};
+use mazurka_statespace::{Machine, Options, Order, Reduction, Storage, Tier, search};
 use std::time::Instant;
 
 fn main() {
@@ -11,6 +12,11 @@ fn main() {
     let model = mazurka_promela::translate(word(0).as_ref(), &mazurka_promela::Options::default())
         .unwrap_or_else(|_| panic!("`{}` is no model", word(0)));
     let machine = Machine::new(&model.program).expect("the machine runs all of Promela").trusting();
+    let machine = machine.with_tier(match word(5) {
+        "interpreted" => Tier::Interpreted,
+        "compiled" => Tier::Compiled,
+        _ => Tier::Auto,
+    });
     let mut options = Options::default();
     options.all_violations = true;
     options.reduction =

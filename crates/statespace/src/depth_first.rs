@@ -5,7 +5,7 @@
 
 use crate::ample::Plan;
 use crate::inner::TRANSIENT;
-use crate::options::Options;
+use crate::options::{Options, Reduction};
 use crate::store::{Seen, Session, Store};
 use crate::transitions::{Moves, Successor, Transitions};
 use crate::undo::Undo;
@@ -25,11 +25,11 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
     session: S::Session<'a>,
     path: Undo,
     frames: Vec<Frame>,
-    /// The moves of the state at depth `d` are at `d % AT_HAND`, unless a later one is there.
-    moves: Vec<Moves>,
-    /// The depth whose moves are there.
-    owner: Vec<usize>,
-    /// By number, whether a state is on the path; if the store knows numbers.
+    /// The moves of the state at depth `d` are at `d % AT_HAND`, unless a later one's are there.
+    at_hand: Vec<AtHand<<S::Session<'a> as Session>::Key>>,
+    /// Whether it is of interest which states are on the path.
+    has_marks: bool,
+    /// By number, whether a state is on the path; if that is of interest and the store knows numbers.
     on_path: Vec<bool>,
     /// By number, the least depth at which a state was reached; if shorter ways are looked for.
     depths: Vec<u32>,
@@ -38,6 +38,25 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
     is_cut: bool,
     pub(crate) counted: Counted,
     pub(crate) found: Option<Path>,
+}
+
+/// The moves of a state of the path.
+#[derive(Default)]
+struct AtHand<K> {
+    /// How many states there are before it.
+    depth: usize,
+    moves: Moves,
+    /// By the number of a move, what is known of the state that it leads to.
+    arrivals: Vec<Option<Arrival<K>>>,
+}
+
+/// What is known of a state before the search goes there.
+#[derive(Clone, Copy)]
+struct Arrival<K> {
+    /// What it is found by.
+    key: K,
+    /// Its number, if it was there already when it was looked up.
+    found: Option<u32>,
 }
 
 /// A state of the path.
@@ -59,8 +78,9 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             session: store.session(),
             path: Undo::default(),
             frames: Vec::new(),
-            moves: Vec::new(),
-            owner: Vec::new(),
+            at_hand: Vec::new(),
+            has_marks: options.storage.is_exact()
+                && (options.reduction != Reduction::None || options.shorten),
             on_path: Vec::new(),
             depths: Vec::new(),
             max_depth: options.depth.unwrap_or(usize::MAX),
@@ -92,7 +112,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
                 }
             }
             self.recall(depth);
-            let next = self.frames[depth].plan.next(&self.moves[depth % AT_HAND]);
+            let next = self.frames[depth].plan.next(&self.at_hand[depth % AT_HAND].moves);
             let is_over = match next {
                 Some(idx) => self.take(depth, idx),
                 None => {
@@ -113,7 +133,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     /// Takes a move; returns whether that is the end of the search.
     fn take(&mut self, depth: usize, idx: usize) -> bool {
         self.frames[depth].taken = idx as u32;
-        let moves = &self.moves[depth % AT_HAND];
+        let moves = &self.at_hand[depth % AT_HAND].moves;
         self.counted.take(moves, idx);
         let made = moves[idx];
         if let Some(fault) = made.fault {
@@ -138,10 +158,20 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
 
     /// Takes a move to a state that is to be stored.
     fn arrive(&mut self, depth: usize, idx: usize) -> bool {
-        let seen = self.session.insert(self.moves[depth % AT_HAND].state(idx));
+        let arrival = match self.at_hand[depth % AT_HAND].arrivals[idx] {
+            Some(arrival) => arrival,
+            None => self.look_ahead(depth, idx),
+        };
+        let seen = match arrival.found {
+            Some(number) => Seen::Old(Some(number)),
+            None => {
+                let state = self.at_hand[depth % AT_HAND].moves.state(idx);
+                self.session.growing(|session| session.try_insert(arrival.key, state))
+            }
+        };
         let is_off_path = match seen {
             Seen::New(_) => true,
-            Seen::Old(Some(number)) => !self.on_path[number as usize],
+            Seen::Old(Some(number)) => self.has_marks && !self.on_path[number as usize],
             Seen::Old(None) => false,
         };
         if is_off_path {
@@ -170,7 +200,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             self.is_cut |= self.found.is_none();
             return false;
         }
-        self.path.push(self.moves[depth % AT_HAND].state(idx));
+        self.path.push(self.at_hand[depth % AT_HAND].moves.state(idx));
         self.enter(number, transient)
     }
 
@@ -185,7 +215,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             }
         }
         self.expand(depth);
-        let moves = &self.moves[depth % AT_HAND];
+        let moves = &self.at_hand[depth % AT_HAND].moves;
         let plan = match transient {
             0 => Plan::new(self.options.reduction, moves),
             _ => Plan::all(),
@@ -215,7 +245,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     fn count(&mut self, seen: Seen) -> Option<u32> {
         let Seen::New(number) = seen else { unreachable!("only new states are counted") };
         self.counted.states += 1;
-        if !self.options.storage.is_exact() {
+        if !self.has_marks {
             return None;
         }
         // With one worker numbers are dense.
@@ -246,9 +276,42 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             && self.depths[number as usize] as usize > depth
     }
 
+    /// Looks up the state that a move leads to, and with it all that will be looked up next, since they
+    /// differ little and memory answers several questions at once. What is there already will be there
+    /// when its turn comes, on the path or not as it is now.
+    fn look_ahead(
+        &mut self,
+        depth: usize,
+        idx: usize,
+    ) -> Arrival<<S::Session<'a> as Session>::Key> {
+        let AtHand { moves, arrivals, .. } = &mut self.at_hand[depth % AT_HAND];
+        let end = match self.options.reduction {
+            Reduction::None => moves.len(),
+            _ => {
+                let mut ends = (0..moves.groups().len()).map(|group| moves.of_group(group).end);
+                ends.find(|&end| idx < end).expect("a move is in a group")
+            }
+        };
+        let (session, state) = (&mut self.session, self.path.state());
+        session.growing(|session| session.near(state));
+        for idx in idx..end {
+            if moves[idx].successor == Successor::Stored {
+                let key = session.growing(|session| session.key(moves.state(idx)));
+                session.touch(key);
+                arrivals[idx] = Some(Arrival { key, found: None });
+            }
+        }
+        for idx in idx..end {
+            if let Some(arrival) = &mut arrivals[idx] {
+                arrival.found = session.find(arrival.key, moves.state(idx));
+            }
+        }
+        arrivals[idx].expect("it was asked for")
+    }
+
     /// Sees to it that the moves of a state of the path are at hand.
     fn recall(&mut self, depth: usize) {
-        if self.owner[depth % AT_HAND] != depth {
+        if self.at_hand[depth % AT_HAND].depth != depth {
             self.expand(depth);
         }
     }
@@ -256,13 +319,15 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     /// Asks for the moves of the last state of the path, which is at this depth.
     fn expand(&mut self, depth: usize) {
         let slot = depth % AT_HAND;
-        if slot == self.moves.len() {
-            self.moves.push(Moves::new());
-            self.owner.push(depth);
+        if slot == self.at_hand.len() {
+            self.at_hand.push(AtHand::default());
         }
-        self.owner[slot] = depth;
-        self.moves[slot].clear();
-        self.program.expand(self.path.state(), &mut self.moves[slot]);
+        let AtHand { depth: of, moves, arrivals } = &mut self.at_hand[slot];
+        *of = depth;
+        moves.clear();
+        self.program.expand(self.path.state(), moves);
+        arrivals.clear();
+        arrivals.resize(moves.len(), None);
     }
 
     /// The memory that paths take.

@@ -235,6 +235,10 @@ struct Worker<'a, T, S: Store + 'a> {
     frontier: &'a Frontier<'a, S>,
     session: S::Session<'a>,
     inner: Inner,
+    /// By the number of a move of the state at hand, what its successor is found by.
+    keys: Vec<Option<<S::Session<'a> as Session>::Key>>,
+    /// States that were discovered and are not counted yet.
+    n_new: u64,
     /// What is to be given away.
     out: Batch,
     counted: Counted,
@@ -245,8 +249,16 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         let counted = Counted::new(program.n_edges());
         let mut session = frontier.store.session();
         session.close();
-        let inner = Inner::default();
-        Self { program, frontier, session, inner, out: Batch::default(), counted }
+        Self {
+            program,
+            frontier,
+            session,
+            inner: Inner::default(),
+            keys: Vec::new(),
+            n_new: 0,
+            out: Batch::default(),
+            counted,
+        }
     }
 
     fn run(mut self) -> Counted {
@@ -269,11 +281,12 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         self.counted
     }
 
-    fn look_at_limits(&self, visited: usize) {
+    fn look_at_limits(&mut self, visited: usize) {
         let frontier = self.frontier;
         debug_assert!(visited <= BATCH);
         let bytes = || frontier.store.bytes() + frontier.origins.bytes();
-        let n_states = frontier.n_states.load(Ordering::Relaxed);
+        let n_new = std::mem::take(&mut self.n_new);
+        let n_states = frontier.n_states.fetch_add(n_new, Ordering::Relaxed) + n_new;
         if let Some(limit) = frontier.watch.limit(n_states, bytes) {
             frontier.stop(Ended::Limit(limit));
         }
@@ -292,12 +305,28 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             return;
         }
         let mut plan = Plan::new(self.frontier.options.reduction, moves);
+        self.look_ahead(state);
         while let Some(first) = plan.next(&self.inner.levels[0].0) {
             self.inner.levels[0].1 = first;
             self.inner.depth = 0;
             if self.follow(number, state) {
                 plan.satisfy();
             }
+        }
+    }
+
+    /// Finds out what the successors of a state are found by, and gets memory under way.
+    fn look_ahead(&mut self, state: &[u8]) {
+        let moves = &self.inner.levels[0].0;
+        self.keys.clear();
+        self.session.growing(|session| session.near(state));
+        for idx in 0..moves.len() {
+            let is_stored = moves[idx].successor == Successor::Stored;
+            self.keys.push(is_stored.then(|| {
+                let key = self.session.growing(|session| session.key(moves.state(idx)));
+                self.session.touch(key);
+                key
+            }));
         }
     }
 
@@ -333,14 +362,20 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     /// Arrives at a state that is to be stored; returns whether nobody was there before.
     fn arrive(&mut self, by: u32, ordinal: u32) -> bool {
         let (moves, idx) = self.inner.here();
-        let Seen::New(number) = self.session.insert(moves.state(idx)) else {
+        let state = moves.state(idx);
+        let known = if self.inner.depth == 0 { self.keys[idx] } else { None };
+        let seen = self.session.growing(|session| {
+            let key = known.map_or_else(|| session.key(state), Ok)?;
+            session.try_insert(key, state)
+        });
+        let Seen::New(number) = seen else {
             self.counted.matched += 1;
             return false;
         };
         self.counted.states += 1;
-        self.frontier.n_states.fetch_add(1, Ordering::Relaxed);
+        self.n_new += 1;
         self.frontier.discover(number, by, self.inner.levels[0].1 as u32, ordinal);
-        self.out.push(number, moves.state(idx));
+        self.out.push(number, state);
         let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
         if self.out.len() >= if is_wanted { HANDFUL } else { BATCH } {
             self.frontier.give(std::mem::take(&mut self.out));

@@ -19,7 +19,7 @@ mod undo;
 mod watch;
 
 pub use cycles::{Claim, ClaimError, Cycles, Property, claim, search_cycles};
-pub use machine::{Machine, MachineError, TrailError};
+pub use machine::{Machine, MachineError, Tier, TrailError};
 pub use options::{Construction, CycleSearch, Fairness, Options, OptionsError, Order, Reduction};
 pub use search::{Outcome, search};
 pub use store::Storage;

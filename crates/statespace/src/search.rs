@@ -44,7 +44,7 @@ pub fn search<T: Transitions>(
     }
     Ok(match options.storage {
         Storage::Exact => search_in(program, options, &Exact::new()),
-        Storage::Tree => search_in(program, options, &Tree::new(program.width())),
+        Storage::Tree => search_in(program, options, &Tree::new()),
         Storage::Compact => search_in(program, options, &Compact::new()),
         Storage::Bitstate(bits) => search_in(program, options, &Bitstate::new(bits)),
     })

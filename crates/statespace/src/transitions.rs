@@ -106,11 +106,6 @@ pub trait Transitions: Clone + Send + Sync {
         "invalid end state"
     }
 
-    /// How many bytes all states have, if that is the same for all.
-    fn width(&self) -> Option<usize> {
-        None
-    }
-
     /// What a verdict about this program takes for granted, as ends of a sentence: "assuming …".
     fn assumptions(&self) -> Vec<String> {
         Vec::new()
@@ -297,6 +292,24 @@ impl Moves {
         &mut self.bytes[start..]
     }
 
+    /// Begins with a move whose successor is this state but for what is changed now.
+    pub(crate) fn begin(&mut self, state: &[u8]) -> &mut [u8] {
+        self.bytes.extend_from_slice(state);
+        self.unfinished()
+    }
+
+    /// The successor that was begun and is not [sealed](Self::seal).
+    pub(crate) fn unfinished(&mut self) -> &mut [u8] {
+        let start = self.moves.last().map_or(0, |made| made.end);
+        &mut self.bytes[start as usize..]
+    }
+
+    /// Forgets a successor that was begun, if there is one.
+    pub(crate) fn abandon(&mut self) {
+        let start = self.moves.last().map_or(0, |made| made.end);
+        self.bytes.truncate(start as usize);
+    }
+
     /// Says what goes wrong in the move that is added next.
     pub fn fault(&mut self, fault: u32) {
         self.fault = Some(fault);
@@ -397,7 +410,8 @@ impl Moves {
         start as usize..self.groups[idx].end as usize
     }
 
-    fn seal(&mut self, step: Step, successor: Successor) {
+    /// Adds a move whose successor is there already.
+    pub(crate) fn seal(&mut self, step: Step, successor: Successor) {
         let fault = self.fault.take();
         debug_assert!(
             successor != Successor::None || fault.is_some(),

@@ -29,25 +29,23 @@ impl Undo {
     pub(crate) fn push(&mut self, next: &[u8]) {
         let before = self.pieces.len();
         let old_len = self.state.len();
-        let common = old_len.min(next.len());
-        for (idx, (old, new)) in
-            self.state.chunks_mut(PIECE).zip(next[..common].chunks(PIECE)).enumerate()
-        {
-            // The last piece of the longer state is a different one, too.
+        let whole = old_len.min(next.len()) / PIECE;
+        let (olds, rest) = self.state.as_chunks_mut::<PIECE>();
+        for (idx, (old, new)) in olds.iter_mut().zip(next.as_chunks().0).enumerate() {
             if old != new {
-                let mut piece = [0; PIECE];
-                piece[..old.len()].copy_from_slice(old);
-                self.pieces.push((piece, idx as u32));
-                old[..new.len()].copy_from_slice(new);
+                self.pieces.push((*old, idx as u32));
+                *old = *new;
             }
         }
-        for (idx, old) in self.state.chunks(PIECE).enumerate().skip(common.div_ceil(PIECE)) {
+        // What is not a whole piece of both.
+        let olds = olds[whole..].iter().map(|old| &old[..]).chain([&*rest]);
+        for (idx, old) in olds.enumerate().filter(|(_, old)| !old.is_empty()) {
             let mut piece = [0; PIECE];
             piece[..old.len()].copy_from_slice(old);
-            self.pieces.push((piece, idx as u32));
+            self.pieces.push((piece, (whole + idx) as u32));
         }
-        self.state.truncate(common);
-        self.state.extend_from_slice(&next[common..]);
+        self.state.truncate(whole * PIECE);
+        self.state.extend_from_slice(&next[whole * PIECE..]);
         self.marks.push((old_len as u32, (self.pieces.len() - before) as u32));
     }
 

@@ -19,7 +19,7 @@ use super::lasso::{Found, Lasso};
 use super::product::{Cursor, Node, Product};
 use super::{Searched, statistics};
 use crate::options::Fairness;
-use crate::store::Pairs;
+use crate::store::Numbers;
 use crate::transitions::Transitions;
 use crate::watch::{Ended, PATIENCE, Watch};
 use mazurka_ltl::Automaton;
@@ -29,7 +29,7 @@ use std::collections::VecDeque;
 pub(super) fn search<T: Transitions>(
     graph: &mut Graph<'_, T>,
     automaton: &Automaton,
-    nodes: &Pairs,
+    nodes: &Numbers<1>,
     watch: &Watch<'_>,
 ) -> Searched {
     let mut product = Product::new(graph, automaton, nodes);

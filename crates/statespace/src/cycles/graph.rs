@@ -271,7 +271,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
     /// The bytes of a state.
     pub(super) fn state(&self, number: u32) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.store.get(number, self.program.width(), &mut bytes);
+        self.store.get(number, &mut bytes);
         bytes
     }
 
@@ -325,7 +325,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
     /// Finds the steps that are to be taken from a state.
     fn expand(&mut self, number: u32) -> (u32, u32) {
         let mut state = std::mem::take(&mut self.bytes);
-        self.store.get(number, self.program.width(), &mut state);
+        self.store.get(number, &mut state);
         let mut moves = std::mem::take(&mut self.moves);
         moves.clear();
         self.program.expand(&state, &mut moves);

@@ -17,7 +17,7 @@ pub use claim::{Claim, ClaimError, claim};
 use crate::confirm;
 use crate::options::{Construction, CycleSearch, Fairness, Options, OptionsError, Reduction};
 use crate::search::Outcome;
-use crate::store::{Pairs, Storage, Store, Tree};
+use crate::store::{Numbers, Storage, Store, Tree};
 use crate::transitions::Transitions;
 use crate::watch::{Ended, Watch};
 use graph::{Graph, Letters};
@@ -175,7 +175,7 @@ pub fn search_cycles<T: Transitions>(
     let mut program = program.clone();
     program.reduce_watched(reduction, options.fairness);
     let program = &program;
-    let (states, nodes) = (Tree::new(program.width()), Pairs::new());
+    let (states, nodes) = (Tree::by_number(), Numbers::new());
     let parts = cycles.parts();
     let mut graph =
         Graph::new(program.clone(), cycles.letters(), parts, &states, reduction, options);

@@ -16,7 +16,7 @@ use super::graph::{Arrow, Graph};
 use super::lasso::{Found, Lasso};
 use super::product::{Cursor, Node, Product};
 use super::{Searched, statistics};
-use crate::store::Pairs;
+use crate::store::Numbers;
 use crate::transitions::Transitions;
 use crate::watch::{Ended, PATIENCE, Watch};
 use mazurka_ltl::Automaton;
@@ -50,7 +50,7 @@ impl Frame {
 pub(super) fn search<T: Transitions>(
     graph: &mut Graph<'_, T>,
     automaton: &Automaton,
-    nodes: &Pairs,
+    nodes: &Numbers<1>,
     watch: &Watch<'_>,
 ) -> Searched {
     let product = Product::new(graph, automaton, nodes);

@@ -10,9 +10,11 @@ mod code;
 mod compile;
 mod describe;
 mod footprint;
+mod jit;
 mod liveness;
 mod merge;
 mod run;
+mod steps;
 mod stubborn;
 mod trail;
 mod view;
@@ -21,34 +23,46 @@ pub use compile::MachineError;
 pub use trail::TrailError;
 
 use crate::options::{Fairness, Reduction};
-use crate::transitions::{
-    Described, Labels, Moves, Safety, Sight, Step, Stuck, Successor, Transitions,
-};
-use code::{Code, Step as Do};
+use crate::transitions::{Described, Labels, Moves, Safety, Sight, Step, Stuck, Transitions};
+use code::Code;
+use jit::{Context, Jit};
 use mazurka_core::{Told, Violation, ViolationKind};
 use mazurka_model::{Expr, Program, Span};
-use run::Work;
 use std::cell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use steps::{Ending, Steps};
 use stubborn::Sets;
-use view::{Possible, Tables, View};
+use view::{Tables, View};
 
 /// A program that can be searched state by state.
 #[derive(Clone, Debug)]
 pub struct Machine {
     code: Arc<Code>,
     tables: Tables,
-    work: Work,
-    values: Vec<i64>,
+    steps: Steps,
     sets: Sets,
     reduction: Reduction,
-    /// Whether steps that concern nobody else are parts of the step before.
-    merges: bool,
-    /// Whether what nobody reads any more is forgotten.
-    forgets: bool,
-    /// Whether steps that a property may look at are never merged.
-    is_watched: bool,
+    tier: Tier,
+    /// How many states were expanded.
+    n_expanded: u32,
+    /// The steps as machine code, once somebody has asked for it and if it can be had.
+    jit: Arc<OnceLock<Option<Jit>>>,
 }
+
+/// How a machine computes what comes next. It makes no difference but in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Tier {
+    /// Step by step, and by machine code when there is a lot to do.
+    #[default]
+    Auto,
+    /// Step by step.
+    Interpreted,
+    /// By machine code wherever that is possible.
+    Compiled,
+}
+
+/// How many states are expanded before it is worth while to compile.
+const A_LOT: u32 = 10_000;
 
 impl Machine {
     /// Makes a program ready to run, or tells all that the machine cannot do.
@@ -59,11 +73,16 @@ impl Machine {
     /// The same, for a property over these propositions: truth values that no process computes.
     pub fn watching(program: &Program, propositions: &[Expr]) -> Result<Self, Vec<MachineError>> {
         let code = Arc::new(compile::compile(program, propositions)?);
-        let (tables, work, values) = (Tables::default(), Work::default(), Vec::new());
-        let (sets, reduction) = (Sets::default(), Reduction::Ample);
-        let (merges, forgets, is_watched) = (false, false, false);
-        let mut machine =
-            Self { code, tables, work, values, sets, reduction, merges, forgets, is_watched };
+        let mut machine = Self {
+            code,
+            tables: Tables::default(),
+            steps: Steps::default(),
+            sets: Sets::default(),
+            reduction: Reduction::Ample,
+            tier: Tier::default(),
+            n_expanded: 0,
+            jit: Arc::default(),
+        };
         match machine.begin() {
             Ok(()) => Ok(machine),
             Err(fault) => {
@@ -76,19 +95,19 @@ impl Machine {
 
     /// Makes the initial state.
     fn begin(&mut self) -> Result<(), u32> {
-        let code = self.code.clone();
-        self.work.begin(&code.globals, &Tables::default());
-        self.work.tables.scan(&code, &code.globals);
+        let (code, work) = (&*self.code, &mut self.steps.work);
+        work.begin(&code.globals, &Tables::default());
+        work.tables.scan(code, &code.globals);
         for (routine, arguments) in &code.processes {
-            let at = self.work.state.len();
-            self.work.start(&code, *routine, arguments)?;
+            let at = work.state.len();
+            work.start(code, *routine, arguments)?;
             if code.has_priorities {
-                self.work.state[at + 3] = code.routines[*routine as usize].priority;
+                work.state[at + 3] = code.routines[*routine as usize].priority;
             }
         }
-        if self.forgets {
-            for process in 0..u32::from(self.work.state[0]) {
-                liveness::forget(&code, &self.work.tables, &mut self.work.state, process);
+        if self.steps.ending.forgets {
+            for process in 0..u32::from(work.state[0]) {
+                liveness::forget(code, &work.tables, &mut work.state, process);
             }
         }
         Ok(())
@@ -102,21 +121,43 @@ impl Machine {
         merge::find(code);
         self
     }
+
+    /// Says how to compute what comes next.
+    pub fn with_tier(mut self, tier: Tier) -> Self {
+        self.tier = tier;
+        self
+    }
+
+    /// Whether machine code is to be used, which is there then, if it can be had at all.
+    fn is_compiled(&mut self) -> bool {
+        let is_wanted = match self.tier {
+            Tier::Auto => {
+                self.n_expanded = self.n_expanded.saturating_add(1);
+                self.n_expanded > A_LOT
+            }
+            Tier::Interpreted => false,
+            Tier::Compiled => true,
+        };
+        if is_wanted {
+            self.jit.get_or_init(|| Jit::new(&self.code));
+        }
+        is_wanted
+    }
 }
 
 impl Transitions for Machine {
     fn reduce(&mut self, reduction: Reduction) {
         self.reduction = reduction;
-        self.forgets = reduction != Reduction::None;
-        self.merges = self.forgets && self.code.reduces;
-        self.is_watched = false;
+        let forgets = reduction != Reduction::None;
+        let merges = forgets && self.code.reduces;
+        self.steps.ending = Ending { forgets, merges, is_watched: false };
     }
 
     fn reduce_watched(&mut self, reduction: Reduction, fairness: Fairness) {
         self.reduce(reduction);
-        self.is_watched = true;
+        self.steps.ending.is_watched = true;
         // A step is that of one process, or of two.
-        self.merges &= fairness == Fairness::None;
+        self.steps.ending.merges &= fairness == Fairness::None;
         // Which steps depend on each other is a part of what that asks for.
         if fairness == Fairness::Trace && reduction == Reduction::None {
             self.reduction = Reduction::Ample;
@@ -125,23 +166,29 @@ impl Transitions for Machine {
 
     fn initial(&mut self, state: &mut Vec<u8>) {
         self.begin().expect("it went well when the machine was made");
-        state.extend_from_slice(&self.work.state);
+        state.extend_from_slice(&self.steps.work.state);
     }
 
     fn expand(&mut self, state: &[u8], moves: &mut Moves) {
-        let code = self.code.clone();
-        self.tables.scan(&code, state);
+        let is_compiled = self.is_compiled();
+        self.tables.scan(&self.code, state);
+        let Self { code, tables, steps, jit, .. } = self;
+        let jit = jit.get().and_then(Option::as_ref).filter(|_| is_compiled);
         let alone = state[1];
         for timeout in [false, true] {
+            let fault = cell::Cell::new(None);
+            let view = View { code, state, tables, timeout, fault: &fault };
+            let mut context = Context::new(view, jit, steps, moves);
             for process in (0..u32::from(state[0])).rev() {
                 if alone == 0 || u32::from(alone) == process + 1 {
-                    self.moves_of(&code, state, process, timeout, moves);
-                    let is_visible = alone != 0 || self.is_visible(state, process);
-                    moves.close(process, Safety::Dependent, is_visible);
+                    context.moves_of(view, process);
+                    let is_visible = alone != 0 || view.place_of(process).is_visible;
+                    context.moves().close(process, Safety::Dependent, is_visible);
                 }
             }
-            if !timeout && alone == 0 {
-                self.find_sets(&code, state, moves);
+            let reduces = code.reduces && self.reduction != Reduction::None;
+            if reduces && !timeout && alone == 0 && moves.groups().len() > 1 {
+                self.sets.find(code, tables, state, self.reduction, moves);
             }
             if !moves.is_empty() || !code.uses_timeout {
                 return;
@@ -234,251 +281,4 @@ impl Machine {
         let tables = &self.tables;
         ask(View { code: &self.code, state, tables, timeout: false, fault: &fault })
     }
-
-    /// Whether the moves of a process may change what a property looks at.
-    fn is_visible(&self, state: &[u8], process: u32) -> bool {
-        let fault = cell::Cell::new(None);
-        let (code, tables) = (&*self.code, &self.tables);
-        let view = View { code, state, tables, timeout: false, fault: &fault };
-        view.place_of(process).is_visible
-    }
-
-    /// Tells which moves may stand for all others.
-    fn find_sets(&mut self, code: &Code, state: &[u8], moves: &mut Moves) {
-        let is_asked = self.reduction != Reduction::None && moves.groups().len() > 1;
-        if is_asked && code.reduces {
-            self.sets.find(code, &self.tables, state, self.reduction, moves);
-        }
-    }
-
-    /// Tells the moves of one process.
-    fn moves_of(
-        &mut self,
-        code: &Code,
-        state: &[u8],
-        process: u32,
-        timeout: bool,
-        moves: &mut Moves,
-    ) {
-        let fault = cell::Cell::new(None);
-        let tables = std::mem::take(&mut self.tables);
-        let view = View { code, state, tables: &tables, timeout, fault: &fault };
-        if view.is_allowed(process) {
-            self.edges_of(view, process, moves);
-        }
-        self.tables = tables;
-    }
-
-    fn edges_of(&mut self, view: View<'_>, process: u32, moves: &mut Moves) {
-        let mut has_moved = false;
-        let mut escape = None;
-        for number in view.place_of(process).edges.clone() {
-            let edge = &view.code.edges[number as usize];
-            if escape.is_some() && edge.escape != escape {
-                break;
-            }
-            if edge.otherwise && has_moved {
-                continue;
-            }
-            let n_before = moves.len();
-            let possible = view.possible(edge.guard, &edge.step, process);
-            if let Some(fault) = view.fault.take() {
-                moves.fault(fault);
-                moves.push(step(process, number), Successor::None, &[]);
-                has_moved = true;
-                continue;
-            }
-            match possible {
-                Possible::No => {}
-                Possible::WithPartner => self.rendezvous(view, process, number, moves),
-                _ => self.single(view, process, number, possible, moves),
-            }
-            if moves.len() > n_before {
-                has_moved = true;
-                escape = edge.escape;
-            }
-        }
-    }
-
-    /// A step of one process.
-    fn single(
-        &mut self,
-        view: View<'_>,
-        process: u32,
-        number: u32,
-        possible: Possible,
-        moves: &mut Moves,
-    ) {
-        let edge = &view.code.edges[number as usize];
-        self.work.begin(view.state, view.tables);
-        let done = self.work.act(view.code, &edge.step, process, possible);
-        let done = done.map(|failed| failed.or(Self::promised(view, process, number)));
-        self.push(view.code, step(process, number), process, number, done, moves);
-    }
-
-    /// The steps in which others take what a process sends.
-    fn rendezvous(&mut self, view: View<'_>, process: u32, number: u32, moves: &mut Moves) {
-        let Do::Send(message) = view.code.edges[number as usize].step else { return };
-        let message = &view.code.messages[message as usize];
-        let channel = view.value(message.channel, process);
-        let Some((_, kind)) = view.channel(channel) else { return };
-        let mut values = std::mem::take(&mut self.values);
-        view.sent(message, process, kind, &mut values);
-        for partner in (0..view.n_processes()).rev().filter(|&other| other != process) {
-            if view.is_provided(partner) {
-                self.taken_by(view, (process, number), partner, channel, &values, moves);
-            }
-        }
-        self.values = values;
-    }
-
-    fn taken_by(
-        &mut self,
-        view: View<'_>,
-        (process, number): (u32, u32),
-        partner: u32,
-        channel: i64,
-        values: &[i64],
-        moves: &mut Moves,
-    ) {
-        let code = view.code;
-        let mut escape = None;
-        let edges = view.place_of(partner).edges.clone();
-        for (choice, other) in edges.enumerate() {
-            let theirs = &code.edges[other as usize];
-            if escape.is_some() && theirs.escape != escape {
-                break;
-            }
-            let taken = view.takes(other, partner, channel, values);
-            if let Some(fault) = view.fault.take() {
-                moves.fault(fault);
-                let step =
-                    Step { process, edge: number, choice: choice as u32, partner: Some(partner) };
-                moves.push(step, Successor::None, &[]);
-                continue;
-            }
-            let Some((message, within)) = taken else { continue };
-            escape = theirs.escape;
-            self.work.begin(view.state, view.tables);
-            self.work.go_to(process, code.edges[number as usize].to);
-            let fields = &code.messages[message as usize].fields;
-            let sent = self.work.event(code, true, channel, values);
-            let failed = sent.or(self.work.event(code, false, channel, values));
-            let failed = failed.or(Self::promised(view, process, number));
-            let failed = failed.or(Self::promised(view, partner, other));
-            let mut done = self.work.deliver(code, fields, values, partner).map(|()| failed);
-            if let (Ok(_), Some(first), Do::Indivisible { end, .. }) = (done, within, &theirs.step)
-            {
-                done = self.work.rest_at_once(code, partner, first, *end).map(|it| failed.or(it));
-            }
-            let step =
-                Step { process, edge: number, choice: choice as u32, partner: Some(partner) };
-            moves.pass(other);
-            self.push(code, step, partner, other, done, moves);
-        }
-    }
-
-    /// Adds the move that `work` is the successor of. `mover` is who may go on alone.
-    fn push(
-        &mut self,
-        code: &Code,
-        step: Step,
-        mover: u32,
-        number: u32,
-        done: Result<Option<u32>, u32>,
-        moves: &mut Moves,
-    ) {
-        self.work.passed.iter().for_each(|&edge| moves.pass(edge));
-        let failed = match done {
-            Err(fault) => {
-                moves.fault(fault);
-                moves.push(step, Successor::None, &[]);
-                return;
-            }
-            Ok(failed) => failed,
-        };
-        let edge = &code.edges[number as usize];
-        if !matches!(edge.step, Do::Die) {
-            self.work.go_to(mover, edge.to);
-        }
-        if let Some(at) = code.last {
-            self.work.state[at as usize] = step.process as u8;
-        }
-        self.forget(code, step, mover);
-        let goes_on = edge.atomic && self.can_go_on(code, mover);
-        let alone = if goes_on { Some(mover) } else { self.merged(code, step, mover) };
-        self.work.state[1] = alone.map_or(0, |process| process as u8 + 1);
-        if alone.is_none() {
-            for range in &code.scratch {
-                self.work.state[range.clone()].copy_from_slice(&code.globals[range.clone()]);
-            }
-        }
-        if let Some(fault) = failed {
-            moves.fault(fault);
-        }
-        let successor = if alone.is_some() { Successor::Transient } else { Successor::Stored };
-        moves.push(step, successor, &self.work.state);
-    }
-
-    /// Whether another process has the end of the channel that a process uses here.
-    fn promised(view: View<'_>, process: u32, number: u32) -> Option<u32> {
-        let (sends, message, fault) = match view.code.edges[number as usize].step {
-            Do::Send(message) => (true, message, code::fault::EXCLUSIVE_SEND),
-            Do::Receive(message) => (false, message, code::fault::EXCLUSIVE_RECEIVE),
-            _ => return None,
-        };
-        if !view.code.has_exclusive {
-            return None;
-        }
-        let message = &view.code.messages[message as usize];
-        let channel = view.value(message.channel, process);
-        let is_theirs = |other: u32| {
-            let routine = &view.code.routines[view.routine_of(other) as usize];
-            let mut promises = routine.exclusive.iter();
-            promises.any(|(theirs, node)| *theirs == sends && view.value(*node, other) == channel)
-        };
-        let others = (0..view.n_processes()).filter(|&other| other != process);
-        others.into_iter().any(is_theirs).then_some(fault)
-    }
-
-    /// Forgets what is dead where those stand who have moved.
-    fn forget(&mut self, code: &Code, step: Step, mover: u32) {
-        if !self.forgets {
-            return;
-        }
-        let n_processes = u32::from(self.work.state[0]);
-        for process in [mover, step.process, n_processes.wrapping_sub(1)] {
-            if process < n_processes {
-                liveness::forget(code, &self.work.tables, &mut self.work.state, process);
-            }
-        }
-    }
-
-    /// Who goes on alone behind a step because that concerns nobody else.
-    fn merged(&self, code: &Code, step: Step, mover: u32) -> Option<u32> {
-        if !self.merges {
-            return None;
-        }
-        let n_processes = u32::from(self.work.state[0]);
-        let youngest = n_processes.checked_sub(1);
-        let fault = cell::Cell::new(None);
-        let view = self.work.view(code, &fault);
-        let is_merged = |&process: &u32| {
-            process < n_processes
-                && view.place_of(process).is_merged
-                && !(self.is_watched && view.place_of(process).is_visible)
-                && self.can_go_on(code, process)
-        };
-        [Some(mover), Some(step.process), youngest].into_iter().flatten().find(is_merged)
-    }
-
-    fn can_go_on(&self, code: &Code, process: u32) -> bool {
-        let fault = cell::Cell::new(None);
-        let view = self.work.view(code, &fault);
-        view.is_allowed(process) && view.can_move(process)
-    }
-}
-
-fn step(process: u32, edge: u32) -> Step {
-    Step { process, edge, choice: 0, partner: None }
 }

@@ -28,6 +28,7 @@ impl Work {
         self.state.clear();
         self.state.extend_from_slice(state);
         self.tables.processes.clone_from(&tables.processes);
+        self.tables.routines.clone_from(&tables.routines);
         self.tables.channels.clone_from(&tables.channels);
         self.passed.clear();
     }
@@ -311,6 +312,8 @@ impl Work {
         self.state.truncate(self.tables.processes[process as usize] as usize);
         self.state[0] -= 1;
         self.tables.processes.pop();
+        // The channels are still those of everybody, so the next look is at everything.
+        self.tables.routines.clear();
     }
 
     /// Runs from one location to another in one step.

@@ -7,25 +7,50 @@ use std::cell;
 /// Where the processes and the channels of a state are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
+    /// Where the part of each process begins.
     pub(super) processes: Vec<u32>,
+    /// What each of them is. Everything else follows from it.
+    pub(super) routines: Vec<u8>,
     /// All channels, those of the program first.
-    pub(super) channels: Vec<(u32, u16)>,
+    pub(super) channels: Vec<ChannelPlace>,
+}
+
+/// Where a channel is, and what.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct ChannelPlace {
+    pub(super) at: u32,
+    pub(super) kind: u32,
 }
 
 impl Tables {
     /// Finds everything in a state.
     pub(super) fn scan(&mut self, code: &Code, state: &[u8]) {
+        if self.fits(code, state) {
+            return;
+        }
         self.processes.clear();
+        self.routines.clear();
         self.channels.clear();
-        self.channels.extend_from_slice(&code.channels);
+        let place = |at: u32, kind: u16| ChannelPlace { at, kind: u32::from(kind) };
+        self.channels.extend(code.channels.iter().map(|&(at, kind)| place(at, kind)));
         let mut at = code.globals.len() as u32;
         for _ in 0..state[0] {
             self.processes.push(at);
+            self.routines.push(state[at as usize]);
             let routine = &code.routines[state[at as usize] as usize];
-            let own = routine.channels.iter().map(|(offset, kind)| (at + offset, *kind));
+            let own = routine.channels.iter().map(|&(offset, kind)| place(at + offset, kind));
             self.channels.extend(own);
             at += routine.size;
         }
+    }
+
+    /// Whether everything is where it was in the state before, as it nearly always is.
+    fn fits(&self, code: &Code, state: &[u8]) -> bool {
+        let mut processes = self.processes.iter().zip(&self.routines);
+        usize::from(state[0]) == self.routines.len()
+            && self.channels.len() >= code.channels.len()
+            && processes.all(|(&at, &routine)| state.get(at as usize) == Some(&routine))
     }
 }
 
@@ -229,7 +254,7 @@ impl<'a> View<'a> {
     pub(super) fn channel(self, number: i64) -> Option<(usize, usize)> {
         let idx = usize::try_from(number - 1).ok();
         match idx.and_then(|idx| self.tables.channels.get(idx)) {
-            Some(&(at, kind)) => Some((at as usize, kind as usize)),
+            Some(place) => Some((place.at as usize, place.kind as usize)),
             None => {
                 self.wrong(fault::CHANNEL);
                 None

@@ -5,7 +5,7 @@
 //! Differs from the paper: several workers share the table. Two that come to a state at the same moment
 //! may each set one of its bits, and then both take it for new: it is counted and expanded twice.
 
-use super::index::Full;
+use super::table::Full;
 use super::{Seen, Session, Store, hashes};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -48,8 +48,18 @@ impl Store for Bitstate {
 }
 
 impl Session for &Bitstate {
-    fn try_insert(&mut self, state: &[u8]) -> Result<Seen, Full> {
-        let [first, second] = hashes(state);
+    /// Its hashes.
+    type Key = [u64; 2];
+
+    fn key(&mut self, state: &[u8]) -> Result<[u64; 2], Full> {
+        Ok(hashes(state))
+    }
+
+    fn find(&self, _hashes: [u64; 2], _state: &[u8]) -> Option<u32> {
+        None
+    }
+
+    fn try_insert(&mut self, [first, second]: [u64; 2], _state: &[u8]) -> Result<Seen, Full> {
         let mut is_new = false;
         for idx in 0..BITS {
             let hash = first.wrapping_add(idx.wrapping_mul(second | 1));

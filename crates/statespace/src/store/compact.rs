@@ -5,7 +5,8 @@
 //!
 //! Differs from the paper: the table grows.
 
-use super::index::{Found, Full, Index, Reader};
+use super::index::{Found, Index, IndexReader};
+use super::table::Full;
 use super::{Seen, Session, Store, hashes};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -47,13 +48,23 @@ impl Store for Compact {
 
 /// One worker's access to the hashes.
 pub(crate) struct CompactSession<'a> {
-    index: Reader<'a>,
+    index: IndexReader<'a>,
     n_states: &'a AtomicU32,
 }
 
 impl Session for CompactSession<'_> {
-    fn try_insert(&mut self, state: &[u8]) -> Result<Seen, Full> {
-        let [hash, _] = hashes(state);
+    /// Its hash.
+    type Key = u64;
+
+    fn key(&mut self, state: &[u8]) -> Result<u64, Full> {
+        Ok(hashes(state)[0])
+    }
+
+    fn find(&self, _hash: u64, _state: &[u8]) -> Option<u32> {
+        None
+    }
+
+    fn try_insert(&mut self, hash: u64, _state: &[u8]) -> Result<Seen, Full> {
         // One less than there are, since a slot has no room for the last number.
         let half = (hash as u32).min(u32::MAX - 1);
         Ok(match self.index.find_or_insert(hash, |other| other == half, || half)? {

@@ -1,7 +1,8 @@
 //! Every state as it is: its bytes in one long array of words, found by an index.
 
 use super::chunked::Chunked;
-use super::index::{Full, Index, Reader, seen};
+use super::index::{Index, IndexReader, seen};
+use super::table::Full;
 use super::{Seen, Session, Store, hashes};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -63,7 +64,7 @@ impl Store for Exact {
 /// One worker's access to the states.
 pub(crate) struct ExactSession<'a> {
     store: &'a Exact,
-    index: Reader<'a>,
+    index: IndexReader<'a>,
     /// A number that was taken for a state when another worker was faster.
     spare: Option<u32>,
     /// Words that were taken and not used yet.
@@ -71,11 +72,22 @@ pub(crate) struct ExactSession<'a> {
 }
 
 impl Session for ExactSession<'_> {
-    fn try_insert(&mut self, state: &[u8]) -> Result<Seen, Full> {
+    /// Its hash.
+    type Key = u64;
+
+    fn key(&mut self, state: &[u8]) -> Result<u64, Full> {
+        Ok(hashes(state)[0])
+    }
+
+    fn find(&self, hash: u64, state: &[u8]) -> Option<u32> {
+        self.index.find(hash, |number| self.store.is(number, state))
+    }
+
+    fn try_insert(&mut self, hash: u64, state: &[u8]) -> Result<Seen, Full> {
         let (store, spare, room) = (self.store, &mut self.spare, &mut self.room);
         let mut offered = None;
         let found = self.index.find_or_insert(
-            hashes(state)[0],
+            hash,
             |number| store.is(number, state),
             || {
                 let number =

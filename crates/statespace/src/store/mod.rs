@@ -7,15 +7,18 @@ mod chunked;
 mod compact;
 mod exact;
 mod index;
-mod pairs;
+mod numbers;
+mod prefetch;
+mod roots;
+mod table;
 mod tree;
 
 pub(crate) use bitstate::Bitstate;
 pub(crate) use chunked::Chunked;
 pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
-pub(crate) use index::Full;
-pub(crate) use pairs::{Pairs, PairsReader};
+pub(crate) use numbers::{Numbers, NumbersReader};
+pub(crate) use table::Full;
 pub(crate) use tree::{Tree, TreeSession};
 
 /// How states are stored.
@@ -99,8 +102,25 @@ pub(crate) trait Store: Sync {
 
 /// One worker's access to the states.
 pub(crate) trait Session {
+    /// What a state is found by. It stays the same for as long as the store is there.
+    type Key: Copy + Default;
+
+    /// Gets ready for states that differ little from this one.
+    fn near(&mut self, _state: &[u8]) -> Result<(), Full> {
+        Ok(())
+    }
+
+    /// What a state is found by.
+    fn key(&mut self, state: &[u8]) -> Result<Self::Key, Full>;
+
+    /// Says that a state is going to be looked up soon, so that memory is under way.
+    fn touch(&self, _key: Self::Key) {}
+
+    /// The number of a state that is there, if the store can tell.
+    fn find(&self, key: Self::Key, state: &[u8]) -> Option<u32>;
+
     /// Adds a state, if it can be done without making tables larger.
-    fn try_insert(&mut self, state: &[u8]) -> Result<Seen, Full>;
+    fn try_insert(&mut self, key: Self::Key, state: &[u8]) -> Result<Seen, Full>;
 
     /// Begins to use the tables.
     fn open(&mut self);
@@ -111,12 +131,12 @@ pub(crate) trait Session {
     /// Makes the tables larger that are full.
     fn grow(&mut self);
 
-    /// Adds a state.
+    /// Does something that needs room, and makes it if there is none.
     #[inline]
-    fn insert(&mut self, state: &[u8]) -> Seen {
+    fn growing<T>(&mut self, mut step: impl FnMut(&mut Self) -> Result<T, Full>) -> T {
         loop {
-            match self.try_insert(state) {
-                Ok(seen) => return seen,
+            match step(self) {
+                Ok(done) => return done,
                 Err(Full) => {
                     self.close();
                     self.grow();
@@ -124,6 +144,15 @@ pub(crate) trait Session {
                 }
             }
         }
+    }
+
+    /// Adds a state, and gets ready for others that differ little from it.
+    fn insert(&mut self, state: &[u8]) -> Seen {
+        self.growing(|session| {
+            session.near(state)?;
+            let key = session.key(state)?;
+            session.try_insert(key, state)
+        })
     }
 }
 

@@ -1,64 +1,89 @@
-//! Tree compression: a state is a pair of halves, each half is a pair of quarters, and every pair that
-//! has been seen is kept once and has a number.
+//! Tree compression: a state is pieces of 16 bytes, every piece that has been seen is kept once and has a
+//! number, up to four numbers are a piece again, and in the end a state is a pair of numbers.
 //!
 //! Implements Laarman, van de Pol and Weber, *Parallel Recursive State Compression for Free* (SPIN
 //! 2011).
 //!
 //! | paper                           | here                                        |
 //! |---------------------------------|---------------------------------------------|
-//! | tree table                      | [`Pairs`], one for inner nodes, one for roots |
-//! | incremental insertion           | [`TreeSession::level`]: what did not change since the last state is not looked up |
-//! | lookup, find-or-put             | [`PairsReader::number`]                     |
+//! | tree table                      | [`Numbers`] for inner nodes, [`Roots`] for roots |
+//! | incremental insertion           | [`TreeSession::key`]: only what is different from a state nearby is looked up |
+//! | lookup, find-or-put             | [`NumbersReader::recall`], [`RootsReader::number`] |
 //!
-//! Differs from the paper: the tables grow, so that a number is not a place in a table. States may have
-//! different lengths; a root then knows the length. Roots are numbered in the order of discovery, and
-//! other tables of a search go by these numbers. It is exact: nothing is ever taken for something else.
+//! Differs from the paper: a node has up to four children, which makes the tree half as high. The tables
+//! grow, so that a number is not a place in a table. States may have different lengths: behind its bytes
+//! a state has a one, and then zeroes up to a full piece; a root knows how many pieces there are. Roots
+//! are numbered in the order of discovery, and other tables of a search go by these numbers. It is
+//! exact: nothing is ever taken for something else.
 
-use super::index::Full;
-use super::pairs::{Pairs, PairsReader};
+use super::chunked::Chunked;
+use super::numbers::{Numbers, NumbersReader};
+use super::roots::{Roots, RootsReader};
+use super::table::Full;
 use super::{Seen, Session, Store};
-use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The bytes of a piece.
+const PIECE: usize = 16;
 
 /// The states of a search, compressed.
 pub(crate) struct Tree {
-    inner: Pairs,
-    roots: Pairs,
-    /// Whether all states have the same number of bytes; if not, the roots know theirs.
-    is_fixed: bool,
+    nodes: Numbers<2>,
+    roots: Roots,
+    by_number: Option<ByNumber>,
+}
+
+/// What the roots are, by their numbers: for those who want states back.
+struct ByNumber {
+    pairs: Chunked<AtomicU64>,
+    shapes: Chunked<AtomicU32>,
 }
 
 impl Tree {
-    /// A store for states of so many bytes, or of any number of them.
-    pub(crate) fn new(width: Option<usize>) -> Self {
-        Self { inner: Pairs::new(), roots: Pairs::new(), is_fixed: width.is_some() }
+    /// A store that tells whether a state is there.
+    pub(crate) fn new() -> Self {
+        Self { nodes: Numbers::new(), roots: Roots::new(), by_number: None }
     }
-}
 
-impl Tree {
-    /// Writes the bytes of the state with this number, `width` of them if all have as many.
-    pub(crate) fn get(&self, number: u32, width: Option<usize>, state: &mut Vec<u8>) {
-        let (pair, mark) = self.roots.get(number);
-        let len = width.unwrap_or(mark as usize);
-        let mut sizes = vec![len.div_ceil(4).max(2)];
+    /// A store that gives states back.
+    pub(crate) fn by_number() -> Self {
+        let by_number = ByNumber { pairs: Chunked::new(), shapes: Chunked::new() };
+        Self { by_number: Some(by_number), ..Self::new() }
+    }
+
+    /// Writes the bytes of the state with this number.
+    pub(crate) fn get(&self, number: u32, state: &mut Vec<u8>) {
+        let by_number = self.by_number.as_ref().expect("this store was made to give states back");
+        let pair = by_number.pairs.at(number as usize).load(Ordering::Relaxed);
+        let shape = by_number.shapes.at(number as usize).load(Ordering::Relaxed);
+        let mut sizes = vec![shape as usize];
         while let Some(&size) = sizes.last().filter(|&&size| size > 2) {
-            sizes.push(size.div_ceil(2));
+            sizes.push(size.div_ceil(arity(size)));
         }
         let mut level = vec![(pair >> 32) as u32, pair as u32];
         for &size in sizes.iter().rev().skip(1) {
-            let mut below = Vec::with_capacity(size);
-            for (idx, &node) in level.iter().enumerate() {
-                if 2 * idx + 1 == size {
-                    below.push(node);
-                } else {
-                    let (pair, _) = self.inner.get(node);
-                    below.extend([(pair >> 32) as u32, pair as u32]);
-                }
+            let mut below = Vec::with_capacity(size + arity(size));
+            for &node in &level {
+                let children = children(self.nodes.get(node));
+                below.extend_from_slice(&children[..arity(size)]);
             }
+            below.truncate(size);
             level = below;
         }
+        level.truncate(shape as usize);
         state.clear();
-        state.extend(level.iter().flat_map(|word| word.to_le_bytes()));
-        state.truncate(len);
+        for &piece in &level {
+            state.extend(self.nodes.get(piece).iter().flat_map(|word| word.to_le_bytes()));
+        }
+        let end = state.iter().rposition(|&byte| byte != 0).expect("there is a one at its end");
+        state.truncate(end);
+    }
+
+    fn note(&self, number: u32, pair: u64, shape: u32) {
+        if let Some(by_number) = &self.by_number {
+            by_number.pairs.make(number as usize).store(pair, Ordering::Relaxed);
+            by_number.shapes.make(number as usize).store(shape, Ordering::Relaxed);
+        }
     }
 }
 
@@ -67,129 +92,216 @@ impl Store for Tree {
 
     fn session(&self) -> TreeSession<'_> {
         let mut session = TreeSession {
-            inner: self.inner.reader(),
+            tree: self,
+            nodes: self.nodes.reader(),
             roots: self.roots.reader(),
-            is_fixed: self.is_fixed,
+            pieces: Vec::new(),
             levels: Vec::new(),
-            len: None,
+            changed: Vec::new(),
+            undo: Vec::new(),
         };
         session.open();
         session
     }
 
     fn bytes(&self) -> u64 {
-        self.inner.bytes() + self.roots.bytes()
+        let by_number = self.by_number.as_ref().map(|it| it.pairs.bytes() + it.shapes.bytes());
+        self.nodes.bytes() + self.roots.bytes() + by_number.unwrap_or(0)
     }
 }
 
 /// One worker's access to the states.
 pub(crate) struct TreeSession<'a> {
-    inner: PairsReader<'a>,
-    roots: PairsReader<'a>,
-    is_fixed: bool,
-    /// The tree of the state before: its words, their pairs, the pairs of these, down to two numbers.
+    tree: &'a Tree,
+    nodes: NumbersReader<'a, 2>,
+    roots: RootsReader<'a>,
+    /// The state nearby, in pieces; none if there is no such state.
+    pieces: Vec<[u64; 2]>,
+    /// Its tree: the numbers of the pieces, of groups of these, up to one number or two.
     levels: Vec<Vec<u32>>,
-    /// The bytes that it had, if all of its tree is there.
-    len: Option<usize>,
+    /// The nodes of a level that are not those of the state nearby.
+    changed: Vec<u32>,
+    /// Nodes of its tree that are others for the moment: the level, the node, and what it was.
+    undo: Vec<(u32, u32, u32)>,
+}
+
+/// What a tree finds a state by: the root, and the number of pieces.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Key {
+    pair: u64,
+    shape: u32,
 }
 
 impl Session for TreeSession<'_> {
-    fn try_insert(&mut self, state: &[u8]) -> Result<Seen, Full> {
-        self.shape(state.len())?;
-        let mut changed = self.leaves(state);
-        // Until all levels are done, the tree is neither the last one nor this one.
-        let len = self.len.take();
-        for level in 1..self.levels.len() {
-            changed = self.level(level, changed)?;
+    type Key = Key;
+
+    fn near(&mut self, state: &[u8]) -> Result<(), Full> {
+        let is_other = self.shape(state.len());
+        self.changed.clear();
+        for (idx, old) in self.pieces.iter_mut().enumerate() {
+            let new = piece(state, idx);
+            if is_other || *old != new {
+                *old = new;
+                self.changed.push(idx as u32);
+            }
         }
-        self.len = len;
-        let top = self.levels.last().expect("there is a level");
-        let pair = u64::from(top[0]) << 32 | u64::from(top[1]);
-        let len = if self.is_fixed { 0 } else { state.len() as u32 };
-        self.roots.number(pair, len)
+        self.undo.clear();
+        let done = self.leaves(state).and_then(|()| self.climb());
+        if done.is_err() {
+            self.pieces.clear();
+        }
+        done
+    }
+
+    #[inline]
+    fn key(&mut self, state: &[u8]) -> Result<Key, Full> {
+        if self.pieces.len() != n_pieces(state.len()) {
+            self.near(state)?;
+            return Ok(self.root());
+        }
+        self.changed.clear();
+        for (idx, old) in self.pieces.iter().enumerate() {
+            if *old != piece(state, idx) {
+                self.changed.push(idx as u32);
+            }
+        }
+        self.undo.clear();
+        let done = self.leaves(state).and_then(|()| self.climb());
+        let key = self.root();
+        for &(level, node, old) in &self.undo {
+            self.levels[level as usize][node as usize] = old;
+        }
+        done.map(|()| key)
+    }
+
+    #[inline]
+    fn touch(&self, key: Key) {
+        self.roots.touch(key.pair, key.shape);
+    }
+
+    #[inline]
+    fn find(&self, key: Key, _state: &[u8]) -> Option<u32> {
+        self.roots.find(key.pair, key.shape)
+    }
+
+    #[inline]
+    fn try_insert(&mut self, Key { pair, shape }: Key, _state: &[u8]) -> Result<Seen, Full> {
+        self.roots.number(pair, shape, |number| self.tree.note(number, pair, shape))
     }
 
     fn open(&mut self) {
-        self.inner.open();
+        self.nodes.open();
         self.roots.open();
     }
 
     fn close(&mut self) {
-        self.inner.close();
+        self.nodes.close();
         self.roots.close();
     }
 
     fn grow(&mut self) {
-        self.inner.grow();
+        self.nodes.grow();
         self.roots.grow();
     }
 }
 
 impl TreeSession<'_> {
-    /// Makes room for the tree of a state of `len` bytes. Nothing of the last tree is of use if its
-    /// shape was another one.
-    fn shape(&mut self, len: usize) -> Result<(), Full> {
-        if self.len == Some(len) {
-            return Ok(());
+    /// Makes room for the tree of a state of `len` bytes. Returns whether its shape is another one than
+    /// before: then nothing of the last tree is of use.
+    fn shape(&mut self, len: usize) -> bool {
+        let mut nodes = n_pieces(len);
+        if self.pieces.len() == nodes {
+            return false;
         }
+        self.pieces.resize(nodes, [0; 2]);
         self.levels.clear();
-        let mut nodes = len.div_ceil(4).max(2);
         self.levels.push(vec![0; nodes]);
         while nodes > 2 {
-            nodes = nodes.div_ceil(2);
+            nodes = nodes.div_ceil(arity(nodes));
             self.levels.push(vec![0; nodes]);
         }
-        // A tree of zeroes, with its real numbers.
-        self.len = None;
-        for level in 1..self.levels.len() {
-            self.look_up(level, 0..self.levels[level].len())?;
+        true
+    }
+
+    /// Finds the numbers of the pieces that have changed.
+    #[inline]
+    fn leaves(&mut self, state: &[u8]) -> Result<(), Full> {
+        for &idx in &self.changed {
+            let number = self.nodes.recall(piece(state, idx as usize))?;
+            let node = &mut self.levels[0][idx as usize];
+            self.undo.push((0, idx, std::mem::replace(node, number)));
         }
-        self.len = Some(len);
         Ok(())
     }
 
-    /// Writes the words of a state, and returns which of them are others than before.
-    fn leaves(&mut self, state: &[u8]) -> Range<usize> {
-        let leaves = &mut self.levels[0];
-        let (mut first, mut end) = (usize::MAX, 0);
-        for (idx, bytes) in state.chunks(4).enumerate() {
-            let word = match bytes.try_into() {
-                Ok(bytes) => u32::from_le_bytes(bytes),
-                Err(_) => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
-            };
-            if leaves[idx] != word {
-                leaves[idx] = word;
-                first = first.min(idx);
-                end = idx + 1;
+    /// Finds the numbers of all nodes above those that have changed.
+    #[inline]
+    fn climb(&mut self) -> Result<(), Full> {
+        for level in 1..self.levels.len() {
+            let (below, above) = self.levels.split_at_mut(level);
+            let below = &below[level - 1];
+            let arity = arity(below.len());
+            self.changed.iter_mut().for_each(|node| *node /= arity as u32);
+            self.changed.dedup();
+            for &parent in &self.changed {
+                let first = parent as usize * arity;
+                let group = &below[first..below.len().min(first + arity)];
+                let number = self.nodes.recall(node(group))?;
+                let place = &mut above[0][parent as usize];
+                self.undo.push((level as u32, parent, std::mem::replace(place, number)));
             }
         }
-        first.min(end)..end
-    }
-
-    /// Finds the numbers of the pairs of one level where something below them has changed, and returns
-    /// which of them did.
-    fn level(&mut self, level: usize, below: Range<usize>) -> Result<Range<usize>, Full> {
-        if below.is_empty() {
-            return Ok(0..0);
-        }
-        let nodes = below.start / 2..(below.end - 1) / 2 + 1;
-        self.look_up(level, nodes.clone())?;
-        Ok(nodes)
-    }
-
-    fn look_up(&mut self, level: usize, nodes: Range<usize>) -> Result<(), Full> {
-        let (below, above) = self.levels.split_at_mut(level);
-        let below = &below[level - 1];
-        for node in nodes {
-            above[0][node] = match below[2 * node..] {
-                [left, right, ..] => {
-                    self.inner.number(u64::from(left) << 32 | u64::from(right), 0)?.number()
-                }
-                // Without a partner it goes up as it is.
-                [left] => left,
-                [] => unreachable!("a node has something below it"),
-            };
-        }
         Ok(())
     }
+
+    /// What the tree as it is comes to.
+    fn root(&self) -> Key {
+        let pair = match self.levels.last().map(Vec::as_slice) {
+            Some(&[left, right]) => u64::from(left) << 32 | u64::from(right),
+            Some(&[only]) => u64::from(only) << 32,
+            _ => unreachable!("a tree ends in one node or two"),
+        };
+        Key { pair, shape: self.pieces.len() as u32 }
+    }
+}
+
+/// How many children a node has above a level of so many nodes. The last one may have fewer.
+#[inline]
+fn arity(nodes: usize) -> usize {
+    if nodes <= 8 { nodes.div_ceil(2) } else { 4 }
+}
+
+/// Up to four numbers as a piece.
+#[inline]
+fn node(numbers: &[u32]) -> [u64; 2] {
+    let at = |idx: usize| numbers.get(idx).map_or(0, |&number| u64::from(number));
+    [at(0) << 32 | at(1), at(2) << 32 | at(3)]
+}
+
+/// The numbers of a piece.
+fn children([first, second]: [u64; 2]) -> [u32; 4] {
+    [(first >> 32) as u32, first as u32, (second >> 32) as u32, second as u32]
+}
+
+/// How many pieces the bytes of a state and the one behind them make.
+#[inline]
+fn n_pieces(len: usize) -> usize {
+    len / PIECE + 1
+}
+
+/// A piece of a state.
+#[inline]
+fn piece(state: &[u8], idx: usize) -> [u64; 2] {
+    let rest = &state[idx * PIECE..];
+    let bytes: [u8; PIECE] = match rest.first_chunk() {
+        Some(bytes) => *bytes,
+        None => {
+            let mut bytes = [0; PIECE];
+            bytes[..rest.len()].copy_from_slice(rest);
+            bytes[rest.len()] = 1;
+            bytes
+        }
+    };
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("it has eight bytes"));
+    [word(&bytes[..8]), word(&bytes[8..])]
 }

@@ -1,0 +1,236 @@
+//! The stateful search beside SPIN's: `cargo build --release -p mazurka-statespace --example states &&
+//! cargo run --release -p mazurka-lab --bin spin [MODEL…]`.
+//!
+//! Both search all states of a model without reduction and without SPIN's optimisations, one after the
+//! other, and must count the same states. Time is that of the processor in user mode; of SPIN's
+//! verifier, made by `gcc -O2`, with and without the time that it takes to make it. Bytes of a state
+//! are held against a verifier with `-DCOLLAPSE`. The table goes to standard output, and as
+//! comma-separated values to `results/spin.csv`, if all models are measured. Every time is the least of
+//! several, since others may use the computer, too.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
+
+use mazurka_lab::machine;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+/// A model in some size.
+struct Model {
+    name: &'static str,
+    file: &'static str,
+    /// Lines that are replaced, by how they begin.
+    lines: &'static [(&'static str, &'static str)],
+    /// How often it is measured.
+    rounds: usize,
+}
+
+const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
+const CSV: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results/spin.csv");
+
+const MODELS: [Model; 7] = [
+    Model {
+        name: "leader(6)",
+        file: "leader0.pml",
+        lines: &[("#define N", "#define N 6")],
+        rounds: 5,
+    },
+    Model {
+        name: "leader(7)",
+        file: "leader0.pml",
+        lines: &[("#define N", "#define N 7"), ("#define L", "#define L 14")],
+        rounds: 2,
+    },
+    Model { name: "pftp", file: "LTL/pftp.pml", lines: &[], rounds: 5 },
+    Model { name: "snoopy", file: "snoopy.pml", lines: &[], rounds: 5 },
+    Model {
+        name: "snoopy, queues of 3",
+        file: "snoopy.pml",
+        lines: &[("#define QSZ", "#define QSZ 3")],
+        rounds: 3,
+    },
+    Model {
+        name: "sieve, 10 primes",
+        file: "sieve.pml",
+        lines: &[("#define MAX", "#define MAX 50")],
+        rounds: 5,
+    },
+    Model {
+        name: "pftp, loss and duplication",
+        file: "LTL/pftp.pml",
+        lines: &[("#define DUPS", "#define DUPS 1")],
+        rounds: 1,
+    },
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match compare(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What one search took.
+#[derive(Clone, Copy)]
+struct Measured {
+    states: u64,
+    /// The memory of its states, where it is told.
+    bytes: f64,
+    user_s: f64,
+    wall_s: f64,
+}
+
+/// Measures all models, or those whose names contain one of the words.
+fn compare(words: &[String]) -> Result<(), String> {
+    println!(
+        "| model | states | SPIN, M states a second | ours | ratio | with compilation | \
+         bytes a state, `-DCOLLAPSE` | ours | two jobs |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    let mut csv = String::from(
+        "model,states,spin_user_s,spin_compile_user_s,our_user_s,ratio,ratio_with_compilation,\
+         collapse_bytes,our_bytes,one_job_wall_s,two_jobs_wall_s,speedup\n",
+    );
+    for model in &MODELS {
+        if words.is_empty() || words.iter().any(|word| model.name.contains(word)) {
+            measure(model, &mut csv)?;
+        }
+    }
+    if words.is_empty() {
+        std::fs::write(CSV, csv).map_err(|error| format!("{CSV}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn measure(model: &Model, csv: &mut String) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let file = model.write(folder.path())?;
+    let collapse = Pan::new(folder.path(), &file, &["-DCOLLAPSE"])?.run()?;
+    let pan = Pan::new(folder.path(), &file, &[])?;
+    let rounds: Vec<_> = (0..model.rounds)
+        .map(|_| Ok([pan.run()?, ours(&file, 1)?, ours(&file, 2)?]))
+        .collect::<Result<_, String>>()?;
+    let least = |which: usize, time: fn(&Measured) -> f64| {
+        rounds.iter().map(|round| time(&round[which])).fold(f64::INFINITY, f64::min)
+    };
+    let [theirs, one, two] = rounds[0];
+    if rounds.iter().flatten().any(|it| it.states != theirs.states) {
+        return Err(format!("{}: {} states are not {}", model.name, one.states, theirs.states));
+    }
+    let (theirs_s, ours_s) = (least(0, |it| it.user_s), least(1, |it| it.user_s));
+    let (one_wall, two_wall) = (least(1, |it| it.wall_s), least(2, |it| it.wall_s));
+    let states = theirs.states as f64;
+    let (ratio, with) = (theirs_s / ours_s, (theirs_s + pan.compile_s) / ours_s);
+    let (their_bytes, our_bytes) = (collapse.bytes / states, one.bytes / states);
+    let speedup = one_wall / two_wall;
+    println!(
+        "| {} | {} | {:.2} | {:.2} | {ratio:.2} | {with:.1} | {their_bytes:.0} | {our_bytes:.0} | \
+         {speedup:.2} |",
+        model.name,
+        theirs.states,
+        states / theirs_s / 1e6,
+        states / ours_s / 1e6,
+    );
+    debug_assert_eq!(two.states, one.states);
+    let _ = writeln!(
+        csv,
+        "\"{}\",{},{theirs_s:.2},{:.2},{ours_s:.2},{ratio:.2},{with:.2},{their_bytes:.1},\
+         {our_bytes:.1},{one_wall:.2},{two_wall:.2},{speedup:.2}",
+        model.name, theirs.states, pan.compile_s,
+    );
+    Ok(())
+}
+
+impl Model {
+    /// Writes it into a folder, in its size.
+    fn write(&self, folder: &Path) -> Result<PathBuf, String> {
+        let corpus = Path::new(CORPUS).join(self.file);
+        let path = if corpus.exists() { corpus } else { Path::new(EXAMPLES).join(self.file) };
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
+        let lines = text.lines().map(|line| {
+            let found = self.lines.iter().find(|(beginning, _)| line.starts_with(beginning));
+            found.map_or(line, |(_, replacement)| replacement)
+        });
+        let file = folder.join("model.pml");
+        let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(file)
+    }
+}
+
+/// A verifier that SPIN has written.
+struct Pan {
+    path: PathBuf,
+    /// The time of `spin` and of `gcc`.
+    compile_s: f64,
+}
+
+impl Pan {
+    fn new(folder: &Path, model: &Path, flags: &[&str]) -> Result<Self, String> {
+        let path = folder.join("pan");
+        let mut spin = Command::new("spin");
+        spin.args(["-o1", "-o2", "-o3", "-a"]).arg(model).current_dir(folder);
+        let mut gcc = Command::new("gcc");
+        gcc.args(["-w", "-O2", "-DNOREDUCE", "-DSAFETY", "-DNOCLAIM", "-DMEMLIM=6000"]);
+        gcc.arg("-DVECTORSZ=2048").args(flags).args(["-o", "pan", "pan.c"]).current_dir(folder);
+        let compile_s = timed(&mut spin)?.1 + timed(&mut gcc)?.1;
+        Ok(Self { path, compile_s })
+    }
+
+    fn run(&self) -> Result<Measured, String> {
+        let start = Instant::now();
+        let mut pan = Command::new(&self.path);
+        pan.args(["-c0", "-n", "-m10000000", "-w24"]).current_dir(self.path.with_file_name(""));
+        let (said, user_s) = timed(&mut pan)?;
+        let number = |what: &str| {
+            let line = said.lines().find(|line| line.contains(what))?;
+            line.split_whitespace().next()?.parse::<f64>().ok()
+        };
+        let states = number("states, stored").ok_or_else(|| format!("no states in\n{said}"))?;
+        Ok(Measured {
+            states: states as u64,
+            bytes: number("actual memory usage for states").unwrap_or(f64::NAN) * 1024.0 * 1024.0,
+            user_s,
+            wall_s: start.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+/// Our search, in a process of its own.
+fn ours(model: &Path, jobs: usize) -> Result<Measured, String> {
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    let states = this.with_file_name("examples").join("states");
+    let mut command = Command::new(states);
+    command.arg(model).args(["none", "tree", "dfs"]).arg(jobs.to_string());
+    let (said, user_s) = timed(&mut command)?;
+    let words: Vec<&str> = said.split([' ', ',']).collect();
+    let number = |unit: &[&str]| {
+        let at = words.windows(unit.len()).position(|words| words == unit)?;
+        words.get(at.checked_sub(1)?)?.parse::<f64>().ok()
+    };
+    let numbers = (number(&["states"]), number(&["bytes", "a", "state"]), number(&["s\n"]));
+    let (Some(states), Some(bytes), Some(wall_s)) = numbers else {
+        return Err(format!("not what was expected: {said}"));
+    };
+    Ok(Measured { states: states as u64, bytes: bytes * states, user_s, wall_s })
+}
+
+/// What a command says, and the time of the processor that it takes.
+fn timed(command: &mut Command) -> Result<(String, f64), String> {
+    let before = machine::user_time_of_children().unwrap_or_default();
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let after = machine::user_time_of_children().unwrap_or_default();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() && text.is_empty() {
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    // Nothing takes no time at all.
+    Ok((text, (after - before).max(Duration::from_millis(5)).as_secs_f64()))
+}

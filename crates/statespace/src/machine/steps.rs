@@ -1,0 +1,310 @@
+//! The interpreter: which steps the processes of a state can take, and where they lead.
+
+use super::code::{Code, Step as Do, fault};
+use super::liveness;
+use super::run::Work;
+use super::view::{Possible, Tables, View};
+use crate::transitions::{Moves, Step, Successor};
+use std::cell;
+
+/// What is needed to take a step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    pub(super) work: Work,
+    values: Vec<i64>,
+    pub(super) ending: Ending,
+}
+
+/// What is done at the end of every step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ending {
+    /// Whether steps that concern nobody else are parts of the step before.
+    pub(super) merges: bool,
+    /// Whether what nobody reads any more is forgotten.
+    pub(super) forgets: bool,
+    /// Whether steps that a property may look at are never merged.
+    pub(super) is_watched: bool,
+}
+
+/// What became of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// There is no move by it.
+    No,
+    Yes,
+    /// It went wrong before anything was done.
+    Wrong,
+}
+
+impl Steps {
+    /// Tells the moves of one process.
+    pub(super) fn moves_of(&mut self, view: View<'_>, process: u32, moves: &mut Moves) {
+        if view.is_allowed(process) {
+            self.edges_of(view, process, moves);
+        }
+    }
+
+    fn edges_of(&mut self, view: View<'_>, process: u32, moves: &mut Moves) {
+        let mut has_moved = false;
+        let mut escape = None;
+        for number in view.place_of(process).edges.clone() {
+            let edge = &view.code.edges[number as usize];
+            if escape.is_some() && edge.escape != escape {
+                break;
+            }
+            if edge.otherwise && has_moved {
+                continue;
+            }
+            match self.edge(view, process, number, moves) {
+                Taken::No => {}
+                Taken::Wrong => has_moved = true,
+                Taken::Yes => {
+                    has_moved = true;
+                    escape = edge.escape;
+                }
+            }
+        }
+    }
+
+    /// Tells the moves by one edge.
+    pub(super) fn edge(
+        &mut self,
+        view: View<'_>,
+        process: u32,
+        number: u32,
+        moves: &mut Moves,
+    ) -> Taken {
+        let edge = &view.code.edges[number as usize];
+        let n_before = moves.len();
+        let possible = view.possible(edge.guard, &edge.step, process);
+        if let Some(fault) = view.fault.take() {
+            moves.fault(fault);
+            moves.push(step(process, number), Successor::None, &[]);
+            return Taken::Wrong;
+        }
+        match possible {
+            Possible::No => {}
+            Possible::WithPartner => self.rendezvous(view, process, number, moves),
+            _ => self.single(view, process, number, possible, moves),
+        }
+        if moves.len() > n_before { Taken::Yes } else { Taken::No }
+    }
+
+    /// A step of one process.
+    fn single(
+        &mut self,
+        view: View<'_>,
+        process: u32,
+        number: u32,
+        possible: Possible,
+        moves: &mut Moves,
+    ) {
+        let edge = &view.code.edges[number as usize];
+        self.work.begin(view.state, view.tables);
+        let done = self.work.act(view.code, &edge.step, process, possible);
+        let done = done.map(|failed| failed.or(Self::promised(view, process, number)));
+        self.push(view.code, step(process, number), process, number, done, moves);
+    }
+
+    /// The steps in which others take what a process sends.
+    fn rendezvous(&mut self, view: View<'_>, process: u32, number: u32, moves: &mut Moves) {
+        let Do::Send(message) = view.code.edges[number as usize].step else { return };
+        let message = &view.code.messages[message as usize];
+        let channel = view.value(message.channel, process);
+        let Some((_, kind)) = view.channel(channel) else { return };
+        let mut values = std::mem::take(&mut self.values);
+        view.sent(message, process, kind, &mut values);
+        for partner in (0..view.n_processes()).rev().filter(|&other| other != process) {
+            if view.is_provided(partner) {
+                self.taken_by(view, (process, number), partner, channel, &values, moves);
+            }
+        }
+        self.values = values;
+    }
+
+    pub(super) fn taken_by(
+        &mut self,
+        view: View<'_>,
+        (process, number): (u32, u32),
+        partner: u32,
+        channel: i64,
+        values: &[i64],
+        moves: &mut Moves,
+    ) {
+        let code = view.code;
+        let mut escape = None;
+        let edges = view.place_of(partner).edges.clone();
+        for (choice, other) in edges.enumerate() {
+            let theirs = &code.edges[other as usize];
+            if escape.is_some() && theirs.escape != escape {
+                break;
+            }
+            let taken = view.takes(other, partner, channel, values);
+            if let Some(fault) = view.fault.take() {
+                moves.fault(fault);
+                let step =
+                    Step { process, edge: number, choice: choice as u32, partner: Some(partner) };
+                moves.push(step, Successor::None, &[]);
+                continue;
+            }
+            let Some((message, within)) = taken else { continue };
+            escape = theirs.escape;
+            self.work.begin(view.state, view.tables);
+            self.work.go_to(process, code.edges[number as usize].to);
+            let fields = &code.messages[message as usize].fields;
+            let sent = self.work.event(code, true, channel, values);
+            let failed = sent.or(self.work.event(code, false, channel, values));
+            let failed = failed.or(Self::promised(view, process, number));
+            let failed = failed.or(Self::promised(view, partner, other));
+            let mut done = self.work.deliver(code, fields, values, partner).map(|()| failed);
+            if let (Ok(_), Some(first), Do::Indivisible { end, .. }) = (done, within, &theirs.step)
+            {
+                done = self.work.rest_at_once(code, partner, first, *end).map(|it| failed.or(it));
+            }
+            let step =
+                Step { process, edge: number, choice: choice as u32, partner: Some(partner) };
+            moves.pass(other);
+            self.push(code, step, partner, other, done, moves);
+        }
+    }
+
+    /// Adds the move that `work` is the successor of. `mover` is who may go on alone.
+    fn push(
+        &mut self,
+        code: &Code,
+        step: Step,
+        mover: u32,
+        number: u32,
+        done: Result<Option<u32>, u32>,
+        moves: &mut Moves,
+    ) {
+        self.work.passed.iter().for_each(|&edge| moves.pass(edge));
+        let failed = match done {
+            Err(fault) => {
+                moves.fault(fault);
+                moves.push(step, Successor::None, &[]);
+                return;
+            }
+            Ok(failed) => failed,
+        };
+        let edge = &code.edges[number as usize];
+        if !matches!(edge.step, Do::Die) {
+            self.work.go_to(mover, edge.to);
+        }
+        if let Some(at) = code.last {
+            self.work.state[at as usize] = step.process as u8;
+        }
+        let (ending, Work { state, tables, .. }) = (self.ending, &mut self.work);
+        ending.forget(code, tables, state, step, mover);
+        let goes_on = edge.atomic && can_go_on(code, tables, state, mover);
+        let successor = ending.control(code, tables, state, step, mover, goes_on);
+        if let Some(fault) = failed {
+            moves.fault(fault);
+        }
+        moves.push(step, successor, &self.work.state);
+    }
+
+    /// Whether another process has the end of the channel that a process uses here.
+    pub(super) fn promised(view: View<'_>, process: u32, number: u32) -> Option<u32> {
+        let (sends, message, fault) = match view.code.edges[number as usize].step {
+            Do::Send(message) => (true, message, fault::EXCLUSIVE_SEND),
+            Do::Receive(message) => (false, message, fault::EXCLUSIVE_RECEIVE),
+            _ => return None,
+        };
+        if !view.code.has_exclusive {
+            return None;
+        }
+        let message = &view.code.messages[message as usize];
+        let channel = view.value(message.channel, process);
+        let is_theirs = |other: u32| {
+            let routine = &view.code.routines[view.routine_of(other) as usize];
+            let mut promises = routine.exclusive.iter();
+            promises.any(|(theirs, node)| *theirs == sends && view.value(*node, other) == channel)
+        };
+        let others = (0..view.n_processes()).filter(|&other| other != process);
+        others.into_iter().any(is_theirs).then_some(fault)
+    }
+}
+
+impl Ending {
+    /// Forgets what is dead where those stand who have moved.
+    pub(super) fn forget(
+        self,
+        code: &Code,
+        tables: &Tables,
+        state: &mut [u8],
+        step: Step,
+        mover: u32,
+    ) {
+        if !self.forgets {
+            return;
+        }
+        let n_processes = u32::from(state[0]);
+        for process in [mover, step.process, n_processes.wrapping_sub(1)] {
+            if process < n_processes {
+                liveness::forget(code, tables, state, process);
+            }
+        }
+    }
+
+    /// Writes who goes on alone, if anybody does: the one who moved, or somebody whose next step
+    /// concerns nobody else.
+    pub(super) fn control(
+        self,
+        code: &Code,
+        tables: &Tables,
+        state: &mut [u8],
+        step: Step,
+        mover: u32,
+        goes_on: bool,
+    ) -> Successor {
+        let alone = match goes_on {
+            true => Some(mover),
+            false => self.merged(code, tables, state, step, mover),
+        };
+        state[1] = alone.map_or(0, |process| process as u8 + 1);
+        if alone.is_some() {
+            return Successor::Transient;
+        }
+        for range in &code.scratch {
+            state[range.clone()].copy_from_slice(&code.globals[range.clone()]);
+        }
+        Successor::Stored
+    }
+
+    /// Who goes on alone behind a step because that concerns nobody else.
+    fn merged(
+        self,
+        code: &Code,
+        tables: &Tables,
+        state: &[u8],
+        step: Step,
+        mover: u32,
+    ) -> Option<u32> {
+        if !self.merges {
+            return None;
+        }
+        let n_processes = u32::from(state[0]);
+        let youngest = n_processes.checked_sub(1);
+        let fault = cell::Cell::new(None);
+        let view = View { code, state, tables, timeout: false, fault: &fault };
+        let is_merged = |&process: &u32| {
+            process < n_processes
+                && view.place_of(process).is_merged
+                && !(self.is_watched && view.place_of(process).is_visible)
+                && can_go_on(code, tables, state, process)
+        };
+        [Some(mover), Some(step.process), youngest].into_iter().flatten().find(is_merged)
+    }
+}
+
+/// Whether a process keeps control in a state, if it may.
+pub(super) fn can_go_on(code: &Code, tables: &Tables, state: &[u8], process: u32) -> bool {
+    let fault = cell::Cell::new(None);
+    let view = View { code, state, tables, timeout: false, fault: &fault };
+    view.is_allowed(process) && view.can_move(process)
+}
+
+fn step(process: u32, edge: u32) -> Step {
+    Step { process, edge, choice: 0, partner: None }
+}

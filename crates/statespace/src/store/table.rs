@@ -1,0 +1,136 @@
+//! Open addressing in one table that all workers share and that grows.
+//!
+//! Where an entry belongs follows from its hash, in the same order, so that growing is one pass through
+//! the old table and one through the new.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{RwLock, RwLockReadGuard};
+
+/// How full a table gets before it grows, of 16.
+const FULL: usize = 12;
+
+/// Slots in the beginning.
+const FIRST: usize = 1 << 12;
+
+/// A place for an entry. Empty by default, and never empty again once it is not.
+pub(crate) trait Slot: Default + Send + Sync {
+    /// The hash of its entry, of which the upper half counts; `None` if it is empty.
+    fn hash(&self) -> Option<u64>;
+
+    /// Takes over an entry, while nobody looks.
+    fn copy(&self, entry: &Self);
+}
+
+/// A table of slots.
+pub(crate) struct Table<S> {
+    slots: RwLock<Box<[S]>>,
+    used: AtomicUsize,
+}
+
+/// One worker's access to a table, which does not grow while another worker is [open](Reader::open)
+/// to it. Whoever wants it to grow must not have any table open: of two workers with two tables, each
+/// could wait for the other one.
+pub(crate) struct Reader<'a, S> {
+    table: &'a Table<S>,
+    slots: Option<RwLockReadGuard<'a, Box<[S]>>>,
+    /// Entries that were counted and are not there yet: the first one, and how many.
+    reserve: Cell<(usize, usize)>,
+}
+
+/// How many entries a worker counts at once, so that workers seldom write to the same memory.
+const RESERVE: usize = 32;
+
+/// The table has to grow before anything can be added.
+pub(crate) struct Full;
+
+impl<S: Slot> Table<S> {
+    pub(crate) fn new() -> Self {
+        Self { slots: RwLock::new(empty(FIRST)), used: AtomicUsize::new(0) }
+    }
+
+    /// Access to it; not open yet.
+    pub(crate) fn reader(&self) -> Reader<'_, S> {
+        Reader { table: self, slots: None, reserve: Cell::default() }
+    }
+
+    /// The memory that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        size_of_val::<[S]>(&self.read()) as u64
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Box<[S]>> {
+        self.slots.read().expect("nobody panics while the table grows")
+    }
+
+    fn is_full(&self, slots: usize) -> bool {
+        self.used.load(Ordering::Relaxed) >= slots / 16 * FULL
+    }
+}
+
+impl<S: Slot> Reader<'_, S> {
+    /// Begins to use the table.
+    pub(crate) fn open(&mut self) {
+        self.slots = Some(self.table.read());
+    }
+
+    /// Lets others make it grow.
+    pub(crate) fn close(&mut self) {
+        self.slots = None;
+    }
+
+    /// Makes it larger, if it has to be.
+    pub(crate) fn grow(&self) {
+        let mut slots = self.table.slots.write().expect("nobody panics while the table grows");
+        if !self.table.is_full(slots.len()) {
+            return;
+        }
+        // Small steps: what is not used of a table is memory all the same.
+        let larger: Box<[S]> = empty(slots.len() / 8 * 11);
+        for slot in slots.iter() {
+            if let Some(hash) = slot.hash() {
+                let is_free = |slot: &&S| slot.hash().is_none();
+                let free = probe(&larger, hash).find(is_free).expect("it is larger");
+                free.copy(slot);
+            }
+        }
+        *slots = larger;
+    }
+
+    /// The slots where an entry with this hash may be, from the first on; it ends at an empty one.
+    #[inline]
+    pub(crate) fn probe(&self, hash: u64) -> impl Iterator<Item = &S> {
+        probe(self.slots.as_deref().expect("a reader is open while it is used"), hash)
+    }
+
+    /// Whether there is room for one more.
+    #[inline]
+    pub(crate) fn has_room(&self) -> Result<(), Full> {
+        let slots = self.slots.as_deref().expect("a reader is open while it is used");
+        if self.table.is_full(slots.len()) { Err(Full) } else { Ok(()) }
+    }
+
+    /// One more is used now. Returns its number: those of all workers together are dense, but for a few
+    /// that they have in reserve.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        let (next, left) = match self.reserve.get() {
+            (_, 0) => (self.table.used.fetch_add(RESERVE, Ordering::Relaxed), RESERVE),
+            reserve => reserve,
+        };
+        self.reserve.set((next + 1, left - 1));
+        next
+    }
+}
+
+/// All slots, from the one where an entry would stand if it were alone.
+#[inline]
+fn probe<S>(slots: &[S], hash: u64) -> impl Iterator<Item = &S> {
+    let home = (((hash >> 32) * slots.len() as u64) >> 32) as usize;
+    let (before, after) = slots.split_at(home);
+    after.iter().chain(before)
+}
+
+fn empty<S: Default>(slots: usize) -> Box<[S]> {
+    (0..slots).map(|_| S::default()).collect()
+}

@@ -1,0 +1,190 @@
+//! Machine code and interpreter tell the same moves of every state, to the byte.
+//!
+//! The models are those of `corpus/promela`, which have every word of the language in them, those that
+//! are installed with SPIN, and random ones.
+
+mod kit;
+
+use kit::Random;
+use mazurka_promela::{self as promela, translate};
+use mazurka_statespace::{Machine, Moves, Successor, Tier, Transitions};
+use rustc_hash::FxHashSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
+
+/// How many states of a model are looked at.
+const STATES: usize = 4_000;
+
+#[test]
+fn installed_models_and_our_own() {
+    let mut models = Vec::new();
+    find(Path::new(EXAMPLES), &mut models);
+    find(Path::new(CORPUS), &mut models);
+    let mut n_models = 0;
+    for path in models {
+        let Ok(model) = translate(&path, &promela::Options::default()) else { continue };
+        let machine = Machine::new(&model.program).expect("the machine can run all of Promela");
+        for machine in [machine.clone(), machine.trusting()] {
+            compare(machine).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+        n_models += 1;
+    }
+    assert!(n_models > 80, "only {n_models} models are there");
+}
+
+#[test]
+fn random_models() {
+    let folder = tempfile::tempdir().expect("there is room for a model");
+    let path = folder.path().join("random.pml");
+    let (mut n_moves, mut n_wrong) = (0, 0);
+    for seed in 0..400 {
+        let text = random_model(&mut Random::new(seed));
+        std::fs::write(&path, &text).expect("there is room for a model");
+        let model = translate(&path, &promela::Options::default())
+            .unwrap_or_else(|errors| panic!("seed {seed}: {errors:?}\n{text}"));
+        let machine = Machine::new(&model.program).expect("the machine can run all of Promela");
+        let (moves, wrong) =
+            compare(machine).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        (n_moves, n_wrong) = (n_moves + moves, n_wrong + wrong);
+    }
+    assert!(n_moves > 20_000 && n_wrong > 500, "{n_moves} moves, {n_wrong} of them wrong");
+}
+
+/// Holds both against each other; tells how many moves there were, and how many of them went wrong.
+fn compare(machine: Machine) -> Result<(usize, usize), String> {
+    let mut interpreted = machine.clone().with_tier(Tier::Interpreted);
+    let mut compiled = machine.with_tier(Tier::Compiled);
+    let mut first = Vec::new();
+    interpreted.initial(&mut first);
+    let mut seen = FxHashSet::from_iter([first.clone()]);
+    let mut to_do = vec![first];
+    let (mut ours, mut theirs) = (Moves::new(), Moves::new());
+    let (mut n_moves, mut n_wrong) = (0, 0);
+    while let Some(state) = to_do.pop().filter(|_| seen.len() < STATES) {
+        ours.clear();
+        theirs.clear();
+        interpreted.expand(&state, &mut theirs);
+        compiled.expand(&state, &mut ours);
+        let is_same = ours.iter().eq(theirs.iter())
+            && ours.groups() == theirs.groups()
+            && (0..ours.len()).all(|idx| {
+                ours.state(idx) == theirs.state(idx) && ours.passed(idx) == theirs.passed(idx)
+            });
+        if !is_same {
+            return Err(format!("in {state:?}\n{ours:?}\nis not\n{theirs:?}"));
+        }
+        n_moves += ours.len();
+        n_wrong += ours.iter().filter(|made| made.fault.is_some()).count();
+        for idx in 0..ours.len() {
+            let next = ours.state(idx);
+            if ours[idx].successor != Successor::None && seen.insert(next.to_vec()) {
+                to_do.push(next.to_vec());
+            }
+        }
+    }
+    Ok((n_moves, n_wrong))
+}
+
+/// All models below a folder.
+fn find(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("SPIN and its examples are installed") {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            find(&path, found);
+        } else if path.extension().is_some_and(|it| it == "pml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+}
+
+/// A model with what machine code does by itself: arithmetic, arrays, channels of several kinds, both
+/// halves of rendezvous, atomic sequences. Much of it goes wrong: indices, divisions, channels that
+/// are none, messages of another length.
+fn random_model(random: &mut Random) -> String {
+    let mut text = String::from(
+        "chan a = [0] of { byte };\nchan b = [2] of { byte };\nchan c = [2] of { byte, short };\n\
+         chan d = [0] of { byte, short };\nbyte x; short y; bit z; int w = 3; unsigned u : 3 = 5;\n\
+         byte s[3]; short t[2]; chan e;\n",
+    );
+    for process in 0..2 + random.below(2) {
+        let _ = writeln!(text, "active proctype p{process}() {{\nbyte m; short n; byte l[3];");
+        if random.one_in(2) {
+            let _ = writeln!(text, "chan o = [1] of {{ byte }};");
+        }
+        let _ = writeln!(text, "do");
+        for _ in 0..1 + random.below(3) {
+            let is_atomic = random.one_in(3);
+            let _ = write!(text, ":: {}", if is_atomic { "atomic { " } else { "" });
+            let n_statements = 1 + random.below(3);
+            let statements: Vec<_> = (0..n_statements).map(|_| statement(random)).collect();
+            let _ =
+                writeln!(text, "{}{}", statements.join("; "), if is_atomic { " }" } else { "" });
+        }
+        if random.one_in(3) {
+            let _ = writeln!(text, ":: else -> {}", statement(random));
+        }
+        let _ = writeln!(text, "od\n}}");
+    }
+    text
+}
+
+fn pick<'a>(random: &mut Random, words: &[&'a str]) -> &'a str {
+    words[random.below(words.len())]
+}
+
+fn statement(random: &mut Random) -> String {
+    let variable =
+        pick(random, &["x", "y", "z", "w", "u", "m", "n", "s[m]", "t[z]", "l[x]", "s[1]"]);
+    let channel = pick(random, &["a", "b", "c", "d", "a", "b", "c", "d", "e"]);
+    let value = expression(random, 2);
+    let other = expression(random, 1);
+    match random.below(14) {
+        0..3 => format!("{variable} = {value}"),
+        3 => format!("{value} -> {variable} = {other}"),
+        4 => format!("assert({value})"),
+        5 => format!("e = {}", pick(random, &["a", "b", "c", "d", "b"])),
+        6 | 7 => match channel {
+            "c" | "d" => format!("{channel}!{value},{other}"),
+            _ => format!("{channel}!{value}"),
+        },
+        8 => format!("{}!!{value}", pick(random, &["b", "b", "e"])),
+        9 | 10 => match channel {
+            "c" | "d" => format!("{channel}?m,{variable}"),
+            _ => format!("{channel}?{variable}"),
+        },
+        11 => {
+            let how = pick(random, &["?", "??", "?"]);
+            format!("c{how}eval({value}),{variable}")
+        }
+        12 => format!("b{}<{variable}>", pick(random, &["?", "??"])),
+        _ => format!("d?{},_", random.below(3)),
+    }
+}
+
+fn expression(random: &mut Random, depth: usize) -> String {
+    if depth == 0 || random.one_in(3) {
+        let words = ["0", "1", "2", "7", "x", "y", "z", "w", "u", "m", "n", "s[x]", "t[m]", "l[2]"];
+        return pick(random, &words).to_owned();
+    }
+    let (left, right) = (expression(random, depth - 1), expression(random, depth - 1));
+    match random.below(16) {
+        0..11 => {
+            let operators =
+                ["+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "&", "|", "<<", ">>"];
+            format!("({left} {} {right})", pick(random, &operators))
+        }
+        11 => format!("(!{left})"),
+        12 => format!("(-{left})"),
+        13 => format!("({left} -> {right} : 1)"),
+        14 => format!("({} + {left})", pick(random, &["len(b)", "len(c)", "len(e)", "_pid"])),
+        _ => {
+            let asks =
+                ["full(b)", "empty(c)", "nfull(b)", "b?[1]", "c??[2,1]", "timeout", "nempty(e)"];
+            format!("({} -> {left} : {right})", pick(random, &asks))
+        }
+    }
+}
