@@ -3,11 +3,11 @@
 //! The models are those of `corpus/promela`, which have every word of the language in them, those that
 //! are installed with SPIN, and random ones.
 
-mod kit;
+mod generate;
 
-use kit::Random;
-use mazurka_promela::{self as promela, translate};
-use mazurka_statespace::{Machine, Moves, Successor, Tier, Transitions};
+use generate::Random;
+use mazurka_promela::{self as promela, translate, translate_text};
+use mazurka_statespace::{Machine, Moves, Reduction, Successor, Tier, Transitions};
 use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
 
 /// How many states of a model are looked at.
-const STATES: usize = 4_000;
+const STATES: usize = 1_000;
 
 #[test]
 fn installed_models_and_our_own() {
@@ -28,7 +28,7 @@ fn installed_models_and_our_own() {
         let Ok(model) = translate(&path, &promela::Options::default()) else { continue };
         let machine = Machine::new(&model.program).expect("the machine can run all of Promela");
         for machine in [machine.clone(), machine.trusting()] {
-            compare(machine).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            compare(&machine).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         }
         n_models += 1;
     }
@@ -37,24 +37,45 @@ fn installed_models_and_our_own() {
 
 #[test]
 fn random_models() {
-    let folder = tempfile::tempdir().expect("there is room for a model");
-    let path = folder.path().join("random.pml");
+    let (n_moves, _) = compare_all(200, generate::model);
+    assert!(n_moves > 30_000, "{n_moves} moves");
+}
+
+#[test]
+fn random_models_that_go_wrong() {
+    let (n_moves, n_wrong) = compare_all(200, |seed| wrong_model(&mut Random::new(seed)));
+    assert!(n_moves > 15_000 && n_wrong > 400, "{n_moves} moves, {n_wrong} of them wrong");
+}
+
+/// Compares on the models of so many seeds.
+fn compare_all(n_seeds: u64, model: impl Fn(u64) -> String) -> (usize, usize) {
     let (mut n_moves, mut n_wrong) = (0, 0);
-    for seed in 0..400 {
-        let text = random_model(&mut Random::new(seed));
-        std::fs::write(&path, &text).expect("there is room for a model");
-        let model = translate(&path, &promela::Options::default())
+    for seed in 0..n_seeds {
+        let text = model(seed);
+        let model = translate_text("random.pml", &text)
             .unwrap_or_else(|errors| panic!("seed {seed}: {errors:?}\n{text}"));
-        let machine = Machine::new(&model.program).expect("the machine can run all of Promela");
+        let Ok(machine) = Machine::new(&model.program) else { continue };
         let (moves, wrong) =
-            compare(machine).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+            compare(&machine).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
         (n_moves, n_wrong) = (n_moves + moves, n_wrong + wrong);
     }
-    assert!(n_moves > 20_000 && n_wrong > 500, "{n_moves} moves, {n_wrong} of them wrong");
+    (n_moves, n_wrong)
+}
+
+/// Compares without reduction and with it, where steps end differently.
+fn compare(machine: &Machine) -> Result<(usize, usize), String> {
+    let mut sum = (0, 0);
+    for reduction in [Reduction::None, Reduction::Ample] {
+        let mut machine = machine.clone();
+        machine.reduce(reduction);
+        let (n_moves, n_wrong) = compare_with(machine)?;
+        sum = (sum.0 + n_moves, sum.1 + n_wrong);
+    }
+    Ok(sum)
 }
 
 /// Holds both against each other; tells how many moves there were, and how many of them went wrong.
-fn compare(machine: Machine) -> Result<(usize, usize), String> {
+fn compare_with(machine: Machine) -> Result<(usize, usize), String> {
     let mut interpreted = machine.clone().with_tier(Tier::Interpreted);
     let mut compiled = machine.with_tier(Tier::Compiled);
     let mut first = Vec::new();
@@ -104,7 +125,7 @@ fn find(folder: &Path, found: &mut Vec<PathBuf>) {
 /// A model with what machine code does by itself: arithmetic, arrays, channels of several kinds, both
 /// halves of rendezvous, atomic sequences. Much of it goes wrong: indices, divisions, channels that
 /// are none, messages of another length.
-fn random_model(random: &mut Random) -> String {
+fn wrong_model(random: &mut Random) -> String {
     let mut text = String::from(
         "chan a = [0] of { byte };\nchan b = [2] of { byte };\nchan c = [2] of { byte, short };\n\
          chan d = [0] of { byte, short };\nbyte x; short y; bit z; int w = 3; unsigned u : 3 = 5;\n\
@@ -132,35 +153,31 @@ fn random_model(random: &mut Random) -> String {
     text
 }
 
-fn pick<'a>(random: &mut Random, words: &[&'a str]) -> &'a str {
-    words[random.below(words.len())]
-}
-
 fn statement(random: &mut Random) -> String {
     let variable =
-        pick(random, &["x", "y", "z", "w", "u", "m", "n", "s[m]", "t[z]", "l[x]", "s[1]"]);
-    let channel = pick(random, &["a", "b", "c", "d", "a", "b", "c", "d", "e"]);
+        random.pick(&["x", "y", "z", "w", "u", "m", "n", "s[m]", "t[z]", "l[x]", "s[1]"]);
+    let channel = random.pick(&["a", "b", "c", "d", "a", "b", "c", "d", "e"]);
     let value = expression(random, 2);
     let other = expression(random, 1);
     match random.below(14) {
         0..3 => format!("{variable} = {value}"),
         3 => format!("{value} -> {variable} = {other}"),
         4 => format!("assert({value})"),
-        5 => format!("e = {}", pick(random, &["a", "b", "c", "d", "b"])),
+        5 => format!("e = {}", random.pick(&["a", "b", "c", "d", "b"])),
         6 | 7 => match channel {
             "c" | "d" => format!("{channel}!{value},{other}"),
             _ => format!("{channel}!{value}"),
         },
-        8 => format!("{}!!{value}", pick(random, &["b", "b", "e"])),
+        8 => format!("{}!!{value}", random.pick(&["b", "b", "e"])),
         9 | 10 => match channel {
             "c" | "d" => format!("{channel}?m,{variable}"),
             _ => format!("{channel}?{variable}"),
         },
         11 => {
-            let how = pick(random, &["?", "??", "?"]);
+            let how = random.pick(&["?", "??", "?"]);
             format!("c{how}eval({value}),{variable}")
         }
-        12 => format!("b{}<{variable}>", pick(random, &["?", "??"])),
+        12 => format!("b{}<{variable}>", random.pick(&["?", "??"])),
         _ => format!("d?{},_", random.below(3)),
     }
 }
@@ -168,23 +185,23 @@ fn statement(random: &mut Random) -> String {
 fn expression(random: &mut Random, depth: usize) -> String {
     if depth == 0 || random.one_in(3) {
         let words = ["0", "1", "2", "7", "x", "y", "z", "w", "u", "m", "n", "s[x]", "t[m]", "l[2]"];
-        return pick(random, &words).to_owned();
+        return random.pick(&words).to_owned();
     }
     let (left, right) = (expression(random, depth - 1), expression(random, depth - 1));
     match random.below(16) {
         0..11 => {
             let operators =
                 ["+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "&", "|", "<<", ">>"];
-            format!("({left} {} {right})", pick(random, &operators))
+            format!("({left} {} {right})", random.pick(&operators))
         }
         11 => format!("(!{left})"),
         12 => format!("(-{left})"),
         13 => format!("({left} -> {right} : 1)"),
-        14 => format!("({} + {left})", pick(random, &["len(b)", "len(c)", "len(e)", "_pid"])),
+        14 => format!("({} + {left})", random.pick(&["len(b)", "len(c)", "len(e)", "_pid"])),
         _ => {
             let asks =
                 ["full(b)", "empty(c)", "nfull(b)", "b?[1]", "c??[2,1]", "timeout", "nempty(e)"];
-            format!("({} -> {left} : {right})", pick(random, &asks))
+            format!("({} -> {left} : {right})", random.pick(&asks))
         }
     }
 }

@@ -17,7 +17,7 @@
 
 use super::code::{Code, Message, Node, NodeId, Step};
 use super::footprint::{COUNTED, Footprint, Kind, N_KINDS, STARTED, UNKNOWN, waits_for_all};
-use super::view::{Tables, View};
+use super::view::{ChannelPlace, Tables, View};
 use crate::options::Reduction;
 use crate::transitions::{Moves, Safety};
 use std::cell;
@@ -341,7 +341,7 @@ impl Sets {
         self.depend_on_owner(view, process, idx, next);
         self.depend_on_promises(view, process, own, idx, next);
         self.depend_on_trace(idx, next);
-        let (at, kind) = view.tables.channels[idx];
+        let ChannelPlace { at, kind } = view.tables.channels[idx];
         let capacity = view.code.kinds[kind as usize].capacity;
         let length = view.length(at as usize, kind as usize);
         let is_possible = match sends {

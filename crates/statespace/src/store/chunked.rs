@@ -1,19 +1,20 @@
-//! An array that grows while others read it: chunks that never move, each twice the one before.
+//! An array that grows while others read it: chunks that never move, eight of a size, and then eight of
+//! twice that size.
 
 use std::sync::OnceLock;
 
-/// The size of the first chunk, as a power of two.
+/// The size of the first eight chunks together, as a power of two.
 const FIRST: u32 = 10;
 
 /// A growing array, all of it `T::default()` in the beginning. There is no length: whoever uses it
 /// knows which part of it is in use.
 pub(crate) struct Chunked<T> {
-    chunks: [OnceLock<Box<[T]>>; 40],
+    chunks: [OnceLock<Box<[T]>>; 320],
 }
 
 impl<T: Default> Chunked<T> {
     pub(crate) fn new() -> Self {
-        Self { chunks: [const { OnceLock::new() }; 40] }
+        Self { chunks: [const { OnceLock::new() }; 320] }
     }
 
     /// The element at `idx`, which somebody has [made](Self::make).
@@ -33,7 +34,7 @@ impl<T: Default> Chunked<T> {
     #[inline]
     pub(crate) fn make(&self, idx: usize) -> &T {
         let (chunk, offset) = place(idx);
-        let size = 1usize << (chunk as u32 + FIRST);
+        let size = 1usize << (chunk as u32 / 8 + FIRST - 3);
         &self.chunks[chunk].get_or_init(|| (0..size).map(|_| T::default()).collect())[offset]
     }
 
@@ -49,7 +50,9 @@ impl<T: Default> Chunked<T> {
 fn place(idx: usize) -> (usize, usize) {
     let shifted = idx + (1 << FIRST);
     let level = usize::BITS - 1 - shifted.leading_zeros();
-    ((level - FIRST) as usize, shifted - (1 << level))
+    let part = level - 3;
+    let chunk = 8 * (level - FIRST) as usize + (shifted >> part & 7);
+    (chunk, shifted & ((1 << part) - 1))
 }
 
 #[cfg(test)]
@@ -60,10 +63,12 @@ mod tests {
     fn every_index_has_a_place_of_its_own() {
         let all: Vec<_> = (0..10_000).map(place).collect();
         assert_eq!(all[0], (0, 0));
-        assert_eq!(all[1023], (0, 1023));
-        assert_eq!(all[1024], (1, 0));
-        assert_eq!(all[1024 + 2047], (1, 2047));
-        assert_eq!(all[1024 + 2048], (2, 0));
+        assert_eq!(all[127], (0, 127));
+        assert_eq!(all[128], (1, 0));
+        assert_eq!(all[1023], (7, 127));
+        assert_eq!(all[1024], (8, 0));
+        assert_eq!(all[1024 + 2047], (15, 255));
+        assert_eq!(all[1024 + 2048], (16, 0));
         let mut sorted = all.clone();
         sorted.dedup();
         assert_eq!(sorted, all);

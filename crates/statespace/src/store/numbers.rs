@@ -20,20 +20,7 @@ pub(crate) struct NumbersReader<'a, const WORDS: usize> {
     numbers: &'a Numbers<WORDS>,
     /// A number that was taken for a thing when another worker was faster.
     spare: Option<u32>,
-    /// Things that were asked for not long ago, with their numbers, by their hashes.
-    recent: Box<[Recent<WORDS>]>,
 }
-
-/// A thing and its number; or nothing, which has none.
-#[derive(Clone, Copy)]
-#[repr(align(32))]
-struct Recent<const WORDS: usize> {
-    thing: [u64; WORDS],
-    number: u32,
-}
-
-/// How many things are remembered: few enough to be near at hand.
-const RECENT: usize = 1 << 13;
 
 struct Thing<const WORDS: usize>([AtomicU64; WORDS]);
 
@@ -50,8 +37,7 @@ impl<const WORDS: usize> Numbers<WORDS> {
 
     /// Access for one worker; not open yet.
     pub(crate) fn reader(&self) -> NumbersReader<'_, WORDS> {
-        let recent = vec![Recent { thing: [0; WORDS], number: u32::MAX }; RECENT].into();
-        NumbersReader { index: self.index.reader(), numbers: self, spare: None, recent }
+        NumbersReader { index: self.index.reader(), numbers: self, spare: None }
     }
 
     /// The memory that they take.
@@ -90,25 +76,17 @@ impl<const WORDS: usize> NumbersReader<'_, WORDS> {
         self.index.grow();
     }
 
-    /// The number of a thing, where it does not matter whether it is new.
-    #[inline]
-    pub(crate) fn recall(&mut self, thing: [u64; WORDS]) -> Result<u32, Full> {
-        let place = hash(thing) as usize % RECENT;
-        let recent = self.recent[place];
-        if recent.thing == thing && recent.number != u32::MAX {
-            return Ok(recent.number);
-        }
-        let number = self.number(thing)?.number();
-        self.recent[place] = Recent { thing, number };
-        Ok(number)
-    }
-
     /// The number of a thing.
     pub(crate) fn number(&mut self, thing: [u64; WORDS]) -> Result<Seen, Full> {
+        self.number_with(thing, hash(thing))
+    }
+
+    /// The number of a thing whose hash is known.
+    pub(crate) fn number_with(&mut self, thing: [u64; WORDS], hash: u64) -> Result<Seen, Full> {
         let (numbers, spare) = (self.numbers, &mut self.spare);
         let mut offered = None;
         let found = self.index.find_or_insert(
-            hash(thing),
+            hash,
             |number| numbers.get(number) == thing,
             || {
                 let number = spare.take().unwrap_or_else(|| numbers.fresh());
@@ -121,7 +99,8 @@ impl<const WORDS: usize> NumbersReader<'_, WORDS> {
     }
 }
 
+/// The hash of a thing.
 #[inline]
-fn hash<const WORDS: usize>(thing: [u64; WORDS]) -> u64 {
+pub(crate) fn hash<const WORDS: usize>(thing: [u64; WORDS]) -> u64 {
     thing.into_iter().fold(0, mix)
 }

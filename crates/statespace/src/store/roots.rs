@@ -1,4 +1,4 @@
-//! Numbers for pairs of numbers, with all that is to be known of a pair in its slot: a look at one that
+//! Numbers for pairs of numbers and lengths, with all that is to be known of a pair in its slot: a look at one that
 //! is there goes to one place in memory.
 //!
 //! An empty slot is taken by compare-and-swap of its first word, which is the pair. Whoever comes
@@ -10,7 +10,7 @@ use super::table::{Full, Reader, Slot, Table};
 use mazurka_core::fold::mix;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A table from pairs and their shapes to numbers.
+/// A table from pairs and lengths to numbers.
 pub(crate) type Roots = Table<Root>;
 
 /// One worker's access to it.
@@ -22,7 +22,7 @@ pub(crate) type RootsReader<'a> = Reader<'a, Root>;
 pub(crate) struct Root {
     /// The pair, all its bits turned.
     pair: AtomicU64,
-    /// Its shape, and its number plus one.
+    /// The length, and its number plus one.
     rest: AtomicU64,
 }
 
@@ -39,13 +39,13 @@ impl Slot for Root {
 }
 
 impl Root {
-    /// Its number, if its shape is this one.
+    /// Its number, if its length is this one.
     #[inline]
-    fn number(&self, shape: u32) -> Option<u32> {
+    fn number(&self, len: u32) -> Option<u32> {
         loop {
             let rest = self.rest.load(Ordering::Acquire);
             if rest != 0 {
-                return (rest >> 32 == u64::from(shape)).then_some(rest as u32 - 1);
+                return (rest >> 32 == u64::from(len)).then_some(rest as u32 - 1);
             }
             std::hint::spin_loop();
         }
@@ -55,19 +55,19 @@ impl Root {
 impl RootsReader<'_> {
     /// Gets the first slot where a pair may be under way.
     #[inline]
-    pub(crate) fn touch(&self, pair: u64, shape: u32) {
-        self.probe(hash(pair, shape)).next().into_iter().for_each(prefetch);
+    pub(crate) fn touch(&self, pair: u64, len: u32) {
+        self.probe(hash(pair, len)).next().into_iter().for_each(prefetch);
     }
 
     /// The number of a pair, if it has one.
     #[inline]
-    pub(crate) fn find(&self, pair: u64, shape: u32) -> Option<u32> {
-        for slot in self.probe(hash(pair, shape)) {
+    pub(crate) fn find(&self, pair: u64, len: u32) -> Option<u32> {
+        for slot in self.probe(hash(pair, len)) {
             let there = slot.pair.load(Ordering::Acquire);
             if there == 0 {
                 return None;
             }
-            if let Some(number) = (there == !pair).then(|| slot.number(shape)).flatten() {
+            if let Some(number) = (there == !pair).then(|| slot.number(len)).flatten() {
                 return Some(number);
             }
         }
@@ -77,14 +77,9 @@ impl RootsReader<'_> {
     /// The number of a pair, which it gets if it has none. `note` is told a new one before anybody else
     /// can know it.
     #[inline]
-    pub(crate) fn number(
-        &self,
-        pair: u64,
-        shape: u32,
-        note: impl FnOnce(u32),
-    ) -> Result<Seen, Full> {
+    pub(crate) fn number(&self, pair: u64, len: u32, note: impl FnOnce(u32)) -> Result<Seen, Full> {
         self.has_room()?;
-        for slot in self.probe(hash(pair, shape)) {
+        for slot in self.probe(hash(pair, len)) {
             let mut there = slot.pair.load(Ordering::Acquire);
             if there == 0 {
                 let taken =
@@ -94,14 +89,14 @@ impl RootsReader<'_> {
                         let number = self.count();
                         assert!(number < u32::MAX as usize - 1, "more than 4 billion states");
                         note(number as u32);
-                        let rest = u64::from(shape) << 32 | (number as u64 + 1);
+                        let rest = u64::from(len) << 32 | (number as u64 + 1);
                         slot.rest.store(rest, Ordering::Release);
                         return Ok(Seen::New(number as u32));
                     }
                     Err(other) => there = other,
                 }
             }
-            if let Some(number) = (there == !pair).then(|| slot.number(shape)).flatten() {
+            if let Some(number) = (there == !pair).then(|| slot.number(len)).flatten() {
                 return Ok(Seen::Old(Some(number)));
             }
         }
@@ -110,6 +105,6 @@ impl RootsReader<'_> {
 }
 
 #[inline]
-fn hash(pair: u64, shape: u32) -> u64 {
-    mix(u64::from(shape), pair)
+fn hash(pair: u64, len: u32) -> u64 {
+    mix(u64::from(len), pair)
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 
 /// How full a table gets before it grows, of 16.
-const FULL: usize = 12;
+const FULL: usize = 13;
 
 /// Slots in the beginning.
 const FIRST: usize = 1 << 12;
@@ -86,7 +86,7 @@ impl<S: Slot> Reader<'_, S> {
             return;
         }
         // Small steps: what is not used of a table is memory all the same.
-        let larger: Box<[S]> = empty(slots.len() / 8 * 11);
+        let larger: Box<[S]> = empty(slots.len() / 4 * 5);
         for slot in slots.iter() {
             if let Some(hash) = slot.hash() {
                 let is_free = |slot: &&S| slot.hash().is_none();

@@ -4,26 +4,30 @@ use mazurka_core::fold::mix;
 use std::fmt::Write as _;
 
 /// Numbers from a seed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(mix(0x00c0_ffee, seed))
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = mix(self.0, 0x1234_5678);
         (self.0 >> 20) as usize % bound
     }
 
-    fn one_in(&mut self, n: usize) -> bool {
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 }
 
 /// The model of a seed.
 pub(crate) fn model(seed: u64) -> String {
-    let mut random = Random(mix(0x00c0_ffee, seed));
+    let mut random = Random::new(seed);
     let features = Features::draw(&mut random);
     let mut writer = Writer {
         random,
