@@ -1,7 +1,7 @@
 //! The product of a program and an automaton: its nodes, and the ways between them.
 
 use super::graph::{Arrow, Graph};
-use crate::store::{Full, Pairs, PairsReader, Seen};
+use crate::store::{Full, Numbers, NumbersReader, Seen};
 use crate::transitions::Transitions;
 use mazurka_ltl::Automaton;
 
@@ -17,7 +17,7 @@ pub(super) struct Node {
 pub(super) struct Product<'g, 'a, T> {
     pub(super) graph: &'g mut Graph<'a, T>,
     automaton: &'g Automaton,
-    pairs: &'g Pairs,
+    pairs: &'g Numbers<1>,
     nodes: Nodes<'g>,
 }
 
@@ -26,7 +26,7 @@ enum Nodes<'g> {
     /// By state, for each of the automaton's; [`NONE`] before that.
     Table { numbers: Vec<u32>, n_nodes: u32 },
     /// For automata with so many states that most pairs are never come to.
-    Pairs(PairsReader<'g>),
+    Pairs(NumbersReader<'g, 1>),
 }
 
 /// The number of a node that nobody was at.
@@ -46,7 +46,7 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
     pub(super) fn new(
         graph: &'g mut Graph<'a, T>,
         automaton: &'g Automaton,
-        pairs: &'g Pairs,
+        pairs: &'g Numbers<1>,
     ) -> Self {
         let nodes = match automaton.states.len() <= MOST_PLACES {
             true => Nodes::Table { numbers: Vec::new(), n_nodes: 0 },
@@ -117,9 +117,9 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
     }
 }
 
-fn number_in(reader: &mut PairsReader<'_>, pair: u64) -> Seen {
+fn number_in(reader: &mut NumbersReader<'_, 1>, pair: u64) -> Seen {
     loop {
-        match reader.number(pair, 0) {
+        match reader.number([pair]) {
             Ok(seen) => return seen,
             Err(Full) => {
                 reader.close();
