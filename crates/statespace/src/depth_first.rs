@@ -301,8 +301,8 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
                 arrivals[idx] = Some(Arrival { key, found: None });
             }
         }
-        for idx in idx..end {
-            if let Some(arrival) = &mut arrivals[idx] {
+        for (idx, arrival) in arrivals.iter_mut().enumerate().take(end).skip(idx) {
+            if let Some(arrival) = arrival {
                 arrival.found = session.find(arrival.key, moves.state(idx));
             }
         }

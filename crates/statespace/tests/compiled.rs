@@ -18,64 +18,82 @@ const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela"
 /// How many states of a model are looked at.
 const STATES: usize = 1_000;
 
+/// What was compared.
+#[derive(Debug, Default)]
+struct Compared {
+    moves: usize,
+    /// How many of them went wrong.
+    wrong: usize,
+    /// How many locations had machine code.
+    locations: usize,
+}
+
+impl Compared {
+    fn add(&mut self, other: Self) {
+        self.moves += other.moves;
+        self.wrong += other.wrong;
+        self.locations += other.locations;
+    }
+}
+
 #[test]
 fn installed_models_and_our_own() {
     let mut models = Vec::new();
     find(Path::new(EXAMPLES), &mut models);
     find(Path::new(CORPUS), &mut models);
-    let mut n_models = 0;
+    let (mut n_models, mut sum) = (0, Compared::default());
     for path in models {
         let Ok(model) = translate(&path, &promela::Options::default()) else { continue };
         let machine = Machine::new(&model.program).expect("the machine can run all of Promela");
         for machine in [machine.clone(), machine.trusting()] {
-            compare(&machine).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let compared = compare(&machine);
+            sum.add(compared.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
         }
         n_models += 1;
     }
+    assert!(sum.locations > 5_000, "{sum:?}");
     assert!(n_models > 80, "only {n_models} models are there");
 }
 
 #[test]
 fn random_models() {
-    let (n_moves, _) = compare_all(200, generate::model);
-    assert!(n_moves > 30_000, "{n_moves} moves");
+    let sum = compare_all(200, generate::model);
+    assert!(sum.moves > 30_000 && sum.locations > 2_000, "{sum:?}");
 }
 
 #[test]
 fn random_models_that_go_wrong() {
-    let (n_moves, n_wrong) = compare_all(200, |seed| wrong_model(&mut Random::new(seed)));
-    assert!(n_moves > 15_000 && n_wrong > 400, "{n_moves} moves, {n_wrong} of them wrong");
+    let sum = compare_all(200, |seed| wrong_model(&mut Random::new(seed)));
+    assert!(sum.moves > 15_000 && sum.wrong > 400 && sum.locations > 2_000, "{sum:?}");
 }
 
 /// Compares on the models of so many seeds.
-fn compare_all(n_seeds: u64, model: impl Fn(u64) -> String) -> (usize, usize) {
-    let (mut n_moves, mut n_wrong) = (0, 0);
+fn compare_all(n_seeds: u64, model: impl Fn(u64) -> String) -> Compared {
+    let mut sum = Compared::default();
     for seed in 0..n_seeds {
         let text = model(seed);
         let model = translate_text("random.pml", &text)
             .unwrap_or_else(|errors| panic!("seed {seed}: {errors:?}\n{text}"));
         let Ok(machine) = Machine::new(&model.program) else { continue };
-        let (moves, wrong) =
-            compare(&machine).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-        (n_moves, n_wrong) = (n_moves + moves, n_wrong + wrong);
+        let compared = compare(&machine);
+        sum.add(compared.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}")));
     }
-    (n_moves, n_wrong)
+    sum
 }
 
 /// Compares without reduction and with it, where steps end differently.
-fn compare(machine: &Machine) -> Result<(usize, usize), String> {
-    let mut sum = (0, 0);
+fn compare(machine: &Machine) -> Result<Compared, String> {
+    let mut sum = Compared::default();
     for reduction in [Reduction::None, Reduction::Ample] {
         let mut machine = machine.clone();
         machine.reduce(reduction);
-        let (n_moves, n_wrong) = compare_with(machine)?;
-        sum = (sum.0 + n_moves, sum.1 + n_wrong);
+        sum.add(compare_with(machine)?);
     }
     Ok(sum)
 }
 
-/// Holds both against each other; tells how many moves there were, and how many of them went wrong.
-fn compare_with(machine: Machine) -> Result<(usize, usize), String> {
+/// Holds both against each other.
+fn compare_with(machine: Machine) -> Result<Compared, String> {
     let mut interpreted = machine.clone().with_tier(Tier::Interpreted);
     let mut compiled = machine.with_tier(Tier::Compiled);
     let mut first = Vec::new();
@@ -83,7 +101,7 @@ fn compare_with(machine: Machine) -> Result<(usize, usize), String> {
     let mut seen = FxHashSet::from_iter([first.clone()]);
     let mut to_do = vec![first];
     let (mut ours, mut theirs) = (Moves::new(), Moves::new());
-    let (mut n_moves, mut n_wrong) = (0, 0);
+    let mut compared = Compared::default();
     while let Some(state) = to_do.pop().filter(|_| seen.len() < STATES) {
         ours.clear();
         theirs.clear();
@@ -97,8 +115,8 @@ fn compare_with(machine: Machine) -> Result<(usize, usize), String> {
         if !is_same {
             return Err(format!("in {state:?}\n{ours:?}\nis not\n{theirs:?}"));
         }
-        n_moves += ours.len();
-        n_wrong += ours.iter().filter(|made| made.fault.is_some()).count();
+        compared.moves += ours.len();
+        compared.wrong += ours.iter().filter(|made| made.fault.is_some()).count();
         for idx in 0..ours.len() {
             let next = ours.state(idx);
             if ours[idx].successor != Successor::None && seen.insert(next.to_vec()) {
@@ -106,7 +124,8 @@ fn compare_with(machine: Machine) -> Result<(usize, usize), String> {
             }
         }
     }
-    Ok((n_moves, n_wrong))
+    compared.locations = compiled.n_compiled();
+    Ok(compared)
 }
 
 /// All models below a folder.

@@ -128,6 +128,11 @@ impl Machine {
         self
     }
 
+    /// For how many locations of processes there is machine code by now.
+    pub fn n_compiled(&self) -> usize {
+        self.jit.get().and_then(Option::as_ref).map_or(0, Jit::n_locations)
+    }
+
     /// Whether machine code is to be used, which is there then, if it can be had at all.
     fn is_compiled(&mut self) -> bool {
         let is_wanted = match self.tier {

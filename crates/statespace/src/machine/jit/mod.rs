@@ -64,6 +64,11 @@ impl Jit {
         compiler.run().ok()
     }
 
+    /// How many locations have machine code.
+    pub(super) fn n_locations(&self) -> usize {
+        self.entries.iter().flatten().filter(|entry| entry.moves.is_some()).count()
+    }
+
     /// The function that tells the moves of a process, if there is one.
     #[inline]
     pub(super) fn function(&self, view: View<'_>, process: u32) -> Option<Function> {
