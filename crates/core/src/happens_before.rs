@@ -21,11 +21,15 @@
 
 use crate::fold::mix;
 use crate::operation::{End, Place, Touch, Touches};
-use crate::{Decision, Effect, Operation, ThreadId, may_be_coenabled};
+use crate::{Decision, Effect, ObjectId, Operation, ThreadId, ThreadSet, may_be_coenabled};
 use std::hash::{Hash, Hasher};
 
 /// The index of a step in the execution, from 1; 0 stands for "none".
 pub type Position = u32;
+
+/// Clocks are made of these: joining two is joining a few whole ones.
+type Lane = [Position; LANE];
+const LANE: usize = 4;
 
 /// The happens-before order of one execution, grown and shrunk at its end.
 #[derive(Clone, Debug)]
@@ -33,9 +37,9 @@ pub struct HappensBefore {
     /// Threads there is room for: the length of a clock.
     stride: usize,
     events: Vec<Event>,
-    /// One clock per event, `stride` entries each.
-    clocks: Vec<Position>,
-    zero: Vec<Position>,
+    /// One clock per event, `stride` entries each. The first is that of no event and knows nothing;
+    /// what is beyond the last event is left from others.
+    clocks: Vec<Lane>,
     threads: Vec<Thread>,
     /// Two per object: its front and its back.
     places: Vec<Tails>,
@@ -55,7 +59,8 @@ pub struct HappensBefore {
 struct Event {
     operation: Operation,
     decision: Decision,
-    /// What this step's touches replaced in the tables.
+    /// What this step's touches replaced in the tables. For a member of a [`Group`], `chain` is the
+    /// last one of the same thread.
     replaced: [Tails; 2],
     /// In which place of its queue it stands, if it has one.
     rank: u32,
@@ -86,6 +91,8 @@ struct Tails {
     chain: Position,
     /// The last `Write`.
     write: Position,
+    /// The last member of each [`Group`], of any thread.
+    newest: [Position; 2],
 }
 
 #[derive(Clone, Debug, Default)]
@@ -98,10 +105,9 @@ impl HappensBefore {
     /// The order of the empty execution. With `hashing`, steps get their [`hash_at`](Self::hash_at).
     pub fn new(hashing: bool) -> Self {
         Self {
-            stride: 4,
+            stride: LANE,
             events: Vec::new(),
-            clocks: Vec::new(),
-            zero: vec![0; 4],
+            clocks: vec![[0; LANE]],
             threads: Vec::new(),
             places: Vec::new(),
             reads: Vec::new(),
@@ -113,6 +119,7 @@ impl HappensBefore {
     }
 
     /// How many steps there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.events.len()
     }
@@ -123,16 +130,19 @@ impl HappensBefore {
     }
 
     /// What was decided at a step.
+    #[inline]
     pub fn decision(&self, at: Position) -> Decision {
         self.event(at).decision
     }
 
     /// Which operation a step took.
+    #[inline]
     pub fn operation(&self, at: Position) -> Operation {
         self.event(at).operation
     }
 
     /// Whose step it was.
+    #[inline]
     pub fn thread(&self, at: Position) -> ThreadId {
         self.event(at).decision.thread
     }
@@ -143,31 +153,28 @@ impl HappensBefore {
     }
 
     /// The clock of a step: for each thread, its last step that happens before this one, or is it.
+    #[inline]
     pub fn clock_at(&self, at: Position) -> &[Position] {
-        match at {
-            0 => &self.zero,
-            at => {
-                let start = (at as usize - 1) * self.stride;
-                &self.clocks[start..start + self.stride]
-            }
-        }
+        debug_assert!(at as usize <= self.events.len());
+        let width = self.stride / LANE;
+        let start = at as usize * width;
+        self.clocks[start..start + width].as_flattened()
     }
 
     /// The clock of a thread: what its last step knows, or what its birth knew.
+    #[inline]
     pub fn clock(&self, thread: ThreadId) -> &[Position] {
-        let origin = self
-            .threads
-            .get(thread.index())
-            .map_or(0, |thread| thread.steps.last().copied().unwrap_or(thread.born));
-        self.clock_at(origin)
+        self.clock_at(self.threads.get(thread.index()).map_or(0, Thread::origin))
     }
 
     /// Whether the step `at` is in a past that this clock describes.
+    #[inline]
     pub fn knows(&self, clock: &[Position], at: Position) -> bool {
         at <= clock[self.thread(at).index()]
     }
 
     /// Whether `earlier` happens before `later`, or is it.
+    #[inline]
     pub fn ordered(&self, earlier: Position, later: Position) -> bool {
         self.knows(self.clock_at(later), earlier)
     }
@@ -190,69 +197,105 @@ impl HappensBefore {
     }
 
     /// Adds a step at the end.
+    #[inline]
     pub fn push(&mut self, decision: Decision, operation: Operation, effect: Effect) -> Position {
         let thread = decision.thread;
         let touches = operation.touches();
-        self.make_room(thread, operation, touches);
+        self.make_room(thread, operation, &touches);
         let at = self.events.len() as Position + 1;
-        let previous = self.threads[thread.index()].steps.last().copied().unwrap_or(0);
-        let origin = if previous == 0 { self.threads[thread.index()].born } else { previous };
-        let start = self.clocks.len();
-        match origin {
-            0 => self.clocks.extend_from_slice(&self.zero),
-            from => {
-                let row = (from as usize - 1) * self.stride;
-                self.clocks.extend_from_within(row..row + self.stride);
-            }
-        }
-        let mut hash = 0;
-        if self.hashing {
-            let mut label = crate::fold::Fold::default();
-            operation.hash(&mut label);
-            label.write_u32(decision.choice);
-            hash = mix(label.finish(), mix(self.hash_at(origin), thread.index() as u64));
-        }
-
+        let origin = self.threads[thread.index()].origin();
+        let mut hash = match self.hashing {
+            true => self.hash_of(decision, operation, origin),
+            false => 0,
+        };
+        let first = touches.as_slice().first().map_or(0, |&(place, touch)| self.tail(place, touch));
+        self.begin_clock(at, origin, first);
         let mut replaced = [Tails::default(); 2];
         for (idx, &(place, touch)) in touches.as_slice().iter().enumerate() {
-            let tails = self.places[slot(place)];
-            match touch {
-                Touch::Read => {
-                    self.follow(start, tails.write, &mut hash);
-                    self.follow_all(start, Group::Additions, place, tails.write, &mut hash);
-                    let cell = place.0.index() * self.stride + thread.index();
-                    replaced[idx].chain = std::mem::replace(&mut self.reads[cell], at);
-                }
-                Touch::Add => {
-                    self.follow(start, tails.chain, &mut hash);
-                    self.follow_all(start, Group::Reads, place, tails.chain, &mut hash);
-                    let cell = place.0.index() * self.stride + thread.index();
-                    if cell >= self.additions.len() {
-                        self.additions.resize(self.reads.len(), 0);
-                    }
-                    replaced[idx].chain = std::mem::replace(&mut self.additions[cell], at);
-                }
-                Touch::Enter => {
-                    self.follow(start, tails.chain, &mut hash);
-                    replaced[idx] = tails;
-                    self.places[slot(place)].chain = at;
-                }
-                Touch::Write => {
-                    self.follow(start, tails.chain, &mut hash);
-                    if place.1 == End::Front {
-                        self.follow_all(start, Group::Reads, place, tails.chain, &mut hash);
-                        self.follow_all(start, Group::Additions, place, tails.chain, &mut hash);
-                    }
-                    replaced[idx] = tails;
-                    self.places[slot(place)] = Tails { chain: at, write: at };
-                }
+            if idx > 0 {
+                self.follow(at, self.tail(place, touch));
             }
+            for &group in groups_before(place, touch) {
+                self.follow_all(at, group, place, touch);
+            }
+            replaced[idx] = self.enter(at, thread, place, touch);
         }
-        let (rank, queued) = self.follow_enabler(start, at, decision, operation, effect, &mut hash);
-        self.clocks[start + thread.index()] = at;
+        let (enabler, rank, queued) = self.enqueue(at, decision, operation, effect);
+        if enabler != 0 {
+            self.follow(at, enabler);
+            hash = mix(hash, self.hash_at(enabler));
+        }
+        let own = at as usize * (self.stride / LANE) + thread.index() / LANE;
+        self.clocks[own][thread.index() % LANE] = at;
         self.threads[thread.index()].steps.push(at);
         self.events.push(Event { operation, decision, replaced, rank, queued, hash });
         at
+    }
+
+    /// The last step at a place that one which touches it so does not commute with, reads aside.
+    #[inline]
+    fn tail(&self, place: Place, touch: Touch) -> Position {
+        let tails = self.places[slot(place)];
+        if touch == Touch::Read { tails.write } else { tails.chain }
+    }
+
+    /// Makes a step the last one at a place, and tells what it replaces.
+    #[inline]
+    fn enter(&mut self, at: Position, thread: ThreadId, place: Place, touch: Touch) -> Tails {
+        let tails = &mut self.places[slot(place)];
+        let replaced = *tails;
+        let group = match touch {
+            Touch::Enter => {
+                tails.chain = at;
+                return replaced;
+            }
+            Touch::Write => {
+                (tails.chain, tails.write) = (at, at);
+                return replaced;
+            }
+            Touch::Read => Group::Reads,
+            Touch::Add => Group::Additions,
+        };
+        tails.newest[group as usize] = at;
+        let cell = place.0.index() * self.stride + thread.index();
+        Tails { chain: std::mem::replace(self.cell(group, cell), at), ..replaced }
+    }
+
+    /// Where the last member of a group is kept, of one thread.
+    #[inline]
+    fn cell(&mut self, group: Group, cell: usize) -> &mut Position {
+        match group {
+            Group::Reads => &mut self.reads[cell],
+            Group::Additions => {
+                if cell >= self.additions.len() {
+                    self.additions.resize(self.reads.len(), 0);
+                }
+                &mut self.additions[cell]
+            }
+        }
+    }
+
+    /// What a step is known by in all linearisations, but for what enables it: its label, and the
+    /// hashes of the steps that it follows.
+    #[cold]
+    fn hash_of(&self, decision: Decision, operation: Operation, origin: Position) -> u64 {
+        let mut label = crate::fold::Fold::default();
+        operation.hash(&mut label);
+        label.write_u32(decision.choice);
+        let thread = decision.thread.index() as u64;
+        let mut hash = mix(label.finish(), mix(self.hash_at(origin), thread));
+        for &(place, touch) in operation.touches().as_slice() {
+            let tail = self.tail(place, touch);
+            if tail != 0 {
+                hash = mix(hash, self.hash_at(tail));
+            }
+            for &group in groups_before(place, touch) {
+                let unseen = self.unseen(group, place, tail);
+                let hashes = unseen.map(|(_, member)| mix(self.hash_at(member), 1));
+                hash = mix(hash, hashes.fold(0, u64::wrapping_add));
+            }
+        }
+        hash
     }
 
     /// Takes the last step back.
@@ -260,25 +303,26 @@ impl HappensBefore {
     /// # Panics
     ///
     /// If there is none.
+    #[inline]
     pub fn pop(&mut self) {
-        let event = self.events.pop().expect("a step to take back");
-        let at = self.events.len() as Position + 1;
+        let at = self.events.len() as Position;
+        let &event = self.events.last().expect("a step to take back");
+        self.events.truncate(at as usize - 1);
         let thread = event.decision.thread;
-        self.clocks.truncate(self.clocks.len() - self.stride);
         self.threads[thread.index()].steps.pop();
         // Two touches of one operation never meet in one place, so their order does not matter.
         for (idx, &(place, touch)) in event.operation.touches().as_slice().iter().enumerate() {
-            match touch {
-                Touch::Read => {
-                    let cell = place.0.index() * self.stride + thread.index();
-                    self.reads[cell] = event.replaced[idx].chain;
+            let replaced = event.replaced[idx];
+            let group = match touch {
+                Touch::Enter | Touch::Write => {
+                    self.places[slot(place)] = replaced;
+                    continue;
                 }
-                Touch::Add => {
-                    let cell = place.0.index() * self.stride + thread.index();
-                    self.additions[cell] = event.replaced[idx].chain;
-                }
-                Touch::Enter | Touch::Write => self.places[slot(place)] = event.replaced[idx],
-            }
+                Touch::Read => Group::Reads,
+                Touch::Add => Group::Additions,
+            };
+            self.places[slot(place)].newest = replaced.newest;
+            *self.cell(group, place.0.index() * self.stride + thread.index()) = replaced.chain;
         }
         if event.queued != Queued::No {
             let object = event.operation.object().expect("a queue is an object");
@@ -298,6 +342,7 @@ impl HappensBefore {
     }
 
     /// Takes back all steps after `depth`.
+    #[inline]
     pub fn truncate(&mut self, depth: usize) {
         while self.events.len() > depth {
             self.pop();
@@ -306,6 +351,7 @@ impl HappensBefore {
 
     /// The steps that race with `operation` as the next step of `thread`: dependent, may be
     /// co-enabled, concurrent, and nothing happens between the two. Newest first.
+    #[inline]
     pub fn immediate_races(
         &self,
         thread: ThreadId,
@@ -315,39 +361,45 @@ impl HappensBefore {
         races.clear();
         let base = self.clock(thread);
         for &(place, touch) in operation.touches().as_slice() {
-            let tails = self.places.get(slot(place)).copied().unwrap_or_default();
-            let last = if touch == Touch::Read { tails.write } else { tails.chain };
+            if slot(place) >= self.places.len() {
+                continue;
+            }
+            let last = self.tail(place, touch);
             if last != 0 && !self.knows(base, last) {
                 races.push(last);
             }
             for &group in groups_before(place, touch) {
-                if !self.has_unseen(group, place, last) {
-                    continue;
+                if self.has_unseen(group, place, last) {
+                    let unseen = self.unseen(group, place, last);
+                    let is_race = |&(other, member): &(ThreadId, Position)| {
+                        other != thread && member > base[other.index()]
+                    };
+                    races.extend(unseen.filter(is_race).map(|(_, member)| member));
                 }
-                let seen = self.clock_at(last);
-                races.extend(
-                    self.members(group, place)
-                        .filter(|&(other, at)| {
-                            other != thread && at > base[other.index()] && at > seen[other.index()]
-                        })
-                        .map(|(_, at)| at),
-                );
             }
+        }
+        if races.is_empty() {
+            return;
         }
         if races.len() > 1 {
-            races.sort_unstable_by(|a, b| b.cmp(a));
-            races.dedup();
-            // A step that happens before a newer candidate is reached through it.
-            let mut idx = 1;
-            while idx < races.len() {
-                if races[..idx].iter().any(|&newer| self.ordered(races[idx], newer)) {
-                    races.remove(idx);
-                } else {
-                    idx += 1;
-                }
-            }
+            self.keep_newest(races);
         }
         races.retain(|&race| may_be_coenabled(self.operation(race), operation));
+    }
+
+    /// Sorts candidates for a race, newest first, and leaves out what is reached through a newer one
+    /// that it happens before.
+    fn keep_newest(&self, races: &mut Vec<Position>) {
+        races.sort_unstable_by(|a, b| b.cmp(a));
+        races.dedup();
+        let mut idx = 1;
+        while idx < races.len() {
+            if races[..idx].iter().any(|&newer| self.ordered(races[idx], newer)) {
+                races.remove(idx);
+            } else {
+                idx += 1;
+            }
+        }
     }
 
     /// The steps that `operation`, as the next step of `thread` and one that may wait, competes
@@ -530,18 +582,24 @@ impl HappensBefore {
             })
     }
 
+    #[inline]
     fn event(&self, at: Position) -> &Event {
         &self.events[at as usize - 1]
     }
 
     /// The last members of a group, one for each thread that has any.
+    #[inline]
     fn members(
         &self,
         group: Group,
         place: Place,
     ) -> impl Iterator<Item = (ThreadId, Position)> + '_ {
         let start = place.0.index() * self.stride;
-        let cells = self.cells(group).get(start..start + self.threads.len()).unwrap_or(&[]);
+        let cells = match group {
+            Group::Reads => &self.reads,
+            Group::Additions => &self.additions,
+        };
+        let cells = cells.get(start..start + self.threads.len()).unwrap_or(&[]);
         cells
             .iter()
             .enumerate()
@@ -549,153 +607,144 @@ impl HappensBefore {
             .map(|(idx, &at)| (ThreadId::new(idx), at))
     }
 
-    fn cells(&self, group: Group) -> &[Position] {
-        match group {
-            Group::Reads => &self.reads,
-            Group::Additions => &self.additions,
-        }
-    }
-
-    /// Whether the step `last` does not know of some member of a group.
+    /// Whether the step `last` of the chain at a place does not know of some member of a group.
     #[inline]
     fn has_unseen(&self, group: Group, place: Place, last: Position) -> bool {
-        let start = place.0.index() * self.stride;
-        let cells = self.cells(group).get(start..start + self.stride).unwrap_or(&[]);
-        // All of them are looked at: most often there is none to stop at.
-        cells.iter().zip(self.clock_at(last)).fold(false, |any, (at, seen)| any | (at > seen))
+        let Tails { write, newest, .. } = self.places[slot(place)];
+        // A write knows of all members before it, and so does whoever follows it.
+        newest[group as usize] > write
+            && (last == write || self.unseen(group, place, last).next().is_some())
     }
 
-    /// Orders the step whose clock begins at `start` after the step `before`.
+    /// The last members of a group, one for each thread, that the step `last` does not know of.
     #[inline]
-    fn follow(&mut self, start: usize, before: Position, hash: &mut u64) {
-        if before == 0 {
-            return;
-        }
-        let (old, new) = self.clocks.split_at_mut(start);
-        let row = (before as usize - 1) * self.stride;
-        let event = &self.events[before as usize - 1];
-        if new[event.decision.thread.index()] < before {
-            for (mine, &theirs) in new.iter_mut().zip(&old[row..row + self.stride]) {
-                *mine = (*mine).max(theirs);
-            }
-        }
-        *hash = mix(*hash, event.hash);
-    }
-
-    /// Orders the step after all members of a group that the step `last` does not know of.
-    #[inline]
-    fn follow_all(
-        &mut self,
-        start: usize,
+    fn unseen(
+        &self,
         group: Group,
         place: Place,
         last: Position,
-        hash: &mut u64,
-    ) {
-        let row = place.0.index() * self.stride;
-        let mut sum = 0u64;
+    ) -> impl Iterator<Item = (ThreadId, Position)> + '_ {
+        let seen = self.clock_at(last);
+        self.members(group, place).filter(|&(thread, at)| at > seen[thread.index()])
+    }
+
+    /// Begins the clock of a step: what its thread knew, and what another step knows.
+    #[inline]
+    fn begin_clock(&mut self, at: Position, origin: Position, other: Position) {
+        let width = self.stride / LANE;
+        let [start, origin, other] = [at, origin, other].map(|it| it as usize * width);
+        if self.clocks.len() < start + width {
+            self.clocks.resize(2 * (start + width), [0; LANE]);
+        }
+        let (old, new) = self.clocks.split_at_mut(start);
+        let (mine, theirs) = (&old[origin..origin + width], &old[other..other + width]);
+        for ((new, mine), theirs) in new.iter_mut().zip(mine).zip(theirs) {
+            *new = joined(mine, theirs);
+        }
+    }
+
+    /// Orders the step `at`, whose clock has begun, after the step `before`.
+    #[inline]
+    fn follow(&mut self, at: Position, before: Position) {
+        let width = self.stride / LANE;
+        let [start, before] = [at, before].map(|it| it as usize * width);
+        let (old, new) = self.clocks.split_at_mut(start);
+        for (mine, theirs) in new.iter_mut().zip(&old[before..before + width]) {
+            *mine = joined(mine, theirs);
+        }
+    }
+
+    /// Orders the step after all members of a group that the last of the chain does not know of.
+    #[inline]
+    fn follow_all(&mut self, at: Position, group: Group, place: Place, touch: Touch) {
+        let last = self.tail(place, touch);
         if self.has_unseen(group, place, last) {
             for idx in 0..self.threads.len() {
-                let at = self.cells(group)[row + idx];
-                if at > self.clock_at(last)[idx] {
-                    sum = sum.wrapping_add(mix(self.hash_at(at), 1));
-                    self.follow(start, at, &mut 0);
+                let member = *self.cell(group, place.0.index() * self.stride + idx);
+                if member > self.clock_at(last)[idx] {
+                    self.follow(at, member);
                 }
             }
         }
-        *hash = mix(*hash, sum);
     }
 
-    /// Orders the step after what made it possible, and enters it into its queue.
-    fn follow_enabler(
+    /// Enters a step into its queue, and tells what made it possible: a step that it follows.
+    #[inline]
+    fn enqueue(
         &mut self,
-        start: usize,
         at: Position,
         decision: Decision,
         operation: Operation,
         effect: Effect,
-        hash: &mut u64,
-    ) -> (u32, Queued) {
+    ) -> (Position, u32, Queued) {
         use Operation as O;
         let succeeded = effect != Effect::Failed;
-        match operation {
-            O::Spawn(child) => self.threads[child.index()].born = at,
-            O::Join(child) => {
-                let thread = &self.threads[child.index()];
-                let last = thread.steps.last().copied().unwrap_or(thread.born);
-                self.follow(start, last, hash);
+        let enabler = match operation {
+            O::Spawn(child) => {
+                self.threads[child.index()].born = at;
+                0
             }
-            O::Reacquire { .. } | O::FutexResume(_) => {
-                let waker = self.threads[decision.thread.index()].waker;
-                self.follow(start, waker, hash);
-            }
+            O::Join(child) => self.threads[child.index()].origin(),
+            O::Reacquire { .. } | O::FutexResume(_) => self.threads[decision.thread.index()].waker,
             O::NotifyOne(_) | O::NotifyAll(_) => {
                 if let Effect::Woke(sleepers) = effect {
-                    for sleeper in sleepers.iter() {
-                        let waker = &mut self.threads[sleeper.index()].waker;
-                        let before = std::mem::replace(waker, at);
-                        self.woken.push((at, sleeper, before));
-                    }
+                    self.wake(at, sleepers);
                 }
+                0
             }
             O::Arrive(object) | O::SemaphoreRelease(object) => {
                 let put = &mut self.queues[object.index()].put;
                 put.push(at);
-                return (put.len() as u32 - 1, Queued::In);
+                return (0, put.len() as u32 - 1, Queued::In);
             }
             O::Leave { barrier, parties } => {
                 let arrived = self.threads[decision.thread.index()].steps.last().copied();
                 let rank = self.event(arrived.expect("arriving comes before leaving")).rank;
                 let full = (rank / parties + 1) * parties - 1;
-                let last = self.queues[barrier.index()].put.get(full as usize).copied();
-                self.follow(start, last.unwrap_or(0), hash);
+                self.queues[barrier.index()].put.get(full as usize).copied().unwrap_or(0)
             }
             O::Send { channel, capacity } | O::TrySend { channel, capacity } if succeeded => {
                 let queue = &mut self.queues[channel.index()];
                 let rank = queue.put.len() as u32;
                 queue.put.push(at);
-                if rank >= capacity {
-                    let room = queue.taken.get((rank - capacity) as usize).copied();
-                    self.follow(start, room.unwrap_or(0), hash);
-                }
-                return (rank, Queued::In);
+                let room = rank.checked_sub(capacity).and_then(|it| queue.taken.get(it as usize));
+                return (room.copied().unwrap_or(0), rank, Queued::In);
             }
             O::Receive(object) | O::TryReceive(object) if succeeded => {
-                return self.follow_put(start, at, object, 0, hash);
+                return self.take(at, object, 0);
             }
             O::SemaphoreAcquire { semaphore, permits }
             | O::SemaphoreTryAcquire { semaphore, permits }
                 if succeeded =>
             {
-                return self.follow_put(start, at, semaphore, permits, hash);
+                return self.take(at, semaphore, permits);
             }
-            _ => {}
-        }
-        (0, Queued::No)
+            _ => 0,
+        };
+        (enabler, 0, Queued::No)
     }
 
-    /// Orders a taking step after the putting step it takes from; the first `free` need none.
-    fn follow_put(
-        &mut self,
-        start: usize,
-        at: Position,
-        object: crate::ObjectId,
-        free: u32,
-        hash: &mut u64,
-    ) -> (u32, Queued) {
+    /// Enters a taking step into its queue, and tells which step has put what it takes; the first
+    /// `free` need none.
+    fn take(&mut self, at: Position, object: ObjectId, free: u32) -> (Position, u32, Queued) {
         let queue = &mut self.queues[object.index()];
         let rank = queue.taken.len() as u32;
         queue.taken.push(at);
-        if rank >= free {
-            let put = queue.put.get((rank - free) as usize).copied();
-            self.follow(start, put.unwrap_or(0), hash);
+        let put = rank.checked_sub(free).and_then(|it| queue.put.get(it as usize));
+        (put.copied().unwrap_or(0), rank, Queued::Out)
+    }
+
+    /// A notification wakes some threads.
+    fn wake(&mut self, at: Position, sleepers: ThreadSet) {
+        for sleeper in sleepers.iter() {
+            let before = std::mem::replace(&mut self.threads[sleeper.index()].waker, at);
+            self.woken.push((at, sleeper, before));
         }
-        (rank, Queued::Out)
     }
 
     /// Grows the tables so that `thread` and whatever `operation` names have their entries.
     #[inline]
-    fn make_room(&mut self, thread: ThreadId, operation: Operation, touches: Touches) {
+    fn make_room(&mut self, thread: ThreadId, operation: Operation, touches: &Touches) {
         let mut n_threads = thread.index() + 1;
         if let Operation::Spawn(child) | Operation::Join(child) = operation {
             n_threads = n_threads.max(child.index() + 1);
@@ -714,10 +763,15 @@ impl HappensBefore {
     #[inline]
     fn make_room_for(&mut self, object: usize) {
         if object >= self.queues.len() {
-            self.places.resize(2 * object + 2, Tails::default());
-            self.reads.resize((object + 1) * self.stride, 0);
-            self.queues.resize(object + 1, Queue::default());
+            self.grow_objects(object + 1);
         }
+    }
+
+    #[cold]
+    fn grow_objects(&mut self, n_objects: usize) {
+        self.places.resize(2 * n_objects, Tails::default());
+        self.reads.resize(n_objects * self.stride, 0);
+        self.queues.resize(n_objects, Queue::default());
     }
 
     #[cold]
@@ -725,14 +779,13 @@ impl HappensBefore {
         self.threads.resize(n_threads, Thread::default());
         let stride = n_threads.next_power_of_two().max(self.stride);
         if stride > self.stride {
-            let widen = |rows: &[Position]| -> Vec<Position> {
-                let padding = vec![0; stride - self.stride];
-                rows.chunks(self.stride).flat_map(|row| [row, &padding].concat()).collect()
-            };
-            self.clocks = widen(&self.clocks);
-            self.reads = widen(&self.reads);
-            self.additions = widen(&self.additions);
-            self.zero = vec![0; stride];
+            let widened = |row: &[Position]| [row, &vec![0; stride - row.len()]].concat();
+            for cells in [&mut self.reads, &mut self.additions] {
+                *cells = cells.chunks(self.stride).flat_map(widened).collect();
+            }
+            let rows = self.clocks.chunks(self.stride / LANE);
+            let lanes = rows.map(|row| widened(row.as_flattened()));
+            self.clocks = lanes.flat_map(|row| row.as_chunks().0.to_vec()).collect();
             self.stride = stride;
         }
     }
@@ -746,6 +799,7 @@ enum Group {
 }
 
 /// The groups whose members are ordered with a touch, beside the last of the chain.
+#[inline]
 fn groups_before((_, end): Place, touch: Touch) -> &'static [Group] {
     match touch {
         _ if end == End::Back => &[],
@@ -756,6 +810,20 @@ fn groups_before((_, end): Place, touch: Touch) -> &'static [Group] {
     }
 }
 
+impl Thread {
+    /// Where it knows from what it knows: its last step, or its birth.
+    #[inline]
+    fn origin(&self) -> Position {
+        self.steps.last().copied().unwrap_or(self.born)
+    }
+}
+
+#[inline]
+fn joined(a: &Lane, b: &Lane) -> Lane {
+    std::array::from_fn(|idx| a[idx].max(b[idx]))
+}
+
+#[inline]
 fn slot(place: Place) -> usize {
     2 * place.0.index() + usize::from(place.1 == End::Back)
 }

@@ -70,6 +70,7 @@ pub struct ObjectId(u32);
 
 impl ObjectId {
     /// The object with this number.
+    #[inline]
     pub fn new(index: usize) -> Self {
         Self(u32::try_from(index).expect("objects are dense, and memory ends before u32 does"))
     }
@@ -94,67 +95,108 @@ impl fmt::Debug for ObjectId {
 }
 
 /// A set of threads, as bits.
+// Two words and not one number: what contains it is then as small as it can be, and needs no
+// instructions for numbers of two words.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ThreadSet(u128);
+#[serde(from = "u128", into = "u128")]
+pub struct ThreadSet([u64; 2]);
 
 impl ThreadSet {
     /// The set without a thread.
-    pub const EMPTY: Self = Self(0);
+    pub const EMPTY: Self = Self([0; 2]);
 
     /// The set of one thread.
     #[inline]
     pub fn one(thread: ThreadId) -> Self {
-        Self(1 << thread.index())
+        Self::EMPTY.with(thread, true)
+    }
+
+    /// The same set, with or without `thread`. Both words are made, so that none has to be looked
+    /// up in memory.
+    #[inline]
+    fn with(self, thread: ThreadId, is_in: bool) -> Self {
+        let bit = 1 << (thread.0 % 64);
+        let [low, high] = if thread.0 < 64 { [bit, 0] } else { [0, bit] };
+        let all = u64::from(is_in).wrapping_neg();
+        Self([self.0[0] & !low | low & all, self.0[1] & !high | high & all])
     }
 
     /// Whether `thread` is in it.
     #[inline]
     pub fn contains(self, thread: ThreadId) -> bool {
-        self.0 >> thread.index() & 1 == 1
+        !(self & Self::one(thread)).is_empty()
     }
 
     /// Adds `thread`.
     #[inline]
     pub fn insert(&mut self, thread: ThreadId) {
-        self.0 |= 1 << thread.index();
+        *self = self.with(thread, true);
     }
 
     /// Takes `thread` out.
     #[inline]
     pub fn remove(&mut self, thread: ThreadId) {
-        self.0 &= !(1 << thread.index());
+        *self = self.with(thread, false);
+    }
+
+    /// Adds `thread` or takes it out.
+    #[inline]
+    pub fn set(&mut self, thread: ThreadId, is_in: bool) {
+        *self = self.with(thread, is_in);
     }
 
     /// Whether no thread is in it.
     #[inline]
     pub fn is_empty(self) -> bool {
-        self.0 == 0
+        self.0[0] | self.0[1] == 0
     }
 
     /// How many threads are in it.
+    #[inline]
     pub fn len(self) -> usize {
-        self.0.count_ones() as usize
+        (self.0[0].count_ones() + self.0[1].count_ones()) as usize
     }
 
     /// The thread of the smallest number.
+    #[inline]
     pub fn first(self) -> Option<ThreadId> {
-        (!self.is_empty()).then(|| ThreadId(self.0.trailing_zeros()))
+        match self.0 {
+            [0, 0] => None,
+            [0, high] => Some(ThreadId(64 + high.trailing_zeros())),
+            [low, _] => Some(ThreadId(low.trailing_zeros())),
+        }
     }
 
     /// The thread of the smallest number after `thread`, or from the start again.
+    #[inline]
     pub fn next_after(self, thread: ThreadId) -> Option<ThreadId> {
-        let above = Self(self.0 & (!0u128 << thread.index() << 1));
-        above.first().or_else(|| self.first())
+        let above = Self::from(!0u128 << thread.index() << 1);
+        (self & above).first().or_else(|| self.first())
     }
 
     /// Its threads, in ascending order.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = ThreadId> {
-        let mut rest = self.0;
+        let mut rest = self;
         std::iter::from_fn(move || {
-            let thread = Self(rest).first()?;
-            rest &= rest - 1;
+            let thread = rest.first()?;
+            rest.remove(thread);
             Some(thread)
         })
+    }
+}
+
+impl From<u128> for ThreadSet {
+    #[inline]
+    fn from(bits: u128) -> Self {
+        Self([bits as u64, (bits >> 64) as u64])
+    }
+}
+
+impl From<ThreadSet> for u128 {
+    #[inline]
+    fn from(set: ThreadSet) -> Self {
+        Self::from(set.0[0]) | Self::from(set.0[1]) << 64
     }
 }
 
@@ -168,28 +210,32 @@ impl FromIterator<ThreadId> for ThreadSet {
 
 impl std::ops::BitOr for ThreadSet {
     type Output = Self;
+    #[inline]
     fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        Self([self.0[0] | other.0[0], self.0[1] | other.0[1]])
     }
 }
 
 impl std::ops::BitAnd for ThreadSet {
     type Output = Self;
+    #[inline]
     fn bitand(self, other: Self) -> Self {
-        Self(self.0 & other.0)
+        Self([self.0[0] & other.0[0], self.0[1] & other.0[1]])
     }
 }
 
 impl std::ops::Sub for ThreadSet {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
+        Self([self.0[0] & !other.0[0], self.0[1] & !other.0[1]])
     }
 }
 
 impl std::ops::BitOrAssign for ThreadSet {
+    #[inline]
     fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
+        *self = *self | other;
     }
 }
 

@@ -266,6 +266,7 @@ impl Operation {
     }
 
     /// The object it is about; of a wait, what is slept on.
+    #[inline]
     pub fn object(self) -> Option<ObjectId> {
         use Operation as O;
         match self {
@@ -304,6 +305,7 @@ impl Operation {
     }
 
     /// Whether some state can make it wait.
+    #[inline]
     pub fn may_block(self) -> bool {
         use Operation as O;
         matches!(
@@ -393,11 +395,13 @@ pub fn dependent(a: Operation, b: Operation) -> bool {
 ///
 /// Only pairs that no state can have are excluded; saying "may" too often costs reduction,
 /// never soundness.
+#[inline]
 pub fn may_be_coenabled(a: Operation, b: Operation) -> bool {
     !never_with(a, b) && !never_with(b, a)
 }
 
 /// `a` needs its lock held by its own thread, in a way that keeps `b` waiting.
+#[inline]
 fn never_with(a: Operation, b: Operation) -> bool {
     use Operation as O;
     match (a, b) {

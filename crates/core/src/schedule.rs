@@ -42,11 +42,13 @@ impl Schedule {
     }
 
     /// Its decisions.
+    #[inline]
     pub fn decisions(&self) -> &[Decision] {
         &self.decisions
     }
 
     /// How many decisions there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.decisions.len()
     }
@@ -57,11 +59,13 @@ impl Schedule {
     }
 
     /// One decision more.
+    #[inline]
     pub fn push(&mut self, decision: Decision) {
         self.decisions.push(decision);
     }
 
     /// Forgets all decisions from `depth` on.
+    #[inline]
     pub fn truncate(&mut self, depth: usize) {
         self.decisions.truncate(depth);
     }

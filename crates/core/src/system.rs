@@ -15,6 +15,7 @@ pub struct Decision {
 
 impl Decision {
     /// The first alternative of `thread`'s next operation.
+    #[inline]
     pub fn of(thread: ThreadId) -> Self {
         Self { thread, choice: 0 }
     }
@@ -45,6 +46,7 @@ impl Next {
     }
 
     /// The operation, enabled or not.
+    #[inline]
     pub fn operation(self) -> Option<Operation> {
         match self {
             Self::Unborn | Self::Finished => None,

@@ -122,6 +122,8 @@ pub(crate) struct DataRaces {
     stride: usize,
     /// One flat vector for each [`Table`]; what is beyond its end is 0.
     tables: [Vec<Position>; N_TABLES],
+    /// How many rows of [`Table::Snapshot`] there are.
+    n_snapshots: usize,
     /// Per object: the snapshots of those who put something in and took something out.
     queues: Vec<Queue>,
     /// What to do, last first, to get back to an earlier step.
@@ -187,6 +189,7 @@ impl DataRaces {
             n_threads: 0,
             stride: 4,
             tables: Default::default(),
+            n_snapshots: 0,
             queues: Vec::new(),
             undo: Vec::new(),
             marks: Vec::new(),
@@ -198,6 +201,7 @@ impl DataRaces {
     /// is the counter that the operation adds to.
     ///
     /// Until there is a race, none is missed; after one, some may be.
+    #[inline]
     pub(crate) fn step(
         &mut self,
         decision: Decision,
@@ -216,11 +220,17 @@ impl DataRaces {
             thread,
             newborn,
             n_undo: self.undo.len(),
-            n_snapshots: self.tables[Table::Snapshot as usize].len() / self.stride,
+            n_snapshots: self.n_snapshots,
         });
         let at = 2 * self.marks.len() as Moment;
         let early = added.and_then(|memory| self.add(thread, operation, at, memory));
-        self.synchronise(thread, operation, effect);
+        // Before the first access nobody has anything to tell.
+        if !self.undo.is_empty() || is_queued(operation) {
+            self.synchronise(thread, operation, effect);
+        }
+        if accesses.is_empty() && of_newborn.is_empty() {
+            return early;
+        }
         // Only now, for what the operation has released does not cover what follows it.
         let race = self.access_all(thread, at, accesses);
         let late = newborn.and_then(|child| self.access_all(child, at + 1, of_newborn));
@@ -269,6 +279,7 @@ impl DataRaces {
     }
 
     /// Takes back all steps after `depth`.
+    #[inline]
     pub(crate) fn truncate(&mut self, depth: usize) {
         let Some(&mark) = self.marks.get(depth) else { return };
         for undo in self.undo.drain(mark.n_undo..).rev() {
@@ -281,6 +292,7 @@ impl DataRaces {
                 Undo::Taken(object) => drop(self.queues[object.index()].taken.pop()),
             }
         }
+        self.n_snapshots = mark.n_snapshots;
         self.tables[Table::Snapshot as usize].truncate(mark.n_snapshots * self.stride);
         self.marks.truncate(depth);
     }
@@ -464,12 +476,12 @@ impl DataRaces {
 
     /// Keeps the clock of a thread as it is now.
     fn snapshot(&mut self, thread: ThreadId) -> u32 {
-        let row = self.tables[Table::Snapshot as usize].len() / self.stride;
         for column in 0..self.stride {
             let known = self.get((Table::Clock, thread.index()), column);
             self.tables[Table::Snapshot as usize].push(known);
         }
-        row as u32
+        self.n_snapshots += 1;
+        self.n_snapshots as u32 - 1
     }
 
     /// `into` learns what `from` knows. Mostly that is nothing new, so this is asked first.
@@ -558,6 +570,16 @@ impl DataRaces {
         }
         self.stride = stride;
     }
+}
+
+/// Whether an operation counts what went before it at its object, with something to tell or not.
+#[inline]
+fn is_queued(operation: Operation) -> bool {
+    use Operation as O;
+    matches!(
+        operation,
+        O::Arrive(_) | O::Send { .. } | O::TrySend { .. } | O::Receive(_) | O::TryReceive(_)
+    )
 }
 
 /// The length of a row.

@@ -38,11 +38,12 @@ pub(crate) struct Worker<'a, S, R> {
     schedule: Schedule,
     /// The threads that can move.
     enabled: ThreadSet,
-    /// What every thread would do next, in each state of the execution, one after the other.
-    history: Vec<Next>,
-    /// Where in `history` each state of the execution begins, and which threads may want something
-    /// else after a step of another one.
-    states: Vec<(usize, ThreadSet)>,
+    /// What every thread would do next.
+    next: Vec<Next>,
+    /// What threads would have done next before they said something else, oldest first.
+    changes: Vec<(ThreadId, Next)>,
+    /// The states of the execution, the one that it is in included.
+    states: Vec<State>,
     data_races: DataRaces,
     counters: Counters,
     bounds: Option<Bounds>,
@@ -59,6 +60,16 @@ pub(crate) struct Worker<'a, S, R> {
     known: usize,
     /// The first violation of the execution in progress, and after how many steps it came.
     violation: Option<(usize, Violation)>,
+}
+
+/// A state of the execution, as far as it is known what threads would do in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// How many of [`Worker::changes`] have led to it.
+    n_changes: usize,
+    enabled: ThreadSet,
+    /// Who may want something else after a step of another thread.
+    unsettled: ThreadSet,
 }
 
 /// Called at the end of every execution.
@@ -97,7 +108,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             order: HappensBefore::new(observe.is_some() || coverage.is_some()),
             schedule: Schedule::new(),
             enabled: ThreadSet::EMPTY,
-            history: Vec::new(),
+            next: Vec::new(),
+            changes: Vec::new(),
             states: Vec::new(),
             data_races: DataRaces::new(),
             counters: Counters::default(),
@@ -152,7 +164,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         self.counters.truncate(0);
         self.bounds.iter_mut().for_each(|bounds| bounds.truncate(0));
         self.schedule.truncate(0);
-        self.history.clear();
+        self.next.clear();
+        self.changes.clear();
         self.states.clear();
         self.violation = None;
         self.system.reset();
@@ -188,35 +201,35 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             }
             let view = View {
                 order: &self.order,
-                next: &self.history[self.states[self.schedule.len()].0..],
+                next: &self.next,
                 enabled: self.enabled,
-                over: self.over,
+                over: &self.over,
                 system: &self.system,
             };
-            match self.reduction.choose(&view) {
-                Choice::Step(decision) => {
+            let choice = self.reduction.choose(&view);
+            match choice {
+                Choice::Step(decision) | Choice::Again(decision) => {
+                    let is_new = matches!(choice, Choice::Step(_));
                     self.step(decision);
-                    self.statistics.transitions += 1;
-                    if self.violation.is_some() && self.options.stop_at_first {
-                        self.note_violation();
-                        self.note_coverage(false);
-                        self.statistics.executions += 1;
-                        return Ok(Step::Violated);
+                    if is_new {
+                        self.statistics.transitions += 1;
+                        if self.violation.is_some() && self.options.stop_at_first {
+                            self.note_violation();
+                            self.note_coverage(false);
+                            self.statistics.executions += 1;
+                            return Ok(Step::Violated);
+                        }
+                    } else {
+                        self.statistics.replayed += 1;
+                        self.known = self.schedule.len();
                     }
-                    self.observe_state()?;
-                    // Best-first search seldom comes back to a state that it knows.
-                    if cfg!(debug_assertions) || self.options.order != Order::DepthFirst {
-                        self.look_for_changed_minds()?;
-                    }
-                    continue;
-                }
-                Choice::Again(decision) => {
-                    self.step(decision);
-                    self.statistics.replayed += 1;
-                    self.known = self.schedule.len();
                     self.observe_state()?;
                     // It was here before, in another run: a program that differs now shows it.
-                    self.look_for_changed_minds()?;
+                    // And best-first search seldom comes back to a state that it knows.
+                    if !is_new || cfg!(debug_assertions) || self.options.order != Order::DepthFirst
+                    {
+                        self.look_for_changed_minds()?;
+                    }
                     continue;
                 }
                 Choice::Diverged(decision) => return Err(self.diverged(decision)),
@@ -235,14 +248,15 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         self.statistics.max_depth = self.statistics.max_depth.max(self.schedule.len() as u64);
         let view = View {
             order: &self.order,
-            next: &self.history[self.states[self.schedule.len()].0..],
+            next: &self.next,
             enabled: self.enabled,
-            over: self.over,
+            over: &self.over,
             system: &self.system,
         };
         self.reduction.finish(&view, end);
         self.counters.are_sure(&mut self.system, &self.order);
-        let is_redundant = end == End::Terminal && self.system.ending() == Ending::Redundant;
+        let ending = (end == End::Terminal).then(|| self.system.ending());
+        let is_redundant = ending == Some(Ending::Redundant);
         self.note_coverage(end == End::Terminal && !is_redundant);
         if end == End::GivenUp {
             self.note_violation();
@@ -259,7 +273,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         }
         if self.violation.is_none() && !is_cut {
             let depth = self.schedule.len();
-            self.violation = self.violation_at_end(end).map(|violation| (depth, violation));
+            self.violation = self.violation_at_end(ending).map(|violation| (depth, violation));
         }
         if let Some(observe) = self.observe {
             observe(Ended {
@@ -279,8 +293,9 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         Ok(Step::More)
     }
 
-    fn violation_at_end(&mut self, end: End) -> Option<Violation> {
-        if end == End::Cut {
+    /// What is wrong with an execution that has ended so, or was cut at the depth limit.
+    fn violation_at_end(&mut self, ending: Option<Ending>) -> Option<Violation> {
+        let Some(ending) = ending else {
             self.cut = true;
             return self.options.livelock.then(|| Violation {
                 kind: ViolationKind::Livelock,
@@ -289,10 +304,10 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                     self.options.max_depth
                 ),
             });
-        }
+        };
         let Options { deadlock, livelock, .. } = *self.options;
-        let is_blocked = || self.next().iter().any(|next| matches!(next, Next::Blocked(_)));
-        let kind = match self.system.ending() {
+        let is_blocked = || self.next.iter().any(|next| matches!(next, Next::Blocked(_)));
+        let kind = match ending {
             Ending::Final if deadlock && is_blocked() => ViolationKind::Deadlock,
             Ending::Spinning if deadlock => ViolationKind::Deadlock,
             Ending::Spinning if livelock => ViolationKind::Livelock,
@@ -330,22 +345,23 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             self.counters.truncate(depth);
             self.bounds.iter_mut().for_each(|bounds| bounds.truncate(depth));
             self.schedule.truncate(depth);
-            self.history
-                .truncate(self.states.get(depth + 1).map_or(usize::MAX, |&(start, _)| start));
             self.states.truncate(depth + 1);
+            for (thread, before) in self.changes.drain(self.states[depth].n_changes..).rev() {
+                self.next[thread.index()] = before;
+            }
             self.observe_state()?;
         }
         Ok(Step::More)
     }
 
     fn is_possible(&self, decision: Decision) -> bool {
-        let next = self.next().get(decision.thread.index());
+        let next = self.next.get(decision.thread.index());
         matches!(next, Some(Next::Enabled { choices, .. }) if decision.choice < *choices)
     }
 
     /// The error for a step that was possible in this state before.
     fn diverged(&self, decision: Decision) -> ExploreError {
-        let found = match self.next().get(decision.thread.index()) {
+        let found = match self.next.get(decision.thread.index()) {
             Some(next) => format!("{next:?}"),
             None => "no such thread".to_owned(),
         };
@@ -357,12 +373,14 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     }
 
     /// Takes one step, in the system and in all that follows it.
+    // Not called: the system may have been on other stacks meanwhile, and the processor guesses wrongly
+    // where the next returns go.
+    #[inline(always)]
     fn step(&mut self, decision: Decision) {
         let operation =
-            self.next()[decision.thread.index()].operation().expect("an enabled thread has one");
+            self.next[decision.thread.index()].operation().expect("an enabled thread has one");
         if let Some(bounds) = &mut self.bounds {
-            let next = &self.history[self.states[self.schedule.len()].0..];
-            let before = Before { order: &self.order, next, enabled: self.enabled };
+            let before = Before { order: &self.order, next: &self.next, enabled: self.enabled };
             bounds.push(&before, decision.thread);
         }
         self.schedule.push(decision);
@@ -393,8 +411,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     fn observe_state(&mut self) -> Result<(), ExploreError> {
         self.observe_threads()?;
         if let Some(bounds) = &mut self.bounds {
-            let next = &self.history[self.states[self.schedule.len()].0..];
-            self.over = bounds.over(&Before { order: &self.order, next, enabled: self.enabled });
+            let before = Before { order: &self.order, next: &self.next, enabled: self.enabled };
+            self.over = bounds.over(&before);
         }
         Ok(())
     }
@@ -409,36 +427,50 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         if self.states.len() > depth {
             return self.observe_again(n_threads);
         }
-        let start = self.history.len();
-        let Some(&Decision { thread: moved, .. }) = self.schedule.decisions().last() else {
-            self.states.push((start, ThreadSet::EMPTY));
-            self.enabled = ThreadSet::EMPTY;
-            (0..n_threads).for_each(|idx| self.ask(ThreadId::new(idx)));
-            return Ok(());
-        };
-        let (before, unsettled) = self.states[depth - 1];
-        self.states.push((start, unsettled));
-        self.history.extend_from_within(before..start);
-        let mut changed = ThreadSet::one(moved);
-        if let Operation::Spawn(child) = self.order.operation(depth as Position) {
-            changed.insert(child);
+        let asked = self.who_may_say_something_new(n_threads);
+        if n_threads > self.next.len() {
+            self.next.resize(n_threads, Next::Unborn);
         }
-        // Who waits for the end of a thread waits on while others move.
-        let waits_on = |thread: ThreadId| match self.history[start + thread.index()] {
-            Next::Blocked(Operation::Join(child)) => !changed.contains(child),
-            _ => false,
-        };
-        let mut asked: ThreadSet = unsettled.iter().filter(|&it| !waits_on(it)).collect();
-        asked |= changed;
-        (start - before..n_threads).for_each(|idx| asked.insert(ThreadId::new(idx)));
-        asked.iter().for_each(|thread| self.ask(thread));
+        let last = self.states.last().copied().unwrap_or_default();
+        let State { mut enabled, mut unsettled, .. } = last;
+        for thread in asked.iter() {
+            let next = self.system.next(thread);
+            enabled.set(thread, matches!(next, Next::Enabled { .. }));
+            unsettled.set(thread, may_change(next));
+            self.changes.push((thread, self.next[thread.index()]));
+            self.next[thread.index()] = next;
+        }
+        self.enabled = enabled;
+        self.states.push(State { n_changes: self.changes.len(), enabled, unsettled });
         Ok(())
     }
 
-    /// Looks for a thread that was not asked and says something else than before the last step: only
-    /// one that may wait or has a choice can do so, and those are asked.
+    /// The threads that may not say after the last step what they said before it.
+    fn who_may_say_something_new(&self, n_threads: usize) -> ThreadSet {
+        let Some(&Decision { thread: moved, .. }) = self.schedule.decisions().last() else {
+            return (0..n_threads).map(ThreadId::new).collect();
+        };
+        let mut changed = ThreadSet::one(moved);
+        if let Operation::Spawn(child) = self.order.operation(self.schedule.len() as Position) {
+            changed.insert(child);
+        }
+        // Who waits for the end of a thread waits on while others move.
+        let waits_on = |thread: ThreadId| match self.next[thread.index()] {
+            Next::Blocked(Operation::Join(child)) => !changed.contains(child),
+            _ => false,
+        };
+        let unsettled = self.states[self.schedule.len() - 1].unsettled;
+        let mut asked: ThreadSet = unsettled.iter().filter(|&it| !waits_on(it)).collect();
+        asked |= changed;
+        (self.next.len()..n_threads).for_each(|idx| asked.insert(ThreadId::new(idx)));
+        asked
+    }
+
+    /// Looks for a thread that says something else than is known of it. After a step, only one that
+    /// may wait or has a choice can do so, and those were asked; in a state that the search has come
+    /// back to, nobody can.
     fn look_for_changed_minds(&self) -> Result<(), ExploreError> {
-        for (idx, &before) in self.next().iter().enumerate() {
+        for (idx, &before) in self.next.iter().enumerate() {
             let thread = ThreadId::new(idx);
             let now = self.system.next(thread);
             if before != now {
@@ -448,50 +480,13 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         Ok(())
     }
 
-    /// Asks a thread what it would do next in a new state.
-    fn ask(&mut self, thread: ThreadId) {
-        let next = self.system.next(thread);
-        match next {
-            Next::Enabled { .. } => self.enabled.insert(thread),
-            _ => self.enabled.remove(thread),
-        }
-        let (start, unsettled) = &mut self.states[self.schedule.len()];
-        match may_change(next) {
-            true => unsettled.insert(thread),
-            false => unsettled.remove(thread),
-        }
-        match self.history.get_mut(*start + thread.index()) {
-            Some(known) => *known = next,
-            None => self.history.push(next),
-        }
-    }
-
     /// Asks every thread what it would do next in a state that the search has come back to.
     fn observe_again(&mut self, n_threads: usize) -> Result<(), ExploreError> {
-        let (start, _) = self.states[self.schedule.len()];
-        let end = self.history.len();
-        self.enabled = ThreadSet::EMPTY;
-        for idx in 0..n_threads {
-            let thread = ThreadId::new(idx);
-            let next = self.system.next(thread);
-            if matches!(next, Next::Enabled { .. }) {
-                self.enabled.insert(thread);
-            }
-            // A thread that was not known here before was born in another execution.
-            let before = self.history[..end].get(start + idx).copied().unwrap_or(Next::Unborn);
-            if before != next {
-                return Err(self.nondeterministic(thread, before, next));
-            }
-            if start + idx >= end {
-                self.history.push(next);
-            }
-        }
+        // A thread that was not known here before was born in another execution.
+        self.next.resize(n_threads.max(self.next.len()), Next::Unborn);
+        self.look_for_changed_minds()?;
+        self.enabled = self.states[self.schedule.len()].enabled;
         Ok(())
-    }
-
-    /// What each thread would do next.
-    fn next(&self) -> &[Next] {
-        &self.history[self.states[self.schedule.len()].0..]
     }
 
     /// The error for a thread that wants something else than it wanted in this state before.

@@ -12,7 +12,7 @@ pub(crate) struct View<'a> {
     /// The threads that can move.
     pub(crate) enabled: ThreadSet,
     /// The enabled threads whose next step would exceed a bound.
-    pub(crate) over: Over,
+    pub(crate) over: &'a Over,
     /// The program, for those that ask it more.
     pub(crate) system: &'a dyn System,
 }
@@ -61,13 +61,14 @@ impl View<'_> {
 
     /// The thread to try first: the one that moved last, so that there are few switches; after a
     /// yield, the next one, so that a loop that waits does not starve what it waits for.
+    #[inline]
     pub(crate) fn preferred(&self, among: ThreadSet) -> Option<ThreadId> {
         let last = self.order.len() as Position;
         if last == 0 {
             return among.first();
         }
         let thread = self.order.thread(last);
-        if among.contains(thread) && self.order.operation(last) != Operation::Yield {
+        if among.contains(thread) && !matches!(self.order.operation(last), Operation::Yield) {
             return Some(thread);
         }
         among.next_after(thread)

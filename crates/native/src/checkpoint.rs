@@ -5,9 +5,10 @@
 //! something an object has to [`State`], which are kept as a whole; a table
 //! to [`Machine`], and the compiler asks here what becomes of it.
 //!
-//! Checkpoints are taken where the search goes back to, and on the way there: half way from the
-//! last one, half way of the rest, and so on. A search that goes back a little each time then finds
-//! one close by, and steps that are taken for the first time cost nothing.
+//! Checkpoints are taken on the way to where the search goes back to: half way from the last one,
+//! half way of the rest, and so on, until what is left is repeated quickly enough. A search that goes
+//! back a little each time then finds one close by, and steps that are taken for the first time cost
+//! nothing.
 
 use crate::coroutine;
 use crate::heap::SavedHeap;
@@ -15,7 +16,7 @@ use crate::machine::Machine;
 use crate::memory::Saved;
 use crate::objects::{SavedObjects, State};
 use crate::process::Handler;
-use crate::thread::{Destructor, Life, Status};
+use crate::thread::{self, Destructor, Life, Status, Thread};
 
 /// So many steps are rather repeated than made shorter by another checkpoint.
 const NEAR: usize = 2;
@@ -45,6 +46,8 @@ pub(crate) struct Checkpoints {
 struct Checkpoint {
     /// After how many steps.
     depth: usize,
+    /// When the program was last in it.
+    epoch: u64,
     /// The variables of the program.
     variables: Vec<Saved>,
     heap: SavedHeap,
@@ -130,18 +133,19 @@ impl Machine {
     /// Goes back to the last checkpoint at `depth` or before it, or to the start.
     pub(crate) fn go_back(&mut self, depth: usize) {
         self.checkpoints.cut(depth);
-        let taken = std::mem::take(&mut self.checkpoints.taken);
-        match taken.last() {
+        let mut taken = std::mem::take(&mut self.checkpoints.taken);
+        match taken.last_mut() {
             None => self.reset(),
             Some(checkpoint) => self.restore(checkpoint),
         }
         self.checkpoints.taken = taken;
     }
 
-    /// Where to take a checkpoint next on the way to a depth.
-    pub(crate) fn next_stop(&self, depth: usize) -> usize {
+    /// Where to stop next on the way to a depth, and whether to take a checkpoint there.
+    pub(crate) fn next_stop(&self, depth: usize) -> (usize, bool) {
         let rest = depth - self.depth;
-        if rest <= NEAR || self.checkpoints.are_off { depth } else { self.depth + rest.div_ceil(2) }
+        let is_near = rest <= NEAR || self.checkpoints.are_off;
+        if is_near { (depth, false) } else { (self.depth + rest.div_ceil(2), true) }
     }
 
     /// Takes a checkpoint of the state.
@@ -217,6 +221,7 @@ impl Machine {
             files: _,
         } = self;
         to.depth = self.depth;
+        to.epoch = Thread::begin_epoch();
         to.variables.resize_with(self.variables.len(), Saved::default);
         for (part, saved) in self.variables.iter_mut().zip(&mut to.variables) {
             part.save(saved);
@@ -227,7 +232,7 @@ impl Machine {
         to.stacks.clear();
         to.storage.clear();
         for (idx, (thread, life)) in self.threads.iter().zip(&mut to.threads).enumerate() {
-            life.clone_from(&thread.life);
+            life.clone_from(thread);
             if let Some(lender) = thread.lender.as_ref().filter(|_| thread.is_alive()) {
                 lender.save(&mut to.storage);
             }
@@ -243,7 +248,7 @@ impl Machine {
         to.has_refused = self.has_refused;
     }
 
-    fn restore(&mut self, from: &Checkpoint) {
+    fn restore(&mut self, from: &mut Checkpoint) {
         self.files.close();
         self.depth = from.depth;
         for (part, saved) in self.variables.iter_mut().zip(&from.variables) {
@@ -259,7 +264,7 @@ impl Machine {
                 thread.status = Status::Unborn;
                 continue;
             };
-            thread.life.clone_from(saved);
+            thread.go_back(saved, from.epoch);
             if let Some(lender) = thread.lender.as_ref().filter(|_| thread.is_alive()) {
                 storage = lender.restore(storage);
             }
@@ -269,12 +274,13 @@ impl Machine {
                 stacks = unsafe { coroutine::put_back(idx, start, stacks) };
             }
         }
-        self.keys.clone_from(&from.keys);
-        self.exit_handlers.clone_from(&from.exit_handlers);
-        self.quick_handlers.clone_from(&from.quick_handlers);
+        thread::copy(&mut self.keys, &from.keys);
+        thread::copy(&mut self.exit_handlers, &from.exit_handlers);
+        thread::copy(&mut self.quick_handlers, &from.quick_handlers);
         self.is_shared = from.is_shared;
         self.has_exited = from.has_exited;
         self.has_refused = from.has_refused;
         self.violation = None;
+        from.epoch = Thread::begin_epoch();
     }
 }

@@ -79,9 +79,8 @@ pub(crate) fn host_stack() -> usize {
 ///
 /// Nothing on the stack of `idx` is used any more, and `entry` does not return.
 pub(crate) unsafe fn prepare(idx: usize, entry: extern "C-unwind" fn() -> !) -> usize {
-    // Six registers, the address to return to, and one word so that the stack is aligned as
-    // after a call.
-    let words = [0, 0, 0, 0, 0, 0, entry as *const () as usize, 0];
+    // Where to go on, and what would be the address to return to.
+    let words = [entry as *const () as usize, 0];
     let stack_pointer = top(idx) - std::mem::size_of_val(&words);
     // SAFETY: the stack is writable and nobody uses it.
     unsafe { std::ptr::write(stack_pointer as *mut _, words) };
@@ -116,7 +115,7 @@ pub(crate) unsafe fn put_back(idx: usize, start: usize, bytes: &[u8]) -> &[u8] {
 ///
 /// Both parts of the coroutine are those of a prepared or suspended one, and no reference to
 /// what it may change is held.
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn resume(idx: usize, coroutine: Coroutine) -> usize {
     let host = thread_pointer();
     CURRENT.store(idx, Ordering::Relaxed);
@@ -137,7 +136,7 @@ pub(crate) unsafe fn resume(idx: usize, coroutine: Coroutine) -> usize {
 /// # Safety
 ///
 /// As for [`resume`] and [`suspend`].
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn transfer(save: *mut usize, idx: usize, coroutine: Coroutine) {
     CURRENT.store(idx, Ordering::Relaxed);
     // SAFETY: the stack is one that `switch` left or `prepare` made.
@@ -152,7 +151,7 @@ pub(crate) unsafe fn transfer(save: *mut usize, idx: usize, coroutine: Coroutine
 /// # Safety
 ///
 /// A coroutine runs, and `save` stays valid until it goes on.
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn suspend(save: *mut usize) {
     // SAFETY: the host waits in `resume`.
     unsafe { switch(save, host_stack()) }
@@ -186,25 +185,43 @@ unsafe fn set_thread_pointer(base: usize) {
     }
 }
 
-/// Saves the registers that a call keeps, and goes on elsewhere.
-#[unsafe(naked)]
-unsafe extern "C" fn switch(save: *mut usize, to: usize) {
-    naked_asm!(
-        "push rbp",
-        "push rbx",
-        "push r12",
-        "push r13",
-        "push r14",
-        "push r15",
-        "mov [rdi], rsp",
-        "mov rsp, rsi",
-        "jmp {land}",
-        land = sym land,
-    )
+/// Keeps where this code is, and goes on elsewhere.
+///
+/// It is no function, and neither should be who uses it, as far as that is possible: the processor
+/// takes every return for one to the last call, and there is none on this stack.
+///
+/// # Safety
+///
+/// `to` is what was saved by a switch, or prepared.
+#[inline(always)]
+unsafe fn switch(save: *mut usize, to: usize) {
+    // SAFETY: what the compiler does not let us name is saved here; all else it saves itself.
+    unsafe {
+        asm!(
+            "push rbp",
+            "push rbx",
+            "lea rax, [rip + 2f]",
+            "push rax",
+            "mov [rdi], rsp",
+            "mov rsp, rsi",
+            "pop rax",
+            "jmp rax",
+            "2:",
+            "pop rbx",
+            "pop rbp",
+            inout("rdi") save => _,
+            inout("rsi") to => _,
+            out("r12") _,
+            out("r13") _,
+            out("r14") _,
+            out("r15") _,
+            clobber_abi("sysv64"),
+        );
+    }
 }
 
 /// The second half of a switch: where a stack pointer that was saved is gone on with.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn land() {
-    naked_asm!("pop r15", "pop r14", "pop r13", "pop r12", "pop rbx", "pop rbp", "ret")
+    naked_asm!("pop rax", "jmp rax")
 }

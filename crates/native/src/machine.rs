@@ -108,7 +108,8 @@ unsafe extern "C" {
     static mut __libc_single_threaded: std::ffi::c_char;
 }
 
-struct Global(UnsafeCell<Option<Machine>>);
+/// In a box, so that a look at one word tells whether it is there.
+struct Global(UnsafeCell<Option<Box<Machine>>>);
 
 // SAFETY: only the OS thread that explores uses it.
 unsafe impl Sync for Global {}
@@ -123,7 +124,7 @@ pub(crate) fn is_set_up() -> bool {
 
 /// Gives the one machine to `use_it`, which must neither suspend the thread nor ask for the
 /// machine again.
-#[inline]
+#[inline(always)]
 pub(crate) fn with<R>(use_it: impl FnOnce(&mut Machine) -> R) -> R {
     // SAFETY: one OS thread explores, and no use of the machine is within another.
     let machine = unsafe { &mut *MACHINE.0.get() };
@@ -181,7 +182,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         n_followed: 0,
     };
     // SAFETY: nobody uses it yet.
-    unsafe { *MACHINE.0.get() = Some(machine) };
+    unsafe { *MACHINE.0.get() = Some(Box::new(machine)) };
     with(|machine| {
         machine.variables = memory::variables();
         machine.first.resize_with(machine.variables.len(), Saved::default);
@@ -200,6 +201,12 @@ pub(crate) fn current() -> ThreadId {
 /// Announces what the running thread does next, and returns once it has been let do it. Whether
 /// that succeeded: only what is tried can fail.
 pub(crate) fn visible(operation: Operation) -> bool {
+    visible_at_once(operation)
+}
+
+/// The same, without a function that would have to return on another stack than it was called on.
+#[inline(always)]
+pub(crate) fn visible_at_once(operation: Operation) -> bool {
     let idx = current().index();
     let is_seen = with(|machine| {
         let reads = &mut machine.threads[idx].reads;
@@ -213,22 +220,35 @@ pub(crate) fn visible(operation: Operation) -> bool {
     !is_seen || announce(idx, operation)
 }
 
+#[inline(always)]
 fn announce(idx: usize, operation: Operation) -> bool {
     with(|machine| machine.threads[idx].operation = operation);
-    loop {
-        match with(Machine::follow) {
-            Some(next) if next == idx => break,
-            Some(next) => hand_over(idx, next),
-            None => leave(idx),
-        }
-        if !with(|machine| std::mem::take(&mut machine.is_backtrace_wanted)) {
-            break;
-        }
-        let stack = names::backtrace();
-        with(|machine| machine.backtrace = Some(stack));
+    go_on(idx);
+    while with(|machine| machine.is_backtrace_wanted) {
+        tell_backtrace();
+        leave(idx);
     }
     spin::end_operation(idx);
     with(|machine| machine.effect != Effect::Failed)
+}
+
+/// Lets whoever's turn it is go on, and returns when it is that of the running thread.
+#[inline(always)]
+fn go_on(idx: usize) {
+    match with(Machine::follow) {
+        Some(next) if next == idx => {}
+        Some(next) => hand_over(idx, next),
+        None => leave(idx),
+    }
+}
+
+#[cold]
+fn tell_backtrace() {
+    let stack = names::backtrace();
+    with(|machine| {
+        machine.is_backtrace_wanted = false;
+        machine.backtrace = Some(stack);
+    });
 }
 
 /// Announces a write to an address, where that is not known to change nothing.
@@ -247,7 +267,7 @@ pub(crate) fn visible_write(address: usize, len: usize) {
 ///
 /// Atomics on the own stack are announced, too, even if nobody else has ever seen them. That is
 /// known only from other executions, and a printed schedule has to be good without them.
-#[inline]
+#[inline(always)]
 pub(crate) fn visible_read(
     arrival: &Arrival,
     address: usize,
@@ -314,6 +334,7 @@ pub(crate) extern "C" fn mazurka_violation() {
 }
 
 /// Back to the host.
+#[inline(always)]
 fn leave(idx: usize) {
     let save = with(|machine| &raw mut machine.threads[idx].coroutine.stack_pointer);
     // SAFETY: a coroutine runs, and `save` is written before anything else happens.
@@ -321,6 +342,7 @@ fn leave(idx: usize) {
 }
 
 /// From one thread to another, without the host.
+#[inline(always)]
 fn hand_over(from: usize, to: usize) {
     let (save, coroutine) = with(|machine| {
         let coroutine = machine.coroutine(to);
@@ -332,6 +354,7 @@ fn hand_over(from: usize, to: usize) {
 }
 
 /// Lets a thread run until it announces its next operation or ends, and whomever it hands over to.
+#[inline(always)]
 pub(crate) fn run(idx: usize) {
     let coroutine = with(|machine| machine.coroutine(idx));
     // SAFETY: the thread is prepared or suspended, and nobody holds the machine.
@@ -378,7 +401,8 @@ impl Machine {
             Lender::new().expect("the system has a thread more to lend its storage")
         });
         lender.reset();
-        thread.life.coroutine.thread_pointer = lender.thread_pointer;
+        let thread_pointer = lender.thread_pointer;
+        thread.coroutine.thread_pointer = thread_pointer;
         thread.reads.clear();
         thread.status = Status::New;
         thread.operation = Operation::Begin;
@@ -396,23 +420,34 @@ impl Machine {
     }
 
     /// How to go on with a thread.
+    #[inline]
     fn coroutine(&mut self, idx: usize) -> Coroutine {
         if self.threads[idx].status == Status::New {
-            self.poison(idx);
+            self.prepare(idx);
         }
+        self.threads[idx].coroutine
+    }
+
+    /// Makes a thread that was just born one that can be gone on with.
+    fn prepare(&mut self, idx: usize) {
+        self.poison(idx);
         let thread = &mut self.threads[idx];
-        if thread.status == Status::New {
-            thread.status = Status::Running;
-            // SAFETY: the thread has just been born, so its stack is not in use.
-            thread.coroutine.stack_pointer =
-                unsafe { coroutine::prepare(idx, crate::process::enter) };
-        }
-        thread.coroutine
+        thread.status = Status::Running;
+        // SAFETY: the thread has just been born, so its stack is not in use.
+        thread.coroutine.stack_pointer = unsafe { coroutine::prepare(idx, crate::process::enter) };
     }
 
     /// Whose turn it is without asking the host: that of a thread that was just started; or, while
     /// an execution is repeated, of the next decision, which is applied.
+    #[inline]
     pub(crate) fn follow(&mut self) -> Option<usize> {
+        if self.newborn.is_none() && self.n_followed >= self.script.len() {
+            return None;
+        }
+        self.follow_on()
+    }
+
+    fn follow_on(&mut self) -> Option<usize> {
         if let Some(child) = self.newborn.take() {
             self.watch.begin_newborn();
             spin::begin_step();
@@ -491,23 +526,30 @@ impl Machine {
         self.bear(ThreadId::new(0));
     }
 
+    #[inline]
     pub(crate) fn next(&self, idx: usize) -> Next {
         let thread = &self.threads[idx];
         let operation = thread.operation;
         match thread.status {
-            Status::Unborn => return Next::Unborn,
-            Status::Finished => return Next::Finished,
-            Status::Running if thread.reads.is_held() => return Next::Finished,
-            Status::New | Status::Running => {}
+            Status::Unborn => Next::Unborn,
+            Status::Finished => Next::Finished,
+            Status::Running if thread.reads.is_held() => Next::Finished,
+            Status::Running if operation.may_block() && !self.is_enabled(idx) => {
+                Next::Blocked(operation)
+            }
+            Status::New | Status::Running => {
+                Next::Enabled { operation, choices: self.n_choices(idx, operation) }
+            }
         }
-        if !self.is_enabled(idx) {
-            return Next::Blocked(operation);
-        }
-        let choices = match operation {
+    }
+
+    /// In how many ways a thread can take an operation.
+    #[inline]
+    fn n_choices(&self, idx: usize, operation: Operation) -> u32 {
+        match operation {
             Operation::NotifyOne(queue) => self.wakeable(idx, queue).len().max(1) as u32,
             _ => 1,
-        };
-        Next::Enabled { operation, choices }
+        }
     }
 
     /// Whom a thread can wake of those who sleep on something.
@@ -538,6 +580,10 @@ impl Machine {
                 self.objects.wake(queue, woken.map_or(ThreadSet::EMPTY, ThreadSet::one))
             }
             Operation::NotifyAll(queue) => self.objects.wake(queue, self.wakeable(idx, queue)),
+            // What atomics hold is in the memory of the program.
+            Operation::Load(_) | Operation::Store(_) | Operation::ReadModifyWrite(_) => {
+                Effect::Done
+            }
             _ => self.objects.apply(decision.thread, operation),
         };
     }
@@ -550,6 +596,7 @@ impl Machine {
     }
 
     /// What became of the step.
+    #[inline]
     pub(crate) fn conclude(&mut self) -> Result<Effect, Failure> {
         match self.violation.take() {
             None => Ok(self.effect),

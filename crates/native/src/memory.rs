@@ -103,17 +103,25 @@ impl Part {
     }
 
     /// Puts back what was there.
+    #[inline]
     pub(crate) fn restore(&mut self, saved: &Saved) {
-        self.show(saved);
-        self.len = saved.len;
-        let to = self.pointer();
-        if saved.image.is_none() {
-            // SAFETY: the part is mapped and was that long, and no thread of the program runs.
-            unsafe {
-                std::ptr::copy_nonoverlapping(saved.bytes.as_ptr(), to, saved.bytes.len());
-            }
-            return;
+        let is_plain = self.image.is_none() && saved.image.is_none() && self.len == saved.len;
+        if !is_plain {
+            self.show(saved);
+            self.len = saved.len;
         }
+        if saved.image.is_some() {
+            return self.restore_pages(saved);
+        }
+        // SAFETY: the part is mapped and was that long, and no thread of the program runs.
+        unsafe {
+            std::ptr::copy_nonoverlapping(saved.bytes.as_ptr(), self.pointer(), saved.bytes.len());
+        }
+    }
+
+    /// Puts back the pages that differ from the image.
+    fn restore_pages(&self, saved: &Saved) {
+        let to = self.pointer();
         for (&page, bytes) in saved.pages.iter().zip(saved.bytes.chunks_exact(PAGE_LEN)) {
             // SAFETY: as above.
             unsafe {

@@ -193,13 +193,14 @@ fn create(start: Start) -> libc::pthread_t {
 }
 
 /// Waits for a thread and gives its result, or the error that POSIX wants.
+#[inline]
 fn join(handle: libc::pthread_t) -> Result<usize, c_int> {
     let child = machine::with(|machine| machine.thread_of(handle)).ok_or(libc::ESRCH)?;
     if child == machine::current() {
         return Err(libc::EDEADLK);
     }
     claim(child, "joined");
-    machine::visible(O::Join(child));
+    machine::visible_at_once(O::Join(child));
     Ok(machine::with(|machine| machine.threads[child.index()].result))
 }
 

@@ -41,7 +41,7 @@
 use crate::coroutine;
 use crate::machine::{self, Machine};
 use crate::results::{Origin, Way};
-use crate::thread::Thread;
+use crate::thread::{self, Thread};
 use crate::watch::CUT;
 use mazurka_core::{ObjectId, Spin, ThreadId};
 use rustc_hash::FxHashMap;
@@ -332,7 +332,7 @@ impl Clone for Reads {
 
     /// Keeps the memory that it has.
     fn clone_from(&mut self, from: &Self) {
-        self.reads.clone_from(&from.reads);
+        thread::copy(&mut self.reads, &from.reads);
         self.held = from.held;
     }
 }

@@ -19,14 +19,17 @@ impl System for Native {
         with(Machine::reset);
     }
 
+    #[inline]
     fn n_threads(&self) -> usize {
         with(|machine| machine.threads.len())
     }
 
+    #[inline]
     fn next(&self, thread: ThreadId) -> Next {
         with(|machine| machine.next(thread.index()))
     }
 
+    #[inline(always)]
     fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
         with(|machine| machine.apply(decision));
         run(decision.thread.index());
@@ -45,9 +48,11 @@ impl System for Native {
         });
         let was_kept = reached > 0;
         while reached < depth {
-            let stop = with(|machine| machine.next_stop(depth));
+            let (stop, is_kept) = with(|machine| machine.next_stop(depth));
             repeat(schedule, stop)?;
-            with(Machine::keep);
+            if is_kept {
+                with(Machine::keep);
+            }
             reached = stop;
         }
         if was_kept && with(|machine| machine.checkpoints.are_checked) {
@@ -66,12 +71,14 @@ impl System for Native {
         spin::describe(thread.index(), self.location(thread).map(|place| place.to_string()))
     }
 
+    #[inline]
     fn accesses(&self) -> &[PlainAccess] {
         // SAFETY: the accesses change only in `reset` and `step`, which need the system for
         // themselves.
         with(|machine| unsafe { detached(machine.watch.by_thread().0) })
     }
 
+    #[inline]
     fn newborn_accesses(&self) -> &[PlainAccess] {
         // SAFETY: as above.
         with(|machine| unsafe { detached(machine.watch.by_thread().1) })

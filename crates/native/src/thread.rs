@@ -7,6 +7,7 @@ use crate::spin::Reads;
 use crate::tls::Lender;
 use mazurka_core::{Operation, ThreadId};
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is called with a thread's value of a key when the thread ends.
 pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut std::ffi::c_void);
@@ -21,8 +22,13 @@ pub(crate) struct Thread {
     pub(crate) shared_words: Vec<usize>,
     /// The lowest stack pointer with which it has read something in any execution.
     pub(crate) lowest: usize,
-    pub(crate) life: Life,
+    life: Life,
+    /// When `life` was last changed, see [`EPOCH`].
+    changed: u64,
 }
+
+/// Counts the times that a state was kept or gone back to.
+static EPOCH: AtomicU64 = AtomicU64::new(1);
 
 /// What an execution changes of a thread.
 #[derive(Debug)]
@@ -112,8 +118,8 @@ impl Clone for Life {
             random,
             ref reads,
         } = from;
-        self.values.clone_from(values);
-        self.handlers.clone_from(handlers);
+        copy(&mut self.values, values);
+        copy(&mut self.handlers, handlers);
         self.label.clone_from(label);
         self.reads.clone_from(reads);
         self.coroutine = coroutine;
@@ -133,6 +139,14 @@ impl Clone for Life {
     }
 }
 
+/// Makes one list like another: most often, both are empty.
+#[inline]
+pub(crate) fn copy<T: Clone>(to: &mut Vec<T>, from: &Vec<T>) {
+    if !to.is_empty() || !from.is_empty() {
+        to.clone_from(from);
+    }
+}
+
 impl Deref for Thread {
     type Target = Life;
 
@@ -143,6 +157,7 @@ impl Deref for Thread {
 
 impl DerefMut for Thread {
     fn deref_mut(&mut self) -> &mut Life {
+        self.changed = EPOCH.load(Ordering::Relaxed);
         &mut self.life
     }
 }
@@ -166,6 +181,20 @@ impl Thread {
             lowest: usize::MAX,
             name,
             life: Life { random: idx as u64, ..Life::default() },
+            changed: EPOCH.load(Ordering::Relaxed),
+        }
+    }
+
+    /// A state is kept or gone back to now: what changes from here on has changed since.
+    pub(crate) fn begin_epoch() -> u64 {
+        EPOCH.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Makes its life what it was when an epoch began.
+    #[inline]
+    pub(crate) fn go_back(&mut self, life: &Life, epoch: u64) {
+        if self.changed >= epoch {
+            self.life.clone_from(life);
         }
     }
 

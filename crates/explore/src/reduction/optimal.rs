@@ -56,7 +56,7 @@
 //! | literature                         | here                                      |
 //! |------------------------------------|-------------------------------------------|
 //! | schedule of a reversal             | a block: [`Branches::push`]               |
-//! | parsimonious, "fresh"              | [`Optimal::last_head_outside`]            |
+//! | parsimonious, "fresh"              | [`Optimal::reverse_one`]                  |
 //! | eager race reversal                | [`Aside`]                                 |
 //! | maximal extension (TruSt)          | the same condition on heads               |
 //!
@@ -69,7 +69,6 @@ use crate::unit::{OptimalUnit, Unit};
 use crate::view::View;
 use mazurka_core::{
     Decision, HappensBefore, Operation, Position, Schedule, ThreadId, ThreadSet, dependent,
-    may_be_coenabled,
 };
 use serde::{Deserialize, Serialize};
 
@@ -199,44 +198,68 @@ impl Optimal {
         let order = view.order;
         let mut races = std::mem::take(&mut self.races);
         order.immediate_races(thread, operation, &mut races);
-        for idx in 0..races.len() {
-            let race = races[idx];
-            if self.marks[race as usize - 1] != Mark::Free
-                || !may_be_coenabled(order.operation(race), operation)
-            {
-                continue;
+        let own = order.clock(thread);
+        if let [race] = races[..] {
+            self.reverse_one(order, race, own, thread, operation);
+        } else if !races.is_empty() {
+            let mut past = std::mem::take(&mut self.past);
+            for &race in &races {
+                if self.marks[race as usize - 1] != Mark::Free {
+                    continue;
+                }
+                past.clear();
+                past.extend_from_slice(own);
+                for &other in races.iter().filter(|&&other| other != race) {
+                    join(&mut past, order.clock_at(other));
+                }
+                self.reverse_one(order, race, &past, thread, operation);
             }
-            self.past.clear();
-            self.past.extend_from_slice(order.clock(thread));
-            for &other in races.iter().filter(|&&other| other != race) {
-                join(&mut self.past, order.clock_at(other));
-            }
-            if race > self.last_head_outside(order) && self.in_turn(order, race, thread, operation)
-            {
-                self.branch(order, race, thread);
-            }
+            self.past = past;
         }
         self.races = races;
     }
 
+    /// Finds whether the next step of `thread`, whose block is `past`, is to displace a step that it
+    /// races with.
+    fn reverse_one(
+        &mut self,
+        order: &HappensBefore,
+        race: Position,
+        past: &[Position],
+        thread: ThreadId,
+        operation: Operation,
+    ) {
+        let is_outside = |&head: &Position| !order.knows(past, head);
+        let is_reversed_here = self.marks[race as usize - 1] == Mark::Free
+            && !self.heads.iter().rev().take_while(|&&head| head > race).any(is_outside)
+            && self.in_turn(order, race, past, thread, operation);
+        if is_reversed_here {
+            self.branch(order, race, past, thread);
+        }
+    }
+
     /// Finds what an operation that may block reverses, taken or waiting.
     fn reverse_rivals(&mut self, order: &HappensBefore, thread: ThreadId, operation: Operation) {
-        self.past.clear();
-        self.past.extend_from_slice(order.clock(thread));
+        if operation.touches().as_slice().is_empty() {
+            return; // Nobody competes for the end of a thread.
+        }
+        let mut past = std::mem::take(&mut self.past);
+        past.clear();
+        past.extend_from_slice(order.clock(thread));
         if let Some(waker) = order.waker(thread, operation) {
-            join(&mut self.past, order.clock_at(waker));
+            join(&mut past, order.clock_at(waker));
         }
         let is_writer = matches!(operation, Operation::WriteAcquire(_));
         for rival in order.rivals(thread, operation) {
             if is_writer {
                 // Which readers have to leave first depends on the rival.
-                self.past.clear();
-                self.past.extend_from_slice(order.clock(thread));
+                past.clear();
+                past.extend_from_slice(order.clock(thread));
                 for departure in order.departures(operation, rival) {
-                    join(&mut self.past, order.clock_at(departure));
+                    join(&mut past, order.clock_at(departure));
                 }
             }
-            if rival < self.last_head_outside(order) {
+            if rival < self.last_head_outside(order, &past) {
                 if is_writer {
                     continue;
                 }
@@ -244,16 +267,17 @@ impl Optimal {
                 break;
             }
             if self.marks[rival as usize - 1] == Mark::Free
-                && self.in_turn(order, rival, thread, operation)
+                && self.in_turn(order, rival, &past, thread, operation)
             {
-                self.branch(order, rival, thread);
+                self.branch(order, rival, &past, thread);
             }
         }
+        self.past = past;
     }
 
-    /// The last head that is not in `self.past`; 0 if all are.
-    fn last_head_outside(&self, order: &HappensBefore) -> Position {
-        let outside = self.heads.iter().rev().find(|&&head| !order.knows(&self.past, head));
+    /// The last head that is not in `past`; 0 if all are.
+    fn last_head_outside(&self, order: &HappensBefore, past: &[Position]) -> Position {
+        let outside = self.heads.iter().rev().find(|&&head| !order.knows(past, head));
         outside.copied().unwrap_or(0)
     }
 
@@ -263,18 +287,22 @@ impl Optimal {
         &self,
         order: &HappensBefore,
         displaced: Position,
+        past: &[Position],
         thread: ThreadId,
         operation: Operation,
     ) -> bool {
         let owner = order.thread(displaced);
-        let enabler = order.enabler(operation, displaced as usize - 1);
+        let is_enabled_after = |head: Position| {
+            let enabler = order.enabler(operation, displaced as usize - 1);
+            enabler != 0 && order.ordered(head, enabler)
+        };
         let mut head = displaced - 1;
         while head > 0
             && let Mark::Head { displaced: Some(other), start } = self.marks[head as usize - 1]
             && other == owner
         {
-            let follows = order.knows(&self.past, head)
-                || enabler != 0 && order.ordered(head, enabler)
+            let follows = order.knows(past, head)
+                || is_enabled_after(head)
                 || (head..displaced)
                     .any(|at| order.ordered(head, at) && dependent(order.operation(at), operation));
             if follows {
@@ -288,14 +316,19 @@ impl Optimal {
         true
     }
 
-    /// Keeps the block of `self.past` and then `thread`, to take the place of the step `displaced`.
-    fn branch(&mut self, order: &HappensBefore, displaced: Position, thread: ThreadId) {
+    /// Keeps the block of `past` and then `thread`, to take the place of the step `displaced`.
+    fn branch(
+        &mut self,
+        order: &HappensBefore,
+        displaced: Position,
+        past: &[Position],
+        thread: ThreadId,
+    ) {
         let depth = displaced as usize - 1;
         self.block.clear();
-        let past =
-            (displaced + 1..=order.len() as Position).filter(|&at| order.knows(&self.past, at));
+        let steps = (displaced + 1..=order.len() as Position).filter(|&at| order.knows(past, at));
         self.block
-            .extend(past.map(|at| Forced { decision: order.decision(at), mark: Mark::Block }));
+            .extend(steps.map(|at| Forced { decision: order.decision(at), mark: Mark::Block }));
         let mark = Mark::Head { displaced: Some(order.thread(displaced)), start: depth as u32 };
         self.block.push(Forced { decision: Decision::of(thread), mark });
         self.keep(order, depth);
@@ -322,6 +355,7 @@ impl Optimal {
     }
 
     /// Finds all branches that a free step or a head, about to be taken, gives rise to.
+    #[inline]
     fn look_around(&mut self, view: &View<'_>, step: Forced) {
         let Forced { decision, mark } = step;
         if decision.choice != 0 {
@@ -372,6 +406,7 @@ impl Optimal {
     }
 
     /// Takes the step.
+    #[inline]
     fn take(&mut self, view: &View<'_>, step: Forced) -> Choice {
         let Forced { decision, mark } = step;
         if matches!(mark, Mark::Head { .. }) {
@@ -398,6 +433,7 @@ impl Optimal {
 }
 
 impl Reduce for Optimal {
+    #[inline]
     fn choose(&mut self, view: &View<'_>) -> Choice {
         debug_assert_eq!(self.marks.len(), view.depth());
         if let Some(step) = self.forced.pop() {
@@ -407,7 +443,7 @@ impl Reduce for Optimal {
             if is_new && view.over.any().contains(thread) {
                 // Beyond the bound here, and perhaps not where it would come yet earlier.
                 self.look_around(view, step);
-                self.exceeded.add(Exceeded::by(ThreadSet::one(thread), view.over));
+                self.exceeded.add(Exceeded::by(ThreadSet::one(thread), *view.over));
                 return Choice::Refused;
             }
             if is_new && !view.over.any().is_empty() && self.sleeps(view, thread) {
@@ -436,7 +472,7 @@ impl Reduce for Optimal {
         let thread =
             displaced.filter(|&thread| awake.contains(thread)).or_else(|| view.preferred(awake));
         let Some(thread) = thread else {
-            self.exceeded.add(Exceeded::by(view.enabled, view.over));
+            self.exceeded.add(Exceeded::by(view.enabled, *view.over));
             self.is_asleep = !within.is_empty();
             return if self.is_asleep { Choice::Asleep } else { Choice::OverBound };
         };
@@ -445,6 +481,7 @@ impl Reduce for Optimal {
         self.take(view, step)
     }
 
+    #[inline]
     fn finish(&mut self, view: &View<'_>, end: End) {
         if end != End::GivenUp || self.is_asleep {
             self.is_asleep = false;
@@ -473,6 +510,7 @@ impl Reduce for Optimal {
         }
     }
 
+    #[inline]
     fn backtrack(&mut self) -> Option<usize> {
         if let Some(unit) = self.restart.take() {
             return self.begin(unit);

@@ -385,7 +385,7 @@ impl<P: Policy> Stack<P> {
             todo: self.policy.initial(view, first),
             pending: self.policy.pending(view, first),
             releases: self.policy.releases(view),
-            over: view.over,
+            over: *view.over,
             exceeded: Exceeded::default(),
             done: ThreadSet::EMPTY,
             incomplete: ThreadSet::EMPTY,
