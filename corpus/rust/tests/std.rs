@@ -215,6 +215,38 @@ fn park_violated() {
     thread.join().unwrap();
 }
 
+/// Nobody can tell who counts first, nor who drops a reference before the last one.
+#[test]
+fn arc_holds() {
+    let count = Arc::new(AtomicU32::new(0));
+    let threads: Vec<_> = (0..3)
+        .map(|_| {
+            let count = count.clone();
+            thread::spawn(move || {
+                count.fetch_add(1, SeqCst);
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!((count.load(SeqCst), Arc::strong_count(&count)), (3, 1));
+}
+
+/// Whoever has the last reference drops the value.
+#[test]
+fn arc_violated() {
+    struct Value(thread::ThreadId);
+    impl Drop for Value {
+        fn drop(&mut self) {
+            assert_ne!(thread::current().id(), self.0);
+        }
+    }
+    let value = Arc::new(Value(thread::current().id()));
+    let other = value.clone();
+    let thread = thread::spawn(move || drop(other));
+    drop(value);
+    thread.join().unwrap();
+}
+
 /// A data race, through a pointer that should not be shared.
 #[test]
 fn unsafe_violated() {

@@ -71,6 +71,8 @@ fn the_standard_library() {
             "scope_violated",
             "park_holds",
             "park_violated",
+            "arc_holds",
+            "arc_violated",
             "unsafe_violated",
             "should_panic_holds",
             "result_violated",
@@ -107,6 +109,15 @@ fn crates_that_many_stand_on() {
         ],
     );
     check("tokio", &["current_thread_holds", "current_thread_violated", "multi_thread_violated"]);
+}
+
+/// Three threads count and drop references: in a build without optimisation, too, it is seen that
+/// nobody looks at the results.
+#[test]
+fn what_nobody_can_tell_is_one_execution() {
+    let output = mazurka(&["--test", "std", "--exact", "--json", "-", "arc_holds"]);
+    let value: Value = serde_json::from_slice(&output.stdout).expect("an object");
+    assert_eq!(value["stats"]["executions"], 1, "{value}");
 }
 
 /// What has more schedules than a test has time for is proved as far as that.

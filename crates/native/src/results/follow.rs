@@ -14,6 +14,7 @@ use iced_x86::{
 };
 use mazurka_core::Tests;
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 
 /// How many instructions are looked at before the result counts as looked at.
 const MAX_STEPS: usize = 4000;
@@ -459,6 +460,7 @@ impl Follower<'_> {
     fn keep(&mut self, state: &State, instruction: &Instruction) -> Option<()> {
         let Value::Result(offset) = state.value(instruction.op1_register()) else { return None };
         let place = self.place(state, instruction)?;
+        let end = place + instruction.memory_size().size() as i64;
         match self.kept.iter().find(|&&(kept, _)| kept == place) {
             Some(&(_, before)) if before == offset => return Some(()),
             Some(_) => return None,
@@ -478,7 +480,7 @@ impl Follower<'_> {
             return None;
         }
         for other in all {
-            self.meet_kept(state, &other, place, offset)?;
+            self.meet_kept(state, &other, place..end, offset)?;
         }
         Some(())
     }
@@ -509,7 +511,7 @@ impl Follower<'_> {
         &mut self,
         state: &State,
         instruction: &Instruction,
-        place: i64,
+        place: Range<i64>,
         offset: i64,
     ) -> Option<()> {
         let is_stack = |register: Register| {
@@ -534,10 +536,10 @@ impl Follower<'_> {
             if is_stack(instruction.op0_register()) {
                 return Some(());
             }
-            return (at >= place + WORD).then_some(());
+            return (at >= place.end).then_some(());
         }
         let len = instruction.memory_size().size() as i64;
-        if at >= place + WORD || at + len <= place {
+        if at >= place.end || at + len <= place.start {
             return Some(());
         }
         let accesses = self.info.info(instruction).used_memory().iter();
@@ -545,7 +547,7 @@ impl Follower<'_> {
         if !is_read {
             return Some(());
         }
-        self.read_kept(state, instruction, (at == place).then_some(offset)?)
+        self.read_kept(state, instruction, (at..at + len == place).then_some(offset)?)
     }
 
     /// A result is read from the stack.

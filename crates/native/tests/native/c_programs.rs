@@ -105,7 +105,7 @@ fn a_queue_with_condition_variables_holds() {
 
 #[test]
 fn a_semaphore_lets_in_as_many_as_it_has_permits() {
-    check("semaphore").holds(360);
+    check("semaphore").holds(24);
     check_with("semaphore", "-DPERMITS=3")
         .violated("assertion", "semaphore.c:17: assertion `others < 2` failed in work");
 }
@@ -330,7 +330,7 @@ fn who_sleeps_on_a_futex_for_ever_is_found() {
     );
     let all = Program::build("futex", &["-DSLEEPERS=1", "-DWAKE=INT_MAX"]);
     for reduction in ["optimal", "source", "dpor"] {
-        all.explore(&json!({ "reduction": reduction })).holds(10);
+        all.explore(&json!({ "reduction": reduction })).holds(9);
     }
 }
 
@@ -447,7 +447,7 @@ fn loops_that_wait_are_gone_round_once() {
         ("VOLATILE", (1, 1), format!("{lost}:66:17 until flag changes from 2")),
         ("ON_STACK", (2, 2), format!("{lost}:84:13 until main.stack-")),
         ("SEQLOCK", (235, 83), "assertion: spin_waits.c:110: assertion `l == r` failed".to_owned()),
-        ("SENSE_BARRIER", (32, 36), "deadlock: 2 threads wait for ever: main spins at ".to_owned()),
+        ("SENSE_BARRIER", (12, 14), "deadlock: 2 threads wait for ever: main spins at ".to_owned()),
         ("BOUNDED", (4, 0), "assertion: spin_waits.c:157: assertion `tries != ".to_owned()),
         ("NESTED", (2, 4), format!("{lost}:172:12 until y changes from 0 or x changes from 0")),
     ] {
@@ -559,7 +559,7 @@ fn clang_s_programs_are_explored_alike() {
     check("store_buffering").holds(3);
     check("mutex_counter").holds(6);
     check("queue").holds(32);
-    check("thread_local").holds(12);
+    check("thread_local").holds(6);
     check("others").holds(16);
     check("c11").holds(2);
     check("message_passing").holds(2);

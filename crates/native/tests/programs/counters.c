@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifndef START
+#define START 3
+#endif
+
 static atomic_int counter = START;
 int *block;
 atomic_int seen;

@@ -6,7 +6,7 @@
 static atomic_int turns;
 
 static void *work(void *number) {
-    atomic_fetch_add(&turns, 1);
+    atomic_exchange(&turns, 1);
     printf("thread %ld\n", (long)number);
     fprintf(stderr, "error %ld %f\n", (long)number, 0.5);
     return 0;

@@ -8,7 +8,7 @@ static int table[4] = {1, 2, 3, 4};
 static atomic_int turns;
 
 static void *work(void *unused) {
-    atomic_fetch_add(&turns, 1);
+    atomic_exchange(&turns, 1);
     return unused;
 }
 

@@ -18,10 +18,10 @@ static void *work(void *number) {
     pthread_setspecific(key, number);
     errno = (int)(long)number;
     mine++;
-    atomic_fetch_add(&turns, 1);
+    atomic_exchange(&turns, 1);
     mine++;
     zero++;
-    atomic_fetch_add(&turns, 1);
+    atomic_exchange(&turns, 1);
     assert(mine == 7 && zero == 1);
     assert(errno == (int)(long)number);
     assert(pthread_getspecific(key) == number);
