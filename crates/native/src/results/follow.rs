@@ -547,7 +547,7 @@ impl Follower<'_> {
         if !is_read {
             return Some(());
         }
-        self.read_kept(state, instruction, (at..at + len == place).then_some(offset)?)
+        self.read_kept(state, instruction, (place == (at..at + len)).then_some(offset)?)
     }
 
     /// A result is read from the stack.
