@@ -326,7 +326,7 @@ impl<'a> Writer<'a> {
             ast::Update::CompareAndSwap { .. } => None,
             _ => local.map(|local| self.local(local)),
         };
-        let (update, value) = match update {
+        let (kind, value) = match update {
             ast::Update::CompareAndSwap { expected, new } => {
                 let (expected, new) = (self.expr(expected), self.expr(new));
                 return self.with_flag(local, |success| Action::CompareExchange {
@@ -337,11 +337,16 @@ impl<'a> Writer<'a> {
                     new,
                 });
             }
-            ast::Update::Add(value) => (Update::Add, value),
+            ast::Update::Add(value) | ast::Update::Count { value, .. } => (Update::Add, value),
             ast::Update::Swap(value) => (Update::Exchange, value),
         };
         let value = self.expr(value);
-        self.routine.then(Action::Modify { old, on, update, value });
+        self.routine.then(Action::Modify { old, on, update: kind, value });
+        if let (ast::Update::Count { expected, .. }, Some(old)) = (update, old) {
+            let before = self.routine.get(old);
+            let was = Expr::compare(Compare::Equal, before, Expr::int(INT, *expected));
+            self.routine.assign(old, was.convert(INT));
+        }
     }
 
     fn call(&mut self, local: Option<&'a Local>, verb: Verb, number: u32) {
