@@ -1,7 +1,7 @@
 //! Statement merging: steps that concern nobody else are parts of the step before them.
 //!
 //! Implements Holzmann, *The Engineering of a Model Checker: the Gnu i-Protocol Case Study Revisited* (SPIN
-//! 1999, LNCS 1680), section 3.
+//! 1999, LNCS 1680).
 //!
 //! Differs from the paper: what is merged may have choices in it, and a process goes on by itself also where
 //! another one took the step: the sender behind a rendezvous, and a process that was just started.

@@ -1,7 +1,7 @@
 //! Stubborn sets: some processes that can be looked at as if the others were not there, for a while.
 //!
 //! Implements Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems* (LNCS 1032,
-//! 1996), section 4.5 (stubborn sets), for sets of processes as in section 4.4 (the algorithm of Overman).
+//! 1996), chapter 4: stubborn sets, with sets of processes as in the algorithm of Overman there.
 //!
 //! | book                                               | here                                 |
 //! |----------------------------------------------------|--------------------------------------|
