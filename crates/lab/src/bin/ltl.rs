@@ -34,7 +34,7 @@ struct Program {
 #[rustfmt::skip]
 const FIGURE_8: [Program; 7] = [
     Program { name: "sieve", is_example: false, file: "sieve.pml", above: "#define MAX 30\n", paper: [670_399.0, 995.0],
-        visit: ["has_next -> out!number,n", "has_next -> mark = 1; mark = 0; out!number,n"] },
+        visit: ["n < MAX -> root!number,n;", "n < MAX -> mark = 1; mark = 0; root!number,n;"] },
     Program { name: "urp", is_example: false, file: "urp.pml", above: "", paper: [2_165.0, 575.0],
         visit: ["there!data,next;", "there!data,next; mark = 1; mark = 0;"] },
     Program { name: "abp", is_example: true, file: "abp.pml", above: "", paper: [378.0, 378.0],

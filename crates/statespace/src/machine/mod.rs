@@ -27,7 +27,7 @@ use crate::transitions::{Described, Labels, Moves, Safety, Sight, Step, Stuck, T
 use code::Code;
 use jit::{Context, Jit};
 use mazurka_core::{Told, Violation, ViolationKind};
-use mazurka_model::{Expr, Program, Span};
+use mazurka_model::{Expr, Program, RoutineId, Span};
 use std::cell;
 use std::sync::{Arc, OnceLock};
 use steps::{Ending, Steps};
@@ -47,6 +47,8 @@ pub struct Machine {
     n_expanded: u32,
     /// The steps as machine code, once somebody has asked for it and if it can be had.
     jit: Arc<OnceLock<Option<Jit>>>,
+    /// The routine that no process runs: the never claim.
+    claim: Option<RoutineId>,
 }
 
 /// How a machine computes what comes next. It makes no difference but in time.
@@ -82,6 +84,7 @@ impl Machine {
             tier: Tier::default(),
             n_expanded: 0,
             jit: Arc::default(),
+            claim: program.claim,
         };
         match machine.begin() {
             Ok(()) => Ok(machine),
@@ -271,6 +274,13 @@ impl Transitions for Machine {
     }
 
     fn edge(&self, edge: u32) -> Option<Described> {
+        let is_in = |claim: RoutineId| {
+            let places = &self.code.routines[claim.0 as usize].places;
+            places.iter().any(|place| place.edges.contains(&edge))
+        };
+        if self.claim.is_some_and(is_in) {
+            return None;
+        }
         describe::edge(&self.code, edge)
     }
 
