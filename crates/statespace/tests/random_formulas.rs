@@ -64,7 +64,7 @@ fn formula(random: &mut Random, depth: usize) -> String {
 fn every_search_says_what_the_full_one_says() {
     let (mut n_checked, mut n_violated, mut n_reduced) = (0, 0, 0);
     let mut n_fair = 0;
-    for seed in 0..1000 {
+    for seed in 0..500 {
         let mut random = Random(mix(0x00fe_edfa, seed));
         let formula = formula(&mut random, 2);
         let text = format!("{}ltl f {{ {formula} }}\n", generate::model(seed));
@@ -109,8 +109,8 @@ fn every_search_says_what_the_full_one_says() {
         }
         n_fair += usize::from(verdicts.first() == Some(&true) && verdicts.contains(&false));
     }
-    assert!(n_checked > 10_000, "{n_checked}");
-    assert!(n_violated > 3000 && n_reduced > 1500, "{n_violated} violated, {n_reduced} reduced");
+    assert!(n_checked > 5_000, "{n_checked}");
+    assert!(n_violated > 1000 && n_reduced > 500, "{n_violated} violated, {n_reduced} reduced");
     assert!(n_fair > 0, "{n_fair} hold by fairness alone");
 }
 

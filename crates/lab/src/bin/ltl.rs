@@ -33,8 +33,8 @@ struct Program {
 
 #[rustfmt::skip]
 const FIGURE_8: [Program; 7] = [
-    Program { name: "sieve", is_example: false, file: "sieve.pml", above: "#define MAX 30\n", paper: [670_399.0, 995.0],
-        visit: ["n < MAX -> root!number,n;", "n < MAX -> mark = 1; mark = 0; root!number,n;"] },
+    Program { name: "sieve", is_example: false, file: "sieve.pml", above: "#define MAX 40\n", paper: [670_399.0, 995.0],
+        visit: ["n >= MAX -> root!eof,0;", "n >= MAX -> mark = 1; mark = 0; root!eof,0;"] },
     Program { name: "urp", is_example: false, file: "urp.pml", above: "", paper: [2_165.0, 575.0],
         visit: ["there!data,next;", "there!data,next; mark = 1; mark = 0;"] },
     Program { name: "abp", is_example: true, file: "abp.pml", above: "", paper: [378.0, 378.0],

@@ -151,7 +151,9 @@ impl<'a> Lowerer<'a> {
             // What is wrong was told; the rest may have faults of its own.
             let _ = self.unit(unit);
         }
-        let formulas = units.iter().filter_map(|unit| self.formula(unit).ok().flatten());
+        let formulas = units.iter().filter(|unit| matches!(unit, Unit::Formula { .. }));
+        let formulas = formulas.enumerate();
+        let formulas = formulas.filter_map(|(idx, unit)| self.formula(unit, idx).ok().flatten());
         let formulas = formulas.collect();
         let mut propositions = Vec::new();
         for unit in units {
@@ -356,8 +358,8 @@ impl<'a> Lowerer<'a> {
         RegisterId(self.process.registers.len() as u32 - 1)
     }
 
-    /// A formula, with what its propositions mean.
-    fn formula(&mut self, unit: &Unit) -> Lowered<Option<crate::NamedFormula>> {
+    /// A formula, with what its propositions mean. One without a name has its number, as in SPIN.
+    fn formula(&mut self, unit: &Unit, idx: usize) -> Lowered<Option<crate::NamedFormula>> {
         let Unit::Formula { name, text, span } = unit else { return Ok(None) };
         self.process = InProgress::default();
         let text = without_markers(text);
@@ -379,8 +381,7 @@ impl<'a> Lowerer<'a> {
             .map(|it| self.proposition(&text[it.clone()], within(it.start, it.end)))
             .collect();
         let propositions = propositions.into_iter().collect::<Lowered<_>>()?;
-        let number = self.found.locals.len();
-        let name = name.as_ref().map_or_else(|| format!("ltl_{number}"), |name| name.text.clone());
+        let name = name.as_ref().map_or_else(|| format!("ltl_{idx}"), |name| name.text.clone());
         Ok(Some(crate::NamedFormula { name, formula, atoms, propositions }))
     }
 
