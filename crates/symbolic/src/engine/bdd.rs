@@ -10,12 +10,12 @@
 //! | relational product                        | [`Relation::image`]           |
 //! | counterexamples from the sets of each step | [`Reachability::witness`]    |
 //!
-//! Differs: variables are in the order of the latches in the circuit, each with its next value beside it
-//! and behind the inputs that it is the first to depend on. The diagrams have a fixed capacity, and one
+//! Differs: variables are in the order in which a walk through the functions comes to them, the next value
+//! of a latch beside it. The diagrams have a fixed capacity, and one
 //! operation on them is not interrupted: limits are looked at between operations.
 
 use super::{Answer, Certificate, Job, Outcome, Statistics, Watch};
-use crate::{Aig, Circuit, Lit, Node, Property, Witness};
+use crate::{Aig, Circuit, Latch, Lit, Node, Property, Witness};
 use mazurka_core::Limit;
 use oxidd::bcdd::{BCDDFunction as Bdd, BCDDManagerRef};
 use oxidd::util::{OptBool, OutOfMemory};
@@ -24,17 +24,25 @@ use oxidd::{
     Manager, ManagerRef, Node as DiagramNode, Subst, VarNo,
 };
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
-/// How many nodes all diagrams may have together: 16 bytes each, and as much for the tables.
-const N_NODES: usize = 1 << 24;
-const N_CACHED: usize = 1 << 20;
+/// How many nodes all diagrams may have together. An operation on so many takes some seconds.
+pub(super) const MANY_NODES: usize = 1 << 24;
+
+/// The same where others must not be kept waiting.
+pub(super) const FEW_NODES: usize = 1 << 20;
+
+/// What a node takes, with its share of the tables.
+const NODE_BYTES: u64 = 32;
 
 /// Parts of the relation are put together until they are larger than this.
 const PART_SIZE: usize = 1_000;
 
-pub(super) fn decide(job: &mut Job<'_>) -> Outcome {
+pub(super) fn decide(job: &mut Job<'_>, n_nodes: usize) -> Outcome {
+    let fit = job.watch.memory().map_or(u64::MAX, |bytes| bytes / NODE_BYTES);
+    let n_nodes = n_nodes.min(usize::try_from(fit).unwrap_or(usize::MAX));
     let mut depth = None;
-    let answer = match Reachability::new(job.circuit, job.watch) {
+    let answer = match Reachability::new(job.circuit, job.watch, n_nodes) {
         Ok(mut states) => states.run(job, &mut depth),
         Err(stop) => Err(stop),
     };
@@ -42,7 +50,7 @@ pub(super) fn decide(job: &mut Job<'_>) -> Outcome {
         depth,
         why: match stop {
             Stop::Limit(why) => why,
-            Stop::Full => Limit::Memory(N_NODES as u64 * 32),
+            Stop::Full => Limit::Memory(n_nodes as u64 * NODE_BYTES),
         },
     });
     job.outcome(answer, Statistics::default())
@@ -104,8 +112,8 @@ struct Reachability<'a> {
 }
 
 impl<'a> Reachability<'a> {
-    fn new(circuit: &'a Circuit, watch: &'a Watch) -> Result<Self, Stop> {
-        let variables = Variables::new(circuit);
+    fn new(circuit: &'a Circuit, watch: &'a Watch, n_nodes: usize) -> Result<Self, Stop> {
+        let variables = Variables::new(circuit, n_nodes);
         let nodes = functions(circuit, &variables, watch)?;
         let function = |lit: Lit| signed(&nodes, lit);
         let next: Vec<_> =
@@ -201,23 +209,26 @@ impl<'a> Reachability<'a> {
 }
 
 impl Variables {
-    fn new(circuit: &Circuit) -> Self {
-        let manager = oxidd::bcdd::new_manager(N_NODES, N_CACHED, 1);
-        let mut inputs = vec![None; circuit.inputs.len()];
-        let mut latches = Vec::new();
+    fn new(circuit: &Circuit, n_nodes: usize) -> Self {
+        // Tables are cleared before they are used, which would be most of the work for a small circuit.
+        let n_cached = (circuit.aig.n_nodes() << 10).next_power_of_two().clamp(1 << 12, 1 << 22);
+        let manager = oxidd::bcdd::new_manager(n_nodes, n_cached, 1);
+        let (mut latches, mut inputs) = (BTreeMap::new(), BTreeMap::new());
         let mut n_variables: VarNo = 0;
-        let mut take = |n: VarNo| {
-            n_variables += n;
-            n_variables - n
-        };
-        let mut is_seen = vec![false; circuit.aig.n_nodes()];
-        for latch in &circuit.latches {
-            visit_inputs(circuit, latch.next(), &mut is_seen, &mut |input_idx| {
-                inputs[input_idx] = Some(take(1));
-            });
-            latches.push(take(2));
+        for leaf in order(circuit) {
+            match circuit.aig.node(leaf) {
+                Node::Latch => {
+                    latches.insert(leaf, n_variables);
+                    n_variables += 2;
+                }
+                _ => {
+                    inputs.insert(leaf, n_variables);
+                    n_variables += 1;
+                }
+            }
         }
-        let inputs = inputs.into_iter().map(|known| known.unwrap_or_else(|| take(1))).collect();
+        // Both come out in the order of their nodes, which is that of the circuit.
+        let [latches, inputs] = [latches, inputs].map(|numbers| numbers.into_values().collect());
         manager.with_manager_exclusive(|manager| manager.add_vars(n_variables));
         Self { manager, latches, inputs }
     }
@@ -253,23 +264,28 @@ impl Variables {
     }
 }
 
-/// Calls for each input that a literal depends on and that was not seen before.
-fn visit_inputs(circuit: &Circuit, lit: Lit, is_seen: &mut [bool], visit: &mut impl FnMut(usize)) {
-    let mut waiting = vec![lit.node()];
-    while let Some(node) = waiting.pop() {
-        if std::mem::replace(&mut is_seen[node], true) {
-            continue;
-        }
-        match circuit.aig.node(node) {
-            Node::And(left, right) => waiting.extend([right.node(), left.node()]),
-            Node::Input => {
-                let lit = Lit::new(node, false);
-                let known = circuit.inputs.binary_search_by_key(&lit, |input| input.lit);
-                visit(known.expect("inputs are in order"));
+/// All latches and inputs, in the order in which a walk through the functions comes to them: what is
+/// compared or added bit by bit is beside each other.
+fn order(circuit: &Circuit) -> Vec<usize> {
+    let mut is_seen = vec![false; circuit.aig.n_nodes()];
+    let mut leaves = Vec::new();
+    let nexts = circuit.latches.iter().map(Latch::next);
+    let latches = circuit.latches.iter().map(|latch| latch.lit);
+    let rest = circuit.inputs.iter().map(|input| input.lit).chain(latches);
+    for root in circuit.properties().chain(nexts).chain(rest) {
+        let mut waiting = vec![root.node()];
+        while let Some(node) = waiting.pop() {
+            if std::mem::replace(&mut is_seen[node], true) {
+                continue;
             }
-            Node::False | Node::Latch => {}
+            match circuit.aig.node(node) {
+                Node::And(left, right) => waiting.extend([right.node(), left.node()]),
+                Node::Input | Node::Latch => leaves.push(node),
+                Node::False => {}
+            }
         }
     }
+    leaves
 }
 
 /// The diagrams of all nodes of a circuit.

@@ -43,6 +43,11 @@ impl Watch {
         self.limits.depth.unwrap_or(usize::MAX)
     }
 
+    /// How many bytes the process may take.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.limits.memory
+    }
+
     /// Nothing, or the limit that is reached.
     pub(crate) fn look(&self) -> Result<(), Limit> {
         self.limit().map_or(Ok(()), Err)

@@ -29,7 +29,7 @@ pub enum Engine {
     Ic3,
     /// Collects the reachable states in a decision diagram.
     Bdd,
-    /// Bounded search, IC3 and induction side by side.
+    /// All of the others side by side.
     Portfolio,
 }
 
@@ -107,7 +107,7 @@ impl Engine {
             Self::Bounded => bounded::decide(job),
             Self::Induction => induction::decide(job),
             Self::Ic3 => ic3::decide(job),
-            Self::Bdd => bdd::decide(job),
+            Self::Bdd => bdd::decide(job, bdd::MANY_NODES),
             Self::Portfolio => portfolio::decide(job),
         }
     }

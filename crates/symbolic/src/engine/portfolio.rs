@@ -3,14 +3,14 @@
 //! Which of them that is depends on the machine. What it says does not: an execution, or a proof that
 //! there is none, and never both.
 
-use super::{Answer, Engine, Job, Outcome, Progress};
+use super::{Answer, Engine, Job, Outcome, Progress, bdd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 /// Who takes part. Bounded search comes first: it has the shortest executions.
-const MEMBERS: [Engine; 3] = [Engine::Bounded, Engine::Ic3, Engine::Induction];
+const MEMBERS: [Engine; 4] = [Engine::Bounded, Engine::Bdd, Engine::Ic3, Engine::Induction];
 
 enum News {
     Progress(Progress),
@@ -30,7 +30,11 @@ pub(super) fn decide(job: &mut Job<'_>) -> Outcome {
                 let mut progress =
                     |progress: &Progress| send(&tell, News::Progress(progress.clone()));
                 let mut job = Job { engine, circuit, watch: &watch, progress: &mut progress };
-                let outcome = engine.run(&mut job);
+                let outcome = match engine {
+                    // It cannot be stopped in the middle of an operation.
+                    Engine::Bdd => bdd::decide(&mut job, bdd::FEW_NODES),
+                    _ => engine.run(&mut job),
+                };
                 send(&tell, News::Outcome(Box::new(outcome)));
             });
         }
