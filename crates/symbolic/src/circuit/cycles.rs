@@ -6,7 +6,7 @@
 //! |------------------------------------------|--------------------------|
 //! | the oracle that saves a state            | the input `loop here`    |
 //! | the copy of the state variables          | latches that never change |
-//! | a fair state was seen since then         | [`Translation::seen`]    |
+//! | a fair state was seen since then         | [`Translation::seen()`]  |
 //! | the loop is closed                       | [`Translation::close`]   |
 //!
 //! Differs: the copy has its value from the beginning, and the oracle can only save the state that is

@@ -38,7 +38,7 @@ pub(super) fn decide(job: &mut Job<'_>) -> Outcome {
     job.outcome(answer, statistics)
 }
 
-/// States from which something bad happens, in `n_steps` steps.
+/// States from which something bad happens.
 struct Obligation {
     cube: Cube,
     /// What comes in, in each of its states.
