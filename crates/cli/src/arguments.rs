@@ -84,6 +84,22 @@ pub(crate) enum Command {
         #[arg(long, value_name = "text|dot", default_value = "text", hide_possible_values = true)]
         format: Format,
     },
+    /// Write C files as the circuit that solvers decide, for other checkers
+    Circuit {
+        /// The C files of one program
+        #[arg(value_name = "FILE.c", required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        build: Build,
+        #[command(flatten)]
+        modelling: Modelling,
+        #[command(flatten)]
+        solving: Solving,
+        /// As AIGER, in text or binary form, or as BTOR2
+        #[arg(long, value_name = "aag|aig|btor2", default_value = "aag")]
+        #[arg(hide_possible_values = true)]
+        format: CircuitFormat,
+    },
     /// Compile and link as the C compiler does, for `mazurka run`: `make CC="mazurka cc"`
     ///
     /// All arguments go to the compiler, which is `gcc` or what `CC` names.
@@ -364,6 +380,14 @@ impl Engine {
             Self::Portfolio => "portfolio",
         }
     }
+}
+
+/// How a circuit is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CircuitFormat {
+    Aag,
+    Aig,
+    Btor2,
 }
 
 /// How a circuit is decided.

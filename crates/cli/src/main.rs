@@ -135,6 +135,9 @@ fn main() -> ExitCode {
             Command::Model { files, build, modelling, format } => {
                 vm::model(&files, &build, &modelling, format)
             }
+            Command::Circuit { files, build, modelling, solving, format } => {
+                symbolic::circuit(&files, &build, &modelling, &solving, format)
+            }
             Command::Simulate { file, build, simulation } => {
                 simulate::simulate(&file, &build, &simulation)
             }

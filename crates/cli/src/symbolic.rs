@@ -1,12 +1,12 @@
 //! C files as a circuit: the engines that decide it, and `mazurka circuit`.
 
-use crate::arguments::{Build, Engine, Modelling, Output, RacesAre, Search, Solving};
+use crate::arguments::{Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving};
 use crate::{Done, Failure, interrupt, memory, names, show, style, tell, vm};
 use mazurka_core::{Counterexample, Coverage, Statistics, Verdict, ViolationKind};
 use mazurka_explore::replay;
 use mazurka_model::{Program, Races, Vm};
-use mazurka_report::{Report, text};
-use mazurka_symbolic::{self as circuits, Encode, Finding, Question, Refusal, Reply};
+use mazurka_report::{ExitStatus, Report, text};
+use mazurka_symbolic::{self as circuits, Bounds, Encode, Finding, Question, Refusal, Reply};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -53,15 +53,43 @@ pub(crate) fn check(
     tell(&report, output)
 }
 
-fn question(engine: Engine, modelling: &Modelling, solving: &Solving, search: &Search) -> Question {
-    let races = modelling.races == RacesAre::Error;
-    let mut encode = Encode::default();
-    encode.races = races && search.conduct.has_races();
-    encode.plain_steps = !races;
-    encode.deadlock = search.conduct.has_deadlock();
-    encode.bounds.recursion = solving.recursion;
+/// Writes the circuit of a program, its bad states with names.
+pub(crate) fn circuit(
+    files: &[PathBuf],
+    build: &Build,
+    modelling: &Modelling,
+    solving: &Solving,
+    format: CircuitFormat,
+) -> Done {
+    let program = vm::translate(files, build, modelling, true)?;
+    let is_error = modelling.races == RacesAre::Error;
+    let encode = encode(is_error, is_error, true, solving);
+    let encoding = circuits::sized(&program, &encode, solving.schedule)
+        .map_err(|refusals| refused(&program.files, &refusals))?;
+    let mut to = std::io::stdout().lock();
+    let written = match format {
+        CircuitFormat::Aag => encoding.circuit.write_aag(&mut to),
+        CircuitFormat::Aig => encoding.circuit.write_aig(&mut to),
+        CircuitFormat::Btor2 => encoding.circuit.write_btor2(&mut to),
+    };
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::input(format!("the circuit cannot be written: {error}")).into())
+        }
+        _ => Ok(ExitStatus::Holds),
+    }
+}
+
+fn question(
+    engine: Engine,
+    modelling: &Modelling,
+    solving: &Solving,
+    search: &Search,
+) -> Question {
+    let is_error = modelling.races == RacesAre::Error;
+    let races = is_error && search.conduct.has_races();
     Question {
-        encode,
+        encode: encode(is_error, races, search.conduct.has_deadlock(), solving),
         schedule: solving.schedule,
         engine: match engine {
             Engine::Induction => circuits::Engine::Induction,
@@ -77,6 +105,12 @@ fn question(engine: Engine, modelling: &Modelling, solving: &Solving, search: &S
             stop: Some(interrupt::flag()),
         },
     }
+}
+
+/// How a program becomes a circuit: what a race is to the machine, and what is looked for.
+fn encode(is_error: bool, races: bool, deadlock: bool, solving: &Solving) -> Encode {
+    let bounds = Bounds { recursion: solving.recursion, ..Bounds::default() };
+    Encode { races, plain_steps: !is_error, deadlock, bounds }
 }
 
 /// What the answer about a circuit says about the program.

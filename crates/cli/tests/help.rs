@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// The commands that have flags.
-const COMMANDS: [&str; 7] = ["check", "test", "run", "replay", "model", "simulate", "automaton"];
+const COMMANDS: [&str; 8] =
+    ["check", "test", "run", "replay", "model", "simulate", "automaton", "circuit"];
 
 /// The long flags at the beginnings of lines in what `--help` prints.
 fn offered(command: &str) -> BTreeSet<String> {

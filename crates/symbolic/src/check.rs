@@ -102,6 +102,17 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
     }
 }
 
+/// A program as a circuit with room for what a few steps of it need. That it needs more is a bad state.
+pub fn sized(
+    program: &Program,
+    options: &Encode,
+    schedule: Schedule,
+) -> Result<Encoding, Vec<Refusal>> {
+    let mut options = options.clone();
+    size_up(program, &mut options, &Limits::default())?;
+    encode(program, &options, schedule.scheduler())
+}
+
 fn is_bound(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Bound(_))
 }

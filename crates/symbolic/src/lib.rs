@@ -14,7 +14,7 @@ mod lift;
 mod schedule;
 mod solver;
 
-pub use check::{Finding, Question, Reply, check};
+pub use check::{Finding, Question, Reply, check, sized};
 pub use circuit::{
     Aig, Bad, Circuit, Cone, Cycles, Input, Latch, Lit, Node, Patterns, Property, Simulation,
     Wanted, Witness, WitnessError, Word,

@@ -75,8 +75,11 @@ impl<'a> Follower<'a> {
         let Some(thread) = self.threads[number].filter(|_| !self.has_failed) else {
             return self.has_failed;
         };
-        let is_step = holds(stop.gate.counts) || stop.is_begin && self.vm.is_to_begin(thread);
-        if !is_step {
+        // The machine may need a step to begin with where the circuit has none.
+        if self.vm.is_to_begin(thread) {
+            self.take(thread, Operation::Yield, 0);
+        }
+        if !holds(stop.gate.counts) || self.has_failed {
             return true;
         }
         let Next::Enabled { operation, choices } = self.vm.next(thread) else { return false };

@@ -83,8 +83,6 @@ pub(crate) struct Stop {
     pub(crate) kind: StopKind,
     /// The registers whose values matter here.
     pub(crate) live: BTreeSet<usize>,
-    /// Where it is in the source.
-    pub(crate) span: Span,
 }
 
 /// Why a thread stands somewhere.
@@ -160,13 +158,13 @@ impl Thread {
             n_started: Vec::new(),
         };
         for kind in [StopKind::Unborn, StopKind::Ended, StopKind::Stuck] {
-            thread.stop(kind, Span::NONE);
+            thread.stop(kind);
         }
         for routine in routines {
             let context = thread.context(known.program, routine, None);
             thread.roots.push((routine, context));
             let kind = StopKind::Begin(thread.roots.len() - 1);
-            thread.stop(kind, known.program.routine(routine).span);
+            thread.stop(kind);
         }
         thread.find_points(known, refusals);
         thread.find_heads(known);
@@ -325,12 +323,12 @@ impl Thread {
         children
     }
 
-    fn stop(&mut self, kind: StopKind, span: Span) -> StopId {
+    fn stop(&mut self, kind: StopKind) -> StopId {
         if let Some(&known) = self.stop_numbers.get(&kind) {
             return known;
         }
         let number = self.stops.len();
-        self.stops.push(Stop { kind, live: BTreeSet::new(), span });
+        self.stops.push(Stop { kind, live: BTreeSet::new() });
         self.stop_numbers.insert(kind, number);
         number
     }
@@ -384,9 +382,9 @@ impl Thread {
                 }
                 if self.is_visible(known, point, edge) {
                     let kind = |is_second| StopKind::Edge { point, edge: number, is_second };
-                    self.stop(kind(false), edge.span);
+                    self.stop(kind(false));
                     if matches!(edge.action, Action::Wait { .. } | Action::BarrierWait(..)) {
-                        self.stop(kind(true), edge.span);
+                        self.stop(kind(true));
                     }
                 }
                 to_visit.extend(self.after(known, point, number));
@@ -455,9 +453,7 @@ impl Thread {
                     }
                     OPEN => {
                         let point = self.points[successor];
-                        let edges = self.edges(known.program, point);
-                        let span = edges.first().map_or(Span::NONE, |edge| edge.span);
-                        self.stop(StopKind::Head(point), span);
+                        self.stop(StopKind::Head(point));
                     }
                     _ => {}
                 }

@@ -36,7 +36,7 @@ use memory::{Blocks, Object, ObjectId, Site};
 pub(crate) use memory::{Cell, Touch};
 use operate::Gate;
 use state::{State, VarId, Variables};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a program is to be made a circuit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,8 +231,6 @@ pub(crate) struct ThreadPart {
 pub(crate) struct StopPart {
     /// Whether it stands there.
     pub(crate) is_here: Lit,
-    /// Whether it is where a thread begins.
-    pub(crate) is_begin: bool,
     pub(crate) gate: Gate,
     /// What its step touches.
     pub(crate) touches: Vec<Touch>,
@@ -336,6 +334,8 @@ struct Encoder<'a> {
     acquired: Option<usize>,
     /// The mutexes that are known by where they are: the bytes with their owners.
     locks: Vec<VarId>,
+    /// For each thread, where it is once it was started.
+    born_at: Vec<BTreeSet<usize>>,
 }
 
 impl<'a> Encoder<'a> {
@@ -388,6 +388,7 @@ impl<'a> Encoder<'a> {
             touches: Vec::new(),
             acquired: None,
             locks: Vec::new(),
+            born_at: vec![BTreeSet::new(); threads.len()],
         };
         encoder.declare();
         encoder
@@ -520,6 +521,9 @@ impl<'a> Encoder<'a> {
             let part = ThreadPart { executes: Lit::FALSE, is_enabled: Lit::FALSE, stops };
             self.parts.push(part);
         }
+        for (part, born_at) in self.parts.iter_mut().zip(&self.born_at) {
+            part.stops[UNBORN].next = born_at.iter().copied().collect();
+        }
         self.enable();
     }
 
@@ -550,14 +554,9 @@ impl<'a> Encoder<'a> {
                 }
             };
         }
-        let mut next = self.settle(thread, number);
-        if stop.kind == StopKind::Unborn {
-            let roots = 0..thread.roots.len();
-            next = roots.filter_map(|root| thread.stop_at(StopKind::Begin(root))).collect();
-        }
+        let next = self.settle(number);
         StopPart {
             is_here,
-            is_begin: matches!(stop.kind, StopKind::Begin(_)),
             gate,
             touches: std::mem::take(&mut self.touches),
             next,
@@ -567,7 +566,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Puts all ends of a step together: what it changes, and what goes wrong in it.
-    fn settle(&mut self, thread: &Thread, from: usize) -> Vec<usize> {
+    fn settle(&mut self, from: usize) -> Vec<usize> {
         // A step in which something goes wrong does nothing at all, so that all else that is found
         // can be found without it.
         let mut failed = State::new();
@@ -575,32 +574,11 @@ impl<'a> Encoder<'a> {
         failed.set(self.excused, Word::constant(1, 1));
         self.end(STUCK, failed);
         let ends = std::mem::take(&mut self.ends);
-        let width = self.variables.word(self.pcs[self.thread]).width();
-        let first = self.registers[self.thread];
         let mut next = Vec::new();
         let mut merged: Option<State> = None;
-        for (stop, mut state) in ends {
+        for (stop, state) in ends {
             next.push(stop);
-            state.set(self.pcs[self.thread], Word::constant(width, stop as u64));
-            let live = &thread.stops[stop].live;
-            let dead: Vec<VarId> = {
-                let own = first..first + thread.n_registers;
-                let changed = state.changed.range(own).map(|(&variable, _)| variable - first);
-                let all = changed.chain(thread.stops[from].live.iter().copied());
-                all.filter(|register| !live.contains(register)).map(|it| first + it).collect()
-            };
-            // What does not matter is zero, so that states that differ in nothing else are one.
-            for variable in dead {
-                match self.variables.is_kept(variable) {
-                    true => {
-                        let width = self.variables.word(variable).width();
-                        state.set(variable, Word::constant(width, 0));
-                    }
-                    false => {
-                        state.changed.remove(&variable);
-                    }
-                }
-            }
+            let state = self.at_stop(self.thread, Some(from), stop, state);
             merged = Some(match merged {
                 Some(all) => state.or(&mut self.circuit.aig, &self.variables, all),
                 None => state,
@@ -621,6 +599,35 @@ impl<'a> Encoder<'a> {
             self.faulty.push((Meaning::Bound(limit), step, is_reached));
         }
         next
+    }
+
+    /// A state in which a thread has come to a stop, from another one or from nowhere. What does not
+    /// matter there is zero, so that states that differ in nothing else are one.
+    fn at_stop(&self, number: usize, from: Option<usize>, stop: usize, mut state: State) -> State {
+        let thread = &self.threads[number];
+        let (pc, first) = (self.pcs[number], self.registers[number]);
+        state.set(pc, Word::constant(self.variables.word(pc).width(), stop as u64));
+        let live = &thread.stops[stop].live;
+        let own = first..first + thread.n_registers;
+        let changed = state.changed.range(own).map(|(&variable, _)| variable - first);
+        let before = from.iter().flat_map(|&from| &thread.stops[from].live).copied();
+        let dead: Vec<VarId> = changed
+            .chain(before)
+            .filter(|register| !live.contains(register))
+            .map(|register| first + register)
+            .collect();
+        for variable in dead {
+            match self.variables.is_kept(variable) {
+                true => {
+                    let width = self.variables.word(variable).width();
+                    state.set(variable, Word::constant(width, 0));
+                }
+                false => {
+                    state.changed.remove(&variable);
+                }
+            }
+        }
+        state
     }
 
     /// Whether the step of the frame is this one.

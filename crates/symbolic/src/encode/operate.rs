@@ -601,12 +601,8 @@ impl Encoder<'_> {
                 }
                 self.touch_cell(&begun, Cell::Born(child), Lit::TRUE, true);
                 self.push_frame(&mut begun, child, context, &arguments);
-                let begin = it.stop_at(StopKind::Begin(root)).expect("roots begin somewhere");
-                let pc = self.pcs[child];
-                let width = self.variables.word(pc).width();
-                begun.set(pc, Word::constant(width, begin as u64));
                 started.push((is_it, child));
-                states.push(begun);
+                states.extend(self.run_up(child, root, begun));
             }
         }
         let is_one = self.circuit.aig.any(started.iter().map(|(is_it, _)| *is_it));
@@ -630,6 +626,29 @@ impl Encoder<'_> {
         let number = self.circuit.aig.one_hot(32, &numbers);
         self.assign_if_any(state, to, &number, Type::U32);
         Gate { choice: Choice::Started(started), ..Gate::OPEN }
+    }
+
+    /// Lets a thread that begins run up to its first stops, or none of it if something could go wrong
+    /// on the way, or be seen by others: there must be a step to blame for that.
+    fn run_up(&mut self, child: usize, root: usize, begun: State) -> Vec<State> {
+        let threads = self.threads;
+        let it = &threads[child];
+        let n_before = (self.touches.len(), self.faults.len(), self.limits.len());
+        let (pending, ends) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.ends));
+        let (thread, context, span) = (self.thread, self.context, self.span);
+        self.thread = child;
+        self.walk(it.begin(self.known.program, root), begun.clone());
+        (self.thread, self.context, self.span) = (thread, context, span);
+        self.pending = pending;
+        let reached = std::mem::replace(&mut self.ends, ends);
+        let is_quiet = n_before == (self.touches.len(), self.faults.len(), self.limits.len());
+        self.touches.truncate(n_before.0);
+        self.faults.truncate(n_before.1);
+        self.limits.truncate(n_before.2);
+        let begin = it.stop_at(StopKind::Begin(root)).expect("roots begin somewhere");
+        let reached = if is_quiet { reached } else { vec![(begin, begun)] };
+        self.born_at[child].extend(reached.iter().map(|(stop, _)| *stop));
+        reached.into_iter().map(|(stop, state)| self.at_stop(child, None, stop, state)).collect()
     }
 
     /// The threads that a number may mean, and whether somebody may join the one it does.

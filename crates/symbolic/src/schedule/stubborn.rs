@@ -221,7 +221,8 @@ pub(super) fn restrict(encoding: &mut Encoding, conflicts: Vec<Vec<Lit>>) {
     let sets = closures(aig, conflicts);
     let enabled: Vec<Lit> = encoding.threads.iter().map(|thread| thread.is_enabled).collect();
     let n = enabled.len();
-    let width = (usize::BITS - n.leading_zeros()) as usize;
+    // Wide enough for a number that is greater than any count.
+    let width = (usize::BITS - n.leading_zeros()) as usize + 1;
     let mut best = Word::constant(width, (1 << width) - 1);
     let mut members = vec![Lit::FALSE; n];
     for (seed, set) in sets.iter().enumerate() {

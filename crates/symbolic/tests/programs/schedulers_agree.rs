@@ -1,16 +1,13 @@
 //! Random programs: a circuit under every scheduler, whoever decides it, finds what a search through
 //! all states of the machine finds.
 
-mod kit;
-#[path = "../../model/tests/programs/translate.rs"]
-mod translate;
-
+use crate::{kit, translate};
 use mazurka_core::{Decision, Next, System as _, ThreadId, Verdict};
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{Program, Races, Vm};
 use mazurka_script::{Script, Shape, generate};
 use mazurka_symbolic::{
-    Answer, Encode, Encoding, Engine, Limits, Meaning, Property, Schedule, encode,
+    Answer, Bounds, Encode, Encoding, Engine, Limits, Meaning, Property, Schedule, encode,
 };
 use std::collections::BTreeSet;
 
@@ -65,7 +62,8 @@ fn error_of(meaning: &Meaning) -> String {
 }
 
 fn encoded(program: &Program, schedule: Schedule, races: bool) -> Encoding {
-    let options = Encode { races, plain_steps: !races, ..Encode::default() };
+    let bounds = Bounds { threads: 4, ..Bounds::default() };
+    let options = Encode { races, plain_steps: !races, bounds, ..Encode::default() };
     encode(program, &options, schedule.scheduler()).expect("scripts are simple")
 }
 
@@ -192,7 +190,7 @@ fn allowed(text: &str, schedule: Schedule, steps: &[usize]) -> Vec<usize> {
     (0..2).filter(is_allowed).collect()
 }
 
-const FIGURE_1: &str = "ra=0; acq(0); x=1; rel(0); ra=4; a=ra | z=5; acq(0); x=2; rel(0); x=6";
+const FIGURE_1: &str = "r=0; acq(0); x=1; rel(0); r=4 | z=5; acq(0); x=2; rel(0); x=6";
 
 #[test]
 fn figure_1_no_switch_before_3a_while_the_other_thread_needs_the_lock() {

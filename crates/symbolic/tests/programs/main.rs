@@ -1,0 +1,8 @@
+//! Programs as circuits: what the machine says of them, their circuits say, too.
+
+mod corpus;
+mod kit;
+mod schedulers_agree;
+#[expect(dead_code, reason = "other tests use the rest")]
+#[path = "../../../model/tests/programs/translate.rs"]
+mod translate;
