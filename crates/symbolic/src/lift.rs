@@ -39,6 +39,9 @@ impl Encoding {
         vm.reset();
         let mut follower = Follower::new(self, vm);
         let is_whole = (0..n_steps).all(|frame| follower.follow(&simulation, frame));
+        if n_steps < simulation.n_frames() {
+            follower.begin_all();
+        }
         Ok(Lifted { schedule: follower.schedule, meaning, is_whole })
     }
 }
@@ -96,6 +99,15 @@ impl<'a> Follower<'a> {
         }
         self.take(thread, operation, choice);
         true
+    }
+
+    /// Lets threads begin that have done so in the circuit, by being started.
+    fn begin_all(&mut self) {
+        for thread in self.births.clone() {
+            if !self.has_failed && self.vm.is_to_begin(thread) {
+                self.take(thread, Operation::Yield, 0);
+            }
+        }
     }
 
     fn take(&mut self, thread: ThreadId, operation: Operation, choice: u32) {
