@@ -45,8 +45,10 @@ fn threads(view: &View<'_>) -> impl Iterator<Item = ThreadId> + use<> {
 /// The first thread whose last step comes after the last step of `thread`, which has moved, or is it.
 fn first_informed(order: &HappensBefore, thread: ThreadId) -> ThreadId {
     let last = last_step(order, thread);
-    let mut before = (0..thread.index()).map(ThreadId::new);
-    before.find(|&other| order.clock(other)[thread.index()] >= last).unwrap_or(thread)
+    // A thread that was born and has not moved knows what came before its birth, and has no step.
+    let is_informed =
+        |&other: &ThreadId| order.clock_at(last_step(order, other))[thread.index()] >= last;
+    (0..thread.index()).map(ThreadId::new).find(is_informed).unwrap_or(thread)
 }
 
 /// Whether each greater thread that has moved had to move before the next step of `thread`, or
