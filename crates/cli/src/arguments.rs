@@ -394,9 +394,10 @@ pub(crate) enum CircuitFormat {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of --engine bmc, induction, ic3, bdd and portfolio")]
 pub(crate) struct Solving {
-    /// Who may move: interleaving, stubborn or transactions
+    /// Who may move: interleaving, stubborn, transactions, ppor or mpor
     ///
-    /// All of them find the same violations, and the later ones leave more interleavings out.
+    /// All of them find the same violations. `transactions` leaves out more than `stubborn`, and
+    /// `mpor`, which takes each trace once, more than `ppor`.
     #[arg(long, value_name = "NAME", default_value = "transactions")]
     pub(crate) schedule: mazurka_symbolic::Schedule,
     /// Look at executions of up to so many steps

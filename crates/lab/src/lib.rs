@@ -4,6 +4,7 @@ pub mod ltl;
 pub mod machine;
 pub mod models;
 pub mod native;
+pub mod philosophers;
 pub mod plot;
 pub mod programs;
 pub mod thesis;

@@ -126,8 +126,8 @@ pub fn table(n: usize, question: Question) -> Table {
     for (&stick, &next) in sticks.iter().zip(&next_sticks) {
         circuit.set_next(stick, next);
     }
-    let somebody = circuit.aig.any(can);
-    circuit.constrain(somebody);
+    let counts = circuit.aig.any(can);
+    circuit.constrain(counts);
     let asked = all.iter().map(|it| match question {
         Question::AllEat => it.here[FINISH],
         Question::AllHaveEaten => it.has_eaten,

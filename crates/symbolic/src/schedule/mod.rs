@@ -36,11 +36,16 @@ pub enum Schedule {
     Stubborn,
     /// The same, and nobody interferes who would need a lock that is held.
     Transactions,
+    /// Of two independent steps that follow each other, the smaller thread's first.
+    Ppor,
+    /// Of all orders of a trace, the quasi-monotonic one.
+    Mpor,
 }
 
 impl Schedule {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Interleaving, Self::Stubborn, Self::Transactions];
+    pub const ALL: [Self; 5] =
+        [Self::Interleaving, Self::Stubborn, Self::Transactions, Self::Ppor, Self::Mpor];
 
     /// What it is called on the command line.
     pub fn name(self) -> &'static str {
@@ -53,6 +58,8 @@ impl Schedule {
             Self::Interleaving => &interleaving::Interleaving,
             Self::Stubborn => &stubborn::Stubborn,
             Self::Transactions => &transactions::Transactions,
+            Self::Ppor => &ppor::Ppor,
+            Self::Mpor => &mpor::Mpor,
         }
     }
 }

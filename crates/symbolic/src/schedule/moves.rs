@@ -4,8 +4,9 @@
 //! thread, so that `a[i]` and `a[j]` are independent in the frames in which `i` and `j` differ. What
 //! may enable or disable a step is touched by it: a lock that it takes, a variable in its guard.
 
-use crate::{Aig, Circuit, Lit};
-use std::collections::BTreeMap;
+use crate::encode::{Cell, ThreadPart};
+use crate::{Aig, Circuit, Encoding, Lit};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The next step of a thread, in every frame.
 #[derive(Clone, Debug)]
@@ -25,6 +26,43 @@ pub struct CellTouch {
     pub when: Lit,
     /// Whether the cell is changed, or only looked at.
     pub is_write: bool,
+}
+
+impl Move {
+    /// The moves of the threads of a program. Bytes that are always touched together are one cell.
+    pub(super) fn of_threads(encoding: &mut Encoding) -> Vec<Self> {
+        let Encoding { circuit, threads, .. } = encoding;
+        let mut bytes: BTreeMap<(Option<Cell>, usize), Vec<(usize, Lit, bool)>> = BTreeMap::new();
+        let mut touch = |cell, byte, it| bytes.entry((cell, byte)).or_default().push(it);
+        for (number, thread) in threads.iter().enumerate() {
+            for stop in &thread.stops {
+                for it in &stop.touches {
+                    let when = circuit.aig.and(stop.is_here, it.when);
+                    let touched = (number, when, it.is_write);
+                    it.bytes.clone().for_each(|byte| touch(Some(it.cell), byte, touched));
+                }
+                if stop.is_begin {
+                    touch(Some(Cell::Born(number)), 0, (number, stop.is_here, false));
+                }
+                // Whoever keeps all others waiting does something to all of them.
+                let is_alone =
+                    stop.is_alone || stop.next.iter().any(|&it| thread.stops[it].is_alone);
+                touch(None, 0, (number, stop.is_here, is_alone));
+            }
+        }
+        let cells: BTreeSet<_> = bytes.into_values().collect();
+        let mut moves: Vec<_> = threads.iter().map(Self::without_touches).collect();
+        for (cell, touched) in cells.into_iter().enumerate() {
+            for (number, when, is_write) in touched {
+                moves[number].touches.push(CellTouch { cell, when, is_write });
+            }
+        }
+        moves
+    }
+
+    fn without_touches(thread: &ThreadPart) -> Self {
+        Self { executes: thread.executes, touches: Vec::new() }
+    }
 }
 
 /// What a step does to the cells that others touch, too.

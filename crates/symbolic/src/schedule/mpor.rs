@@ -17,8 +17,24 @@
 //! threads may be in conflict about, where the paper has a number for a variable: threads that have no cell in common
 //! cost nothing.
 
+use super::Scheduler;
 use super::moves::{Footprint, Move, allow};
-use crate::{Aig, Circuit, Lit};
+use crate::{Aig, Circuit, Encoding, Lit};
+
+/// Quasi-monotonic executions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mpor;
+
+impl Scheduler for Mpor {
+    fn name(&self) -> &'static str {
+        "mpor"
+    }
+
+    fn constrain(&self, encoding: &mut Encoding) {
+        let moves = Move::of_threads(encoding);
+        quasi_monotonic(&mut encoding.circuit, &moves);
+    }
+}
 
 /// Leaves out executions that are not quasi-monotonic.
 pub fn quasi_monotonic(circuit: &mut Circuit, moves: &[Move]) {

@@ -14,15 +14,31 @@
 //!
 //! Differs: nothing.
 
+use super::Scheduler;
 use super::moves::{Footprint, Move, allow};
-use crate::Circuit;
+use crate::{Circuit, Encoding, Lit};
+
+/// The peephole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ppor;
+
+impl Scheduler for Ppor {
+    fn name(&self) -> &'static str {
+        "ppor"
+    }
+
+    fn constrain(&self, encoding: &mut Encoding) {
+        let moves = Move::of_threads(encoding);
+        peephole(&mut encoding.circuit, &moves);
+    }
+}
 
 /// Leaves out executions with two steps in the wrong order.
 pub fn peephole(circuit: &mut Circuit, moves: &[Move]) {
     let aig = &mut circuit.aig;
     let footprints = Footprint::of(aig, moves);
     let taken = Footprint::taken(aig, moves, &footprints);
-    let last = taken.remembered(circuit, "schedule.last", crate::Lit::TRUE);
+    let last = taken.remembered(circuit, "schedule.last", Lit::TRUE);
     let mut may = Vec::new();
     for (number, footprint) in footprints.iter().enumerate() {
         let greater: Vec<_> = moves[number + 1..].iter().map(|it| it.executes).collect();
