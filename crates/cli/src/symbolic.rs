@@ -1,6 +1,8 @@
 //! C files as a circuit: the engines that decide it, and `mazurka circuit`.
 
-use crate::arguments::{Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving};
+use crate::arguments::{
+    Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving,
+};
 use crate::{Done, Failure, interrupt, memory, names, show, style, tell, vm};
 use mazurka_core::{Counterexample, Coverage, Statistics, Verdict, ViolationKind};
 use mazurka_explore::replay;
@@ -80,12 +82,7 @@ pub(crate) fn circuit(
     }
 }
 
-fn question(
-    engine: Engine,
-    modelling: &Modelling,
-    solving: &Solving,
-    search: &Search,
-) -> Question {
+fn question(engine: Engine, modelling: &Modelling, solving: &Solving, search: &Search) -> Question {
     let is_error = modelling.races == RacesAre::Error;
     let races = is_error && search.conduct.has_races();
     Question {
