@@ -49,10 +49,6 @@ impl Transitions for Counters {
     fn process_name(&mut self, _state: &[u8], process: u32) -> String {
         process.to_string()
     }
-
-    fn width(&self) -> Option<usize> {
-        Some(self.0)
-    }
 }
 
 fn run(set: impl Fn(&mut Options)) -> Outcome {
