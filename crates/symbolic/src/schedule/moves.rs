@@ -41,9 +41,8 @@ impl Move {
                     let touched = (number, when, it.is_write);
                     it.bytes.clone().for_each(|byte| touch(Some(it.cell), byte, touched));
                 }
-                if stop.is_begin {
-                    touch(Some(Cell::Born(number)), 0, (number, stop.is_here, false));
-                }
+                // Whatever a thread does comes after its birth.
+                touch(Some(Cell::Born(number)), 0, (number, stop.is_here, false));
                 // Whoever keeps all others waiting does something to all of them.
                 let is_alone =
                     stop.is_alone || stop.next.iter().any(|&it| thread.stops[it].is_alone);
