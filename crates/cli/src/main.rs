@@ -29,7 +29,7 @@ use arguments::{
 use clap::Parser as _;
 use compiler::Language;
 use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
-use mazurka_explore::{Bound, OptionError, Options, Reduction};
+use mazurka_explore::{Bound, OptionError, Options};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
 use program::{Answer, Surroundings};
 use serde_json::Value;

@@ -28,11 +28,14 @@ pub struct CellTouch {
     pub is_write: bool,
 }
 
+/// Who touches something, when, and whether to change it.
+type Touching = (usize, Lit, bool);
+
 impl Move {
     /// The moves of the threads of a program. Bytes that are always touched together are one cell.
     pub(super) fn of_threads(encoding: &mut Encoding) -> Vec<Self> {
         let Encoding { circuit, threads, .. } = encoding;
-        let mut bytes: BTreeMap<(Option<Cell>, usize), Vec<(usize, Lit, bool)>> = BTreeMap::new();
+        let mut bytes: BTreeMap<(Option<Cell>, usize), Vec<Touching>> = BTreeMap::new();
         let mut touch = |cell, byte, it| bytes.entry((cell, byte)).or_default().push(it);
         for (number, thread) in threads.iter().enumerate() {
             for stop in &thread.stops {

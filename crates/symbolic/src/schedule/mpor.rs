@@ -88,9 +88,9 @@ impl Chains {
     /// What the chains become.
     fn connect(&self, circuit: &mut Circuit, moves: &[Move]) {
         let n = moves.len();
-        for from in 1..n {
+        for (from, it) in moves.iter().enumerate().skip(1) {
             let moved = self.last[from][from];
-            let next = circuit.aig.or(moved, moves[from].executes);
+            let next = circuit.aig.or(moved, it.executes);
             circuit.set_next(moved, next);
         }
         for (from, to) in pairs(n).filter(|&(from, _)| from > 0) {

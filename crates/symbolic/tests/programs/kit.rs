@@ -3,10 +3,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 use mazurka_symbolic::{Circuit, Node, Patterns, Property, Witness};
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<rustc_hash::FxHasher>>;
+use rustc_hash::FxHashMap;
 
 /// What a search through all states of a circuit finds.
 pub(crate) struct Found {
@@ -23,7 +20,7 @@ pub(crate) fn search(circuit: &Circuit, most: usize) -> Found {
     assert!(n_inputs <= 12, "all inputs are tried");
     let first: Vec<bool> =
         circuit.latches.iter().map(|latch| latch.init.expect("programs begin somewhere")).collect();
-    let mut numbers: Map<Vec<bool>, usize> = Map::default();
+    let mut numbers: FxHashMap<Vec<bool>, usize> = FxHashMap::default();
     let mut states = vec![first.clone()];
     let mut origins: Vec<Option<(usize, u32)>> = vec![None];
     numbers.insert(first, 0);
