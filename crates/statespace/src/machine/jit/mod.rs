@@ -3,7 +3,7 @@
 //! For every location there are up to three functions: one tells the moves of a process that stands
 //! there, one tells who could take what another process hands over, and one says whether a process
 //! could go on from there. What they do is what the interpreter does, to the byte;
-//! `tests/compiled.rs` holds them against it. What is rare is left to the interpreter, edge by edge
+//! `tests/states/compiled.rs` holds them against it. What is rare is left to the interpreter, edge by edge
 //! ([`emit`]) or, where a function cannot be made at all, location by location.
 
 mod bridge;

@@ -1,8 +1,6 @@
 //! Every order, storage, reduction and number of workers against a plain search, on random programs.
 
-mod kit;
-
-use kit::{Log, Random, Table, spins_inside};
+use crate::kit::{Log, Random, Table, spins_inside};
 use mazurka_core::Verdict;
 use mazurka_statespace::{
     Moves, Options, Order, Outcome, Reduction, Storage, Successor, Transitions, search,
@@ -121,7 +119,7 @@ fn programs(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Table, Pl
 /// have done it before.
 fn nobody_dies(table: &Table) -> bool {
     let mut edges = table.processes.iter().flatten().flat_map(|place| &place.edges);
-    !edges.any(|edge| matches!(edge.act, kit::Act::Die(..)))
+    !edges.any(|edge| matches!(edge.act, crate::kit::Act::Die(..)))
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Random formulae on random models: every reduction, search and construction says what the full search
 //! says, under every fairness.
 
-mod generate;
-
 use mazurka_core::fold::mix;
 use mazurka_core::{Verdict, ViolationKind};
 use mazurka_ltl::{Pool, Stuttering, parts, stuttering, translate};
@@ -67,7 +65,7 @@ fn every_search_says_what_the_full_one_says() {
     for seed in 0..500 {
         let mut random = Random(mix(0x00fe_edfa, seed));
         let formula = formula(&mut random, 2);
-        let text = format!("{}ltl f {{ {formula} }}\n", generate::model(seed));
+        let text = format!("{}ltl f {{ {formula} }}\n", crate::generate::model(seed));
         let model = translate_text("random.pml", &text);
         let model = model.unwrap_or_else(|faults| panic!("seed {seed}: {faults}\n{text}"));
         let named = &model.formulas[0];

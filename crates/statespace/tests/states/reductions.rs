@@ -1,8 +1,6 @@
 //! Reductions on random models: what goes wrong in all states goes wrong in those that are left, and nothing
 //! else does.
 
-mod generate;
-
 use mazurka_core::{Told, Violation};
 use mazurka_promela::translate_text;
 use mazurka_statespace::{
@@ -132,7 +130,7 @@ fn finds(text: &str, what: &str) -> bool {
 fn nothing_is_lost_in_random_models() {
     let (mut n_models, mut n_wrong, mut n_reduced, mut n_single) = (0, 0, 0, 0);
     for seed in 0..seeds() {
-        let Some((all, n_states, reduced)) = check(&generate::model(seed)) else { continue };
+        let Some((all, n_states, reduced)) = check(&crate::generate::model(seed)) else { continue };
         n_models += 1;
         n_wrong += usize::from(all.iter().any(|it| !it.starts_with("end true")));
         n_single += usize::from(reduced[0] < n_states);

@@ -2,9 +2,7 @@
 //! programs with random formulae and automata; and two programs on which the algorithm as published
 //! finds nothing.
 
-mod kit;
-
-use kit::{Act, Edge, Place, Random, Table, spins_inside};
+use crate::kit::{Act, Edge, Place, Random, Table, spins_inside};
 use mazurka_core::{Verdict, ViolationKind};
 use mazurka_ltl::{
     Automaton, Cube, Edge as Way, Formula, Pool, State, Stuttering, parts, stuttering, translate,

@@ -3,9 +3,7 @@
 //! The models are those of `corpus/promela`, which have every word of the language in them, those that
 //! are installed with SPIN, and random ones.
 
-mod generate;
-
-use generate::Random;
+use crate::generate::Random;
 use mazurka_promela::{self as promela, translate, translate_text};
 use mazurka_statespace::{Machine, Moves, Reduction, Successor, Tier, Transitions};
 use rustc_hash::FxHashSet;
@@ -57,7 +55,7 @@ fn installed_models_and_our_own() {
 
 #[test]
 fn random_models() {
-    let sum = compare_all(200, generate::model);
+    let sum = compare_all(200, crate::generate::model);
     assert!(sum.moves > 30_000 && sum.locations > 2_000, "{sum:?}");
 }
 

@@ -1,0 +1,16 @@
+//! Every search that stores states against plain enumeration, against each other, and against SPIN. One
+//! program for all tests: what they have in common is compiled once.
+
+mod compiled;
+mod cycles;
+mod generate;
+mod kit;
+mod limits;
+mod promela;
+mod random_formulas;
+mod reductions;
+mod searches_agree;
+mod spin;
+mod spin_cycles;
+mod trails;
+mod violations;
