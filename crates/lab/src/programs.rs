@@ -18,7 +18,7 @@ pub fn fib(k: usize) -> String {
     format!("i=1, j=1 || {} | {}", thread("i", "j"), thread("j", "i"))
 }
 
-/// `n` threads of `len` steps each. Every `period`-th step is an atomic increment of a variable
+/// `n` threads of `len` steps each. Every `period`-th step is an atomic exchange of a variable
 /// that two threads share, each such variable used once by each of the two; the others are stores
 /// to variables of the thread's own.
 pub fn long(n: usize, len: usize, period: usize) -> String {
@@ -29,7 +29,7 @@ pub fn long(n: usize, len: usize, period: usize) -> String {
         for step in 0..len {
             let at = if step % period == period - 1 {
                 // Neighbours meet: 0 with 1, 2 with 3.
-                format!("add(s{}_{}, 1); ", thread / 2, step / period)
+                format!("swap(s{}_{}, 1); ", thread / 2, step / period)
             } else {
                 format!("v{thread}_{}={step}; ", step % 4)
             };

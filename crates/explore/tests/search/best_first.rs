@@ -117,7 +117,7 @@ fn long(n_threads: usize, n_meetings: usize, between: usize) -> String {
     parallel(n_threads, |idx| {
         let meeting = |at: usize| {
             let own: String = (0..between).map(|step| format!("v{idx}={step}; ")).collect();
-            format!("{own}add(s{at}, 1); ")
+            format!("{own}swap(s{at}, 1); ")
         };
         (0..n_meetings).map(meeting).collect()
     })
