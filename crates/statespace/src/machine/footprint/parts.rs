@@ -126,7 +126,7 @@ pub(super) fn is_global(target: Target) -> bool {
     matches!(target, Target::Global { .. } | Target::GlobalAt { .. })
 }
 
-/// Whether two expressions are written alike, in what may be the channel of a [`Use`].
+/// Whether two expressions are written alike, in what may be the channel of a [`Use`](super::Use).
 pub(super) fn is_same(code: &Code, left: NodeId, right: NodeId) -> bool {
     let list = |id: NodeId| {
         let mut nodes = Vec::new();
