@@ -24,7 +24,7 @@
 //! accesses to the counter, which would see their order. All state can be undone: see
 //! [`DataRaces::truncate`].
 //!
-//! This order has fewer pairs than [`HappensBefore`](mazurka_core::HappensBefore), in which a load
+//! This order has fewer pairs than [`HappensBefore`], in which a load
 //! precedes a later store: the two do not commute, but a load lets nobody know anything.
 
 use mazurka_core::{
