@@ -1,7 +1,10 @@
 //! The command `mazurka`: arguments in, a verdict and an exit status out.
 //!
-//! `compiler` makes programs that the library of `mazurka-native` can run, `program` runs them, and
-//! what came of it is told by `mazurka-report`. `vm` explores models of C files instead.
+//! `arguments` is what can be said. `native` explores programs that run themselves: `compiler` makes
+//! them, `program` runs them, `tests` and `cargo` do so for the tests of a project. `vm` explores models
+//! of C files, `statespace` stores their states, `symbolic` decides circuits of them, and `promela` takes
+//! models of that language; `temporal` has the properties of executions that never end. What came of it
+//! is told by `mazurka-report`.
 
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 
@@ -12,6 +15,7 @@ mod command_line;
 mod compiler;
 mod interrupt;
 mod memory;
+mod native;
 mod program;
 mod promela;
 mod results;
@@ -24,20 +28,17 @@ mod vm;
 mod watch;
 
 use arguments::{
-    Arguments, Asked, Build, Command, Conduct, Engine, Modelling, Output, RacesAre, Temporal,
+    Arguments, Build, Command, Conduct, Engine, Modelling, Output, RacesAre, Temporal,
 };
 use clap::Parser as _;
 use compiler::Language;
-use mazurka_core::{Counterexample, Limit, Schedule, Verdict};
+use mazurka_core::{Limit, Schedule, Verdict};
 use mazurka_explore::{Bound, OptionError, Options};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
-use program::{Answer, Surroundings};
-use serde_json::Value;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// Why there is no verdict.
 #[derive(Debug)]
@@ -125,7 +126,7 @@ fn main() -> ExitCode {
                 symbolic::check(&files, engine, &build, &modelling, &solving, &search, &output)
             }
             Command::Check { files, build, search, output, .. } => {
-                search.asked().and_then(|it| check(&files, &build, &it, &output))
+                search.asked().and_then(|it| native::check(&files, &build, &it, &output))
             }
             Command::Model { files, build, format, .. } if promela::is_among(&files) => {
                 promela::file(&files)
@@ -147,7 +148,7 @@ fn main() -> ExitCode {
             Command::Cc { arguments } => compile(Language::C, &arguments),
             Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
             Command::Run { search, output, program } => {
-                search.asked().and_then(|it| run(&program, &it, &output))
+                search.asked().and_then(|it| native::run(&program, &it, &output))
             }
             Command::Test { selection, search, replay: Some(schedule), debugger, .. } => search
                 .asked()
@@ -210,54 +211,6 @@ fn compile(language: Language, arguments: &[OsString]) -> Done {
     Err(compiler::become_wrapper(language, arguments).into())
 }
 
-fn check(files: &[PathBuf], build: &Build, asked: &Asked, output: &Output) -> Done {
-    let folder = program::folder()?;
-    let program = compiler::build(files, &build.flags(), folder.path())?;
-    let name = names(files);
-    let replay = asked.conduct.told_to(replay_command(files, build));
-    let replay = format!("{replay} --schedule");
-    explore(&[program.into_os_string()], &name, &replay, asked, output)
-}
-
-fn run(program: &[OsString], asked: &Asked, output: &Output) -> Done {
-    let words = quoted(program.iter().map(|word| word.to_string_lossy()));
-    let name = program.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-    let replay = asked.conduct.told_to("mazurka replay".to_owned());
-    if program.first().is_some_and(|program| compiler::is_stripped(Path::new(program))) {
-        eprintln!("warning: `{name}` is stripped, so variables and places have no names");
-    }
-    explore(program, &name, &format!("{replay} -- {words}"), asked, output)
-}
-
-/// Explores a program and tells what came of it.
-fn explore(program: &[OsString], name: &str, replay: &str, asked: &Asked, output: &Output) -> Done {
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
-    let is_told = !is_json_alone && !output.quiet;
-    let style = style();
-    if is_told {
-        show(&text::checking(name, 0, &style));
-    }
-    let watch = (!output.quiet).then_some((style, is_told.then(String::new)));
-    let surroundings = Surroundings { memory_limit: asked.memory_limit, ..Default::default() };
-    let wishes = arguments::wishes(asked);
-    let mut answer = program::run_in(program, name, &wishes, watch, &surroundings)?;
-    if let Some(Verdict::Violated(found)) = &mut answer.verdict {
-        shorten(found);
-    }
-    let Some(report) = report_of(&answer, name, asked, replay) else {
-        return Err(Failure::defect(format!("the report of `{name}` has no verdict")).into());
-    };
-    for warning in &answer.warnings {
-        eprintln!("warning: {warning}");
-    }
-    let status = tell(&report, output)?;
-    if is_told && let Verdict::Violated(found) = report.verdict {
-        let wishes = asked.conduct.replaying(&found.schedule);
-        show(&told(&program::printed(program, name, &wishes, None).unwrap_or_default()));
-    }
-    Ok(status)
-}
-
 /// Tells what came of a search.
 fn tell(report: &Report<'_>, output: &Output) -> Done {
     let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
@@ -277,30 +230,6 @@ fn tell(report: &Report<'_>, output: &Output) -> Done {
         }
     }
     Ok(report.verdict.into())
-}
-
-/// What is to be told of an answer, if it has a verdict; `replay` is what comes before a schedule.
-fn report_of<'a>(
-    answer: &'a Answer,
-    name: &'a str,
-    asked: &Asked,
-    replay: &'a str,
-) -> Option<Report<'a>> {
-    let options = &asked.options;
-    let Answer { verdict: Some(verdict), statistics, time_s, used, .. } = answer else {
-        return None;
-    };
-    let elapsed = Duration::try_from_secs_f64(*time_s).unwrap_or_default();
-    let mut report = Report::new(name, "native", verdict, statistics, elapsed);
-    report.peak_memory = used.peak_memory_bytes;
-    report.n_threads = used.threads;
-    report.options = asked.conduct.in_force();
-    report.options.push(("memory_limit".to_owned(), asked.memory_limit.into()));
-    report.replay_with = Some(replay);
-    report.proved = answer.proved.as_deref();
-    report.state_coverage = answer.coverage.as_ref();
-    add_search(&mut report, options);
-    Some(report)
 }
 
 /// What is to be told of how a search was done.
@@ -324,23 +253,6 @@ fn add_search(report: &mut Report<'_>, options: &Options) {
     }
     if let Verdict::Inconclusive(limit) = verdict {
         report.tips.extend(tip(limit).map(str::to_owned));
-    }
-}
-
-/// Files below the current folder are called as seen from there, those of a crate or of Rust's library
-/// as seen from where all of these are.
-fn shorten(found: &mut Counterexample) {
-    let here = std::env::current_dir().unwrap_or_default();
-    let steps = found.story.iter_mut().filter_map(|step| step.location.as_mut());
-    let accesses = found.accesses.iter_mut().flat_map(|access| &mut access.stack);
-    for location in steps.chain(accesses) {
-        let file = location.file.as_str();
-        let inside = Path::new(file).strip_prefix(&here).ok().and_then(Path::to_str);
-        let of_crate = || file.split_once("/registry/src/")?.1.split_once('/').map(|it| it.1);
-        let of_rust = || file.strip_prefix("/rustc/")?.split_once("/library/").map(|it| it.1);
-        if let Some(short) = inside.or_else(of_crate).or_else(of_rust) {
-            location.file = short.to_owned();
-        }
     }
 }
 
@@ -409,23 +321,8 @@ fn replay(
         (false, true) if model.is_some() => {
             vm::replay(&files, build, model.expect("it is there"), conduct, &schedule)
         }
-        (false, true) => {
-            let folder = program::folder()?;
-            let program = compiler::build(&files, &build.flags(), folder.path())?;
-            let program = [program.into_os_string()];
-            if *is_debugged {
-                let _ = folder.keep();
-                return debug(&program, &wishes, None);
-            }
-            follow(&program, &names(&files), &wishes, &Surroundings::default())
-        }
-        (true, false) => {
-            let name = program[0].to_string_lossy().into_owned();
-            if *is_debugged {
-                return debug(&program, &wishes, None);
-            }
-            follow(&program, &name, &wishes, &Surroundings::default())
-        }
+        (false, true) => native::replay_files(&files, build, &wishes, *is_debugged),
+        (true, false) => native::replay_program(&program, &wishes, *is_debugged),
     }
 }
 
@@ -434,63 +331,6 @@ fn say(colour: Colour, word: &str, text: &str) {
     let mut page = Page::new(style());
     page.headline(colour, word, text, "");
     show(&page.into_text());
-}
-
-fn follow(
-    program: &[OsString],
-    name: &str,
-    wishes: &Value,
-    surroundings: &Surroundings<'_>,
-) -> Done {
-    say(Colour::Doing, "Replaying", name);
-    let answer = program::run_in(program, name, wishes, None, surroundings)?;
-    match answer.message.as_deref() {
-        Some(message) if message.starts_with("step ") => {
-            say(Colour::Bad, "Violated", message);
-            Ok(ExitStatus::Violated)
-        }
-        _ => {
-            say(Colour::Open, "Followed", "nothing goes wrong in this execution");
-            Ok(ExitStatus::Holds)
-        }
-    }
-}
-
-/// Prints the command that follows a schedule under the debugger. The program is still to be there
-/// when that is run, and its report goes where nobody looks.
-fn debug(program: &[OsString], wishes: &Value, folder: Option<&Path>) -> Done {
-    // The library puts invalid instructions into precompiled code, and catches them.
-    const COMMANDS: [&str; 4] = [
-        "handle SIGILL nostop noprint pass",
-        "set breakpoint pending on",
-        "break mazurka_violation",
-        "run",
-    ];
-    let report = program::folder()?.keep().join("report.json");
-    let mut words = vec!["env".to_owned()];
-    if let Some(folder) = folder.map(Path::display) {
-        words.extend(["-C".to_owned(), folder.to_string()]);
-        words.push(format!("CARGO_MANIFEST_DIR={folder}"));
-    }
-    words.extend([
-        format!("MAZURKA_REPORT={}", report.display()),
-        format!("MAZURKA_OPTIONS={wishes}"),
-        "gdb".to_owned(),
-    ]);
-    words.extend(COMMANDS.iter().flat_map(|command| ["-ex".to_owned(), (*command).to_owned()]));
-    words.push("--args".to_owned());
-    let program = program.iter().map(|word| word.to_string_lossy());
-    let words = words.iter().map(Into::into).chain(program);
-    show(&format!("{}\n", quoted(words)));
-    Ok(ExitStatus::Holds)
-}
-
-/// What a program has printed, under a heading.
-fn told(printed: &str) -> String {
-    match printed.is_empty() {
-        true => String::new(),
-        false => format!("\nWhat it prints:\n{printed}"),
-    }
 }
 
 fn names(files: &[PathBuf]) -> String {

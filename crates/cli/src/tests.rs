@@ -2,8 +2,9 @@
 
 use crate::arguments::{self, Asked, Conduct, Output, Selection};
 use crate::cargo::{self, TestProgram};
+use crate::native::{self, report_of, shorten, told};
 use crate::program::{self, Answer, Surroundings};
-use crate::{Done, Failure, report_of, shorten, show, style, told};
+use crate::{Done, Failure, show, style};
 use mazurka_core::{Schedule, Verdict, ViolationKind};
 use mazurka_report::{Colour, ExitStatus, Page, Style, counted, grouped, json, text};
 use serde_json::Value;
@@ -91,9 +92,9 @@ pub(crate) fn replay(
             let surroundings = Surroundings { folder: Some(&program.folder), ..Default::default() };
             let wishes = replaying(conduct, schedule);
             if is_debugged {
-                return crate::debug(&words(program, test), &wishes, Some(&program.folder));
+                return native::debug(&words(program, test), &wishes, Some(&program.folder));
             }
-            crate::follow(&words(program, test), &name(program, test), &wishes, &surroundings)
+            native::follow(&words(program, test), &name(program, test), &wishes, &surroundings)
         }
         [] => Err(Failure::input("there is no such test").into()),
         _ => {

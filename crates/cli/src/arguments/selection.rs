@@ -1,0 +1,114 @@
+//! Which tests of a cargo project are meant.
+
+use clap::Args;
+
+/// Which tests of a cargo project, named as cargo does.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Only tests with a name that contains one of these; may also stand behind `--`
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[arg(last = true, hide = true)]
+    more_names: Vec<String>,
+    /// The names are those of tests, in full
+    #[arg(long)]
+    exact: bool,
+    /// Tests that are marked to be ignored, too
+    #[arg(long)]
+    pub(crate) include_ignored: bool,
+    /// Only this package
+    #[arg(short, long, value_name = "SPEC")]
+    package: Vec<String>,
+    /// All packages of the workspace
+    #[arg(long)]
+    workspace: bool,
+    /// Only the tests of the library
+    #[arg(long)]
+    lib: bool,
+    /// Only this file of tests
+    #[arg(long, value_name = "NAME")]
+    test: Vec<String>,
+    /// All files of tests
+    #[arg(long)]
+    tests: bool,
+    /// Only the tests of this binary
+    #[arg(long, value_name = "NAME")]
+    bin: Vec<String>,
+    /// Features to build with
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    features: Vec<String>,
+    /// Build with all features
+    #[arg(long)]
+    all_features: bool,
+    /// Build without the default features
+    #[arg(long)]
+    no_default_features: bool,
+    /// Build with optimisations
+    #[arg(short, long)]
+    release: bool,
+    /// The project
+    #[arg(long, value_name = "Cargo.toml")]
+    manifest_path: Option<String>,
+    /// Without the network
+    #[arg(long)]
+    offline: bool,
+    /// With the versions of `Cargo.lock`
+    #[arg(long)]
+    locked: bool,
+}
+
+impl Selection {
+    /// What cargo is told.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = self.manifest_words();
+        let lists = [
+            ("--package", &self.package),
+            ("--test", &self.test),
+            ("--bin", &self.bin),
+            ("--features", &self.features),
+        ];
+        for (flag, values) in lists {
+            words.extend(values.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
+        }
+        let switches = [
+            ("--workspace", self.workspace),
+            ("--lib", self.lib),
+            ("--tests", self.tests),
+            ("--all-features", self.all_features),
+            ("--no-default-features", self.no_default_features),
+            ("--release", self.release),
+        ];
+        words.extend(
+            switches.iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| (*flag).to_owned()),
+        );
+        words
+    }
+
+    /// What every command of cargo is told.
+    pub(crate) fn manifest_words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if let Some(path) = &self.manifest_path {
+            words.extend(["--manifest-path".to_owned(), path.clone()]);
+        }
+        let switches = [("--offline", self.offline), ("--locked", self.locked)];
+        words.extend(
+            switches.iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| (*flag).to_owned()),
+        );
+        words
+    }
+
+    /// Whether a test was asked for.
+    pub(crate) fn wants(&self, test: &str) -> bool {
+        let mut names = self.names.iter().chain(&self.more_names).peekable();
+        let is_one = |name: &String| if self.exact { test == name } else { test.contains(name) };
+        names.peek().is_none() || names.any(is_one)
+    }
+
+    /// The command that builds the same tests again and takes one of them.
+    pub(crate) fn again(&self, test: &str) -> String {
+        let mut words = vec!["mazurka".to_owned(), "test".to_owned()];
+        words.extend(self.words());
+        words.extend(["--exact".to_owned(), test.to_owned()]);
+        crate::quoted(words.iter().map(Into::into))
+    }
+}
