@@ -3,8 +3,8 @@
 //! Registers are followed along every way on; the place on the stack that a result is kept in is
 //! not: whatever reads it, anywhere in its function, reads a result. That is only so if nobody else
 //! has its address, so no function may compute one at or below it. Calls forget what they may
-//! overwrite, and must not be given the result; where one may be left by an exception, the ways
-//! on begin at the landing pads, too.
+//! overwrite, and must not be given the result, be it in a register or at the bottom of the frame; where
+//! one may be left by an exception, the ways on begin at the landing pads, too.
 
 use super::{Frame, Origin, Piece, Returned, Use};
 use crate::image::{Function, Image};
@@ -25,8 +25,8 @@ const RSP: usize = 4;
 const RBP: usize = 5;
 /// What a call may overwrite: rax, rcx, rdx, rsi, rdi, r8 to r11.
 const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
-/// What a call is given: rdi, rsi, rdx, rcx, r8, r9.
-const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
+/// What a call is given: rdi, rsi, rdx, rcx, r8, r9; or r10, if it is of the system or of a closure.
+const ARGUMENTS: [usize; 7] = [7, 6, 2, 1, 8, 9, 10];
 const STATUS: u32 = RflagsBits::CF | RflagsBits::ZF | RflagsBits::SF | RflagsBits::OF;
 const WORD: i64 = 8;
 
@@ -479,10 +479,37 @@ impl Follower<'_> {
         if !pads.iter().all(is_inside) || !all.iter().all(stays) || !keeps_still(&all) {
             return None;
         }
+        if number(instruction.memory_base()) == Some(RSP) && self.is_argument(state, &all, place) {
+            return None;
+        }
         for other in all {
             self.meet_kept(state, &other, place..end, offset)?;
         }
         Some(())
+    }
+
+    /// Whether a place may be what a call is given on the stack: nobody here reads it, and it is the
+    /// lowest word of the frame or all words below it are written, too.
+    fn is_argument(&mut self, state: &State, all: &[Instruction], place: i64) -> bool {
+        let accesses: Vec<(Range<i64>, OpAccess)> =
+            all.iter().flat_map(|it| self.accesses_to_stack(state, it)).collect();
+        let has = |word: i64, is_access: fn(OpAccess) -> bool| {
+            let meets = |at: &Range<i64>| at.start < word + WORD && word < at.end;
+            accesses.iter().any(|(at, access)| meets(at) && is_access(*access))
+        };
+        let mut below = (state.stack_pointer..place).step_by(WORD as usize);
+        !has(place, is_read) && below.all(|word| has(word, is_write))
+    }
+
+    /// The places on the stack that an instruction reads or writes.
+    fn accesses_to_stack(
+        &mut self,
+        state: &State,
+        instruction: &Instruction,
+    ) -> Option<(Range<i64>, OpAccess)> {
+        let at = self.place(state, instruction)?;
+        let memory = self.info.info(instruction).used_memory().first()?;
+        Some((at..at + memory.memory_size().size() as i64, memory.access()))
     }
 
     fn decode_all(&self, function: &Function) -> Option<Vec<Instruction>> {

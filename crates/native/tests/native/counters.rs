@@ -71,6 +71,8 @@ fn results_that_somebody_looks_at() {
     for by in [GCC, CLANG] {
         for (way, executions) in [
             ("PASSED", 36),
+            ("PASSED_ON_STACK", 36),
+            ("PASSED_SECOND_ON_STACK", 36),
             ("POINTED", 36),
             ("MASKED", 12),
             ("INDEXED", 36),
@@ -86,9 +88,15 @@ fn results_that_somebody_looks_at() {
 #[test]
 fn results_without_optimisation() {
     for by in [GCC, CLANG] {
-        for (way, executions) in
-            [("PASSED", 36), ("POINTED", 36), ("MASKED", 12), ("COMPARED", 6), ("RETURNED", 6)]
-        {
+        for (way, executions) in [
+            ("PASSED", 36),
+            ("PASSED_ON_STACK", 36),
+            ("PASSED_SECOND_ON_STACK", 36),
+            ("POINTED", 36),
+            ("MASKED", 12),
+            ("COMPARED", 6),
+            ("RETURNED", 6),
+        ] {
             let define = [format!("-D{way}"), "-DSTART=3".to_owned(), "-O0".to_owned()];
             let program = Program::build_by(by, "counters", &define.each_ref().map(String::as_str));
             program.explore(&json!({})).holds(executions);

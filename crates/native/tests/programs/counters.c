@@ -20,6 +20,14 @@ atomic_int seen;
 static NOINLINE int add(int n) { return ADD(n); }
 static NOINLINE int is_last(void) { return add(-1) == 1; }
 static NOINLINE void look(int value) { seen = value; }
+static NOINLINE void look_last(int a, int b, int c, int d, int e, int f, int value)
+{
+    seen = a + b + c + d + e + f + value;
+}
+static NOINLINE void look_at_both(int a, int b, int c, int d, int e, int f, int g, int value)
+{
+    seen = a + b + c + d + e + f + g + value;
+}
 static NOINLINE void look_there(int *value) { seen = *value; }
 
 static void act(void)
@@ -41,6 +49,10 @@ static void act(void)
         seen = 1;
 #elif defined PASSED
     look(ADD(1));
+#elif defined PASSED_ON_STACK
+    look_last(1, 2, 3, 4, 5, 6, ADD(1));
+#elif defined PASSED_SECOND_ON_STACK
+    look_at_both(1, 2, 3, 4, 5, 6, 7, ADD(1));
 #elif defined STORED
     block[0] = ADD(1);
 #elif defined POINTED
