@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Every folder of `crates/`, and the crates it may use.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("core", &[]),
     ("explore", &["core"]),
     ("native", &["core", "explore"]),
@@ -22,9 +22,10 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("lab", &ALL),
     ("script", &["core"]),
     ("source", &[]),
+    ("tour", &["core", "explore", "report"]),
 ];
 
-/// All but the test kit and the lab.
+/// All but the test kit, the lab and the tour.
 #[rustfmt::skip]
 const ALL: [&str; 13] = [
     "core", "explore", "native", "mazurka", "model", "c", "ltl", "promela", "statespace",

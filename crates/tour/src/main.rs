@@ -13,7 +13,6 @@ use mazurka_core::{
     Limit, Next, ObjectId, Operation, Schedule, System, ThreadId, ThreadSet, Verdict, Wait,
 };
 use mazurka_explore::{Ended, ExploreError, Explorer, Options, Outcome, Reduction, replay};
-use mazurka_lab::machine;
 use mazurka_report::interleaving::Interleaving;
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, counted, grouped, json, text};
 use mazurka_script::Script;
@@ -166,7 +165,7 @@ impl Searched {
         let traces = if takes_once { outcome.statistics.executions } else { distinct };
         let has_all = matches!(outcome.verdict, Verdict::Holds(_)) && !options.stateful;
         let traces = has_all.then_some(traces);
-        Ok(Self { outcome, traces, elapsed, peak_memory: machine::peak_memory() })
+        Ok(Self { outcome, traces, elapsed, peak_memory: peak_memory() })
     }
 
     fn report<'a>(&'a self, name: &'a str, script: &Script, options: &Options) -> Report<'a> {
@@ -188,6 +187,14 @@ impl Searched {
         }
         report
     }
+}
+
+/// The largest resident set of this process so far, in bytes, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
 }
 
 /// How much was searched, and for how much that stands.
