@@ -17,10 +17,9 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
     if len == 0 || !coroutine::in_program() {
         return;
     }
-    if !coroutine::is_own_stack(address)
-        && (heap::is_freed(address) || heap::is_freed(address + len - 1))
-    {
-        heap::misuse("is used after it was freed", address);
+    if !coroutine::is_own_stack(address) {
+        heap::refuse_freed(address);
+        heap::refuse_freed(address + len - 1);
     }
     machine::with(|machine| {
         if !machine.is_shared || machine.is_own(address, len) {

@@ -301,6 +301,14 @@ pub(crate) fn is_freed(address: usize) -> bool {
     offset < ALL_LEN && (GRAINS.get(offset) || PAGES.get(offset))
 }
 
+/// Ends the running thread if it uses a block that was freed.
+#[inline]
+pub(crate) fn refuse_freed(address: usize) {
+    if is_freed(address) {
+        misuse("is used after it was freed", address);
+    }
+}
+
 impl<const LEN: usize> Bits<LEN> {
     fn reserve(&self) -> Option<()> {
         let address = memory::reserve(0, ALL_LEN / LEN / 8)?;
@@ -376,7 +384,8 @@ fn room(class: usize) -> usize {
     if class <= 64 { class * 16 } else { 1 << (class - 54) }
 }
 
-fn allocate(len: usize, align: usize) -> *mut c_void {
+/// A block for the running thread, or null.
+pub(crate) fn allocate(len: usize, align: usize) -> *mut c_void {
     let thread = coroutine::current().expect("a thread of the program asks");
     spin::spoil();
     let block = machine::with(|machine| machine.heap.allocate(thread, len, align));
@@ -390,7 +399,7 @@ fn allocate(len: usize, align: usize) -> *mut c_void {
 }
 
 /// Frees a block. Whoever uses it without being ordered before this, races.
-fn release(pointer: *mut c_void) {
+pub(crate) fn release(pointer: *mut c_void) {
     let Some(thread) = coroutine::current() else { return };
     spin::spoil();
     let address = pointer as usize;

@@ -11,6 +11,7 @@
 
 use crate::coroutine;
 use crate::machine::{self, Machine};
+use crate::mapping::{self, Wish};
 use crate::names;
 use crate::real::{Real, original, replace};
 use crate::report;
@@ -55,6 +56,8 @@ enum Nature {
     /// It moves the position of a file, if the program has opened that.
     MovesNumber(c_int),
     MovesStream(*mut libc::FILE),
+    /// Another function does it, with the same arguments.
+    Replaced(usize),
 }
 
 /// The arguments of a function, and who called it, as `stand_in!` leaves them on the stack.
@@ -158,9 +161,46 @@ fn is_no_abort(registers: &Registers) -> Nature {
     if_it(registers.rdi != libc::SIGABRT as usize)
 }
 
-fn shares_file(registers: &Registers) -> Nature {
-    let (flags, file) = (registers.rcx as c_int, registers.r8 as c_int);
-    if_it(flags & libc::MAP_SHARED != 0 && flags & libc::MAP_ANONYMOUS == 0 && file >= 0)
+fn maps(registers: &Registers) -> Nature {
+    let wish = Wish {
+        address: registers.rdi,
+        len: registers.rsi,
+        protection: registers.rdx as c_int,
+        flags: registers.rcx as c_int,
+    };
+    match wish.can_be_had() {
+        true => Nature::Replaced(mapping::map as *const () as usize),
+        false => Nature::Unrepeatable,
+    }
+}
+
+/// What is done to memory that the program has mapped.
+fn of_mapping(registers: &Registers, instead: *const ()) -> Nature {
+    match mapping::is_mapped(registers.rdi) {
+        true => Nature::Replaced(instead as usize),
+        false => Nature::Harmless,
+    }
+}
+
+fn unmaps(registers: &Registers) -> Nature {
+    of_mapping(registers, mapping::unmap as *const ())
+}
+
+fn remaps(registers: &Registers) -> Nature {
+    of_mapping(registers, mapping::remap as *const ())
+}
+
+fn advises(registers: &Registers) -> Nature {
+    of_mapping(registers, mapping::advise as *const ())
+}
+
+/// What forbids to read or to write is not put back.
+fn protects(registers: &Registers) -> Nature {
+    let both = libc::PROT_READ | libc::PROT_WRITE;
+    match of_mapping(registers, mapping::protect as *const ()) {
+        Nature::Replaced(_) if registers.rdx as c_int & both != both => Nature::Unrepeatable,
+        nature => nature,
+    }
 }
 
 fn number_first(registers: &Registers) -> Nature {
@@ -216,7 +256,9 @@ impl Call {
             match (self.check)(registers) {
                 Nature::Harmless => {}
                 // This library may do what it likes.
-                Nature::Unrepeatable if names::library_of(registers.caller).is_none() => {}
+                Nature::Unrepeatable | Nature::Replaced(_)
+                    if names::library_of(registers.caller).is_none() => {}
+                Nature::Replaced(address) => return address,
                 Nature::Unrepeatable if self.is_real() => {}
                 Nature::Unrepeatable => return self.failure as *const () as usize,
                 Nature::MovesNumber(number) => move_number(number),
@@ -277,7 +319,8 @@ pub(crate) fn assumptions() -> impl Iterator<Item = String> {
 /// Those that the user can allow.
 fn all() -> impl Iterator<Item = &'static Call> {
     let moves = |call: &&Call| {
-        let moving: [Check; 4] = [number_first, stream_first, stream_third, stream_fourth];
+        let moving: [Check; 7] =
+            [number_first, stream_first, stream_third, stream_fourth, unmaps, remaps, advises];
         moving.iter().any(|&check| std::ptr::fn_addr_eq(check, call.check))
     };
     CALLS.iter().copied().filter(move |call| !moves(call)).chain(WRITING)
@@ -411,8 +454,12 @@ stand_in! {
     inotify_init1 always minus_one;
     shm_open always minus_one;
     sem_open always null;
-    mmap shares_file minus_one;
-    mmap64 shares_file minus_one;
+    mmap maps minus_one;
+    mmap64 maps minus_one;
+    munmap unmaps minus_one;
+    mremap remaps minus_one;
+    mprotect protects minus_one;
+    madvise advises minus_one;
     read number_first minus_one;
     readv number_first minus_one;
     lseek number_first minus_one;

@@ -39,6 +39,7 @@ mod heap;
 mod image;
 mod io;
 mod machine;
+mod mapping;
 mod memory;
 mod names;
 mod objects;

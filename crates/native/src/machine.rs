@@ -10,7 +10,7 @@ use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
 use crate::disciplines::Disciplines;
 use crate::futex::ALL_BITS;
-use crate::heap::Heap;
+use crate::heap::{self, Heap};
 use crate::io::{self, Files, Refusal};
 use crate::memory::{self, Part, Saved};
 use crate::names;
@@ -260,6 +260,7 @@ pub(crate) fn visible_write(address: usize, len: usize) {
     if let Some(object) = object {
         visible(Operation::Store(object));
     }
+    heap::refuse_freed(address);
 }
 
 /// Announces an access to the atomic at an address that may turn out to change nothing. Whether
@@ -283,7 +284,9 @@ pub(crate) fn visible_read(
         let is_seen = machine.come_to_read(idx, arrival, address);
         is_seen.then(|| machine.objects.atomic(address, usize::from(len)))
     });
-    object.is_some_and(|object| announce(idx, operation(object)))
+    let is_announced = object.is_some_and(|object| announce(idx, operation(object)));
+    heap::refuse_freed(address);
+    is_announced
 }
 
 /// The access that came to [`visible_read`] has changed nothing.

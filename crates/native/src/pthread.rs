@@ -7,6 +7,7 @@
 //! in use, joining what was joined or detached, ending while holding a lock.
 
 use crate::coroutine;
+use crate::heap;
 use crate::machine::{self, Machine};
 use crate::memory;
 use crate::names;
@@ -33,6 +34,7 @@ pub(crate) const THRD_ERROR: c_int = 2;
 
 /// The object at an address that the program gave.
 pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
+    heap::refuse_freed(pointer as usize);
     machine::with(|machine| machine.objects.at(pointer as usize))
 }
 

@@ -219,12 +219,14 @@ fn threads_allocate_and_free() {
 #[test]
 fn what_was_freed_is_neither_used_nor_freed_again() {
     for (how, line, message) in [
-        (0, 24, "`heap(use_after_free.c:30)` is used after it was freed at "),
-        (1, 36, "`heap(use_after_free.c:30)` is used after it was freed at "),
-        (2, 39, "`heap(use_after_free.c:30)` is freed twice at "),
-        (3, 42, "`main.heap+0x14` is freed and was not allocated at "),
-        (4, 45, "`variable` is freed and was not allocated at "),
-        (5, 48, "`heap(use_after_free.c:30)` is used after it was freed at "),
+        (0, 25, "`heap(use_after_free.c:31)` is used after it was freed at "),
+        (1, 37, "`heap(use_after_free.c:31)` is used after it was freed at "),
+        (2, 40, "`heap(use_after_free.c:31)` is freed twice at "),
+        (3, 43, "`heap(use_after_free.c:31)+0x4` is freed and was not allocated at "),
+        (4, 46, "`variable` is freed and was not allocated at "),
+        (5, 49, "`heap(use_after_free.c:31)` is used after it was freed at "),
+        (7, 52, "`heap(use_after_free.c:31)` is used after it was freed at "),
+        (8, 55, "`heap(use_after_free.c:31)` is used after it was freed at "),
     ] {
         let answer = check_with("use_after_free", &format!("-DHOW={how}"));
         let Some(Verdict::Violated(found)) = &answer.verdict else {
@@ -608,7 +610,7 @@ fn what_cannot_be_repeated_is_refused_at_the_call() {
         ("fopen", "fopen(\"made\", \"w\")"),
         ("mkdir", "mkdir(\"made\", 0700)"),
         ("epoll_create1", "epoll_create1(0)"),
-        ("mmap", "mmap(0, 4096, PROT_READ, MAP_SHARED, 0, 0)"),
+        ("mmap", "mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 0, 0)"),
         ("sem_open", "sem_open(\"/made\", O_CREAT, 0600, 1)"),
     ];
     for (name, call) in calls {
@@ -651,6 +653,21 @@ fn what_can_be_repeated_is_not_refused() {
         "syscall(SYS_sched_getaffinity, syscall(SYS_gettid), sizeof(cpu_set_t), &(cpu_set_t){})",
     ] {
         check_with("unrepeatable", &format!("-DCALL={call}")).holds(2);
+    }
+}
+
+/// It is the same in every execution, wherever it is.
+#[test]
+fn memory_that_is_mapped_is_put_back() {
+    for define in ["-DSTATIC", "-DANONYMOUS", "-DFROM_FILE", "-DMOVED", "-DIN_PART"] {
+        check_with("mapped", define).holds(4);
+    }
+    let answer = check_with("mapped", "-DUNMAPPED");
+    let Some(Verdict::Violated(found)) = &answer.verdict else { panic!("{}", answer.message) };
+    assert!(found.violation.message.contains("after it was freed"), "{}", found.violation.message);
+    for (define, name) in [("-DHIDDEN", "mprotect"), ("-DHUGE", "mmap")] {
+        let error = check_with("mapped", define).error.expect("there is no verdict");
+        assert!(error.starts_with(&format!("`{name}` at ")), "{error}");
     }
 }
 

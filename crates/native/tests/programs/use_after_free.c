@@ -1,5 +1,6 @@
 /* Blocks that are used or freed when they should not be, each in another way; and none of that. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,10 @@ static void *reader(void *unused) {
 
 int main(void) {
     pthread_t thread;
-    shared = malloc(sizeof *shared);
+    shared = malloc(sizeof(pthread_mutex_t));
     *shared = 1;
     pthread_create(&thread, 0, HOW == 0 ? reader : churn, 0);
-    if (HOW < 6)
+    if (HOW != 6)
         free(shared);
     if (HOW == 1)
         *shared = 2;
@@ -46,6 +47,12 @@ int main(void) {
     /* Moved already. */
     if (HOW == 5)
         shared = realloc(shared, 100);
+    /* In one step. */
+    if (HOW == 7)
+        atomic_fetch_add((atomic_int *)shared, 1);
+    /* As something else. */
+    if (HOW == 8)
+        pthread_mutex_lock((pthread_mutex_t *)shared);
     pthread_join(thread, 0);
     if (HOW == 6)
         free(shared);
