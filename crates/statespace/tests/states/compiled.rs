@@ -4,14 +4,11 @@
 //! are installed with SPIN, and random ones.
 
 use crate::generate::Random;
+use crate::installed;
 use mazurka_promela::{self as promela, translate, translate_text};
 use mazurka_statespace::{Machine, Moves, Reduction, Successor, Tier, Transitions};
 use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
 
 /// How many states of a model are looked at.
 const STATES: usize = 1_000;
@@ -36,11 +33,8 @@ impl Compared {
 
 #[test]
 fn installed_models_and_our_own() {
-    let mut models = Vec::new();
-    find(Path::new(EXAMPLES), &mut models);
-    find(Path::new(CORPUS), &mut models);
     let (mut n_models, mut sum) = (0, Compared::default());
-    for path in models {
+    for path in installed::models() {
         let Ok(model) = translate(&path, &promela::Options::default()) else { continue };
         let machine = Machine::new(&model.program).expect("the machine can run all of Promela");
         for machine in [machine.clone(), machine.trusting()] {
@@ -124,19 +118,6 @@ fn compare_with(machine: Machine) -> Result<Compared, String> {
     }
     compared.locations = compiled.n_compiled();
     Ok(compared)
-}
-
-/// All models below a folder.
-fn find(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("SPIN and its examples are installed") {
-        let path = entry.expect("the folder can be read").path();
-        if path.is_dir() {
-            find(&path, found);
-        } else if path.extension().is_some_and(|it| it == "pml") {
-            found.push(path);
-        }
-    }
-    found.sort();
 }
 
 /// A model with what machine code does by itself: arithmetic, arrays, channels of several kinds, both

@@ -4,6 +4,7 @@
 mod compiled;
 mod cycles;
 mod generate;
+mod installed;
 mod kit;
 mod limits;
 mod promela;

@@ -1,28 +1,13 @@
 //! The models that are installed with SPIN, and our own: every order, storage and number of workers
 //! counts the same states, and a reduction changes no verdict.
 
+use crate::installed;
 use mazurka_core::Verdict;
 use mazurka_promela::translate;
 use mazurka_statespace::{Machine, Options, Order, Outcome, Reduction, Storage, search};
-use std::path::{Path, PathBuf};
-
-const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
 
 /// Larger ones take too long here.
 const MOST: usize = 20_000;
-
-fn models(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("SPIN and its examples are installed") {
-        let path = entry.expect("the folder can be read").path();
-        if path.is_dir() {
-            models(&path, found);
-        } else if path.extension().is_some_and(|it| it == "pml") {
-            found.push(path);
-        }
-    }
-    found.sort();
-}
 
 fn run(machine: &Machine, set: impl Fn(&mut Options)) -> Outcome {
     let mut options = Options::default();
@@ -34,11 +19,8 @@ fn run(machine: &Machine, set: impl Fn(&mut Options)) -> Outcome {
 
 #[test]
 fn searches_agree_on_models() {
-    let mut all = Vec::new();
-    models(Path::new(EXAMPLES), &mut all);
-    models(Path::new(CORPUS), &mut all);
     let (mut n_models, mut n_reduced, mut n_wrong) = (0, 0, 0);
-    for path in all {
+    for path in installed::models() {
         let Ok(model) = translate(&path, &mazurka_promela::Options::default()) else { continue };
         let machine = Machine::new(&model.program).expect("the machine runs all of Promela");
         let full = run(&machine, |options| options.reduction = Reduction::None);

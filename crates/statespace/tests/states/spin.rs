@@ -5,19 +5,11 @@
 //! what they can, as they do if nobody says otherwise, and who stores fewer states is a line of a table: the
 //! file `spin.csv` in the folder for temporary files of tests.
 
-use mazurka_promela::{self as promela, translate};
+use crate::installed::{self, Copied};
 use mazurka_statespace::{Machine, Moves, Options, Reduction, Successor, Transitions, search};
 use rustc_hash::FxHashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
-
-/// Our own models, written to have every word of the language in them.
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
 
 /// Models that are left out, and why.
 const LEFT_OUT: [(&str, &str); 2] = [
@@ -28,28 +20,8 @@ const LEFT_OUT: [(&str, &str); 2] = [
     ),
 ];
 
-/// Lines that are replaced, by how they begin, where a model as it is has more than 2 million states.
-const SMALLER: [(&str, &str, &str); 16] = [
-    ("LTL/leader.pml", "#define N", "#define N 3"),
-    ("LTL/leader.pml", "#define I", "#define I 2"),
-    ("LTL/leader_pre.pml", "#define N", "#define N 3"),
-    ("LTL/leader_pre.pml", "#define I", "#define I 2"),
-    ("leader0.pml", "#define N", "#define N 3"),
-    ("leader0.pml", "#define I", "#define I 2"),
-    ("leader_trace.pml", "#define N", "#define N 3"),
-    ("leader_trace.pml", "#define I", "#define I 2"),
-    ("LTL/petersonN.pml", "#define N", "#define N 3"),
-    ("LTL/ltl_gen.pml", "#define DEPTH_LIMIT", "#define DEPTH_LIMIT 2"),
-    ("Exercises/ex_6.pml", "#define MaxSeq", "#define MaxSeq 1"),
-    ("life.pml", "#define MAX", "#define MAX 3"),
-    ("Book_1991/p108.pml", "\trun ack(3, 3, ch)", "\trun ack(2, 0, ch)"),
-    ("priorities.pml", "\t:: printf", "\t:: a[_pid] < 3 -> a[_pid]++"),
-    ("sort.pml", "#define N", "#define N 5"),
-    ("eratosthenes.pml", "#define MAX", "#define MAX 10"),
-];
-
 /// What a search tells of a model.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Counts {
     states: u64,
     transitions: u64,
@@ -64,7 +36,7 @@ impl fmt::Display for Counts {
 }
 
 /// What all searches tell of one model.
-#[derive(Debug, Default)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Row {
     name: String,
     theirs: Counts,
@@ -102,25 +74,11 @@ impl fmt::Display for Row {
 
 #[test]
 fn counts_are_those_of_spin() {
-    let mut models = Vec::new();
-    find(Path::new(EXAMPLES), &mut models);
-    find(Path::new(CORPUS), &mut models);
-    let is_left_out = |model: &&PathBuf| LEFT_OUT.iter().any(|(name, _)| model.ends_with(name));
-    let models: Vec<PathBuf> = models.iter().filter(|it| !is_left_out(it)).cloned().collect();
+    let is_left_out = |model: &PathBuf| LEFT_OUT.iter().any(|(name, _)| model.ends_with(name));
+    let mut models = installed::models();
+    models.retain(|model| !is_left_out(model));
     assert!(models.len() > 80, "only {} models are there", models.len());
-    let rows = Mutex::new(Vec::new());
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(model) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    rows.lock().expect("nobody panics with it").extend(compare(model));
-                }
-            });
-        }
-    });
-    let mut rows = rows.into_inner().expect("nobody panics with it");
-    rows.sort_by(|left, right| left.name.cmp(&right.name));
+    let rows = installed::ask_all(&models, |model| compare(model).into_iter().collect());
     write_table(&rows);
     let table = rows.iter().map(Row::to_string).collect::<Vec<_>>().join("\n");
     assert!(
@@ -150,98 +108,31 @@ fn write_table(rows: &[Row]) {
 
 /// What there is to tell of a model; nothing if SPIN does not accept it.
 fn compare(model: &Path) -> Option<Row> {
-    let folder = tempfile::tempdir().expect("there is room for a verifier");
-    let copy = copy(model, folder.path());
-    let theirs = spin(&copy, &["-o1", "-o2", "-o3"], &["-DNOREDUCE"])?;
-    let machine = machine(&copy);
-    let base = if model.starts_with(EXAMPLES) { EXAMPLES } else { CORPUS };
-    let name = model.strip_prefix(base).expect("it was found there").to_string_lossy();
+    let copied = Copied::small(model);
+    let theirs = spin(&copied, &["-o1", "-o2", "-o3"], &["-DNOREDUCE"])?;
+    // SPIN checks promises about channels only where it makes use of them.
+    let machine = copied.machine().trusting();
     Some(Row {
-        name: name.into_owned(),
+        name: installed::name(model),
         theirs,
         plain: plain_search(machine.clone()),
         ours: searched(&machine, Reduction::None),
-        theirs_reduced: spin(&copy, &[], &[])?,
+        theirs_reduced: spin(&copied, &[], &[])?,
         ours_reduced: searched(&machine, Reduction::default()),
     })
 }
 
-/// A copy of a model that is small enough, with what lies beside it.
-fn copy(model: &Path, folder: &Path) -> PathBuf {
-    for entry in model.parent().expect("a model is in a folder").read_dir().expect("it is there") {
-        let path = entry.expect("the folder can be read").path();
-        if path.is_file() {
-            let name = path.file_name().expect("a file has a name");
-            std::fs::copy(&path, folder.join(name)).expect("there is room for a model");
-        }
-    }
-    let copy = folder.join(model.file_name().expect("a file has a name"));
-    let text = std::fs::read_to_string(model).expect("a model is a text");
-    let is_example = model.starts_with(EXAMPLES);
-    let lines = text.lines().map(|line| {
-        let mut smaller = SMALLER.iter().filter(|(name, _, _)| is_example && model.ends_with(name));
-        let found = smaller.find(|(_, beginning, _)| line.starts_with(beginning));
-        found.map_or(line, |(_, _, replacement)| replacement)
-    });
-    let text = lines.collect::<Vec<_>>().join("\n");
-    std::fs::write(&copy, text + "\n").expect("there is room for a model");
-    copy
-}
-
-/// All models below a folder.
-fn find(folder: &Path, found: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(folder).expect("SPIN and its examples are installed");
-    for entry in entries {
-        let path = entry.expect("the folder can be read").path();
-        if path.is_dir() {
-            find(&path, found);
-        } else if path.extension().is_some_and(|it| it == "pml") {
-            found.push(path);
-        }
-    }
-    found.sort();
-}
-
 /// What SPIN's verifier counts; nothing if SPIN does not accept the model.
-fn spin(model: &Path, options: &[&str], more: &[&str]) -> Option<Counts> {
-    let folder = model.parent().expect("a model is in a folder");
-    let run = |program: &str, arguments: &[&str]| {
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(folder).stdin(std::process::Stdio::null());
-        command.output().unwrap_or_else(|error| panic!("{program}: {error}"))
-    };
-    let name = model.file_name().expect("a file has a name").to_string_lossy();
-    let made = run("spin", &[options, &["-a", &name]].concat());
-    if !made.status.success() {
+fn spin(copied: &Copied, options: &[&str], flags: &[&str]) -> Option<Counts> {
+    if !copied.make_verifier(options, &[flags, &["-DSAFETY", "-DNOCLAIM"]].concat()) {
         return None;
     }
-    let flags = ["-w", "-DSAFETY", "-DNOCLAIM", "-DVECTORSZ=8192", "-DMEMLIM=2048"];
-    let compiled = run("gcc", &[more, &flags, &["-o", "pan", "pan.c"]].concat());
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let pan = folder.join("pan");
-    let said =
-        run(pan.to_str().expect("the folder has a plain name"), &["-c0", "-m1000000", "-w20"]);
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    let number = |what: &str| -> u64 {
-        let line = said.lines().find(|line| line.contains(what));
-        let word = line.and_then(|line| line.split_whitespace().next());
-        let number = word.and_then(|word| word.parse::<f64>().ok());
-        number.unwrap_or_else(|| panic!("{name}: no line `{what}` in\n{said}")) as u64
-    };
-    let errors = said.split("errors: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let said = copied.verify(&["-c0", "-m1000000", "-w20"]);
     Some(Counts {
-        states: number("states, stored"),
-        transitions: number("transitions (= stored+matched)"),
-        errors: errors.and_then(|word| word.parse().ok()).expect("it says how many errors"),
+        states: said.number("states, stored"),
+        transitions: said.number("transitions (= stored+matched)"),
+        errors: said.errors(),
     })
-}
-
-/// The machine that runs a model.
-fn machine(model: &Path) -> Machine {
-    let model = translate(model, &promela::Options::default()).expect("SPIN accepts it");
-    // SPIN checks promises about channels only where it makes use of them.
-    let machine = Machine::new(&model.program).expect("the machine can run all of Promela");
-    machine.trusting()
 }
 
 /// What the search of this crate counts.

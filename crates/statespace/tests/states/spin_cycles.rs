@@ -3,108 +3,52 @@
 //!
 //! SPIN runs without its reduction, which can miss violations.
 
+use crate::installed::{self, Copied};
 use mazurka_core::Verdict;
 use mazurka_ltl::{Pool, Stuttering, parts, stuttering, translate};
 use mazurka_model::Expr;
-use mazurka_promela::{self as promela, Model, translate as read};
+use mazurka_promela::Model;
 use mazurka_statespace::{
     Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction, claim,
     search_cycles,
 };
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
-
-/// Our own models.
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
-
-/// Lines that are replaced, by how they begin, where a model as it is has too many states.
-const SMALLER: [(&str, &str, &str); 6] = [
-    ("leader.pml", "#define N", "#define N 3"),
-    ("leader.pml", "#define I", "#define I 2"),
-    ("leader_pre.pml", "#define N", "#define N 3"),
-    ("leader_pre.pml", "#define I", "#define I 2"),
-    ("petersonN.pml", "#define N", "#define N 3"),
-    ("ex_6.pml", "#define MaxSeq", "#define MaxSeq 1"),
-];
-
-/// Where SPIN's verdict under weak fairness is not ours, and why SPIN's is wrong.
-const SPIN_IS_WRONG: [(&str, &str); 0] = [];
 
 #[test]
 fn verdicts_are_those_of_spin() {
-    let mut models = Vec::new();
-    find(Path::new(EXAMPLES), &mut models);
-    find(Path::new(CORPUS), &mut models);
-    let rows = Mutex::new(Vec::new());
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(model) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    rows.lock().expect("nobody panics with it").extend(compare(model));
-                }
-            });
-        }
-    });
-    let mut rows = rows.into_inner().expect("nobody panics with it");
-    rows.sort();
+    let mut models = installed::models();
+    models.retain(has_property);
+    let rows = installed::ask_all(&models, compare);
     let table = rows.join("\n");
     assert!(!table.contains("DIFFERENT"), "SPIN's verdict, and ours:\n{table}");
     let n_violated = rows.iter().filter(|row| row.contains("violated")).count();
     assert!(rows.len() > 40 && n_violated > 8, "only:\n{table}");
 }
 
-/// All models below a folder that have a property.
-fn find(folder: &Path, found: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(folder).expect("SPIN and its examples are installed");
-    for entry in entries {
-        let path = entry.expect("the folder can be read").path();
-        if path.is_dir() {
-            find(&path, found);
-        } else if path.extension().is_some_and(|it| it == "pml") {
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
-            let says = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));
-            if says("ltl ") || says("ltl{") || says("never") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
+/// Whether a model says something of executions that never end.
+fn has_property(model: &PathBuf) -> bool {
+    let text = std::fs::read_to_string(model).unwrap_or_default();
+    let says = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));
+    says("ltl ") || says("ltl{") || says("never")
 }
 
-/// The rows of the table for one model.
+/// The rows of the table for one model; none if SPIN does not accept it.
 fn compare(path: &Path) -> Vec<String> {
-    let folder = tempfile::tempdir().expect("there is room for a verifier");
-    let copy = folder.path().join(path.file_name().expect("a file has a name"));
-    let text = std::fs::read_to_string(path).expect("a model is a text");
-    let smaller = |line: &str| {
-        let mut lines = SMALLER.iter().filter(|(name, _, _)| path.ends_with(name));
-        let found = lines.find(|(_, beginning, _)| line.starts_with(beginning));
-        found.map_or_else(|| line.to_owned(), |(_, _, replacement)| (*replacement).to_owned())
-    };
-    let text: String = text.lines().map(|line| smaller(line) + "\n").collect();
-    std::fs::write(&copy, text).expect("there is room for a model");
-    if !make_verifier(&copy) {
+    let copied = Copied::small(path);
+    if !copied.make_verifier(&["-o1", "-o2", "-o3"], &["-DNOREDUCE", "-DNFAIR=4"]) {
         return Vec::new();
     }
-    let model = read(&copy, &promela::Options::default()).expect("SPIN accepts it");
+    let model = copied.model();
     let mut rows = Vec::new();
-    let name = copy.file_name().expect("a file has a name").to_string_lossy().into_owned();
     for property in Checked::all(&model) {
         for fairness in [Fairness::None, Fairness::Weak] {
-            let theirs = run_verifier(folder.path(), &property.name, fairness);
+            let theirs = is_violated(&copied, &property.name, fairness);
             let wrong = property.disagreements(&model, fairness, theirs);
-            let key = format!("{name} {}", property.name);
-            let is_known = fairness == Fairness::Weak && SPIN_IS_WRONG.iter().any(|it| it.0 == key);
+            let key = format!("{} {}", copied.name, property.name);
             let verdict = if theirs { "violated" } else { "holds" };
-            let state = match (wrong.is_empty(), is_known) {
-                (true, false) => "equal".to_owned(),
-                (false, true) => "SPIN is wrong".to_owned(),
-                _ => format!("DIFFERENT: {}", wrong.join("; ")),
+            let state = match wrong.is_empty() {
+                true => "equal".to_owned(),
+                false => format!("DIFFERENT: {}", wrong.join("; ")),
             };
             rows.push(format!("{key:<32} {:<6} {verdict:<8} {state}", fairness.name()));
         }
@@ -194,40 +138,16 @@ impl Checked {
     }
 }
 
-/// Makes SPIN's verifier; false if SPIN does not accept the model.
-fn make_verifier(model: &Path) -> bool {
-    let folder = model.parent().expect("a model is in a folder");
-    let name = model.file_name().expect("a file has a name").to_string_lossy();
-    let made = run(folder, "spin", &["-o1", "-o2", "-o3", "-a", &name]);
-    if !made.status.success() {
-        return false;
-    }
-    let flags = ["-w", "-DNOREDUCE", "-DNFAIR=4", "-DVECTORSZ=8192", "-DMEMLIM=2048", "-o", "pan"];
-    let compiled = run(folder, "gcc", &[&flags[..], &["pan.c"]].concat());
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    true
-}
-
 /// Whether SPIN's verifier finds an error.
-fn run_verifier(folder: &Path, property: &str, fairness: Fairness) -> bool {
-    let pan = folder.join("pan");
-    let pan = pan.to_str().expect("the folder has a plain name");
-    let mut arguments = vec!["-a", "-m2000000", "-w20"];
+fn is_violated(copied: &Copied, property: &str, fairness: Fairness) -> bool {
+    let mut options = vec!["-a", "-m2000000", "-w20"];
     if property != "never" {
-        arguments.extend(["-N", property]);
+        options.extend(["-N", property]);
     }
     if fairness == Fairness::Weak {
-        arguments.push("-f");
+        options.push("-f");
     }
-    let said = run(folder, pan, &arguments);
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    assert!(!said.contains("max search depth too small"), "{property}:\n{said}");
-    let errors = said.split("errors: ").nth(1).and_then(|rest| rest.split_whitespace().next());
-    errors.unwrap_or_else(|| panic!("{property}: it does not say how many errors:\n{said}")) != "0"
-}
-
-fn run(folder: &Path, program: &str, arguments: &[&str]) -> std::process::Output {
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).stdin(std::process::Stdio::null());
-    command.output().unwrap_or_else(|error| panic!("{program}: {error}"))
+    let said = copied.verify(&options);
+    assert!(!said.0.contains("max search depth too small"), "{property}:\n{}", said.0);
+    said.errors() > 0
 }

@@ -1,79 +1,17 @@
 //! Trails: SPIN follows ours, and we follow SPIN's.
 
+use crate::installed::{self, Copied};
 use mazurka_core::Verdict;
 use mazurka_model::Action;
-use mazurka_promela::{Model, translate};
-use mazurka_statespace::{Machine, Options, TrailError, search};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
-
-/// A model in a folder of its own, where SPIN may write what it likes.
-struct Copied {
-    folder: tempfile::TempDir,
-    name: String,
-}
-
-impl Copied {
-    fn new(model: &Path) -> Self {
-        let folder = tempfile::tempdir().expect("there is room for a model");
-        let beside = model.parent().expect("a model is in a folder").read_dir();
-        for entry in beside.expect("the folder can be read") {
-            let path = entry.expect("the folder can be read").path();
-            if path.is_file() {
-                let name = path.file_name().expect("a file has a name");
-                std::fs::copy(&path, folder.path().join(name)).expect("there is room for it");
-            }
-        }
-        let name = model.file_name().expect("a file has a name").to_string_lossy().into_owned();
-        Self { folder, name }
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) -> (bool, String) {
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        let done = command.output().unwrap_or_else(|error| panic!("{program}: {error}"));
-        (done.status.success(), String::from_utf8_lossy(&done.stdout).into_owned())
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn model(&self) -> Model {
-        let options = mazurka_promela::Options::default();
-        translate(&self.file(&self.name), &options).expect("SPIN accepts it")
-    }
-
-    fn machine(&self) -> Machine {
-        Machine::new(&self.model().program).expect("the machine runs all of Promela")
-    }
-}
-
-fn find(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("SPIN and its examples are installed") {
-        let path = entry.expect("the folder can be read").path();
-        if path.is_dir() {
-            find(&path, found);
-        } else if path.extension().is_some_and(|it| it == "pml") {
-            found.push(path);
-        }
-    }
-    found.sort();
-}
+use mazurka_statespace::{Options, TrailError, search};
 
 /// The numbers of the ends of all processes are right only if all statements before them are counted.
 #[test]
 fn statements_have_the_numbers_of_spin() {
-    let mut models = Vec::new();
-    find(Path::new(EXAMPLES), &mut models);
-    find(Path::new(CORPUS), &mut models);
     let (mut n_models, mut n_ends, mut wrong) = (0, 0, Vec::new());
-    for path in models {
+    for path in installed::models() {
         let copied = Copied::new(&path);
-        if !copied.run("spin", &["-o3", "-a", &copied.name]).0 {
+        if !copied.spin(&["-o3", "-a"]).0 {
             continue;
         }
         n_models += 1;
@@ -103,7 +41,7 @@ fn followed_by_spin(copied: &Copied) -> (String, String) {
     let trail = machine.trail(&found.schedule, None).expect("every statement has a number");
     assert_eq!(machine.follow(&trail), Ok(found.schedule.clone()), "{trail}");
     std::fs::write(copied.file("our.trail"), trail).expect("there is room for it");
-    let (_, said) = copied.run("spin", &["-t", "-k", "our.trail", &copied.name]);
+    let (_, said) = copied.spin(&["-t", "-k", "our.trail"]);
     (found.violation.message, said)
 }
 
@@ -119,7 +57,7 @@ fn spin_follows_our_trails() {
         ("snoopy.pml", "", ""),
         ("werkplaats.pml", "", ""),
     ] {
-        let copied = Copied::new(&Path::new(EXAMPLES).join(model));
+        let copied = Copied::new(&installed::example(model));
         let (found, said) = followed_by_spin(&copied);
         assert!(found.contains(message), "{model}: {found}");
         assert!(said.contains(wanted), "{model}: {found}\n{said}");
@@ -133,11 +71,9 @@ fn spin_follows_our_trails() {
 #[test]
 fn we_follow_the_trails_of_spin() {
     for model in ["Book_1991/p116.pml", "Book_1991/p319.pml", "werkplaats.pml", "snoopy.pml"] {
-        let copied = Copied::new(&Path::new(EXAMPLES).join(model));
-        assert!(copied.run("spin", &["-o3", "-a", &copied.name]).0);
-        let flags = ["-w", "-DSAFETY", "-DNOCLAIM", "-DNOREDUCE", "-o", "pan", "pan.c"];
-        assert!(copied.run("gcc", &flags).0);
-        copied.run(copied.file("pan").to_str().expect("a plain name"), &["-m100000"]);
+        let copied = Copied::new(&installed::example(model));
+        assert!(copied.make_verifier(&["-o3"], &["-DSAFETY", "-DNOCLAIM", "-DNOREDUCE"]));
+        copied.verify(&["-m100000"]);
         let trail = std::fs::read_to_string(copied.file(&format!("{}.trail", copied.name)));
         let trail = trail.expect("SPIN finds something");
         let schedule = copied.machine().follow(&trail).unwrap_or_else(|error| {
@@ -149,7 +85,7 @@ fn we_follow_the_trails_of_spin() {
 
 #[test]
 fn a_trail_of_something_else_is_refused() {
-    let copied = Copied::new(&Path::new(EXAMPLES).join("Book_1991/p116.pml"));
+    let copied = Copied::new(&installed::example("Book_1991/p116.pml"));
     let machine = copied.machine();
     assert_eq!(machine.follow("1:0:8\n2:7:3\n"), Err(TrailError::Step(2)));
     assert_eq!(machine.follow("1:0:8\nhello\n"), Err(TrailError::Line(2)));
