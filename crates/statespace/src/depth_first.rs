@@ -10,6 +10,8 @@ use crate::store::{Seen, Session, Store};
 use crate::transitions::{Moves, Successor, Transitions};
 use crate::undo::Undo;
 use crate::watch::{Counted, Ended, Path, Watch};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// How many states of a path have their moves at hand. A power of two.
 const AT_HAND: usize = 1 << 12;
@@ -24,13 +26,12 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
     store: &'a S,
     session: S::Session<'a>,
     path: Undo,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<<S::Session<'a> as Session>::Key>>,
     /// The moves of the state at depth `d` are at `d % AT_HAND`, unless a later one's are there.
     at_hand: Vec<AtHand<<S::Session<'a> as Session>::Key>>,
-    /// Whether it is of interest which states are on the path.
-    has_marks: bool,
-    /// By number, whether a state is on the path; if that is of interest and the store knows numbers.
-    on_path: Vec<bool>,
+    /// The states of the path, by what they are found by, if that is of interest: how many there are.
+    /// Where two states have the same, neither is taken for one that is not on the path.
+    on_path: Option<FxHashMap<<S::Session<'a> as Session>::Key, u32>>,
     /// By number, the least depth at which a state was reached; if shorter ways are looked for.
     depths: Vec<u32>,
     /// The longest path that is of interest.
@@ -55,14 +56,14 @@ struct AtHand<K> {
 struct Arrival<K> {
     /// What it is found by.
     key: K,
-    /// Its number, if it was there already when it was looked up.
-    found: Option<u32>,
+    /// What is known of it, if it was there already when it was looked up.
+    found: Option<Seen>,
 }
 
 /// A state of the path.
-struct Frame {
-    /// Its number; `None` if it is not stored, or the store knows no numbers.
-    number: Option<u32>,
+struct Frame<K> {
+    /// What it is found by, if it is stored and that is of interest.
+    key: Option<K>,
     plan: Plan,
     /// The move that was taken from it.
     taken: u32,
@@ -79,9 +80,8 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             path: Undo::default(),
             frames: Vec::new(),
             at_hand: Vec::new(),
-            has_marks: options.storage.is_exact()
-                && (options.reduction != Reduction::None || options.shorten),
-            on_path: Vec::new(),
+            on_path: (options.storage.is_exact() && options.reduction != Reduction::None)
+                .then(FxHashMap::default),
             depths: Vec::new(),
             max_depth: options.depth.unwrap_or(usize::MAX),
             is_cut: false,
@@ -95,10 +95,11 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     pub(crate) fn run(&mut self, watch: &Watch<'_>) -> Ended {
         let mut state = Vec::new();
         self.program.initial(&mut state);
-        let seen = self.session.insert(&state);
+        let key = self.session.growing(|session| session.key(&state));
+        let seen = self.session.growing(|session| session.try_insert(key, &state));
         self.path = Undo::new(state);
-        let number = self.count(seen);
-        if self.enter(number, 0) {
+        self.count(seen);
+        if self.enter(Some(key), 0) {
             return Ended::Done;
         }
         let mut patience = PATIENCE;
@@ -162,57 +163,58 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             Some(arrival) => arrival,
             None => self.look_ahead(depth, idx),
         };
-        let seen = match arrival.found {
-            Some(number) => Seen::Old(Some(number)),
-            None => {
-                let state = self.at_hand[depth % AT_HAND].moves.state(idx);
-                self.session.growing(|session| session.try_insert(arrival.key, state))
-            }
-        };
-        let is_off_path = match seen {
-            Seen::New(_) => true,
-            Seen::Old(Some(number)) => self.has_marks && !self.on_path[number as usize],
-            Seen::Old(None) => false,
+        let seen = arrival.found.unwrap_or_else(|| {
+            let state = self.at_hand[depth % AT_HAND].moves.state(idx);
+            self.session.growing(|session| session.try_insert(arrival.key, state))
+        });
+        let is_off_path = match (seen, &self.on_path) {
+            (Seen::New(_), _) => true,
+            (Seen::Old(_), Some(on_path)) => !on_path.contains_key(&arrival.key),
+            (Seen::Old(_), None) => false,
         };
         if is_off_path {
             let base = depth - self.frames[depth].transient as usize;
             self.frames[base].plan.satisfy();
         }
         match seen {
-            Seen::New(_) => {
-                let number = self.count(seen);
-                self.go(depth, idx, number, 0)
-            }
+            Seen::New(_) => self.count(seen),
             Seen::Old(number) => {
                 self.counted.matched += 1;
-                match number.filter(|&number| is_off_path && self.is_nearer(number, depth + 1)) {
-                    Some(number) => self.go(depth, idx, Some(number), 0),
-                    None => false,
+                let is_nearer = number.is_some_and(|number| self.is_nearer(number, depth + 1));
+                if !is_nearer {
+                    return false;
                 }
             }
         }
+        if self.options.shorten {
+            self.depths[seen.number() as usize] = depth as u32 + 1;
+        }
+        self.go(depth, idx, Some(arrival.key), 0)
     }
 
     /// Goes on to the state that a move leads to.
-    fn go(&mut self, depth: usize, idx: usize, number: Option<u32>, transient: u32) -> bool {
+    fn go(
+        &mut self,
+        depth: usize,
+        idx: usize,
+        key: Option<<S::Session<'a> as Session>::Key>,
+        transient: u32,
+    ) -> bool {
         if depth + 1 > self.max_depth {
             // What is cut after a violation was found is of no interest.
             self.is_cut |= self.found.is_none();
             return false;
         }
         self.path.push(self.at_hand[depth % AT_HAND].moves.state(idx));
-        self.enter(number, transient)
+        self.enter(key, transient)
     }
 
     /// Begins with the last state of the path; returns whether that is the end of the search.
-    fn enter(&mut self, number: Option<u32>, transient: u32) -> bool {
+    fn enter(&mut self, key: Option<<S::Session<'a> as Session>::Key>, transient: u32) -> bool {
         let depth = self.frames.len();
         self.counted.max_depth = self.counted.max_depth.max(depth as u64);
-        if let Some(number) = number {
-            self.on_path[number as usize] = true;
-            if self.options.shorten {
-                self.depths[number as usize] = depth as u32;
-            }
+        if let (Some(key), Some(on_path)) = (key, &mut self.on_path) {
+            *on_path.entry(key).or_default() += 1;
         }
         self.expand(depth);
         let moves = &self.at_hand[depth % AT_HAND].moves;
@@ -221,7 +223,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             _ => Plan::all(),
         };
         let is_end = moves.is_empty();
-        self.frames.push(Frame { number, plan, taken: 0, transient });
+        self.frames.push(Frame { key, plan, taken: 0, transient });
         if !is_end {
             return false;
         }
@@ -233,28 +235,27 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     /// Goes back by one state.
     fn leave(&mut self) {
         let frame = self.frames.pop().expect("there is a state to leave");
-        if let Some(number) = frame.number {
-            self.on_path[number as usize] = false;
+        if let (Some(key), Some(on_path)) = (frame.key, &mut self.on_path)
+            && let Entry::Occupied(mut there) = on_path.entry(key)
+        {
+            *there.get_mut() -= 1;
+            if *there.get() == 0 {
+                there.remove();
+            }
         }
         if !self.frames.is_empty() {
             self.path.pop();
         }
     }
 
-    /// Counts a state that was not there before, and returns its number, if there will be use for it.
-    fn count(&mut self, seen: Seen) -> Option<u32> {
-        let Seen::New(number) = seen else { unreachable!("only new states are counted") };
+    /// Counts a state that was not there before.
+    fn count(&mut self, seen: Seen) {
         self.counted.states += 1;
-        if !self.has_marks {
-            return None;
-        }
-        // With one worker numbers are dense.
-        debug_assert_eq!(number as usize, self.on_path.len());
-        self.on_path.push(false);
         if self.options.shorten {
-            self.depths.push(u32::MAX);
+            // With one worker numbers are dense.
+            debug_assert_eq!(seen, Seen::New(self.depths.len() as u32));
+            self.depths.push(0);
         }
-        Some(number)
     }
 
     /// The path, its first `len` moves, leads to something that is wrong. Returns whether that is enough.
@@ -332,7 +333,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
 
     /// The memory that paths take.
     fn bytes(&self) -> u64 {
-        let frames = self.frames.len() * size_of::<Frame>();
-        self.path.bytes() + (frames + self.on_path.len() + 4 * self.depths.len()) as u64
+        let frames = self.frames.len() * size_of::<Frame<<S::Session<'a> as Session>::Key>>();
+        self.path.bytes() + (frames + 4 * self.depths.len()) as u64
     }
 }

@@ -72,7 +72,7 @@ impl Default for Options {
 impl Options {
     /// Everything that does not go together.
     pub fn errors(&self) -> Vec<OptionsError> {
-        let alone = self.order == Order::DepthFirst && self.jobs == 1;
+        let alone = self.is_one_path();
         let mut errors = Vec::new();
         if self.jobs == 0 {
             errors.push(OptionsError::NoJobs);
@@ -84,6 +84,16 @@ impl Options {
             errors.push(OptionsError::Depth);
         }
         errors
+    }
+
+    /// Whether one worker goes from state to state, depth first.
+    pub(crate) fn is_one_path(&self) -> bool {
+        self.order == Order::DepthFirst && self.jobs == 1
+    }
+
+    /// Whether a search keeps more of a state than that it was there, by its number.
+    pub(crate) fn needs_numbers(&self) -> bool {
+        self.shorten || !self.is_one_path()
     }
 }
 

@@ -3,11 +3,12 @@
 use crate::confirm::confirm;
 use crate::depth_first::DepthFirst;
 use crate::frontier::{Frontier, Searched};
-use crate::options::{Options, OptionsError, Order};
+use crate::options::{Options, OptionsError};
 use crate::store::{Bitstate, Compact, Exact, Storage, Store, Tree};
 use crate::transitions::{Described, Transitions};
 use crate::watch::{Ended, Watch};
 use mazurka_core::{Coverage, Limit, Statistics, Told, Verdict};
+use std::sync::atomic::AtomicU32;
 
 /// What a search came to.
 #[derive(Clone, Debug)]
@@ -44,7 +45,10 @@ pub fn search<T: Transitions>(
     }
     Ok(match options.storage {
         Storage::Exact => search_in(program, options, &Exact::new()),
-        Storage::Tree => search_in(program, options, &Tree::new()),
+        Storage::Tree if options.needs_numbers() => {
+            search_in(program, options, &Tree::<AtomicU32>::new())
+        }
+        Storage::Tree => search_in(program, options, &Tree::<()>::new()),
         Storage::Compact => search_in(program, options, &Compact::new()),
         Storage::Bitstate(bits) => search_in(program, options, &Bitstate::new(bits)),
     })
@@ -55,13 +59,13 @@ fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S
     let mut program = program.clone();
     program.reduce(options.reduction);
     let program = &program;
-    let Searched { counted, found, ended } = match (options.order, options.jobs) {
-        (Order::DepthFirst, 1) => {
+    let Searched { counted, found, ended } = match options.is_one_path() {
+        true => {
             let mut search = DepthFirst::new(program.clone(), options, store);
             let ended = search.run(&watch);
             Searched { counted: search.counted, found: search.found, ended }
         }
-        _ => Frontier::new(options, store, &watch).run(program),
+        false => Frontier::new(options, store, &watch).run(program),
     };
     let confirmed = found.map(|path| confirm(program.clone(), &path));
     let (verdict, stuck) = match (confirmed, ended) {

@@ -55,10 +55,6 @@ impl Session for &Bitstate {
         Ok(hashes(state))
     }
 
-    fn find(&self, _hashes: [u64; 2], _state: &[u8]) -> Option<u32> {
-        None
-    }
-
     fn try_insert(&mut self, [first, second]: [u64; 2], _state: &[u8]) -> Result<Seen, Full> {
         let mut is_new = false;
         for idx in 0..BITS {

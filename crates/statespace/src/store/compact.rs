@@ -60,10 +60,6 @@ impl Session for CompactSession<'_> {
         Ok(hashes(state)[0])
     }
 
-    fn find(&self, _hash: u64, _state: &[u8]) -> Option<u32> {
-        None
-    }
-
     fn try_insert(&mut self, hash: u64, _state: &[u8]) -> Result<Seen, Full> {
         // One less than there are, since a slot has no room for the last number.
         let half = (hash as u32).min(u32::MAX - 1);

@@ -79,8 +79,9 @@ impl Session for ExactSession<'_> {
         Ok(hashes(state)[0])
     }
 
-    fn find(&self, hash: u64, state: &[u8]) -> Option<u32> {
-        self.index.find(hash, |number| self.store.is(number, state))
+    fn find(&self, hash: u64, state: &[u8]) -> Option<Seen> {
+        let number = self.index.find(hash, |number| self.store.is(number, state));
+        number.map(|number| Seen::Old(Some(number)))
     }
 
     fn try_insert(&mut self, hash: u64, state: &[u8]) -> Result<Seen, Full> {

@@ -21,6 +21,8 @@ pub(crate) use numbers::{Numbers, NumbersReader};
 pub(crate) use table::Full;
 pub(crate) use tree::{Tree, TreeSession};
 
+use std::hash::Hash;
+
 /// How states are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -102,8 +104,9 @@ pub(crate) trait Store: Sync {
 
 /// One worker's access to the states.
 pub(crate) trait Session {
-    /// What a state is found by. It stays the same for as long as the store is there.
-    type Key: Copy + Default;
+    /// What a state is found by: equal for equal states. It stays the same for as long as the store is
+    /// there.
+    type Key: Copy + Default + Eq + Hash;
 
     /// Gets ready for states that differ little from this one.
     fn near(&mut self, _state: &[u8]) -> Result<(), Full> {
@@ -116,8 +119,10 @@ pub(crate) trait Session {
     /// Says that a state is going to be looked up soon, so that memory is under way.
     fn touch(&self, _key: Self::Key) {}
 
-    /// The number of a state that is there, if the store can tell.
-    fn find(&self, key: Self::Key, state: &[u8]) -> Option<u32>;
+    /// What there is to say of a state that is there, if the store can tell.
+    fn find(&self, _key: Self::Key, _state: &[u8]) -> Option<Seen> {
+        None
+    }
 
     /// Adds a state, if it can be done without making tables larger.
     fn try_insert(&mut self, key: Self::Key, state: &[u8]) -> Result<Seen, Full>;

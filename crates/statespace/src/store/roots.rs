@@ -1,103 +1,136 @@
-//! Numbers for pairs of numbers and lengths, with all that is to be known of a pair in its slot: a look at one that
-//! is there goes to one place in memory.
+//! The roots of trees: two words each, and all that is to be known of a root in its slot. A look at one
+//! that is there goes to one place in memory.
 //!
-//! An empty slot is taken by compare-and-swap of its first word, which is the pair. Whoever comes
-//! across it then, at the same moment, waits for the second one.
+//! An empty slot is taken by compare-and-swap of its first word. Whoever comes across it then, at the same
+//! moment, waits for the second one.
 
 use super::Seen;
 use super::prefetch::prefetch;
 use super::table::{Full, Reader, Slot, Table};
 use mazurka_core::fold::mix;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A table from pairs and lengths to numbers.
-pub(crate) type Roots = Table<Root>;
+/// A table of roots.
+pub(crate) type Roots<L> = Table<Root<L>>;
 
 /// One worker's access to it.
-pub(crate) type RootsReader<'a> = Reader<'a, Root>;
+pub(crate) type RootsReader<'a, L> = Reader<'a, Root<L>>;
 
-/// A pair of numbers. There are two numbers that nothing has, so that no pair is all ones.
-#[derive(Default)]
-#[repr(align(16))]
-pub(crate) struct Root {
-    /// The pair, all its bits turned.
-    pair: AtomicU64,
-    /// The length, and its number plus one.
-    rest: AtomicU64,
+/// What a slot has beside the root: its number, or nothing.
+pub(crate) trait Label: Default + Send + Sync {
+    fn set(&self, number: u32);
+
+    /// The number, if it is known.
+    fn get(&self) -> Option<u32>;
 }
 
-impl Slot for Root {
+impl Label for () {
+    fn set(&self, _number: u32) {}
+
+    #[inline]
+    fn get(&self) -> Option<u32> {
+        None
+    }
+}
+
+impl Label for AtomicU32 {
+    fn set(&self, number: u32) {
+        self.store(number, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn get(&self) -> Option<u32> {
+        Some(self.load(Ordering::Relaxed))
+    }
+}
+
+/// A root, whose first word is not zero and whose second one is not all ones.
+#[derive(Default)]
+pub(crate) struct Root<L> {
+    first: AtomicU64,
+    /// All its bits turned. It is written last.
+    second: AtomicU64,
+    label: L,
+}
+
+impl<L: Label> Slot for Root<L> {
     fn hash(&self) -> Option<u64> {
-        let pair = self.pair.load(Ordering::Relaxed);
-        (pair != 0).then(|| hash(!pair, (self.rest.load(Ordering::Relaxed) >> 32) as u32))
+        let first = self.first.load(Ordering::Relaxed);
+        (first != 0).then(|| hash([first, !self.second.load(Ordering::Relaxed)]))
     }
 
     fn copy(&self, entry: &Self) {
-        self.pair.store(entry.pair.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.rest.store(entry.rest.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.first.store(entry.first.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.second.store(entry.second.load(Ordering::Relaxed), Ordering::Relaxed);
+        if let Some(number) = entry.label.get() {
+            self.label.set(number);
+        }
     }
 }
 
-impl Root {
-    /// Its number, if its length is this one.
+impl<L: Label> Root<L> {
+    /// What is known of a root, if this slot has it. The first word of the slot is known.
     #[inline]
-    fn number(&self, len: u32) -> Option<u32> {
+    fn is(&self, first: u64, root: [u64; 2]) -> Option<Seen> {
+        if first != root[0] {
+            return None;
+        }
         loop {
-            let rest = self.rest.load(Ordering::Acquire);
-            if rest != 0 {
-                return (rest >> 32 == u64::from(len)).then_some(rest as u32 - 1);
+            let second = self.second.load(Ordering::Acquire);
+            if second != 0 {
+                return (!second == root[1]).then(|| Seen::Old(self.label.get()));
             }
             std::hint::spin_loop();
         }
     }
 }
 
-impl RootsReader<'_> {
-    /// Gets the first slot where a pair may be under way.
+impl<L: Label> RootsReader<'_, L> {
+    /// Gets the first slot where a root may be under way.
     #[inline]
-    pub(crate) fn touch(&self, pair: u64, len: u32) {
-        self.probe(hash(pair, len)).next().into_iter().for_each(prefetch);
+    pub(crate) fn touch(&self, root: [u64; 2]) {
+        self.probe(hash(root)).next().into_iter().for_each(prefetch);
     }
 
-    /// The number of a pair, if it has one.
+    /// What is known of a root that is there.
     #[inline]
-    pub(crate) fn find(&self, pair: u64, len: u32) -> Option<u32> {
-        for slot in self.probe(hash(pair, len)) {
-            let there = slot.pair.load(Ordering::Acquire);
-            if there == 0 {
+    pub(crate) fn find(&self, root: [u64; 2]) -> Option<Seen> {
+        for slot in self.probe(hash(root)) {
+            let first = slot.first.load(Ordering::Acquire);
+            if first == 0 {
                 return None;
             }
-            if let Some(number) = (there == !pair).then(|| slot.number(len)).flatten() {
-                return Some(number);
+            if let Some(seen) = slot.is(first, root) {
+                return Some(seen);
             }
         }
         unreachable!("a table is never full")
     }
 
-    /// The number of a pair, which it gets if it has none. `note` is told a new one before anybody else
-    /// can know it.
+    /// Adds a root, if it is not there. `note` is told the number of a new one before anybody else can
+    /// know it.
     #[inline]
-    pub(crate) fn number(&self, pair: u64, len: u32, note: impl FnOnce(u32)) -> Result<Seen, Full> {
+    pub(crate) fn insert(&self, root: [u64; 2], note: impl FnOnce(u32)) -> Result<Seen, Full> {
         self.has_room()?;
-        for slot in self.probe(hash(pair, len)) {
-            let mut there = slot.pair.load(Ordering::Acquire);
-            if there == 0 {
+        for slot in self.probe(hash(root)) {
+            let mut first = slot.first.load(Ordering::Acquire);
+            if first == 0 {
                 let taken =
-                    slot.pair.compare_exchange(0, !pair, Ordering::AcqRel, Ordering::Acquire);
+                    slot.first.compare_exchange(0, root[0], Ordering::AcqRel, Ordering::Acquire);
                 match taken {
                     Ok(_) => {
                         let number = self.count();
                         assert!(number < u32::MAX as usize - 1, "more than 4 billion states");
                         note(number as u32);
-                        let rest = u64::from(len) << 32 | (number as u64 + 1);
-                        slot.rest.store(rest, Ordering::Release);
+                        slot.label.set(number as u32);
+                        slot.second.store(!root[1], Ordering::Release);
                         return Ok(Seen::New(number as u32));
                     }
-                    Err(other) => there = other,
+                    Err(other) => first = other,
                 }
             }
-            if let Some(number) = (there == !pair).then(|| slot.number(len)).flatten() {
-                return Ok(Seen::Old(Some(number)));
+            if let Some(seen) = slot.is(first, root) {
+                return Ok(seen);
             }
         }
         unreachable!("a table is never full")
@@ -105,6 +138,6 @@ impl RootsReader<'_> {
 }
 
 #[inline]
-fn hash(pair: u64, len: u32) -> u64 {
-    mix(u64::from(len), pair)
+fn hash(root: [u64; 2]) -> u64 {
+    mix(root[0], root[1])
 }

@@ -3,6 +3,7 @@
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU32;
 
 /// Pseudo-random byte strings, many of them alike, of several lengths.
 fn states(seed: u64, count: usize, lengths: &[usize]) -> Vec<Vec<u8>> {
@@ -45,7 +46,8 @@ fn a_store_is_a_set_of_states() {
             // There are few short ones.
             states.extend((0..2000u16).map(|n| [n.to_le_bytes(), [9, 9]].concat()[..3].to_vec()));
         }
-        agrees(&Tree::new(), &states);
+        agrees(&Tree::<()>::new(), &states);
+        agrees(&Tree::<AtomicU32>::new(), &states);
         agrees(&Tree::by_number(), &states);
         agrees(&Exact::new(), &states);
         agrees(&Compact::new(), &states);
@@ -69,7 +71,7 @@ fn states_of_different_lengths_are_different() {
         }
     }
     let distinct: BTreeSet<_> = all.iter().collect();
-    let tree = Tree::new();
+    let tree = Tree::<()>::new();
     let mut session = tree.session();
     let new = all.iter().filter(|state| matches!(session.insert(state), Seen::New(_)));
     assert_eq!(new.count(), distinct.len());
@@ -120,7 +122,8 @@ fn shared(store: &impl Store, states: &[Vec<u8>]) {
 #[test]
 fn workers_share_a_store() {
     let states = states(3, 60_000, &[17, 40]);
-    shared(&Tree::new(), &states);
+    shared(&Tree::<()>::new(), &states);
+    shared(&Tree::<AtomicU32>::new(), &states);
     shared(&Exact::new(), &states);
     shared(&Compact::new(), &states);
 }
@@ -128,7 +131,7 @@ fn workers_share_a_store() {
 #[test]
 fn a_tree_takes_a_few_bytes_for_a_state() {
     // 64 variables of a byte, of which two change: 250,000 states.
-    let (tree, exact, mut state) = (Tree::new(), Exact::new(), vec![0; 64]);
+    let (tree, exact, mut state) = (Tree::<()>::new(), Exact::new(), vec![0; 64]);
     let (mut compressed, mut plain) = (tree.session(), exact.session());
     for n in 0..250_000u32 {
         state[9] = n as u8;

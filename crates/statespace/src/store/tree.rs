@@ -1,23 +1,24 @@
 //! Tree compression: a state is pieces of 16 bytes, every piece that has been seen is kept once and has a
-//! number, up to four numbers are a piece again, and in the end a state is a pair of numbers.
+//! number, up to four numbers are a piece again, and in the end a state is four numbers.
 //!
 //! Implements Laarman, van de Pol and Weber, *Parallel Recursive State Compression for Free* (SPIN
 //! 2011).
 //!
 //! | paper                           | here                                        |
 //! |---------------------------------|---------------------------------------------|
-//! | tree table                      | [`Numbers`] for inner nodes, [`Roots`] for roots |
+//! | tree table                      | [`Numbers`] for nodes, [`Roots`] for roots  |
 //! | incremental insertion           | [`TreeSession::key`]: only what is different from a state nearby is looked up |
-//! | lookup, find-or-put             | [`Nodes::number`], [`RootsReader::number`] |
+//! | lookup, find-or-put             | [`Nodes::number`], [`RootsReader::insert`]  |
 //!
-//! Differs from the paper: a node has up to four children, which makes the tree half as high. The tables
-//! grow, so that a number is not a place in a table. States may have different lengths, and a root knows
-//! the length of its state; behind the last byte there are zeroes up to a full piece. Roots are numbered in the order of discovery, and other tables of a search go by these numbers. It is
-//! exact: nothing is ever taken for something else.
+//! Differs from the paper: a node has up to four children, and so has the root, which makes the tree half
+//! as high: what is nearest to the root is the least often the same. The tables grow, so that a number is
+//! not a place in a table. It is exact: nothing is ever taken for something else. For states of different
+//! lengths, that is so because a root says all: behind the last byte of a state there is one more, and
+//! zeroes up to a full piece; a number tells whether it is that of bytes or of numbers; and no number is 0.
 
 use super::chunked::Chunked;
 use super::numbers::{Numbers, NumbersReader, hash};
-use super::roots::{Roots, RootsReader};
+use super::roots::{Label, Roots, RootsReader};
 use super::table::Full;
 use super::{Seen, Session, Store};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -29,78 +30,84 @@ const WORDS: usize = 2;
 /// The bytes of a piece.
 const PIECE: usize = 8 * WORDS;
 
+/// The numbers in a piece.
+const ARITY: usize = 2 * WORDS;
+
 /// What a node has below it: some bytes of a state, or the numbers of nodes.
 type Piece = [u64; WORDS];
 
-/// The states of a search, compressed.
-pub(crate) struct Tree {
-    nodes: Numbers<WORDS>,
-    roots: Roots,
-    by_number: Option<ByNumber>,
+/// The byte behind a state.
+const END: u8 = 1;
+
+/// The states of a search, compressed; with numbers, or without.
+pub(crate) struct Tree<L = AtomicU32> {
+    leaves: Numbers<WORDS>,
+    inner: Numbers<WORDS>,
+    roots: Roots<L>,
+    /// What the roots are, by their numbers: for those who want states back.
+    by_number: Option<Chunked<[AtomicU64; WORDS]>>,
 }
 
-/// What the roots are, by their numbers: for those who want states back.
-struct ByNumber {
-    pairs: Chunked<AtomicU64>,
-    lens: Chunked<AtomicU32>,
-}
-
-impl Tree {
+impl<L: Label> Tree<L> {
     /// A store that tells whether a state is there.
     pub(crate) fn new() -> Self {
-        Self { nodes: Numbers::new(), roots: Roots::new(), by_number: None }
+        let (leaves, inner) = (Numbers::new(), Numbers::new());
+        Self { leaves, inner, roots: Roots::new(), by_number: None }
     }
 
+    fn note(&self, number: u32, root: Piece) {
+        if let Some(by_number) = &self.by_number {
+            let words = by_number.make(number as usize);
+            words.iter().zip(root).for_each(|(word, new)| word.store(new, Ordering::Relaxed));
+        }
+    }
+}
+
+impl Tree<AtomicU32> {
     /// A store that gives states back.
     pub(crate) fn by_number() -> Self {
-        let by_number = ByNumber { pairs: Chunked::new(), lens: Chunked::new() };
-        Self { by_number: Some(by_number), ..Self::new() }
+        Self { by_number: Some(Chunked::new()), ..Self::new() }
     }
 
     /// Writes the bytes of the state with this number.
     pub(crate) fn get(&self, number: u32, state: &mut Vec<u8>) {
         let by_number = self.by_number.as_ref().expect("this store was made to give states back");
-        let pair = by_number.pairs.at(number as usize).load(Ordering::Relaxed);
-        let len = by_number.lens.at(number as usize).load(Ordering::Relaxed) as usize;
-        let mut sizes = vec![n_pieces(len)];
-        while let Some(&size) = sizes.last().filter(|&&size| size > 2) {
-            sizes.push(size.div_ceil(arity(size)));
-        }
-        let mut level = vec![(pair >> 32) as u32, pair as u32];
-        for &size in sizes.iter().rev().skip(1) {
-            let mut below = Vec::with_capacity(size + arity(size));
-            for &node in &level {
-                below.extend(children(self.nodes.get(node)).take(arity(size)));
-            }
-            below.truncate(size);
-            level = below;
-        }
-        level.truncate(n_pieces(len));
+        let root = by_number.at(number as usize).each_ref();
         state.clear();
-        for &piece in &level {
-            state.extend(self.nodes.get(piece).iter().flat_map(|word| word.to_le_bytes()));
-        }
-        state.truncate(len);
+        self.append(root.map(|word| word.load(Ordering::Relaxed)), state);
+        while state.pop() == Some(0) {}
     }
 
-    fn note(&self, number: u32, pair: u64, len: u32) {
-        if let Some(by_number) = &self.by_number {
-            by_number.pairs.make(number as usize).store(pair, Ordering::Relaxed);
-            by_number.lens.make(number as usize).store(len, Ordering::Relaxed);
+    /// Adds the bytes below some nodes.
+    fn append(&self, nodes: Piece, state: &mut Vec<u8>) {
+        for node in numbers(nodes).into_iter().filter(|&node| node != 0) {
+            let below = node / 2 - 1;
+            match node % 2 {
+                LEAF => {
+                    let words = self.leaves.get(below);
+                    state.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+                }
+                _ => self.append(self.inner.get(below), state),
+            }
         }
     }
 }
 
-impl Store for Tree {
-    type Session<'a> = TreeSession<'a>;
+impl<L: Label> Store for Tree<L> {
+    type Session<'a>
+        = TreeSession<'a, L>
+    where
+        L: 'a;
 
-    fn session(&self) -> TreeSession<'_> {
+    fn session(&self) -> TreeSession<'_, L> {
         let mut session = TreeSession {
             tree: self,
-            nodes: Nodes::new(self.nodes.reader()),
+            leaves: Nodes::new(self.leaves.reader(), LEAF),
+            inner: Nodes::new(self.inner.reader(), INNER),
             roots: self.roots.reader(),
             pieces: Vec::new(),
-            levels: Vec::new(),
+            shape: Shape::default(),
+            nodes: Vec::new(),
             changed: Vec::new(),
             undo: Vec::new(),
         };
@@ -109,48 +116,70 @@ impl Store for Tree {
     }
 
     fn bytes(&self) -> u64 {
-        let by_number = self.by_number.as_ref().map(|it| it.pairs.bytes() + it.lens.bytes());
-        self.nodes.bytes() + self.roots.bytes() + by_number.unwrap_or(0)
+        let by_number = self.by_number.as_ref().map_or(0, Chunked::bytes);
+        self.leaves.bytes() + self.inner.bytes() + self.roots.bytes() + by_number
     }
 }
 
 /// One worker's access to the states.
-pub(crate) struct TreeSession<'a> {
-    tree: &'a Tree,
-    nodes: Nodes<'a>,
-    roots: RootsReader<'a>,
+pub(crate) struct TreeSession<'a, L = AtomicU32> {
+    tree: &'a Tree<L>,
+    leaves: Nodes<'a>,
+    inner: Nodes<'a>,
+    roots: RootsReader<'a, L>,
     /// The state nearby, in pieces; none if there is no such state.
     pieces: Vec<Piece>,
-    /// Its tree: the numbers of the pieces, of groups of these, up to one number or two.
-    levels: Vec<Vec<u32>>,
-    /// The nodes of a level that are not those of the state nearby.
+    shape: Shape,
+    /// Its tree, in groups of four numbers. The first one is the root.
+    nodes: Vec<[u32; ARITY]>,
+    /// The groups that are not those of the state nearby.
     changed: Vec<u32>,
-    /// Nodes of its tree that are others for the moment: the level, the node, and what it was.
-    undo: Vec<(u32, u32, u32)>,
+    /// Numbers of its tree that are others for the moment: the place, and what was there.
+    undo: Vec<(u32, u32)>,
 }
 
-/// What a tree finds a state by: the root, and how many bytes it has.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Key {
-    pair: u64,
-    len: u32,
+/// Where everything is in a tree, by the places of its groups one behind the other.
+#[derive(Default)]
+struct Shape {
+    /// The places of the pieces of a state.
+    leaves: Vec<u32>,
+    /// The place of the number of each group. The first one has none.
+    groups: Vec<u32>,
 }
 
-impl Session for TreeSession<'_> {
-    type Key = Key;
+impl Shape {
+    fn new(n_leaves: usize) -> Self {
+        let mut sizes = vec![n_leaves];
+        while let Some(&size) = sizes.last().filter(|&&size| size > ARITY) {
+            sizes.push(size.div_ceil(arity(size)));
+        }
+        let top = sizes.last().map_or(0, |&size| size as u32);
+        let mut shape = Self { leaves: (0..top).collect(), groups: vec![0] };
+        for &size in sizes.iter().rev().skip(1) {
+            let first = shape.groups.len();
+            let place = |idx| (ARITY * (first + idx / arity(size)) + idx % arity(size)) as u32;
+            shape.groups.append(&mut shape.leaves);
+            shape.leaves.extend((0..size).map(place));
+        }
+        shape
+    }
+}
+
+/// How many of so many nodes belong together. The last group may have fewer.
+fn arity(nodes: usize) -> usize {
+    nodes.div_ceil(ARITY).min(ARITY)
+}
+
+impl<L: Label> Session for TreeSession<'_, L> {
+    /// Its root.
+    type Key = Piece;
 
     fn near(&mut self, state: &[u8]) -> Result<(), Full> {
-        let is_other = self.shape(state.len());
-        self.changed.clear();
-        for (idx, old) in self.pieces.iter_mut().enumerate() {
-            let new = piece(state, idx);
-            if is_other || *old != new {
-                *old = new;
-                self.changed.push(idx as u32);
-            }
-        }
-        self.undo.clear();
-        let done = self.leaves(state).and_then(|()| self.climb());
+        let n_pieces = n_pieces(state.len());
+        let done = match self.pieces.len() == n_pieces {
+            true => self.update(state, true),
+            false => self.plant(state, n_pieces),
+        };
         if done.is_err() {
             self.pieces.clear();
         }
@@ -158,126 +187,141 @@ impl Session for TreeSession<'_> {
     }
 
     #[inline]
-    fn key(&mut self, state: &[u8]) -> Result<Key, Full> {
+    fn key(&mut self, state: &[u8]) -> Result<Piece, Full> {
         if self.pieces.len() != n_pieces(state.len()) {
             self.near(state)?;
-            return Ok(self.root(state.len()));
+            return Ok(words(self.nodes[0]));
         }
-        self.changed.clear();
-        for (idx, old) in self.pieces.iter().enumerate() {
-            if *old != piece(state, idx) {
-                self.changed.push(idx as u32);
-            }
+        let done = self.update(state, false);
+        let root = words(self.nodes[0]);
+        for &(place, old) in &self.undo {
+            *at(&mut self.nodes, place) = old;
         }
-        self.undo.clear();
-        let done = self.leaves(state).and_then(|()| self.climb());
-        let key = self.root(state.len());
-        for &(level, node, old) in &self.undo {
-            self.levels[level as usize][node as usize] = old;
-        }
-        done.map(|()| key)
+        done.map(|()| root)
     }
 
     #[inline]
-    fn touch(&self, key: Key) {
-        self.roots.touch(key.pair, key.len);
+    fn touch(&self, root: Piece) {
+        self.roots.touch(root);
     }
 
     #[inline]
-    fn find(&self, key: Key, _state: &[u8]) -> Option<u32> {
-        self.roots.find(key.pair, key.len)
+    fn find(&self, root: Piece, _state: &[u8]) -> Option<Seen> {
+        self.roots.find(root)
     }
 
     #[inline]
-    fn try_insert(&mut self, Key { pair, len }: Key, _state: &[u8]) -> Result<Seen, Full> {
-        self.roots.number(pair, len, |number| self.tree.note(number, pair, len))
+    fn try_insert(&mut self, root: Piece, _state: &[u8]) -> Result<Seen, Full> {
+        self.roots.insert(root, |number| self.tree.note(number, root))
     }
 
     fn open(&mut self) {
-        self.nodes.reader.open();
+        self.leaves.reader.open();
+        self.inner.reader.open();
         self.roots.open();
     }
 
     fn close(&mut self) {
-        self.nodes.reader.close();
+        self.leaves.reader.close();
+        self.inner.reader.close();
         self.roots.close();
     }
 
     fn grow(&mut self) {
-        self.nodes.reader.grow();
+        self.leaves.reader.grow();
+        self.inner.reader.grow();
         self.roots.grow();
     }
 }
 
-impl TreeSession<'_> {
-    /// Makes room for the tree of a state of `len` bytes. Returns whether its shape is another one than
-    /// before: then nothing of the last tree is of use.
-    fn shape(&mut self, len: usize) -> bool {
-        let mut nodes = n_pieces(len);
-        if self.pieces.len() == nodes {
-            return false;
+impl<L: Label> TreeSession<'_, L> {
+    /// Makes the tree of a state with another number of pieces than the one nearby.
+    fn plant(&mut self, state: &[u8], n_pieces: usize) -> Result<(), Full> {
+        self.shape = Shape::new(n_pieces);
+        self.nodes.clear();
+        self.nodes.resize(self.shape.groups.len(), [0; ARITY]);
+        self.pieces.clear();
+        self.pieces.extend((0..n_pieces).map(|idx| piece(state, idx)));
+        for (piece, &place) in self.pieces.iter().zip(&self.shape.leaves) {
+            *at(&mut self.nodes, place) = self.leaves.number(*piece)?;
         }
-        self.pieces.resize(nodes, [0; WORDS]);
-        self.levels.clear();
-        self.levels.push(vec![0; nodes]);
-        while nodes > 2 {
-            nodes = nodes.div_ceil(arity(nodes));
-            self.levels.push(vec![0; nodes]);
-        }
-        true
-    }
-
-    /// Finds the numbers of the pieces that have changed.
-    #[inline]
-    fn leaves(&mut self, state: &[u8]) -> Result<(), Full> {
-        for &idx in &self.changed {
-            let number = self.nodes.number(piece(state, idx as usize))?;
-            let node = &mut self.levels[0][idx as usize];
-            self.undo.push((0, idx, std::mem::replace(node, number)));
+        // What is below a group comes behind it.
+        for (group, &place) in self.shape.groups.iter().enumerate().skip(1).rev() {
+            *at(&mut self.nodes, place) = self.inner.number(words(self.nodes[group]))?;
         }
         Ok(())
     }
 
-    /// Finds the numbers of all nodes above those that have changed.
+    /// Makes the tree that of a state with as many pieces as the one nearby, which it takes the place of if
+    /// it `stays`.
     #[inline]
-    fn climb(&mut self) -> Result<(), Full> {
-        for level in 1..self.levels.len() {
-            let (below, above) = self.levels.split_at_mut(level);
-            let below = &below[level - 1];
-            let arity = arity(below.len());
-            self.changed.iter_mut().for_each(|node| *node /= arity as u32);
-            self.changed.dedup();
-            for &parent in &self.changed {
-                let first = parent as usize * arity;
-                let group = &below[first..below.len().min(first + arity)];
-                let number = self.nodes.number(node(group))?;
-                let place = &mut above[0][parent as usize];
-                self.undo.push((level as u32, parent, std::mem::replace(place, number)));
+    fn update(&mut self, state: &[u8], stays: bool) -> Result<(), Full> {
+        self.undo.clear();
+        self.changed.clear();
+        for (idx, old) in self.pieces.iter_mut().enumerate() {
+            let new = piece(state, idx);
+            if *old != new {
+                let number = self.leaves.number(new)?;
+                if stays {
+                    *old = new;
+                }
+                set(
+                    self.shape.leaves[idx],
+                    number,
+                    &mut self.nodes,
+                    &mut self.undo,
+                    &mut self.changed,
+                );
             }
         }
+        let mut next = 0;
+        while let Some(&group) = self.changed.get(next) {
+            next += 1;
+            let number = self.inner.number(words(self.nodes[group as usize]))?;
+            let place = self.shape.groups[group as usize];
+            set(place, number, &mut self.nodes, &mut self.undo, &mut self.changed);
+        }
         Ok(())
-    }
-
-    /// What the tree as it is comes to, for a state of `len` bytes.
-    fn root(&self, len: usize) -> Key {
-        let pair = match self.levels.last().map(Vec::as_slice) {
-            Some(&[left, right]) => u64::from(left) << 32 | u64::from(right),
-            Some(&[only]) => u64::from(only) << 32,
-            _ => unreachable!("a tree ends in one node or two"),
-        };
-        Key { pair, len: len as u32 }
     }
 }
 
-/// Access to nodes, with a memory of its own for those that come again and again.
+/// Writes a number into a tree, and notes that its group has changed. All numbers of one level come one
+/// behind the other, and those of a group, too.
+#[inline]
+fn set(
+    place: u32,
+    number: u32,
+    nodes: &mut [[u32; ARITY]],
+    undo: &mut Vec<(u32, u32)>,
+    changed: &mut Vec<u32>,
+) {
+    undo.push((place, std::mem::replace(at(nodes, place), number)));
+    let group = place / ARITY as u32;
+    if group != 0 && changed.last() != Some(&group) {
+        changed.push(group);
+    }
+}
+
+/// A place in a tree.
+#[inline]
+fn at(nodes: &mut [[u32; ARITY]], place: u32) -> &mut u32 {
+    &mut nodes[place as usize / ARITY][place as usize % ARITY]
+}
+
+/// Numbers are twice their place among their kind, and one for inner nodes. None is 0.
+const LEAF: u32 = 0;
+const INNER: u32 = 1;
+
+/// Access to nodes of a kind, with a memory of its own for those that come again and again.
 struct Nodes<'a> {
     reader: NumbersReader<'a, WORDS>,
+    kind: u32,
     /// Some nodes, by their hashes.
     recent: Box<[Recent]>,
 }
 
-/// A node and its number; or nothing, which has none.
-#[derive(Clone, Copy)]
+/// A node and its number; 0 if there is none.
+#[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Recent {
     piece: Piece,
@@ -285,12 +329,11 @@ struct Recent {
 }
 
 /// How many nodes are remembered: few enough to be near at hand.
-const RECENT: usize = 1 << 15;
+const RECENT: usize = 1 << 13;
 
 impl<'a> Nodes<'a> {
-    fn new(reader: NumbersReader<'a, WORDS>) -> Self {
-        let recent = vec![Recent { piece: [0; WORDS], number: u32::MAX }; RECENT].into();
-        Self { reader, recent }
+    fn new(reader: NumbersReader<'a, WORDS>, kind: u32) -> Self {
+        Self { reader, kind, recent: vec![Recent::default(); RECENT].into() }
     }
 
     /// The number of a node.
@@ -298,36 +341,30 @@ impl<'a> Nodes<'a> {
     fn number(&mut self, piece: Piece) -> Result<u32, Full> {
         let hash = hash(piece);
         let recent = &mut self.recent[hash as usize % RECENT];
-        if recent.piece != piece || recent.number == u32::MAX {
-            let number = self.reader.number_with(piece, hash)?.number();
-            *recent = Recent { piece, number };
+        if recent.piece != piece || recent.number == 0 {
+            let place = self.reader.number_with(piece, hash)?.number();
+            assert!(place < u32::MAX / 2 - 1, "more than 2 billion of a kind");
+            *recent = Recent { piece, number: 2 * (place + 1) + self.kind };
         }
         Ok(recent.number)
     }
 }
 
-/// How many children a node has above a level of so many nodes. The last one may have fewer.
+/// Four numbers as a piece.
 #[inline]
-fn arity(nodes: usize) -> usize {
-    if nodes <= 4 * WORDS { nodes.div_ceil(2) } else { 2 * WORDS }
-}
-
-/// Some numbers as a piece.
-#[inline]
-fn node(numbers: &[u32]) -> Piece {
-    let at = |idx: usize| numbers.get(idx).map_or(0, |&number| u64::from(number));
-    std::array::from_fn(|word| at(2 * word) << 32 | at(2 * word + 1))
+fn words(numbers: [u32; ARITY]) -> Piece {
+    std::array::from_fn(|idx| u64::from(numbers[2 * idx]) | u64::from(numbers[2 * idx + 1]) << 32)
 }
 
 /// The numbers of a piece.
-fn children(piece: Piece) -> impl Iterator<Item = u32> {
-    piece.into_iter().flat_map(|word| [(word >> 32) as u32, word as u32])
+fn numbers(piece: Piece) -> [u32; ARITY] {
+    std::array::from_fn(|idx| (piece[idx / 2] >> (32 * (idx % 2))) as u32)
 }
 
-/// How many pieces the bytes of a state make; one at least.
+/// How many pieces the bytes of a state make, with the one behind them.
 #[inline]
 fn n_pieces(len: usize) -> usize {
-    len.div_ceil(PIECE).max(1)
+    len / PIECE + 1
 }
 
 /// A piece of a state.
@@ -339,6 +376,7 @@ fn piece(state: &[u8], idx: usize) -> Piece {
         None => {
             let mut bytes = [0; PIECE];
             bytes[..rest.len()].copy_from_slice(rest);
+            bytes[rest.len()] = END;
             bytes
         }
     };
