@@ -55,7 +55,10 @@ pub(crate) fn check(
     if search.conduct.asks_for_progress() {
         wanted.push(temporal::progress());
     }
-    let machine = machine(&model.program, &[])?;
+    let mut machine = machine(&model.program, &[])?;
+    if search.conduct.asks_for_truncation() {
+        machine = machine.finding_truncation();
+    }
     if !is_json_alone && !output.quiet {
         show(&text::checking(&name, 0, &style()));
     }

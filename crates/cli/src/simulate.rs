@@ -3,7 +3,7 @@
 use crate::arguments::{Build, Simulation, Temporal};
 use crate::temporal::Wanted;
 use crate::{Done, Failure, promela, say, show, temporal};
-use mazurka_core::{Decision, Schedule, Told};
+use mazurka_core::{Decision, Schedule, Told, Violation, ViolationKind};
 use mazurka_model::Program;
 use mazurka_promela::Asked;
 use mazurka_report::{Colour, ExitStatus};
@@ -17,7 +17,7 @@ pub(crate) fn simulate(file: &Path, build: &Build, simulation: &Simulation) -> D
     let model = promela::translate(file, build, Asked::default())?;
     let machine = promela::machine(&model.program, &[])?;
     say(Colour::Doing, "Simulating", &file.to_string_lossy());
-    let mut walk = Walk::new(machine);
+    let mut walk = Walk::new(machine.finding_truncation());
     let mut chance = Chance(simulation.seed);
     for _ in 0..simulation.steps {
         if walk.moves.is_empty() {
@@ -30,8 +30,8 @@ pub(crate) fn simulate(file: &Path, build: &Build, simulation: &Simulation) -> D
             },
             false => chance.below(walk.moves.len()),
         };
-        if let Some(violation) = walk.take(idx) {
-            say(Colour::Bad, "Violated", &violation);
+        if let Some(violation) = walk.take(idx).filter(|it| it.kind != ViolationKind::Overflow) {
+            say(Colour::Bad, "Violated", &violation.message);
             return Ok(ExitStatus::Violated);
         }
     }
@@ -48,16 +48,18 @@ pub(crate) fn replay(file: &Path, build: &Build, temporal: &Temporal, schedule: 
     let wanted = temporal::wanted(&model, temporal, automaton)?;
     let machine = promela::machine(&model.program, &[])?;
     say(Colour::Doing, "Replaying", &file.to_string_lossy());
-    let mut walk = Walk::new(machine);
-    for &decision in schedule.decisions() {
+    let mut walk = Walk::new(machine.finding_truncation());
+    for (step, &decision) in schedule.decisions().iter().enumerate() {
         let Some(idx) = walk.find(decision) else {
             let text = format!("the schedule cannot be followed beyond step {}", walk.n_steps);
             return Err(Failure::input(text)
                 .help("it is for another model, or other options")
                 .into());
         };
-        if let Some(violation) = walk.take(idx) {
-            say(Colour::Bad, "Violated", &violation);
+        let is_last = step + 1 == schedule.len();
+        let is_wrong = |it: &Violation| is_last || it.kind != ViolationKind::Overflow;
+        if let Some(violation) = walk.take(idx).filter(is_wrong) {
+            say(Colour::Bad, "Violated", &violation.message);
             return Ok(ExitStatus::Violated);
         }
     }
@@ -156,8 +158,8 @@ impl Walk {
         range.nth(decision.choice as usize)
     }
 
-    /// Takes one of the moves, and tells it; returns what went wrong.
-    fn take(&mut self, idx: usize) -> Option<String> {
+    /// Takes one of the moves, and tells it; returns what went wrong. A value that is cut off is told.
+    fn take(&mut self, idx: usize) -> Option<Violation> {
         let made = self.moves[idx];
         self.n_steps += 1;
         for told in self.machine.describe(&self.state, made.step) {
@@ -165,7 +167,10 @@ impl Walk {
         }
         let fault = made.fault.map(|fault| self.machine.violation(&self.state, made.step, fault));
         self.go(idx);
-        fault.map(|violation| violation.message)
+        if let Some(cut) = fault.as_ref().filter(|it| it.kind == ViolationKind::Overflow) {
+            show(&format!("        {}\n", cut.message));
+        }
+        fault
     }
 
     /// Goes where a move leads, if it leads anywhere.

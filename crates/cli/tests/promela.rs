@@ -171,6 +171,35 @@ fn messages_are_told_by_name() {
 }
 
 #[test]
+fn values_of_variables_are_told_by_name() {
+    let text = "mtype = { ping, pong };\nmtype:fruit = { apple, pear };\n\
+                chan c = [1] of { mtype, mtype:fruit, byte };\n\
+                init { mtype m = ping; mtype:fruit f = apple; byte n;\n\
+                c!m,f,1; c?m,f,n; printf(\"%e %e %e %e\\n\", m, f, pear, n) }\n";
+    let said = mazurka(text, &["simulate", "x.pml"]).ends_with(0);
+    said.prints(&["c!m,f,1 (ping, apple, 1)", "c?m,f,n (ping, apple, 1)", "ping apple pear pong"]);
+}
+
+#[test]
+fn a_value_that_is_cut_off_is_told_and_is_wrong_if_asked() {
+    let text = "byte x; bit b; chan c = [1] of { byte };\nproctype p(bit y) { skip }\n\
+                init { x = 300; c!257; c?x; run p(2); d_step { x = 0; x-- } }\n";
+    let told = |cut: &str| format!("value ({cut}) truncated in assignment");
+    let simulated = mazurka(text, &["simulate", "x.pml"]).ends_with(0);
+    let cut = ["300->44 (8)", "257->1 (8)", "2->0 (1)", "-1->255 (8)"].map(told);
+    simulated.prints(&cut.each_ref().map(String::as_str));
+    mazurka(text, &["check", "x.pml"]).ends_with(0);
+    let asked = mazurka(text, &["check", "x.pml", "--property", "overflow"]).ends_with(1);
+    let asked = asked.prints(&[&cut[0]]);
+    let command = asked.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
+    let words: Vec<&str> = command.expect("it can be replayed").split_whitespace().collect();
+    mazurka(text, &words).ends_with(1).prints(&[&cut[0]]);
+    let fits = "byte x;\ninit { x = 255 }\n";
+    let fits = mazurka(fits, &["check", "x.pml", "--property", "overflow"]).ends_with(0);
+    fits.prints(&["truncated value"]);
+}
+
+#[test]
 fn what_goes_wrong_at_run_time_is_a_violation() {
     let check = |text: &str, words: &str| {
         mazurka(text, &["check", "x.pml"]).ends_with(1).prints(&[words]);

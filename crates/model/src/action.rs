@@ -1,6 +1,6 @@
 //! What an edge does: one small step of a process.
 
-use crate::{Expr, LayoutId, LocationId, Place, RegisterId, RoutineId, Type};
+use crate::{Expr, LayoutId, LocationId, Place, RegisterId, RoutineId, SymbolSet, Type};
 use mazurka_core::ViolationKind;
 
 /// One small step. Whatever it computes is total; what can go wrong is a violation that the action
@@ -164,6 +164,8 @@ pub enum Action {
         text: String,
         /// What is filled in.
         arguments: Vec<Expr>,
+        /// Which names the values of each argument have, for `%e`.
+        symbols: Vec<SymbolSet>,
     },
 
     /// A register gets any number from `low` to `high`. The `Vm` tries them all and refuses programs

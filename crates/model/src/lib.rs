@@ -50,7 +50,8 @@ pub use expression::{Base, Binary, Compare, Expr, Overflow, Place, Unary};
 pub use print::{dot, text};
 pub use program::{
     Branching, Edge, Exclusive, FrameObject, Init, InitValue, Labels, Location, LocationId, Object,
-    ObjectIdx, Process, Program, Register, RegisterId, Routine, RoutineId, Storage, Symbol, Trace,
+    ObjectIdx, Process, Program, Register, RegisterId, Routine, RoutineId, Storage, Symbol,
+    SymbolSet, Trace,
 };
 pub use proposition::{PropositionError, proposition};
 pub use query::Query;

@@ -164,7 +164,7 @@ fn layout(program: &Program, id: LayoutId) -> String {
         Layout::Union { name, fields: parts, .. } => format!("union {name} {{{}}}", fields(parts)),
         Layout::Bytes(size) => format!("{size} bytes"),
         Layout::Sync { kind, .. } => kind.name().to_owned(),
-        Layout::Channel { capacity, fields } => {
+        Layout::Channel { capacity, fields, .. } => {
             let fields = fields.iter().map(Type::to_string).collect::<Vec<_>>();
             format!("channel[{capacity}] of ({})", fields.join(", "))
         }
@@ -285,7 +285,7 @@ impl Show<'_> {
                 format!("priority of {} = {}", expr(process), expr(priority))
             }
             A::Indivisible { start, end } => format!("all at once from {} to {}", start.0, end.0),
-            A::Print { text, arguments } => {
+            A::Print { text, arguments, .. } => {
                 let arguments = arguments.iter().map(|it| format!(", {}", expr(it)));
                 format!("print \"{text}\"{}", arguments.collect::<String>())
             }

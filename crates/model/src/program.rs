@@ -51,7 +51,13 @@ pub struct Symbol {
     pub name: String,
     /// The value.
     pub value: u64,
+    /// Which values it belongs to: another set may have other names for the same numbers.
+    pub set: SymbolSet,
 }
+
+/// A set of values with names, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SymbolSet(pub u32);
 
 /// An object of the program, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -304,7 +310,7 @@ impl Program {
             | Layout::Union { size, .. }
             | Layout::Bytes(size)
             | Layout::Sync { size, .. } => *size,
-            Layout::Channel { capacity, fields } => {
+            Layout::Channel { capacity, fields, .. } => {
                 4 + capacity * fields.iter().map(|ty| ty.bytes()).sum::<u32>()
             }
         }

@@ -1,5 +1,6 @@
 //! The types of values, and how memory is laid out.
 
+use crate::SymbolSet;
 use std::fmt;
 
 /// The type of a value: at most 64 bits and how to read them.
@@ -217,6 +218,9 @@ pub enum Layout {
         capacity: u32,
         /// The types of the fields of a message.
         fields: Vec<Type>,
+        /// Which names the values of each field have, if they have any; none for those that are
+        /// not told.
+        symbols: Vec<Option<SymbolSet>>,
     },
 }
 

@@ -219,7 +219,8 @@ pub(crate) struct Conduct {
     /// What to look for; failed assertions, crashes and invalid accesses to memory are always found
     /// [default: all]
     ///
-    /// `overflow` is for `--engine vm` alone. `leak` is a lock that is left held; with `--engine vm` it
+    /// `overflow` is for `--engine vm` alone, and in a Promela model, where it has to be named, a value that
+    /// its variable has no room for. `leak` is a lock that is left held; with `--engine vm` it
     /// is a block that is never freed and that nothing leads to, and has to be named.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     property: Vec<Property>,
@@ -242,7 +243,7 @@ enum Property {
     Livelock,
     /// Invalid accesses, which are found in any case.
     Memory,
-    /// Signed overflow and shifts too far; `--engine vm` alone knows.
+    /// Signed overflow and shifts too far, or values of a model that are cut off.
     Overflow,
     Leak,
     /// What a Promela model says of executions that never end.
@@ -257,6 +258,12 @@ impl Conduct {
     /// Whether signed overflow is looked for.
     pub(crate) fn has_overflow(&self) -> bool {
         self.looks_for(Property::Overflow)
+    }
+
+    /// Whether it is wrong that a variable of a model has no room for a value. SPIN's verifier cuts values
+    /// off, so that has to be said.
+    pub(crate) fn asks_for_truncation(&self) -> bool {
+        self.property.contains(&Property::Overflow)
     }
 
     /// Whether executions that never end, and come by no progress label, are to be looked for.

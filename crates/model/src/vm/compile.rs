@@ -524,7 +524,7 @@ impl<'a> Compiler<'a> {
 
     fn queue(&mut self, message: &Message) -> u32 {
         let layout = message.layout.map(|layout| &self.program.layouts[layout.0 as usize]);
-        let Some(Layout::Channel { capacity, fields }) = layout else {
+        let Some(Layout::Channel { capacity, fields, .. }) = layout else {
             self.refuse("a channel that is known only when the program runs");
             return 0;
         };

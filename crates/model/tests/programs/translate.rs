@@ -160,7 +160,11 @@ impl Translator {
 
     fn channel(&mut self, number: u32, capacity: u32) {
         let capacity = if capacity == u32::MAX { ALWAYS_ROOM } else { capacity };
-        let layout = self.program.layout(Layout::Channel { capacity, fields: vec![INT] });
+        let layout = self.program.layout(Layout::Channel {
+            capacity,
+            fields: vec![INT],
+            symbols: Vec::new(),
+        });
         self.add(Key::Channel(number), &format!("channel({number})"), layout, 1, Vec::new());
     }
 

@@ -7,7 +7,7 @@ use crate::fault::code;
 use crate::tree::{self, Declaration, Expression, First, Name, TypeKind, TypeName};
 use mazurka_model::{
     self as model, Access, Action, Expr, FrameObject, Init, InitValue, Layout, LayoutId, Object,
-    ObjectIdx, Place, Query, Storage, Type,
+    ObjectIdx, Place, Query, Storage, SymbolSet, Type,
 };
 use mazurka_source::Span;
 
@@ -39,8 +39,35 @@ impl Lowerer<'_> {
         if width.is_some_and(|width| !(1..=31).contains(&width)) {
             return self.fault(code::TYPE, "width-field too large", ty.span);
         }
-        let scalar = Scalar::of(&ty.kind, width).expect("structs are dealt with above");
+        let scalar = self.scalar(&ty.kind, width).expect("structs are dealt with above");
         Ok(Shape::Scalar(scalar))
+    }
+
+    /// The type of numbers, if it is one.
+    pub(super) fn scalar(&mut self, kind: &TypeKind, width: Option<i32>) -> Option<Scalar> {
+        let ty = match kind {
+            TypeKind::Bit | TypeKind::Bool => Type::BOOL,
+            TypeKind::Byte | TypeKind::Pid | TypeKind::Mtype(_) | TypeKind::Chan => Type::U8,
+            TypeKind::Short => Type::signed(16),
+            TypeKind::Int => Type::I32,
+            TypeKind::Unsigned => Type::unsigned(width.unwrap_or(32).clamp(1, 32) as u8),
+            TypeKind::Struct(_) => return None,
+        };
+        let symbols = match kind {
+            TypeKind::Mtype(subtype) => Some(self.symbol_set(subtype.as_deref())),
+            _ => None,
+        };
+        Some(Scalar { ty, is_channel: *kind == TypeKind::Chan, symbols })
+    }
+
+    /// The names of a subtype of `mtype`.
+    pub(super) fn symbol_set(&mut self, subtype: Option<&str>) -> SymbolSet {
+        let subtype = subtype.unwrap_or_default();
+        let known = self.symbol_sets.iter().position(|(name, _)| name == subtype);
+        SymbolSet(known.unwrap_or_else(|| {
+            self.symbol_sets.push((subtype.to_owned(), 0));
+            self.symbol_sets.len() - 1
+        }) as u32)
     }
 
     fn count(&mut self, variable: &tree::Variable) -> Lowered<Option<u32>> {
@@ -108,24 +135,26 @@ impl Lowerer<'_> {
             value @ 0..=MOST_MESSAGES => value as u32,
             _ => return self.fault(code::TYPE, "bad channel capacity", capacity.span),
         };
-        let mut fields = Vec::new();
+        let mut scalars = Vec::new();
         for ty in types {
             if ty.kind == TypeKind::Unsigned {
                 return self.fault(code::TYPE, "unsigned cannot be used as mesg type", ty.span);
             }
             let shape = self.shape(ty, None)?;
-            self.field_types(shape, &mut fields);
+            self.scalars(shape, &mut scalars);
         }
-        Ok(self.program.layout(Layout::Channel { capacity, fields }))
+        let fields = scalars.iter().map(|scalar| scalar.ty).collect();
+        let symbols = scalars.iter().map(|scalar| scalar.symbols).collect();
+        Ok(self.program.layout(Layout::Channel { capacity, fields, symbols }))
     }
 
-    fn field_types(&self, shape: Shape, types: &mut Vec<Type>) {
+    fn scalars(&self, shape: Shape, scalars: &mut Vec<Scalar>) {
         match shape {
-            Shape::Scalar(scalar) => types.push(scalar.ty),
+            Shape::Scalar(scalar) => scalars.push(scalar),
             Shape::Struct(number) => {
                 for field in &self.structs[number].fields {
                     for _ in 0..field.count.unwrap_or(1) {
-                        self.field_types(field.shape, types);
+                        self.scalars(field.shape, scalars);
                     }
                 }
             }

@@ -5,7 +5,7 @@ use super::{Known, Lowered, Lowerer};
 use crate::fault::code;
 use crate::tree::{Binary, Expression, ExpressionKind, Name, Pattern, Probe, Reference, Unary};
 use mazurka_model::{
-    self as model, Compare, Expr, Message, MessageField, Place, Query, RegisterId, Type,
+    self as model, Compare, Expr, Message, MessageField, Place, Query, RegisterId, SymbolSet, Type,
 };
 
 /// Where a value is.
@@ -87,6 +87,17 @@ impl Lowerer<'_> {
         })
     }
 
+    /// The names that a value has: those of its variable, or the set that it is one of.
+    pub(super) fn symbols_of(&mut self, expression: &Expression) -> Option<SymbolSet> {
+        let ExpressionKind::Variable(reference) = &expression.kind else { return None };
+        if let Some((set, _)) = self.symbols.get(&reference.name.text) {
+            return Some(*set);
+        }
+        // `_pid` and its like are no variables.
+        self.lookup(&reference.name.text)?;
+        self.parts(reference).ok()?.first()?.scalar.symbols
+    }
+
     /// Whether a value is not zero.
     pub(super) fn truth(&mut self, expression: &Expression) -> Lowered<Expr> {
         Ok(match &expression.kind {
@@ -142,7 +153,9 @@ impl Lowerer<'_> {
                     self.program.has_priorities = true;
                     Some(Expr::query(Query::Priority(Expr::Thread.convert(Type::I32))))
                 }
-                _ => self.symbols.get(name).map(|value| Expr::int(Type::I32, i64::from(*value))),
+                _ => {
+                    self.symbols.get(name).map(|(_, value)| Expr::int(Type::I32, i64::from(*value)))
+                }
             };
             if let Some(special) = special {
                 return Ok(special);

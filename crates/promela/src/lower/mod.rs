@@ -17,7 +17,7 @@ use graph::{ElementId, ElementKind, Graph};
 use mazurka_ltl::{Formula, ParseError};
 use mazurka_model::{
     Action, Exclusive, Expr, FrameObject, LocationId, ObjectIdx, Process, Program, Register,
-    RegisterId, Routine, RoutineId, Span as ModelSpan, Symbol, Trace, Type,
+    RegisterId, Routine, RoutineId, Span as ModelSpan, Symbol, SymbolSet, Trace, Type,
 };
 use mazurka_source::{Fault, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -69,9 +69,10 @@ struct Lowerer<'a> {
     known: Option<&'a Known>,
     found: Known,
     structs: Vec<Struct>,
-    symbols: FxHashMap<String, i32>,
-    /// How many symbols each subtype of `mtype` has.
-    n_symbols: FxHashMap<String, i32>,
+    /// The set and the value of each name of a value.
+    symbols: FxHashMap<String, (SymbolSet, i32)>,
+    /// The subtypes of `mtype`, with how many symbols each has.
+    symbol_sets: Vec<(String, i32)>,
     globals: FxHashMap<String, Variable>,
     /// What variables of the program hold in the beginning, where that is not zero.
     first_values: FxHashMap<(ObjectIdx, u32), i64>,
@@ -120,7 +121,7 @@ impl<'a> Lowerer<'a> {
             found: Known::default(),
             structs: Vec::new(),
             symbols: FxHashMap::default(),
-            n_symbols: FxHashMap::default(),
+            symbol_sets: Vec::new(),
             globals: FxHashMap::default(),
             first_values: FxHashMap::default(),
             n_channels: 0,
@@ -185,7 +186,7 @@ impl<'a> Lowerer<'a> {
         let mut scalars = Vec::new();
         for declaration in &proctype.parameters {
             for variable in &declaration.variables {
-                match Scalar::of(&declaration.ty.kind, variable.width) {
+                match self.scalar(&declaration.ty.kind, variable.width) {
                     Some(scalar) if variable.count.is_none() => scalars.push(scalar),
                     _ => {
                         let message = format!("`{}` cannot be a parameter", variable.name.text);
@@ -218,17 +219,17 @@ impl<'a> Lowerer<'a> {
 
     /// The last symbol of a list is the smallest, and a later list goes on from there.
     fn define_symbols(&mut self, subtype: Option<&Name>, names: &[Name]) {
-        let subtype = subtype.map_or_else(String::new, |name| name.text.clone());
-        let known = self.n_symbols.entry(subtype).or_default();
+        let set = self.symbol_set(subtype.map(|name| name.text.as_str()));
+        let known = &mut self.symbol_sets[set.0 as usize].1;
         let before = *known;
         *known += names.len() as i32;
         for (idx, name) in names.iter().enumerate() {
             let value = before + (names.len() - idx) as i32;
-            if self.symbols.insert(name.text.clone(), value).is_some() {
+            if self.symbols.insert(name.text.clone(), (set, value)).is_some() {
                 let message = format!("`{}` redeclared", name.text);
                 let _ = self.fault::<()>(code::NAME, &message, name.span);
             }
-            let symbol = Symbol { name: name.text.clone(), value: value as u64 };
+            let symbol = Symbol { name: name.text.clone(), value: value as u64, set };
             self.program.symbols.push(symbol);
         }
         if before + names.len() as i32 > 255 {

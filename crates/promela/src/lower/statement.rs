@@ -138,8 +138,7 @@ impl Lowerer<'_> {
             StatementKind::Assert(condition) => (None, self.check(condition)?),
             StatementKind::Print { text, arguments } => (None, self.print(text, arguments)?),
             StatementKind::PrintSymbol(symbol) => {
-                let arguments = vec![self.value(symbol)?];
-                (None, Action::Print { text: "%e".to_owned(), arguments })
+                (None, self.print("%e", std::slice::from_ref(symbol))?)
             }
             StatementKind::SetPriority { process, priority } => {
                 self.program.has_priorities = true;
@@ -208,11 +207,13 @@ impl Lowerer<'_> {
     }
 
     fn print(&mut self, text: &str, arguments: &[Expression]) -> Lowered<Action> {
-        let mut values = Vec::new();
+        let (mut values, mut symbols) = (Vec::new(), Vec::new());
         for argument in arguments {
             values.push(self.value(argument)?);
+            let set = self.symbols_of(argument);
+            symbols.push(set.unwrap_or_else(|| self.symbol_set(None)));
         }
-        Ok(Action::Print { text: text.to_owned(), arguments: values })
+        Ok(Action::Print { text: text.to_owned(), arguments: values, symbols })
     }
 
     /// A statement that starts a process, and does something with its number.
@@ -571,7 +572,7 @@ impl Lowerer<'_> {
         let ty = if variable.capacity > 255 { Type::signed(16) } else { Type::U8 };
         let name = format!("_count{}", self.process.registers.len());
         let register = self.add_register(&name, ty, span);
-        let scalar = Scalar { ty, is_channel: false };
+        let scalar = Scalar::number(ty);
         let counter = Variable {
             shape: Shape::Scalar(scalar),
             count: None,

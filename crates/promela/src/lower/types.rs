@@ -1,7 +1,6 @@
 //! Types of variables, and where they are.
 
-use crate::tree::TypeKind;
-use mazurka_model::{LayoutId, ObjectIdx, RegisterId, Type};
+use mazurka_model::{LayoutId, ObjectIdx, RegisterId, SymbolSet, Type};
 
 /// What a variable, or an element of an array, is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,21 +15,14 @@ pub(crate) enum Shape {
 pub(crate) struct Scalar {
     pub(crate) ty: Type,
     pub(crate) is_channel: bool,
+    /// The names that its values have, if it is an `mtype`.
+    pub(crate) symbols: Option<SymbolSet>,
 }
 
 impl Scalar {
-    /// The type of numbers, if it is one.
-    pub(crate) fn of(kind: &TypeKind, width: Option<i32>) -> Option<Self> {
-        let number = |ty: Type| Some(Self { ty, is_channel: false });
-        match kind {
-            TypeKind::Bit | TypeKind::Bool => number(Type::BOOL),
-            TypeKind::Byte | TypeKind::Pid | TypeKind::Mtype(_) => number(Type::U8),
-            TypeKind::Short => number(Type::signed(16)),
-            TypeKind::Int => number(Type::I32),
-            TypeKind::Unsigned => number(Type::unsigned(width.unwrap_or(32).clamp(1, 32) as u8)),
-            TypeKind::Chan => Some(Self { ty: Type::U8, is_channel: true }),
-            TypeKind::Struct(_) => None,
-        }
+    /// A number without a name.
+    pub(crate) fn number(ty: Type) -> Self {
+        Self { ty, is_channel: false, symbols: None }
     }
 }
 

@@ -14,8 +14,9 @@
 
 use super::footprint::{Footprint, Use};
 use mazurka_model::{
-    Binary, Compare, LocationId, RegisterId, RoutineId, Span, Type, Unary, ViolationKind,
+    Binary, Compare, LocationId, RegisterId, RoutineId, Span, SymbolSet, Type, Unary, ViolationKind,
 };
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A node of an expression, by its number.
@@ -195,6 +196,7 @@ pub(super) enum Step {
     Print {
         text: Box<str>,
         arguments: Box<[NodeId]>,
+        symbols: Box<[SymbolSet]>,
     },
     /// The process dies, if it is the youngest.
     Die,
@@ -285,6 +287,8 @@ pub(super) struct ChannelKind {
     pub(super) capacity: u32,
     /// Where each field is in a message, and its type.
     pub(super) fields: Vec<(u32, Type)>,
+    /// Which names the values of fields have, for people.
+    pub(super) symbols: Vec<Option<SymbolSet>>,
     /// The bytes of a message.
     pub(super) message: u32,
     /// All bytes.
@@ -312,6 +316,7 @@ pub(super) mod fault {
     pub(in super::super) const NO_TRACE: u32 = 9;
     pub(in super::super) const EXCLUSIVE_SEND: u32 = 10;
     pub(in super::super) const EXCLUSIVE_RECEIVE: u32 = 11;
+    pub(in super::super) const TRUNCATED: u32 = 12;
 }
 
 /// A program, ready to run.
@@ -327,7 +332,7 @@ pub(super) struct Code {
     pub(super) faults: Vec<Fault>,
     pub(super) assumptions: Vec<String>,
     /// Names of values, for people.
-    pub(super) symbols: Vec<(i64, String)>,
+    pub(super) symbols: BTreeMap<(SymbolSet, i64), String>,
     /// The part of the initial state before the processes.
     pub(super) globals: Vec<u8>,
     /// The channels of the program: where they are, and what.
@@ -347,6 +352,8 @@ pub(super) struct Code {
     pub(super) propositions: Vec<NodeId>,
     /// Whether a process promises to be the only one at an end of a channel.
     pub(super) has_exclusive: bool,
+    /// Whether it is wrong to store a value that there is no room for; else it is cut off.
+    pub(super) finds_truncation: bool,
     /// Whether it is known what places use, so that a reduction is possible.
     pub(super) reduces: bool,
     /// Whether messages are sent that do not go to the end of a channel.

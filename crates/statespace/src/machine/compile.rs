@@ -22,7 +22,7 @@ pub struct MachineError {
 }
 
 /// The faults that every program may have, in the order of their numbers.
-const FAULTS: [(ViolationKind, &str); 12] = [
+const FAULTS: [(ViolationKind, &str); 13] = [
     (ViolationKind::Memory, "invalid array index"),
     (ViolationKind::Memory, "ref to uninitialized chan name"),
     (ViolationKind::Memory, "wrong nr of msg fields"),
@@ -35,6 +35,7 @@ const FAULTS: [(ViolationKind, &str); 12] = [
     (ViolationKind::Assertion, "event_trace error (all events matched)"),
     (ViolationKind::Assertion, "xs assertion violated: another process sends, too"),
     (ViolationKind::Assertion, "xr assertion violated: another process receives, too"),
+    (ViolationKind::Overflow, "value truncated in assignment"),
 ];
 
 /// The code of a program and of propositions about it, or all that the machine has no room for.
@@ -85,7 +86,7 @@ impl Compiler<'_> {
         self.code.assumptions.clone_from(&program.assumptions);
         self.code.has_priorities = program.has_priorities;
         self.code.symbols =
-            program.symbols.iter().map(|it| (it.value as i64, it.name.clone())).collect();
+            program.symbols.iter().map(|it| ((it.set, it.value as i64), it.name.clone())).collect();
         let faults = FAULTS.iter();
         self.code.faults = faults
             .map(|(kind, message)| Fault { kind: *kind, message: (*message).to_owned() })
@@ -185,7 +186,9 @@ impl Compiler<'_> {
 
     /// What a channel of this layout is made of, if it is one.
     fn channel_kind(&mut self, layout: LayoutId) -> Option<u16> {
-        let Layout::Channel { capacity, fields } = &self.program.layouts[layout.0 as usize] else {
+        let Layout::Channel { capacity, fields, symbols } =
+            &self.program.layouts[layout.0 as usize]
+        else {
             return None;
         };
         let mut offset = 0;
@@ -197,6 +200,7 @@ impl Compiler<'_> {
         let kind = ChannelKind {
             capacity: *capacity,
             fields: places,
+            symbols: symbols.clone(),
             message: offset,
             size: if *capacity == 0 { 0 } else { 1 + capacity * offset },
         };
@@ -362,9 +366,10 @@ impl Compiler<'_> {
             Action::Indivisible { start, end } => {
                 Step::Indivisible { start: location(*start), end: location(*end) }
             }
-            Action::Print { text, arguments } => Step::Print {
+            Action::Print { text, arguments, symbols } => Step::Print {
                 text: text.as_str().into(),
                 arguments: arguments.iter().map(|argument| self.expr(argument)).collect(),
+                symbols: symbols.as_slice().into(),
             },
             Action::Return { .. } => Step::Die,
             _ => {

@@ -5,7 +5,7 @@ use super::code::{Code, Field, Node, Step as Do};
 use super::view::View;
 use crate::transitions::{Described, Step};
 use mazurka_core::{Location, Told};
-use mazurka_model::Span;
+use mazurka_model::{Span, SymbolSet};
 
 /// A process, by its type and its number.
 pub(super) fn name(view: View<'_>, process: u32) -> String {
@@ -88,9 +88,10 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
     };
     let value = match &edge.step {
         Do::Send(message) | Do::Receive(message) => values_of(view, process, *message, &edge.text),
-        Do::Print { text, arguments } => {
+        Do::Print { text, arguments, symbols } => {
             let values = arguments.iter().map(|argument| view.value(*argument, process));
-            Some(printed(code, text, &values.collect::<Vec<_>>()))
+            let values: Vec<_> = values.zip(symbols.iter().copied()).collect();
+            Some(printed(code, text, &values))
         }
         _ => None,
     };
@@ -128,23 +129,33 @@ fn values_of(view: View<'_>, process: u32, message: u32, text: &str) -> Option<S
         }
         _ => return None,
     };
-    let shown = values.iter().enumerate().map(|(idx, value)| {
-        let by_name = message.fields.get(idx).is_some_and(is_written);
-        let name = symbol(view.code, *value, text).filter(|_| by_name);
-        name.map_or_else(|| value.to_string(), str::to_owned)
-    });
+    let sets = &view.code.kinds[kind].symbols;
+    let shown =
+        values.iter().enumerate().map(|(idx, value)| match sets.get(idx).copied().flatten() {
+            Some(set) => named(view.code, set, *value),
+            None => {
+                let by_name = message.fields.get(idx).is_some_and(is_written);
+                let name = symbol(view.code, *value, text).filter(|_| by_name);
+                name.map_or_else(|| value.to_string(), str::to_owned)
+            }
+        });
     Some(format!("({})", shown.collect::<Vec<_>>().join(", ")))
 }
 
 /// The name of a value, as a text has it.
 fn symbol<'a>(code: &'a Code, value: i64, text: &str) -> Option<&'a str> {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    let mut named = code.symbols.iter().filter(|(it, _)| *it == value);
+    let mut named = code.symbols.iter().filter(|((_, it), _)| *it == value);
     named.find(|(_, name)| words.contains(&name.as_str())).map(|(_, name)| name.as_str())
 }
 
+/// A value of a set where values have names.
+fn named(code: &Code, set: SymbolSet, value: i64) -> String {
+    code.symbols.get(&(set, value)).cloned().unwrap_or_else(|| value.to_string())
+}
+
 /// A text with the arguments in the places of `%d` and its like.
-fn printed(code: &Code, text: &str, arguments: &[i64]) -> String {
+fn printed(code: &Code, text: &str, arguments: &[(i64, SymbolSet)]) -> String {
     let mut out = String::new();
     let mut arguments = arguments.iter();
     let mut chars = text.chars();
@@ -157,15 +168,12 @@ fn printed(code: &Code, text: &str, arguments: &[i64]) -> String {
                     _ => arguments.next().copied(),
                 };
                 match (kind, value) {
-                    (Some('c'), Some(value)) => out.push(value as u8 as char),
-                    (Some('e'), Some(value)) => {
-                        let symbol = code.symbols.iter().find(|(it, _)| *it == value);
-                        out.push_str(&symbol.map_or(value.to_string(), |(_, name)| name.clone()));
-                    }
-                    (Some('x'), Some(value)) => out.push_str(&format!("{:x}", value as i32)),
-                    (Some('o'), Some(value)) => out.push_str(&format!("{:o}", value as i32)),
-                    (Some('u'), Some(value)) => out.push_str(&(value as u32).to_string()),
-                    (_, Some(value)) => out.push_str(&value.to_string()),
+                    (Some('c'), Some((value, _))) => out.push(value as u8 as char),
+                    (Some('e'), Some((value, set))) => out.push_str(&named(code, set, value)),
+                    (Some('x'), Some((value, _))) => out.push_str(&format!("{:x}", value as i32)),
+                    (Some('o'), Some((value, _))) => out.push_str(&format!("{:o}", value as i32)),
+                    (Some('u'), Some((value, _))) => out.push_str(&(value as u32).to_string()),
+                    (_, Some((value, _))) => out.push_str(&value.to_string()),
                     (_, None) => out.push('%'),
                 }
             }

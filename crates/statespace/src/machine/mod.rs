@@ -24,10 +24,11 @@ pub use trail::TrailError;
 
 use crate::options::{Fairness, Reduction};
 use crate::transitions::{Described, Labels, Moves, Safety, Sight, Step, Stuck, Transitions};
-use code::Code;
+use code::{Code, fault};
 use jit::{Context, Jit};
 use mazurka_core::{Told, Violation, ViolationKind};
 use mazurka_model::{Expr, Program, RoutineId, Span};
+use run::Truncated;
 use std::cell;
 use std::sync::{Arc, OnceLock};
 use steps::{Ending, Steps};
@@ -125,6 +126,12 @@ impl Machine {
         self
     }
 
+    /// Finds values that are stored where there is no room for them, which is no violation otherwise.
+    pub fn finding_truncation(mut self) -> Self {
+        Arc::make_mut(&mut self.code).finds_truncation = true;
+        self
+    }
+
     /// Says how to compute what comes next.
     pub fn with_tier(mut self, tier: Tier) -> Self {
         self.tier = tier;
@@ -217,9 +224,22 @@ impl Transitions for Machine {
         Stuck { violation: Violation { kind: ViolationKind::InvalidEnd, message }, processes }
     }
 
-    fn violation(&mut self, _state: &[u8], _step: Step, fault: u32) -> Violation {
-        let fault = &self.code.faults[fault as usize];
-        Violation { kind: fault.kind, message: fault.message.clone() }
+    fn violation(&mut self, state: &[u8], step: Step, number: u32) -> Violation {
+        let fault = &self.code.faults[number as usize];
+        let mut violation = Violation { kind: fault.kind, message: fault.message.clone() };
+        if number == fault::TRUNCATED
+            && let Some(what) = self.truncated(state, step)
+        {
+            let Truncated { value, stored, bits } = what;
+            violation.message =
+                format!("value ({value}->{stored} ({bits})) truncated in assignment");
+        }
+        violation
+    }
+
+    fn faults(&self) -> Vec<String> {
+        let truncated = self.code.finds_truncation.then(|| "truncated value".to_owned());
+        ["assertion failure".to_owned()].into_iter().chain(truncated).collect()
     }
 
     fn describe(&mut self, state: &[u8], step: Step) -> Vec<Told> {
@@ -290,6 +310,16 @@ impl Transitions for Machine {
 }
 
 impl Machine {
+    /// The value that a step cuts off.
+    fn truncated(&mut self, state: &[u8], step: Step) -> Option<Truncated> {
+        self.tables.scan(&self.code, state);
+        let fault = cell::Cell::new(None);
+        let view =
+            View { code: &self.code, state, tables: &self.tables, timeout: true, fault: &fault };
+        self.steps.edge(view, step.process, step.edge, &mut Moves::new());
+        self.steps.work.truncated
+    }
+
     fn with_view<T>(&mut self, state: &[u8], ask: impl FnOnce(View<'_>) -> T) -> T {
         self.tables.scan(&self.code, state);
         let fault = cell::Cell::new(None);

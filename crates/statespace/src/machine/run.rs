@@ -1,6 +1,6 @@
 //! What steps do to a state.
 
-use super::code::{Cell, Code, Field, NodeId, Step, Target, fault};
+use super::code::{Cell, Code, Field, Message, Node, NodeId, Step, Target, fault};
 use super::view::{Possible, Tables, View};
 use mazurka_model::{Type, canonical};
 use std::cell;
@@ -19,7 +19,19 @@ pub(super) struct Work {
     pub(super) tables: Tables,
     /// The edges within an indivisible step that were taken.
     pub(super) passed: Vec<u32>,
+    /// The first value that was cut off, if that is of interest.
+    pub(super) truncated: Option<Truncated>,
     values: Vec<i64>,
+}
+
+/// A value that there was no room for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Truncated {
+    pub(super) value: i64,
+    /// What is left of it.
+    pub(super) stored: i64,
+    /// In so many bits.
+    pub(super) bits: u32,
 }
 
 impl Work {
@@ -31,6 +43,7 @@ impl Work {
         self.tables.routines.clone_from(&tables.routines);
         self.tables.channels.clone_from(&tables.channels);
         self.passed.clear();
+        self.truncated = None;
     }
 
     pub(super) fn view<'a>(
@@ -57,7 +70,7 @@ impl Work {
         match step {
             Step::Skip | Step::Print { .. } => {}
             Step::Store { to, value } => {
-                let value = self.value(code, *value, process)?;
+                let value = self.cut_off(code, *value, process)?;
                 self.store(code, *to, value, process)?;
             }
             Step::Check { condition, fault } => {
@@ -100,6 +113,44 @@ impl Work {
         fault.get().map_or(Ok(value), Err)
     }
 
+    /// A value, as it is stored.
+    fn cut_off(&mut self, code: &Code, node: NodeId, process: u32) -> Result<i64, u32> {
+        let stored = self.value(code, node, process)?;
+        if let (true, Node::Convert(ty, whole)) =
+            (code.finds_truncation, code.nodes[node.0 as usize])
+        {
+            let value = self.value(code, whole, process)?;
+            self.note(ty, value, stored);
+        }
+        Ok(stored)
+    }
+
+    /// Notes a value that is not what is stored of it.
+    fn note(&mut self, ty: Type, value: i64, stored: i64) {
+        if value != stored {
+            self.truncated.get_or_insert(Truncated { value, stored, bits: ty.bits() });
+        }
+    }
+
+    /// Notes which fields of a message are not what is sent of them.
+    pub(super) fn note_sent(
+        &mut self,
+        code: &Code,
+        message: &Message,
+        kind: usize,
+        sent: &[i64],
+        process: u32,
+    ) -> Result<(), u32> {
+        let fields = message.fields.iter().zip(&code.kinds[kind].fields).zip(sent);
+        for ((field, (_, ty)), &stored) in fields {
+            if let Field::Value(node) = field {
+                let value = self.value(code, *node, process)?;
+                self.note(*ty, value, stored);
+            }
+        }
+        Ok(())
+    }
+
     fn store(&mut self, code: &Code, to: Target, value: i64, process: u32) -> Result<(), u32> {
         let record = |work: &Self| work.tables.processes[process as usize];
         let (at, ty) = match to {
@@ -112,8 +163,11 @@ impl Work {
                 (record(self) + at + self.offset(code, offset, size, ty, process)?, ty)
             }
         };
-        let value = canonical(ty, value as u64) as i64;
-        Cell::of(ty).store(&mut self.state, at as usize, value);
+        let stored = canonical(ty, value as u64) as i64;
+        if code.finds_truncation {
+            self.note(ty, value, stored);
+        }
+        Cell::of(ty).store(&mut self.state, at as usize, stored);
         Ok(())
     }
 
@@ -151,6 +205,9 @@ impl Work {
         let place = place.unwrap_or(length);
         if let Some(fault) = fault.get() {
             return Err(fault);
+        }
+        if code.finds_truncation {
+            self.note_sent(code, message, kind, &values, process)?;
         }
         let kind = &code.kinds[kind];
         let (size, first) = (kind.message as usize, at + 1);
@@ -269,7 +326,7 @@ impl Work {
     ) -> Result<i64, u32> {
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            values.push(self.value(code, *argument, process)?);
+            values.push(self.cut_off(code, *argument, process)?);
         }
         self.start(code, routine, &values)
     }

@@ -156,7 +156,9 @@ impl Steps {
             let failed = sent.or(self.work.event(code, false, channel, values));
             let failed = failed.or(Self::promised(view, process, number));
             let failed = failed.or(Self::promised(view, partner, other));
-            let mut done = self.work.deliver(code, fields, values, partner).map(|()| failed);
+            let noted = self.note_sent(view, (process, number), channel, values);
+            let delivered = noted.and_then(|()| self.work.deliver(code, fields, values, partner));
+            let mut done = delivered.map(|()| failed);
             if let (Ok(_), Some(first), Do::Indivisible { end, .. }) = (done, within, &theirs.step)
             {
                 done = self.work.rest_at_once(code, partner, first, *end).map(|it| failed.or(it));
@@ -165,6 +167,23 @@ impl Steps {
                 Step { process, edge: number, choice: choice as u32, partner: Some(partner) };
             moves.pass(other);
             self.push(code, step, partner, other, done, moves);
+        }
+    }
+
+    /// Notes which fields of a message are not what is handed over of them.
+    fn note_sent(
+        &mut self,
+        view: View<'_>,
+        (process, number): (u32, u32),
+        channel: i64,
+        values: &[i64],
+    ) -> Result<(), u32> {
+        match (&view.code.edges[number as usize].step, view.channel(channel)) {
+            (Do::Send(message), Some((_, kind))) if view.code.finds_truncation => {
+                let message = &view.code.messages[*message as usize];
+                self.work.note_sent(view.code, message, kind, values, process)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -185,7 +204,7 @@ impl Steps {
                 moves.push(step, Successor::None, &[]);
                 return;
             }
-            Ok(failed) => failed,
+            Ok(failed) => failed.or(self.work.truncated.map(|_| fault::TRUNCATED)),
         };
         let edge = &code.edges[number as usize];
         if !matches!(edge.step, Do::Die) {
@@ -195,9 +214,10 @@ impl Steps {
             self.work.state[at as usize] = step.process as u8;
         }
         let (ending, Work { state, tables, .. }) = (self.ending, &mut self.work);
-        ending.forget(code, tables, state, step, mover);
+        let moved = Moved { code, tables, step, mover };
+        ending.forget(moved, state);
         let goes_on = edge.atomic && can_go_on(code, tables, state, mover);
-        let successor = ending.control(code, tables, state, step, mover, goes_on);
+        let successor = ending.control(moved, state, goes_on);
         if let Some(fault) = failed {
             moves.fault(fault);
         }
@@ -226,16 +246,21 @@ impl Steps {
     }
 }
 
+/// A step whose successor is nearly done.
+#[derive(Clone, Copy)]
+pub(super) struct Moved<'a> {
+    pub(super) code: &'a Code,
+    /// Where everything is in the successor.
+    pub(super) tables: &'a Tables,
+    pub(super) step: Step,
+    /// Who may go on alone.
+    pub(super) mover: u32,
+}
+
 impl Ending {
     /// Forgets what is dead where those stand who have moved.
-    pub(super) fn forget(
-        self,
-        code: &Code,
-        tables: &Tables,
-        state: &mut [u8],
-        step: Step,
-        mover: u32,
-    ) {
+    pub(super) fn forget(self, moved: Moved<'_>, state: &mut [u8]) {
+        let Moved { code, tables, step, mover } = moved;
         if !self.forgets {
             return;
         }
@@ -249,19 +274,12 @@ impl Ending {
 
     /// Writes who goes on alone, if anybody does: the one who moved, or somebody whose next step
     /// concerns nobody else.
-    pub(super) fn control(
-        self,
-        code: &Code,
-        tables: &Tables,
-        state: &mut [u8],
-        step: Step,
-        mover: u32,
-        goes_on: bool,
-    ) -> Successor {
+    pub(super) fn control(self, moved: Moved<'_>, state: &mut [u8], goes_on: bool) -> Successor {
         let alone = match goes_on {
-            true => Some(mover),
-            false => self.merged(code, tables, state, step, mover),
+            true => Some(moved.mover),
+            false => self.merged(moved, state),
         };
+        let code = moved.code;
         state[1] = alone.map_or(0, |process| process as u8 + 1);
         if alone.is_some() {
             return Successor::Transient;
@@ -273,14 +291,8 @@ impl Ending {
     }
 
     /// Who goes on alone behind a step because that concerns nobody else.
-    fn merged(
-        self,
-        code: &Code,
-        tables: &Tables,
-        state: &[u8],
-        step: Step,
-        mover: u32,
-    ) -> Option<u32> {
+    fn merged(self, moved: Moved<'_>, state: &[u8]) -> Option<u32> {
+        let Moved { code, tables, step, mover } = moved;
         if !self.merges {
             return None;
         }

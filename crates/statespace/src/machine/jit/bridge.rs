@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "machine code is called, and calls back")]
 
 use super::super::code::Code;
-use super::super::steps::{Steps, Taken, can_go_on};
+use super::super::steps::{Moved, Steps, Taken, can_go_on};
 use super::super::view::{ChannelPlace, Tables, View};
 use super::{Jit, Offers};
 use crate::transitions::{Moves, Step, Successor};
@@ -185,9 +185,10 @@ impl<'a> Context<'a> {
     /// Adds the successor that was written, with what is left to do to it.
     fn seal(&mut self, step: Step, mover: u64, goes_on: bool, fault: Option<u32>) {
         let (code, tables, ending) = (self.code, self.tables, self.steps.ending);
-        let (new, mover) = (self.moves.unfinished(), mover as u32);
-        ending.forget(code, tables, new, step, mover);
-        let successor = ending.control(code, tables, new, step, mover, goes_on);
+        let new = self.moves.unfinished();
+        let moved = Moved { code, tables, step, mover: mover as u32 };
+        ending.forget(moved, new);
+        let successor = ending.control(moved, new, goes_on);
         if let Some(fault) = fault {
             self.moves.fault(fault);
         }

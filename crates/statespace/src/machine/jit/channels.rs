@@ -225,18 +225,18 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// An edge that sends: into a channel, or to whoever takes it.
-    pub(super) fn send(&mut self, message: u32, finish: Finish, next: Block) -> Emitted<()> {
+    pub(super) fn send(&mut self, message: u32, finish: Finish) -> Emitted<()> {
         let message = &self.code.messages[message as usize];
         if message.anywhere || message.fields.len() > MOST_FIELDS {
-            return self.leave_to_interpreter(finish, next);
+            return self.leave_to_interpreter(finish);
         }
         let channel = self.channel(message.channel)?;
         let fits = |kind: &ChannelKind| kind.fields.len() == message.fields.len();
         let then = |emitter: &mut Self, channel: Known<'a>| match channel.kind.capacity {
-            0 => emitter.hand_over(message, channel, finish, next),
-            _ => emitter.put(message, channel, finish, next),
+            0 => emitter.hand_over(message, channel, finish),
+            _ => emitter.put(message, channel, finish),
         };
-        self.by_kind(channel, fits, then, |emitter| emitter.leave_to_interpreter(finish, next))
+        self.by_kind(channel, fits, then, |emitter| emitter.leave_to_interpreter(finish))
     }
 
     fn sent(&mut self, message: &Message, kind: &ChannelKind) -> Emitted<Vec<Value>> {
@@ -253,19 +253,13 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Sends into a channel with room for messages.
-    fn put(
-        &mut self,
-        message: &Message,
-        channel: Known<'_>,
-        finish: Finish,
-        next: Block,
-    ) -> Emitted<()> {
+    fn put(&mut self, message: &Message, channel: Known<'_>, finish: Finish) -> Emitted<()> {
         let kind = channel.kind;
         let length = self.length(channel);
         let (room, capacity) =
             (self.builder.create_block(), self.constant(i64::from(kind.capacity)));
         let has_room = self.builder.ins().icmp(IntCC::UnsignedLessThan, length, capacity);
-        self.builder.ins().brif(has_room, room, &[], next, &[]);
+        self.builder.ins().brif(has_room, room, &[], finish.next, &[]);
         self.builder.switch_to_block(room);
         let values = self.sent(message, kind)?;
         let old = self.begin(Call::Begin);
@@ -278,19 +272,13 @@ impl<'a> Emitter<'a, '_> {
         let one = self.constant(1);
         let longer = self.builder.ins().iadd(length, one);
         self.store(Cell::U8, longer, spot);
-        self.finish_edge(finish, None, next);
+        self.finish_edge(finish, None);
         self.look = old;
         Ok(())
     }
 
     /// Hands a message over to whoever takes it.
-    fn hand_over(
-        &mut self,
-        message: &Message,
-        channel: Known<'_>,
-        finish: Finish,
-        next: Block,
-    ) -> Emitted<()> {
+    fn hand_over(&mut self, message: &Message, channel: Known<'_>, finish: Finish) -> Emitted<()> {
         // The interpreter knows whose fault it is if a field goes wrong.
         let faults = std::mem::replace(&mut self.faults, self.builder.create_block());
         self.builder.append_block_param(self.faults, types::I64);
@@ -303,36 +291,30 @@ impl<'a> Emitter<'a, '_> {
             (self.constant(finish.number.into()), self.constant(values.len() as i64));
         let taken = self.call(Call::Rendezvous, &[self.process, edge, n_values]);
         self.moved_if(taken);
-        self.builder.ins().jump(next, &[]);
+        self.builder.ins().jump(finish.next, &[]);
         self.builder.switch_to_block(self.faults);
         self.faults = faults;
-        self.leave_to_interpreter(finish, next)
+        self.leave_to_interpreter(finish)
     }
 
     /// An edge that receives out of a channel.
-    pub(super) fn receive(&mut self, message: u32, finish: Finish, next: Block) -> Emitted<()> {
+    pub(super) fn receive(&mut self, message: u32, finish: Finish) -> Emitted<()> {
         let message = &self.code.messages[message as usize];
         let channel = self.channel(message.channel)?;
         let fits = |kind: &ChannelKind| kind.fields.len() == message.fields.len();
         let then = |emitter: &mut Self, channel: Known<'a>| {
             if channel.kind.capacity == 0 {
-                emitter.builder.ins().jump(next, &[]);
+                emitter.builder.ins().jump(finish.next, &[]);
                 return Ok(());
             }
-            emitter.take(message, channel, finish, next)
+            emitter.take(message, channel, finish)
         };
-        self.by_kind(channel, fits, then, |emitter| emitter.leave_to_interpreter(finish, next))
+        self.by_kind(channel, fits, then, |emitter| emitter.leave_to_interpreter(finish))
     }
 
-    fn take(
-        &mut self,
-        message: &Message,
-        channel: Known<'_>,
-        finish: Finish,
-        next: Block,
-    ) -> Emitted<()> {
+    fn take(&mut self, message: &Message, channel: Known<'_>, finish: Finish) -> Emitted<()> {
         let kind = channel.kind;
-        let (here, place, length) = self.receivable(message, channel, next)?;
+        let (here, place, length) = self.receivable(message, channel, finish.next)?;
         let mut values = Vec::new();
         for (field, (offset, ty)) in message.fields.iter().zip(&kind.fields) {
             if let Field::To(_) = field {
@@ -353,7 +335,7 @@ impl<'a> Emitter<'a, '_> {
             self.store(Cell::U8, shorter, after);
         }
         self.deliver(message, &values)?;
-        self.finish_edge(finish, None, next);
+        self.finish_edge(finish, None);
         self.look = old;
         Ok(())
     }
@@ -417,7 +399,6 @@ impl<'a> Emitter<'a, '_> {
         message: u32,
         finish: Finish,
         wrong_after: Block,
-        next: Block,
     ) -> Emitted<()> {
         let message = &self.code.messages[message as usize];
         if message.fields.len() > MOST_FIELDS {
@@ -425,19 +406,19 @@ impl<'a> Emitter<'a, '_> {
         }
         let channel = self.value(message.channel)?;
         if message.keep {
-            self.builder.ins().jump(next, &[]);
+            self.builder.ins().jump(finish.next, &[]);
             return Ok(());
         }
         let sent = self.load(Cell::I64, self.context, offset::CHANNEL);
         let same = self.builder.create_block();
         let is_same = self.builder.ins().icmp(IntCC::Equal, sent, channel);
-        self.builder.ins().brif(is_same, same, &[], next, &[]);
+        self.builder.ins().brif(is_same, same, &[], finish.next, &[]);
         self.builder.switch_to_block(same);
         let mut values = Vec::new();
         for (idx, field) in message.fields.iter().enumerate() {
             let value = self.load(Cell::I64, self.context, offset::VALUES + 8 * idx as i32);
             match field {
-                Field::Value(wanted) => self.unless_equal(value, *wanted, next)?,
+                Field::Value(wanted) => self.unless_equal(value, *wanted, finish.next)?,
                 Field::To(_) => values.push(value),
                 Field::Ignore => {}
             }
@@ -445,7 +426,7 @@ impl<'a> Emitter<'a, '_> {
         let old = self.begin(Call::BeginTaken);
         self.faults = wrong_after;
         self.deliver(message, &values)?;
-        self.finish_edge(finish, None, next);
+        self.finish_edge(finish, None);
         self.look = old;
         Ok(())
     }

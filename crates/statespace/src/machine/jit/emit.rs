@@ -45,12 +45,15 @@ pub(super) struct Look {
     pub(super) is_new: bool,
 }
 
-/// What there is to do at the end of an edge: which edge it is, and its choice if it takes what
-/// another process hands over.
+/// What there is to do at the end of an edge.
 #[derive(Clone, Copy)]
 pub(super) struct Finish {
+    /// Which edge it is.
     pub(super) number: u32,
+    /// Its choice, if it takes what another process hands over.
     pub(super) choice: Option<u32>,
+    /// Where to go on.
+    pub(super) next: Block,
 }
 
 /// Writes one function.
@@ -103,8 +106,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
     pub(super) fn moves(&mut self, routine: usize, location: usize) -> Emitted<()> {
         for number in self.edges(routine, location)? {
             let edge = &self.code.edges[number as usize];
-            let finish = Finish { number, choice: None };
             let (next, faults) = (self.builder.create_block(), self.new_faults());
+            let finish = Finish { number, choice: None, next };
             if edge.otherwise {
                 let first = self.builder.create_block();
                 let moved = self.builder.use_var(self.moved);
@@ -112,7 +115,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 self.builder.switch_to_block(first);
             }
             self.guard(edge, next)?;
-            self.step(&edge.step, finish, next)?;
+            self.step(&edge.step, finish)?;
             let fault = self.catch(faults);
             let number = self.constant(number.into());
             self.call(Call::Wrong, &[self.process, number, fault]);
@@ -131,13 +134,13 @@ impl<'a, 'f> Emitter<'a, 'f> {
             if edge.otherwise {
                 continue;
             }
-            let finish = Finish { number, choice: Some(choice as u32) };
             let (next, before) = (self.builder.create_block(), self.new_faults());
+            let finish = Finish { number, choice: Some(choice as u32), next };
             self.guard(edge, next)?;
             let after = self.new_faults();
             self.faults = before;
             match edge.step {
-                Step::Receive(message) => self.take_over(message, finish, after, next)?,
+                Step::Receive(message) => self.take_over(message, finish, after)?,
                 Step::Indivisible { .. } => return Err(Unsupported),
                 _ => {
                     self.builder.ins().jump(next, &[]);
@@ -216,17 +219,17 @@ impl<'a, 'f> Emitter<'a, 'f> {
         Ok(())
     }
 
-    /// The step of an edge whose guard is true; goes to `next` in the end.
-    fn step(&mut self, step: &Step, finish: Finish, next: Block) -> Emitted<()> {
+    /// The step of an edge whose guard is true.
+    fn step(&mut self, step: &Step, finish: Finish) -> Emitted<()> {
         match step {
             Step::Skip | Step::Print { .. } => {
                 let old = self.begin(Call::Begin);
-                self.finish_edge(finish, None, next);
+                self.finish_edge(finish, None);
                 self.look = old;
             }
             Step::Store { to, value } => {
                 let value = self.value(*value)?;
-                self.assign(*to, value, finish, next)?;
+                self.assign(*to, value, finish)?;
             }
             Step::Check { condition, fault } => {
                 let condition = self.value(*condition)?;
@@ -234,32 +237,32 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     (self.constant(NO_FAULT.into()), self.constant((*fault).into()));
                 let fault = self.builder.ins().select(condition, none, fault);
                 let old = self.begin(Call::Begin);
-                self.finish_edge(finish, Some(fault), next);
+                self.finish_edge(finish, Some(fault));
                 self.look = old;
             }
-            Step::Send(message) => self.send(*message, finish, next)?,
-            Step::Receive(message) => self.receive(*message, finish, next)?,
+            Step::Send(message) => self.send(*message, finish)?,
+            Step::Receive(message) => self.receive(*message, finish)?,
             Step::Die => {
                 let dies = self.builder.create_block();
-                self.if_youngest(dies, next);
+                self.if_youngest(dies, finish.next);
                 self.builder.switch_to_block(dies);
-                self.leave_to_interpreter(finish, next)?;
+                self.leave_to_interpreter(finish)?;
             }
             Step::Spawn { .. } | Step::SetPriority { .. } | Step::Indivisible { .. } => {
-                self.leave_to_interpreter(finish, next)?;
+                self.leave_to_interpreter(finish)?;
             }
         }
         Ok(())
     }
 
-    fn assign(&mut self, to: Target, value: Value, finish: Finish, next: Block) -> Emitted<()> {
+    fn assign(&mut self, to: Target, value: Value, finish: Finish) -> Emitted<()> {
         let (spot, ty) = self.spot(to)?;
         let into_state = self.builder.ins().isub(spot.address, self.look.state);
         let value = self.canonical(ty, value);
         let old = self.begin(Call::Begin);
         let address = self.builder.ins().iadd(self.look.state, into_state);
         self.store(Cell::of(ty), value, Spot { address, ..spot });
-        self.finish_edge(finish, None, next);
+        self.finish_edge(finish, None);
         self.look = old;
         Ok(())
     }
@@ -285,11 +288,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Lets the interpreter do an edge.
-    pub(super) fn leave_to_interpreter(&mut self, finish: Finish, next: Block) -> Emitted<()> {
+    pub(super) fn leave_to_interpreter(&mut self, finish: Finish) -> Emitted<()> {
         let number = self.constant(finish.number.into());
         let taken = self.call(Call::Edge, &[self.process, number]);
         self.moved_if(taken);
-        self.builder.ins().jump(next, &[]);
+        self.builder.ins().jump(finish.next, &[]);
         Ok(())
     }
 
@@ -301,7 +304,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Ends an edge: the process goes to its new location, and keeps control or not.
-    pub(super) fn finish_edge(&mut self, finish: Finish, fault: Option<Value>, next: Block) {
+    pub(super) fn finish_edge(&mut self, finish: Finish, fault: Option<Value>) {
         let edge = &self.code.edges[finish.number as usize];
         let to = self.constant(edge.to.into());
         self.store(Cell::U16, to, Spot { address: self.look.own, plus: 1 });
@@ -329,7 +332,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 self.has_moved();
             }
         }
-        self.builder.ins().jump(next, &[]);
+        self.builder.ins().jump(finish.next, &[]);
     }
 
     /// Whether the process can go on behind an atomic edge.

@@ -57,7 +57,7 @@ impl fmt::Debug for Jit {
 impl Jit {
     /// Compiles a program; `None` if this computer or this program is not one that it can be done for.
     pub(super) fn new(code: &Code) -> Option<Self> {
-        if code.has_priorities || code.trace.is_some() {
+        if code.has_priorities || code.trace.is_some() || code.finds_truncation {
             return None;
         }
         let compiler = Compiler::new(code)?;
