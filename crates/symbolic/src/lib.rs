@@ -7,6 +7,7 @@
 
 mod check;
 mod circuit;
+mod depth_first;
 mod encode;
 mod engine;
 mod format;

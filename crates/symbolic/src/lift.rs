@@ -5,7 +5,7 @@
 //! is followed on the way, since it numbers threads by what happens, and the circuit before anything
 //! does.
 
-use crate::encode::{Choice, StopPart};
+use crate::encode::{Choice, Gate};
 use crate::{Encoding, Meaning, Property, Simulation, Witness, WitnessError};
 use mazurka_core::{Decision, Next, Operation, Schedule, System as _, ThreadId};
 use mazurka_model::Vm;
@@ -75,6 +75,20 @@ impl<'a> Follower<'a> {
         };
         let stops = &threads[number].stops;
         let stop = stops.iter().find(|stop| holds(stop.is_here)).expect("a thread is somewhere");
+        let passes = stop.passes.iter().filter(|pass| holds(pass.taken)).map(|pass| &pass.gate);
+        let mut gates = std::iter::once(&stop.gate).chain(passes);
+        gates.all(|gate| self.follow_gate(simulation, frame, number, gate))
+    }
+
+    /// Takes a step that is one of the machine, or a part of one of the circuit.
+    fn follow_gate(
+        &mut self,
+        simulation: &Simulation,
+        frame: usize,
+        number: usize,
+        gate: &Gate,
+    ) -> bool {
+        let holds = |lit| simulation.value(frame, lit);
         let Some(thread) = self.threads[number].filter(|_| !self.has_failed) else {
             return self.has_failed;
         };
@@ -82,18 +96,17 @@ impl<'a> Follower<'a> {
         if self.vm.is_to_begin(thread) {
             self.take(thread, Operation::Yield, 0);
         }
-        if !holds(stop.gate.counts) || self.has_failed {
+        if !holds(gate.counts) || self.has_failed {
             return true;
         }
         let Next::Enabled { operation, choices } = self.vm.next(thread) else { return false };
-        if let (Operation::Spawn(child), Choice::Started(started)) = (operation, &stop.gate.choice)
-        {
+        if let (Operation::Spawn(child), Choice::Started(started)) = (operation, &gate.choice) {
             let started = started.iter().find(|(is_it, _)| holds(*is_it));
             if let Some(&(_, number)) = started {
                 self.threads[number] = Some(child);
             }
         }
-        let choice = self.choice(simulation, frame, stop);
+        let choice = self.choice(simulation, frame, gate);
         if choice >= choices {
             return false;
         }
@@ -121,9 +134,9 @@ impl<'a> Follower<'a> {
     }
 
     /// Which alternative of the machine's step is taken.
-    fn choice(&self, simulation: &Simulation, frame: usize, stop: &StopPart) -> u32 {
+    fn choice(&self, simulation: &Simulation, frame: usize, gate: &Gate) -> u32 {
         let holds = |lit| simulation.value(frame, lit);
-        match &stop.gate.choice {
+        match &gate.choice {
             Choice::None | Choice::Started(_) => 0,
             Choice::Number(word) => {
                 let bits = word.bits().iter().enumerate();

@@ -5,15 +5,20 @@
 //! reached. A circuit that is made again with these constants has fewer cases to tell apart, and so
 //! more constants.
 
-use super::Encoder;
+use super::state::VarId;
+use super::{Constants, Encoder};
 use crate::{Lit, Node};
 
 /// Not known.
 const ANY: u8 = 2;
 
 impl Encoder<'_> {
-    /// For each variable, its bits that never change.
-    pub(super) fn constants(&self) -> Vec<Vec<Option<bool>>> {
+    /// For each variable, its bits that never change; and, of the bits that were made constants, those
+    /// that do change. `steady` has the next values of these.
+    pub(super) fn constants(
+        &self,
+        steady: &[((VarId, usize), Lit)],
+    ) -> (Constants, Vec<(VarId, usize)>) {
         let aig = &self.circuit.aig;
         let mut latches: Vec<u8> =
             self.circuit.latches.iter().map(|latch| latch.init.map_or(ANY, u8::from)).collect();
@@ -43,6 +48,12 @@ impl Encoder<'_> {
                 break;
             }
         }
+        let changes = |&((variable, bit), next): &((VarId, usize), Lit)| {
+            let constant = self.variables.word(variable).bits()[bit].constant();
+            (Some(value(&values, next) == 1) != constant || value(&values, next) == ANY)
+                .then_some((variable, bit))
+        };
+        let changing = steady.iter().filter_map(changes).collect();
         let known = |lit: Lit| match lit.constant() {
             Some(value) => Some(value),
             None => {
@@ -50,9 +61,12 @@ impl Encoder<'_> {
                 (latches[idx] != ANY).then_some(latches[idx] == 1)
             }
         };
+        // The numbers of stations may be others the next time.
+        let known = |it: usize, bit| if self.pcs.contains(&it) { None } else { known(bit) };
         let all = 0..self.variables.len();
-        all.map(|it| self.variables.word(it).bits().iter().map(|&bit| known(bit)).collect())
-            .collect()
+        let constants = all
+            .map(|it| self.variables.word(it).bits().iter().map(|&bit| known(it, bit)).collect());
+        (constants.collect(), changing)
     }
 }
 

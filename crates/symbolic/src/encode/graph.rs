@@ -15,6 +15,7 @@
 //! and is no basic block: the graph between two stops has no cycle, and is walked as a whole.
 
 use super::{Bounds, Refusal};
+use crate::depth_first::DepthFirst;
 use mazurka_model::analysis::PointsTo;
 use mazurka_model::{
     Access, Action, Callee, Edge, Expr, LocationId, Program, RegisterId, RoutineId, Span,
@@ -36,6 +37,10 @@ pub(crate) struct Thread {
     /// those into heads.
     points: Vec<Point>,
     numbers: FxHashMap<Point, usize>,
+    /// The numbers of all points in an order in which as many ways as possible go on, visible or not,
+    /// and the places of points in it.
+    passing: Vec<usize>,
+    passing_ranks: Vec<usize>,
     pub(crate) stops: Vec<Stop>,
     stop_numbers: FxHashMap<StopKind, StopId>,
     calls: FxHashMap<(ContextId, LocationId, usize, RoutineId), ContextId>,
@@ -152,6 +157,8 @@ impl Thread {
             n_registers: 0,
             points: Vec::new(),
             numbers: FxHashMap::default(),
+            passing: Vec::new(),
+            passing_ranks: Vec::new(),
             stops: Vec::new(),
             stop_numbers: FxHashMap::default(),
             calls: FxHashMap::default(),
@@ -192,6 +199,16 @@ impl Thread {
     /// The point at a place in the order of walks.
     pub(crate) fn point_at(&self, rank: usize) -> Point {
         self.points[rank]
+    }
+
+    /// The place of a point in the order of ways of all kinds.
+    pub(crate) fn passing_rank(&self, point: Point) -> usize {
+        self.passing_ranks[self.numbers[&point]]
+    }
+
+    /// The point at a place in the order of ways of all kinds.
+    pub(crate) fn passed_at(&self, rank: usize) -> Point {
+        self.points[self.passing[rank]]
     }
 
     /// All points.
@@ -426,42 +443,27 @@ impl Thread {
     }
 
     /// Finds the loops without a visible action, and puts all points into an order in which the
-    /// rest of the invisible ways go on.
+    /// rest of the invisible ways go on; and into another one for ways of all kinds.
     fn find_heads(&mut self, known: &Known<'_>) {
-        const NEW: u8 = 0;
-        const OPEN: u8 = 1;
-        const DONE: u8 = 2;
         let successors: Vec<Vec<usize>> =
             self.points.iter().map(|&point| self.invisible(known, point)).collect();
-        let mut marks = vec![NEW; self.points.len()];
-        let mut finished = Vec::new();
-        for root in 0..self.points.len() {
-            let mut path = if marks[root] == NEW { vec![(root, 0)] } else { Vec::new() };
-            marks[root] = marks[root].max(OPEN);
-            while let Some((at, next)) = path.last_mut() {
-                let Some(&successor) = successors[*at].get(*next) else {
-                    marks[*at] = DONE;
-                    finished.push(*at);
-                    path.pop();
-                    continue;
-                };
-                *next += 1;
-                match marks[successor] {
-                    NEW => {
-                        marks[successor] = OPEN;
-                        path.push((successor, 0));
-                    }
-                    OPEN => {
-                        let point = self.points[successor];
-                        self.stop(StopKind::Head(point));
-                    }
-                    _ => {}
-                }
-            }
+        let search = DepthFirst::of(&successors);
+        for &head in &search.heads {
+            let point = self.points[head];
+            self.stop(StopKind::Head(point));
         }
-        finished.reverse();
-        self.points = finished.iter().map(|&number| self.points[number]).collect();
+        self.points = search.order.iter().map(|&number| self.points[number]).collect();
         self.numbers = self.points.iter().enumerate().map(|(idx, &point)| (point, idx)).collect();
+        let successors: Vec<Vec<usize>> = self
+            .points
+            .iter()
+            .map(|&point| self.successors(known, point).iter().map(|it| self.numbers[it]).collect())
+            .collect();
+        self.passing = DepthFirst::of(&successors).order;
+        self.passing_ranks = vec![0; self.points.len()];
+        for (rank, &number) in self.passing.iter().enumerate() {
+            self.passing_ranks[number] = rank;
+        }
     }
 
     /// Where the invisible edges of a point lead.

@@ -157,7 +157,7 @@ impl Encoder<'_> {
         };
         let routine = it.contexts[point.context].routine;
         let number = self.block_numbers[&(routine, point.location, edge)];
-        let size = self.sizes.get(&site).copied().unwrap_or(0);
+        let size = self.plan.sizes.get(&site).copied().unwrap_or(0);
         let objects = (0..n_blocks).map(|count| {
             let name = format!("block {count} of {thread}.{}.{}", point.context, point.location.0);
             let pointer = self.next_number();
@@ -406,6 +406,9 @@ impl Encoder<'_> {
 
     /// Notes what a step touches.
     pub(super) fn touch(&mut self, state: &State, targets: &[Target], is_write: bool) {
+        if !state.passed.contains(&None) {
+            return;
+        }
         for target in targets {
             if !self.objects[target.object].is_shared {
                 continue;
@@ -414,7 +417,8 @@ impl Encoder<'_> {
                 let is_it = self.circuit.aig.and(state.condition, is_it);
                 let bytes = offset..offset + target.size as usize;
                 let cell = Cell::Object(target.object);
-                self.touches.push(Touch { cell, bytes, when: is_it, is_write });
+                let is_locking = false;
+                self.touches.push(Touch { cell, bytes, when: is_it, is_write, is_locking });
             }
         }
     }
@@ -439,4 +443,6 @@ pub(crate) struct Touch {
     /// In which states.
     pub(crate) when: Lit,
     pub(crate) is_write: bool,
+    /// Whether that is a mutex which is taken or given back.
+    pub(crate) is_locking: bool,
 }

@@ -3,9 +3,11 @@
 //! The meaning is that of `model::Vm`, to the bytes of everything that threads synchronise on, but
 //! for barriers: those count rounds, so that no division is needed.
 
-use super::graph::{Point, StopKind};
+use super::graph::{Point, StopId, StopKind};
+use super::interference::Release;
 use super::memory::{Cell, Target};
 use super::state::State;
+use super::walk::Pace;
 use super::{Choice, Encoder, Fault, Limit};
 use crate::{Lit, Word};
 use mazurka_model::{
@@ -29,8 +31,34 @@ impl Gate {
         Self { is_open, counts: Lit::TRUE, choice: Choice::None }
     }
 
+    /// The threads that may be started.
+    pub(crate) fn started(&self) -> impl Iterator<Item = usize> + '_ {
+        let started = match &self.choice {
+            Choice::Started(started) => &started[..],
+            _ => &[],
+        };
+        started.iter().filter(|(is_it, _)| *is_it != Lit::FALSE).map(|&(_, child)| child)
+    }
+
     pub(super) const OPEN: Self =
         Self { is_open: Lit::TRUE, counts: Lit::TRUE, choice: Choice::None };
+}
+
+/// Where an action leads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Destination {
+    Point(Point),
+    Stop(StopId),
+}
+
+/// What a step does to mutexes and threads for certain.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Effects {
+    /// The mutex that it takes, and without which there is no step.
+    pub(crate) acquires: Option<usize>,
+    pub(crate) releases: Release,
+    /// The thread without whose end there is no step.
+    pub(crate) joins: Option<usize>,
 }
 
 /// The parts of a mutex.
@@ -50,35 +78,57 @@ impl Encoder<'_> {
         number: usize,
         edge: &Edge,
         is_second: bool,
+        mut state: State,
     ) -> Gate {
+        self.at = self.threads[self.thread].passing_rank(point);
+        self.pace = self.first_pace();
+        let (gate, to) = self.act(point, number, edge, is_second, &mut state);
+        self.come_to(to, state);
+        self.walk_on();
+        gate
+    }
+
+    /// Comes to where an action leads.
+    pub(super) fn come_to(&mut self, to: Destination, state: State) {
+        match to {
+            Destination::Point(point) => self.go(point, state),
+            Destination::Stop(stop) => self.end(stop, state),
+        }
+    }
+
+    /// Carries out a visible action.
+    pub(super) fn act(
+        &mut self,
+        point: Point,
+        number: usize,
+        edge: &Edge,
+        is_second: bool,
+        state: &mut State,
+    ) -> (Gate, Destination) {
         self.context = point.context;
         self.span = edge.span;
-        let mut state = State::new();
         let mut goes_on = Point { location: edge.to, ..point };
         let it = &self.threads[self.thread];
         let second = it.stop_at(StopKind::Edge { point, edge: number, is_second: true });
         let gate = match &edge.action {
-            Action::Spawn { routine, arguments, to } => {
-                self.spawn(&mut state, routine, arguments, *to)
-            }
-            Action::Join { process, to } => self.join(&mut state, process, *to),
+            Action::Spawn { routine, arguments, to } => self.spawn(state, routine, arguments, *to),
+            Action::Join { process, to } => self.join(state, process, *to),
             Action::Wait { condvar, mutex } if !is_second => {
-                let gate = self.wait(&mut state, condvar, mutex);
-                self.end(second.expect("a wait has two steps"), state);
-                return gate;
+                let gate = self.wait(state, condvar, mutex);
+                return (gate, Destination::Stop(second.expect("a wait has two steps")));
             }
-            Action::Wait { condvar, mutex } => self.reacquire(&mut state, condvar, mutex),
+            Action::Wait { condvar, mutex } => self.reacquire(state, condvar, mutex),
             Action::BarrierWait(barrier, to) if !is_second => {
-                self.arrive(&mut state, barrier, *to);
-                self.end(second.expect("a barrier has two steps"), state);
-                return Gate::OPEN;
+                self.arrive(state, barrier, *to);
+                let second = second.expect("a barrier has two steps");
+                return (Gate::OPEN, Destination::Stop(second));
             }
-            Action::BarrierWait(barrier, _) => self.leave(&mut state, barrier),
+            Action::BarrierWait(barrier, _) => self.leave(state, barrier),
             Action::AtomicBegin => {
                 goes_on.n_atomic += 1;
                 Gate::OPEN
             }
-            Action::Choose { to, low, high } => self.choose(&mut state, *to, *low, *high),
+            Action::Choose { to, low, high } => self.choose(state, *to, *low, *high),
             Action::Yield => Gate::OPEN,
             Action::Load { .. }
             | Action::Store { .. }
@@ -91,18 +141,14 @@ impl Encoder<'_> {
                     // With data races allowed, others may come in between.
                     self.refuse("copying what other threads may use, byte by byte", self.span);
                 }
-                self.access(&mut state, &edge.action);
+                self.access(state, &edge.action);
                 let counts = self.is_step_of_machine(&edge.action);
                 Gate { counts: counts.into(), ..Gate::OPEN }
             }
-            Action::Await { to, from, ty, until } => {
-                self.wait_for(&mut state, *to, from, *ty, until)
-            }
-            action => self.synchronise(&mut state, action),
+            Action::Await { to, from, ty, until } => self.wait_for(state, *to, from, *ty, until),
+            action => self.synchronise(state, action),
         };
-        self.go(goes_on, state);
-        self.walk_on();
-        gate
+        (gate, Destination::Point(goes_on))
     }
 
     /// Carries out an access to memory.
@@ -238,7 +284,7 @@ impl Encoder<'_> {
         match action {
             Action::Lock { mutex, to } => {
                 let mutex = self.mutex(state, mutex);
-                self.acquired = self.lock_at(&mutex.at);
+                self.effects.acquires = self.lock_at(&mutex.at);
                 let is_there = state.condition;
                 let aig = &mut self.circuit.aig;
                 let tells = aig.equals_number(&mutex.kind, 2);
@@ -262,6 +308,7 @@ impl Encoder<'_> {
             }
             Action::Unlock { mutex, to } => {
                 let mutex = self.mutex(state, mutex);
+                self.effects.releases = self.release_at(&mutex.at);
                 let me = self.me();
                 let aig = &mut self.circuit.aig;
                 let tells = aig.equals_number(&mutex.kind, 2);
@@ -362,7 +409,9 @@ impl Encoder<'_> {
     }
 
     fn mutex(&mut self, state: &mut State, place: &Place) -> Mutex {
+        let n_touches = self.touches.len();
         let at = self.resolve(state, place, Sync::Mutex.bytes(), true);
+        self.touches[n_touches..].iter_mut().for_each(|touch| touch.is_locking = true);
         let owner = self.read(state, &at, 0, 1);
         let is_free = self.is_zero(&owner);
         let is_mine = self.circuit.aig.equal(&owner, &self.me());
@@ -374,12 +423,17 @@ impl Encoder<'_> {
     fn lock_at(&mut self, at: &[Target]) -> Option<usize> {
         let [target] = at else { return None };
         let offset = target.offset.value()? as usize;
-        let owner = self.objects[target.object].bytes[offset];
-        let known = self.locks.iter().position(|&lock| lock == owner);
+        let lock = (target.object, offset);
+        let known = self.locks.iter().position(|&it| it == lock);
         Some(known.unwrap_or_else(|| {
-            self.locks.push(owner);
+            self.locks.push(lock);
             self.locks.len() - 1
         }))
+    }
+
+    /// The mutex that is given back there.
+    fn release_at(&mut self, at: &[Target]) -> Release {
+        self.lock_at(at).map_or(Release::Any, Release::One)
     }
 
     fn write_mutex(
@@ -483,6 +537,7 @@ impl Encoder<'_> {
 
     fn wait(&mut self, state: &mut State, condvar: &Place, mutex: &Place) -> Gate {
         let mutex = self.mutex(state, mutex);
+        self.effects.releases = self.release_at(&mutex.at);
         let at = self.resolve(state, condvar, Sync::Condvar.bytes(), true);
         let fault = Fault::new(ViolationKind::Assertion, "a mutex is given to a wait, unheld");
         self.fault(state, mutex.is_mine, fault);
@@ -496,7 +551,7 @@ impl Encoder<'_> {
 
     fn reacquire(&mut self, state: &mut State, condvar: &Place, mutex: &Place) -> Gate {
         let mutex = self.mutex(state, mutex);
-        self.acquired = self.lock_at(&mutex.at);
+        self.effects.acquires = self.lock_at(&mutex.at);
         let at = self.resolve(state, condvar, Sync::Condvar.bytes(), false);
         let is_there = state.condition;
         let sleeps = self.sleepers(state, &at).bits()[self.thread];
@@ -601,8 +656,15 @@ impl Encoder<'_> {
                 }
                 self.touch_cell(&begun, Cell::Born(child), Lit::TRUE, true);
                 self.push_frame(&mut begun, child, context, &arguments);
+                self.know_first(&mut begun, child);
                 started.push((is_it, child));
-                states.extend(self.run_up(child, root, begun));
+                let begun = self.run_up(child, root, begun);
+                for (&variable, word) in begun.iter().flat_map(|begun| &begun.changed) {
+                    if state.changed.get(&variable) != Some(word) {
+                        self.births.insert(((self.thread, self.station), variable));
+                    }
+                }
+                states.extend(begun);
             }
         }
         let is_one = self.circuit.aig.any(started.iter().map(|(is_it, _)| *is_it));
@@ -636,9 +698,13 @@ impl Encoder<'_> {
         let n_before = (self.touches.len(), self.faults.len(), self.limits.len());
         let (pending, ends) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.ends));
         let (thread, context, span) = (self.thread, self.context, self.span);
+        let (pace, at) = (self.pace, self.at);
         self.thread = child;
-        self.walk(it.begin(self.known.program, root), begun.clone());
+        // What is touched on the way is asked, whether the thread that begins it has passed something or not.
+        let first = begun.seen_from(None);
+        self.walk(it.begin(self.known.program, root), first, Pace::Stopping);
         (self.thread, self.context, self.span) = (thread, context, span);
+        (self.pace, self.at) = (pace, at);
         self.pending = pending;
         let reached = std::mem::replace(&mut self.ends, ends);
         let is_quiet = n_before == (self.touches.len(), self.faults.len(), self.limits.len());
@@ -646,9 +712,15 @@ impl Encoder<'_> {
         self.faults.truncate(n_before.1);
         self.limits.truncate(n_before.2);
         let begin = it.stop_at(StopKind::Begin(root)).expect("roots begin somewhere");
-        let reached = if is_quiet { reached } else { vec![(begin, begun)] };
-        self.born_at[child].extend(reached.iter().map(|(stop, _)| *stop));
-        reached.into_iter().map(|(stop, state)| self.at_stop(child, None, stop, state)).collect()
+        let reached = if is_quiet { reached } else { vec![(begin, begun.clone())] };
+        let mut states = Vec::new();
+        for (stop, mut state) in reached {
+            state.passed.clone_from(&begun.passed);
+            let (station, state) = self.at_stop(child, None, stop, state);
+            self.born_at[child].insert(station);
+            states.push(state);
+        }
+        states
     }
 
     /// The threads that a number may mean, and whether somebody may join the one it does.
@@ -674,6 +746,10 @@ impl Encoder<'_> {
         let number = self.eval(state, process);
         let threads = self.joinable(state, &number);
         let is_good = state.condition;
+        let others = threads.iter().filter(|(it, when)| *it != self.thread && *when != Lit::FALSE);
+        let others: Vec<usize> = others.map(|(it, _)| *it).collect();
+        // Nobody gets past the end of itself.
+        self.effects.joins = if let [only] = others[..] { Some(only) } else { None };
         let mut has_ended = Vec::new();
         let mut results = Vec::new();
         for (thread, is_it) in threads {

@@ -1,7 +1,9 @@
 //! What a thread knows on its way through a step: the variables it has changed, as circuits.
 
+use super::station::StationId;
 use crate::{Aig, Circuit, Lit, Word};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// A variable of the program as a whole, by its number.
 pub(crate) type VarId = usize;
@@ -17,6 +19,7 @@ struct Variable {
     word: Word,
     /// Whether its bits are latches, but for those that are known.
     is_kept: bool,
+    init: u64,
 }
 
 impl Variables {
@@ -34,14 +37,14 @@ impl Variables {
             None => circuit.latch(format!("{name}.{bit}"), Some(init >> bit & 1 == 1)),
         });
         let word = Word::from(bits.collect::<Vec<_>>());
-        self.all.push(Variable { word, is_kept: true });
+        self.all.push(Variable { word, is_kept: true, init });
         self.all.len() - 1
     }
 
     /// A variable that has this value before every step.
     pub(crate) fn add_constant(&mut self, width: usize, value: u64) -> VarId {
         let word = Word::constant(width, value);
-        self.all.push(Variable { word, is_kept: false });
+        self.all.push(Variable { word, is_kept: false, init: value });
         self.all.len() - 1
     }
 
@@ -52,6 +55,11 @@ impl Variables {
     /// The value before the step.
     pub(crate) fn word(&self, variable: VarId) -> &Word {
         &self.all[variable].word
+    }
+
+    /// The value before the first step.
+    pub(crate) fn init(&self, variable: VarId) -> u64 {
+        self.all[variable].init
     }
 
     /// Whether it is kept at all.
@@ -66,16 +74,31 @@ pub(crate) struct State {
     /// When the step takes this way.
     pub(crate) condition: Lit,
     pub(crate) changed: BTreeMap<VarId, Word>,
+    /// What is known of variables before the step.
+    known: Rc<BTreeMap<VarId, Word>>,
+    /// The stations that were passed last; none if it may still be the station that the step is from.
+    pub(crate) passed: BTreeSet<Option<StationId>>,
 }
 
 impl State {
-    /// Before a step.
-    pub(crate) fn new() -> Self {
-        Self { condition: Lit::TRUE, changed: BTreeMap::new() }
+    /// Before a step where these variables have these values.
+    pub(crate) fn new(variables: &Variables, facts: &BTreeMap<VarId, u64>) -> Self {
+        let known = facts.iter().map(|(&variable, &value)| {
+            (variable, Word::constant(variables.word(variable).width(), value))
+        });
+        let known = Rc::new(known.collect());
+        let passed = BTreeSet::from([None]);
+        Self { condition: Lit::TRUE, changed: BTreeMap::new(), known, passed }
     }
 
     pub(crate) fn get(&self, variables: &Variables, variable: VarId) -> Word {
-        self.changed.get(&variable).unwrap_or_else(|| variables.word(variable)).clone()
+        let word = self.changed.get(&variable).or_else(|| self.known.get(&variable));
+        word.unwrap_or_else(|| variables.word(variable)).clone()
+    }
+
+    /// What is known of a variable before the step.
+    pub(crate) fn known(&self, variable: VarId) -> Option<&Word> {
+        self.known.get(&variable)
     }
 
     pub(crate) fn set(&mut self, variable: VarId, word: Word) {
@@ -96,10 +119,15 @@ impl State {
         self.set(variable, new);
     }
 
+    /// The same way, seen from a station that it passes, or from where the step begins.
+    pub(crate) fn seen_from(&self, station: Option<StationId>) -> Self {
+        Self { passed: BTreeSet::from([station]), ..self.clone() }
+    }
+
     /// The same way, where a condition is true.
     pub(crate) fn only_if(&self, aig: &mut Aig, condition: Lit) -> Self {
         let condition = aig.and(self.condition, condition);
-        Self { condition, changed: self.changed.clone() }
+        Self { condition, ..self.clone() }
     }
 
     /// Either this way or another one; never both.
@@ -113,6 +141,8 @@ impl State {
             let (yes, no) = (self.get(variables, variable), other.get(variables, variable));
             changed.insert(variable, aig.mux(self.condition, &yes, &no));
         }
-        Self { condition: aig.or(self.condition, other.condition), changed }
+        let condition = aig.or(self.condition, other.condition);
+        let passed = &self.passed | &other.passed;
+        Self { condition, changed, known: self.known, passed }
     }
 }

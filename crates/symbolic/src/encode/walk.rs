@@ -6,25 +6,42 @@
 use super::graph::{ENDED, Point, STUCK, StopId, StopKind, may_be_atomic};
 use super::memory::{Cell, ObjectKind, Site};
 use super::state::State;
-use super::{Encoder, Fault, Limit};
+use super::station::StationId;
+use super::{Encoder, Fault, Limit, Pass};
 use crate::{Lit, Word};
 use mazurka_model::{
     Action, Branching, Callee, Edge, Expr, Place, Pointer, RegisterId, RoutineId, Sync, Type,
     ViolationKind,
 };
 
+/// Whether a walk goes on where nobody could disturb it, or stops at the next stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Pace {
+    Passing,
+    Stopping,
+}
+
 impl Encoder<'_> {
     /// Walks from a point, whatever stop may be there, until nothing is left to walk.
-    pub(super) fn walk(&mut self, from: Point, state: State) {
-        let rank = self.threads[self.thread].rank(from);
-        self.pending.insert(rank, state);
+    pub(super) fn walk(&mut self, from: Point, state: State, pace: Pace) {
+        let it = &self.threads[self.thread];
+        let rank = match pace {
+            Pace::Passing => it.passing_rank(from),
+            Pace::Stopping => it.rank(from),
+        };
+        self.pending.insert((pace, rank), state);
         self.walk_on();
     }
 
     /// Walks until nothing is left to walk.
     pub(super) fn walk_on(&mut self) {
-        while let Some((rank, state)) = self.pending.pop_first() {
-            let point = self.threads[self.thread].point_at(rank);
+        while let Some(((pace, rank), state)) = self.pending.pop_first() {
+            let it = &self.threads[self.thread];
+            let point = match pace {
+                Pace::Passing => it.passed_at(rank),
+                Pace::Stopping => it.point_at(rank),
+            };
+            self.pace = pace;
             self.pass(point, state);
         }
     }
@@ -39,12 +56,17 @@ impl Encoder<'_> {
             self.end(stop, state);
             return;
         }
-        let rank = it.rank(point);
-        let state = match self.pending.remove(&rank) {
+        // A way that goes back ends at the next stop, so that every loop has one.
+        let goes_on = it.passing_rank(point) > self.at;
+        let key = match self.pace {
+            Pace::Passing if goes_on => (Pace::Passing, it.passing_rank(point)),
+            _ => (Pace::Stopping, it.rank(point)),
+        };
+        let state = match self.pending.remove(&key) {
             Some(other) => state.or(&mut self.circuit.aig, &self.variables, other),
             None => state,
         };
-        self.pending.insert(rank, state);
+        self.pending.insert(key, state);
     }
 
     /// Comes to a stop.
@@ -60,6 +82,7 @@ impl Encoder<'_> {
         let threads = self.threads;
         let it = &threads[self.thread];
         self.context = point.context;
+        self.at = it.passing_rank(point);
         if it.is_end(program, point) {
             self.return_from(point, state, None);
             return;
@@ -83,7 +106,10 @@ impl Encoder<'_> {
             if it.is_visible(&self.known, point, edge) {
                 let kind = StopKind::Edge { point, edge: number, is_second: false };
                 let stop = it.stop_at(kind).expect("visible edges are stops");
-                self.end(stop, taken);
+                match self.passed_station(stop, &edge.action, &taken) {
+                    Some(station) => self.pass_stop(point, number, edge, (stop, station), taken),
+                    None => self.end(stop, taken),
+                }
             } else {
                 self.pass_edge(point, number, edge, taken);
             }
@@ -93,6 +119,38 @@ impl Encoder<'_> {
             Lit::FALSE,
             Fault::new(ViolationKind::InvalidEnd, "a thread has no way to go on"),
         );
+    }
+
+    /// The station at which a thread need not stop, since nobody could disturb the step from there.
+    fn passed_station(&self, stop: StopId, action: &Action, state: &State) -> Option<StationId> {
+        let merging = self.plan.merging.as_ref().filter(|_| self.pace == Pace::Passing)?;
+        if matches!(action, Action::Choose { .. }) {
+            return None;
+        }
+        let facts = self.facts(self.thread, stop, state);
+        let station = self.stations.find(self.thread, stop, &facts)?;
+        merging.passable.contains(&(self.thread, station)).then_some(station)
+    }
+
+    /// Takes the step from a stop as a part of the step before; stops where that is not possible.
+    fn pass_stop(
+        &mut self,
+        point: Point,
+        number: usize,
+        edge: &Edge,
+        (stop, station): (StopId, StationId),
+        state: State,
+    ) {
+        let mut passed = state.seen_from(Some(station));
+        let effects = self.effects;
+        let (gate, to) = self.act(point, number, edge, false, &mut passed);
+        self.effects = effects;
+        let waits = state.only_if(&mut self.circuit.aig, !gate.is_open);
+        self.end(stop, waits);
+        passed.condition = self.circuit.aig.and(passed.condition, gate.is_open);
+        let taken = self.circuit.aig.and(state.condition, gate.is_open);
+        self.passes.push(Pass { taken, gate });
+        self.come_to(to, passed);
     }
 
     /// Carries out an invisible action and goes on behind it.
@@ -276,10 +334,10 @@ impl Encoder<'_> {
         }
         for number in 0..routine.objects.len() {
             let frame = self.frames[&(thread, context, number as u32)];
+            let is_live = self.objects[frame].is_live.expect("frames come and go");
             for byte in self.objects[frame].bytes.clone() {
                 state.set(byte, Word::constant(8, 0));
             }
-            let is_live = self.objects[frame].is_live.expect("frames come and go");
             state.set(is_live, Word::constant(1, 1));
         }
     }
@@ -288,6 +346,10 @@ impl Encoder<'_> {
         let routine = self.threads[self.thread].contexts[context].routine;
         for number in 0..self.known.program.routine(routine).objects.len() {
             let frame = self.frames[&(self.thread, context, number as u32)];
+            // Nobody reads it any more: states that differ in nothing else are one.
+            for byte in self.objects[frame].bytes.clone() {
+                state.set(byte, Word::constant(8, 0));
+            }
             let is_live = self.objects[frame].is_live.expect("frames come and go");
             state.set(is_live, Word::constant(1, 0));
         }
@@ -325,6 +387,7 @@ impl Encoder<'_> {
         if state.condition == Lit::FALSE {
             return;
         }
+        self.fails(&state);
         self.limits.push((limit, state.condition));
         state.set(self.excused, Word::constant(1, 1));
         self.end(STUCK, state);
@@ -351,7 +414,7 @@ impl Encoder<'_> {
         };
         let known = self.wanted_sizes.entry(site).or_default();
         *known = (*known).max(wanted);
-        let has = self.sizes.get(&site).copied().unwrap_or(0);
+        let has = self.plan.sizes.get(&site).copied().unwrap_or(0);
         let is_beyond = self.circuit.aig.less(&Word::constant(64, has.into()), &word, false);
         let beyond = state.only_if(&mut self.circuit.aig, is_beyond);
         self.limit(beyond, Limit::BlockBytes(has, span));

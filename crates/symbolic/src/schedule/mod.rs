@@ -22,6 +22,11 @@ pub trait Scheduler {
     /// What it is called on the command line.
     fn name(&self) -> &'static str;
 
+    /// Whether steps that nobody could disturb are to be parts of the step before.
+    fn merges(&self) -> bool {
+        false
+    }
+
     /// Adds its constraints to a circuit.
     fn constrain(&self, encoding: &mut Encoding);
 }

@@ -6,8 +6,8 @@
 //!
 //! | paper                        | here                                                |
 //! |------------------------------|-----------------------------------------------------|
-//! | touch-now(T, x)              | [`Touches::now`]                                    |
-//! | touch-now-later(T, x)        | [`Touches::later`]                                  |
+//! | touch-now(T, x)              | [`now`]                                             |
+//! | touch-now-later(T, x)        | [`later`]                                           |
 //! | conflict_i(j)                | [`conflicts`]                                       |
 //! | the closures J_i             | [`closures`]                                        |
 //! | the smallest J, cstub        | [`restrict`]                                        |
@@ -20,7 +20,8 @@
 //! of the thread that it joins, or its own birth.
 
 use super::Scheduler;
-use crate::encode::{Cell, ThreadPart};
+use crate::depth_first::DepthFirst;
+use crate::encode::{Byte, ThreadPart, Touches};
 use crate::{Aig, Encoding, Lit, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,105 +35,53 @@ impl Scheduler for Stubborn {
     }
 
     fn constrain(&self, encoding: &mut Encoding) {
-        let touches: Vec<_> = encoding.threads.iter().map(Touches::of).collect();
-        let Encoding { circuit, threads, .. } = encoding;
+        let Encoding { circuit, threads, touches, .. } = encoding;
         let conflicts = conflicts(&mut circuit.aig, threads, |aig, i, j| {
-            let now = touches[i].now(aig, &threads[i]);
-            let later = touches[j].later(aig, &threads[j], |_| true);
+            let now = now(aig, &threads[i]);
+            let later = later(aig, &touches[j], &threads[j], |_| true);
             meet(aig, &now, &later)
         });
         restrict(encoding, conflicts);
     }
 }
 
-/// A byte of memory, or something else that threads wait for.
-pub(super) type Byte = (Cell, usize);
-
 /// For each byte, whether it is read and whether it is written.
 pub(super) type Bytes = BTreeMap<Byte, [Lit; 2]>;
 
-/// What a thread touches at each of its stops.
-pub(super) struct Touches {
-    /// For each stop, the bytes that its step may read and may write.
-    steps: Vec<[BTreeSet<Byte>; 2]>,
+/// What a thread would touch in the step that is next.
+pub(super) fn now(aig: &mut Aig, thread: &ThreadPart) -> Bytes {
+    let mut now: BTreeMap<Byte, [Vec<Lit>; 2]> = BTreeMap::new();
+    for stop in &thread.stops {
+        for touch in &stop.touches {
+            let when = aig.and(stop.is_here, touch.when);
+            if when == Lit::FALSE {
+                continue;
+            }
+            for byte in touch.bytes.clone() {
+                let entry = now.entry((touch.cell, byte)).or_default();
+                entry[usize::from(touch.is_write)].push(when);
+            }
+        }
+    }
+    now.into_iter().map(|(byte, lits)| (byte, lits.map(|lits| aig.any(lits)))).collect()
 }
 
-impl Touches {
-    pub(super) fn of(thread: &ThreadPart) -> Self {
-        let step = |touches: &[crate::encode::Touch]| {
-            let mut step = [BTreeSet::new(), BTreeSet::new()];
-            for touch in touches.iter().filter(|touch| touch.when != Lit::FALSE) {
-                let bytes = touch.bytes.clone().map(|byte| (touch.cell, byte));
-                step[usize::from(touch.is_write)].extend(bytes);
-            }
-            step
-        };
-        Self { steps: thread.stops.iter().map(|stop| step(&stop.touches)).collect() }
-    }
-
-    /// What the thread would touch in the step that is next.
-    pub(super) fn now(&self, aig: &mut Aig, thread: &ThreadPart) -> Bytes {
-        let mut now: BTreeMap<Byte, [Vec<Lit>; 2]> = BTreeMap::new();
-        for stop in &thread.stops {
-            for touch in &stop.touches {
-                let when = aig.and(stop.is_here, touch.when);
-                if when == Lit::FALSE {
-                    continue;
-                }
-                for byte in touch.bytes.clone() {
-                    let entry = now.entry((touch.cell, byte)).or_default();
-                    entry[usize::from(touch.is_write)].push(when);
-                }
+/// What a thread may touch from where it is on, on ways that lead through these stations alone.
+pub(super) fn later(
+    aig: &mut Aig,
+    touches: &Touches,
+    thread: &ThreadPart,
+    is_passable: impl Fn(usize) -> bool,
+) -> Bytes {
+    let mut later: BTreeMap<Byte, [Vec<Lit>; 2]> = BTreeMap::new();
+    for (stop, future) in thread.stops.iter().zip(touches.futures(is_passable)) {
+        for (kind, bytes) in future.into_iter().enumerate() {
+            for byte in bytes {
+                later.entry(byte).or_default()[kind].push(stop.is_here);
             }
         }
-        now.into_iter().map(|(byte, lits)| (byte, lits.map(|lits| aig.any(lits)))).collect()
     }
-
-    /// What the thread may touch from where it is on, on ways that lead through these stops alone.
-    pub(super) fn later(
-        &self,
-        aig: &mut Aig,
-        thread: &ThreadPart,
-        is_passable: impl Fn(usize) -> bool,
-    ) -> Bytes {
-        let mut later: BTreeMap<Byte, [Vec<Lit>; 2]> = BTreeMap::new();
-        let futures = self.futures(thread, is_passable);
-        for (stop, future) in thread.stops.iter().zip(futures) {
-            for (kind, bytes) in future.into_iter().enumerate() {
-                for byte in bytes {
-                    later.entry(byte).or_default()[kind].push(stop.is_here);
-                }
-            }
-        }
-        later.into_iter().map(|(byte, lits)| (byte, lits.map(|lits| aig.any(lits)))).collect()
-    }
-
-    /// For each stop, the bytes that may be touched from there on.
-    fn futures(
-        &self,
-        thread: &ThreadPart,
-        is_passable: impl Fn(usize) -> bool,
-    ) -> Vec<[BTreeSet<Byte>; 2]> {
-        let nothing = || [BTreeSet::new(), BTreeSet::new()];
-        let mut futures: Vec<_> = (0..self.steps.len())
-            .map(|stop| if is_passable(stop) { self.steps[stop].clone() } else { nothing() })
-            .collect();
-        let mut has_changed = true;
-        while has_changed {
-            has_changed = false;
-            for stop in (0..futures.len()).filter(|&stop| is_passable(stop)) {
-                for &next in &thread.stops[stop].next {
-                    for kind in [0, 1] {
-                        let more: Vec<Byte> =
-                            futures[next][kind].difference(&futures[stop][kind]).copied().collect();
-                        has_changed |= !more.is_empty();
-                        futures[stop][kind].extend(more);
-                    }
-                }
-            }
-        }
-        futures
-    }
+    later.into_iter().map(|(byte, lits)| (byte, lits.map(|lits| aig.any(lits)))).collect()
 }
 
 /// Whether something is written on one side and touched on the other.
@@ -168,36 +117,9 @@ pub(super) fn conflicts(
 
 /// Stops such that every cycle of the thread goes through one; and where it keeps others from moving.
 fn sticky(thread: &ThreadPart) -> BTreeSet<usize> {
-    const NEW: u8 = 0;
-    const OPEN: u8 = 1;
-    const DONE: u8 = 2;
-    let stops = &thread.stops;
-    let mut sticky: BTreeSet<usize> =
-        (0..stops.len()).filter(|&stop| stops[stop].is_alone).collect();
-    let mut marks = vec![NEW; stops.len()];
-    for root in 0..stops.len() {
-        let mut path = if marks[root] == NEW { vec![(root, 0)] } else { Vec::new() };
-        marks[root] = marks[root].max(OPEN);
-        while let Some((at, next)) = path.last_mut() {
-            let Some(&successor) = stops[*at].next.get(*next) else {
-                marks[*at] = DONE;
-                path.pop();
-                continue;
-            };
-            *next += 1;
-            match marks[successor] {
-                NEW => {
-                    marks[successor] = OPEN;
-                    path.push((successor, 0));
-                }
-                OPEN => {
-                    sticky.insert(successor);
-                }
-                _ => {}
-            }
-        }
-    }
-    sticky
+    let next: Vec<_> = thread.stops.iter().map(|stop| &stop.next[..]).collect();
+    let alone = (0..thread.stops.len()).filter(|&stop| thread.stops[stop].is_alone);
+    DepthFirst::of(&next).heads.into_iter().chain(alone).collect()
 }
 
 /// The reflexive and transitive closure of the conflicts.

@@ -7,7 +7,7 @@
 //! |--------------------------------------|--------------------------------------------------|
 //! | lockPred(π), AP                      | the stops that take a lock are no way            |
 //! | CLP(T, s), who owns which locks      | [`Lock::owner`](crate::encode::Lock)             |
-//! | touch-now-later-LS                   | [`Touches::later`], for each lock                |
+//! | touch-now-later-LS                   | [`later`], for each lock                         |
 //!
 //! Differs: for several locks that a thread holds, what another one can reach without each of them is
 //! intersected. That may be more than what it can reach without all of them, and never less. Locks are
@@ -15,7 +15,7 @@
 //! As in Algo3, only threads that can move are protected by what they hold.
 
 use super::Scheduler;
-use super::stubborn::{Bytes, Touches, conflicts, meet, restrict};
+use super::stubborn::{Bytes, conflicts, later, meet, now, restrict};
 use crate::{Encoding, Lit};
 
 /// Stubborn sets with lock acquisition patterns.
@@ -27,14 +27,17 @@ impl Scheduler for Transactions {
         "transactions"
     }
 
+    fn merges(&self) -> bool {
+        true
+    }
+
     fn constrain(&self, encoding: &mut Encoding) {
-        let touches: Vec<_> = encoding.threads.iter().map(Touches::of).collect();
-        let Encoding { circuit, threads, locks, .. } = encoding;
+        let Encoding { circuit, threads, touches, locks, .. } = encoding;
         let aig = &mut circuit.aig;
         let all: Vec<Bytes> = touches
             .iter()
             .zip(&*threads)
-            .map(|(touches, thread)| touches.later(aig, thread, |_| true))
+            .map(|(touches, thread)| later(aig, touches, thread, |_| true))
             .collect();
         // For each thread and each lock, what it can reach without taking that.
         let without: Vec<Vec<Bytes>> = touches
@@ -42,13 +45,13 @@ impl Scheduler for Transactions {
             .zip(&*threads)
             .map(|(touches, thread)| {
                 let of_lock = |lock: usize, aig: &mut crate::Aig| {
-                    touches.later(aig, thread, |stop| thread.stops[stop].acquires != Some(lock))
+                    later(aig, touches, thread, |station| !touches.needs(station, lock))
                 };
                 (0..locks.len()).map(|lock| of_lock(lock, aig)).collect()
             })
             .collect();
         let conflicts = conflicts(aig, threads, |aig, i, j| {
-            let now = touches[i].now(aig, &threads[i]);
+            let now = now(aig, &threads[i]);
             let mut later = all[j].clone();
             for (lock, without) in locks.iter().zip(&without[j]) {
                 let is_owner = aig.equals_number(&lock.owner, i as u64 + 1);

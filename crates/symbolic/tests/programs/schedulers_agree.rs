@@ -201,13 +201,16 @@ const FIGURE_1: &str = "r=0; acq(0); x=1; rel(0); r=4 | z=5; acq(0); x=2; rel(0)
 
 #[test]
 fn figure_1_no_switch_before_3a_while_the_other_thread_needs_the_lock() {
+    // T1 is at 3a, T2 has not begun.
+    assert_eq!(allowed(FIGURE_1, Schedule::Transactions, &[0, 0]), [0]);
     // The first step of a thread leads to its first operation: T1 is at 3a, T2 at 1b.
     let at_3a = [0, 0, 1];
     assert_eq!(allowed(FIGURE_1, Schedule::Interleaving, &at_3a), [0, 1]);
     assert_ne!(allowed(FIGURE_1, Schedule::Stubborn, &at_3a), [0]);
     assert_eq!(allowed(FIGURE_1, Schedule::Transactions, &at_3a), [0]);
-    // T2 is at 5b, outside of the lock: the two accesses to `x` interfere.
-    let at_5b = [1, 1, 1, 1, 1, 0, 0];
+    // T2 is at 5b, outside of the lock: the two accesses to `x` interfere. Its first step has led to the
+    // lock, since nobody else uses `z`, and its second one through all that is done under the lock.
+    let at_5b = [1, 1, 0, 0];
     assert_eq!(allowed(FIGURE_1, Schedule::Transactions, &at_5b), [0, 1]);
 }
 
