@@ -235,7 +235,8 @@ impl<'a, S: System> Explorer<'a, S> {
     fn round(&self, make: &(impl Fn() -> S + Sync)) -> Result<(Outcome, Exceeded), ExploreError> {
         match self.options.reduction {
             Reduction::None => self.search_stack(make, NoReduction),
-            Reduction::Persistent => self.search_stack(make, Persistent),
+            Reduction::Persistent => self.search_stack(make, Persistent { by_locks: false }),
+            Reduction::Transactions => self.search_stack(make, Persistent { by_locks: true }),
             Reduction::Dpor if self.options.is_bpor() => {
                 self.search_stack(make, Bpor::new(&self.options))
             }

@@ -17,6 +17,8 @@ pub enum Reduction {
     None,
     /// Persistent sets from static information; without any, every interleaving.
     Persistent,
+    /// The same, and nobody interferes who would need a lock that is held (CAV 2006).
+    Transactions,
     /// Dynamic partial-order reduction (POPL 2005).
     Dpor,
     /// Source sets (JACM 2017).
@@ -31,8 +33,15 @@ pub enum Reduction {
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::None, Self::Persistent, Self::Dpor, Self::Source, Self::Monotonic, Self::Optimal];
+    pub const ALL: [Self; 7] = [
+        Self::None,
+        Self::Persistent,
+        Self::Transactions,
+        Self::Dpor,
+        Self::Source,
+        Self::Monotonic,
+        Self::Optimal,
+    ];
 
     /// The one to take within these bounds if nobody says which.
     pub fn default_within(bounds: &[Bound]) -> Self {
@@ -47,6 +56,7 @@ impl Reduction {
         match self {
             Self::None => "none",
             Self::Persistent => "persistent",
+            Self::Transactions => "transactions",
             Self::Dpor => "dpor",
             Self::Source => "source",
             Self::Monotonic => "monotonic",
@@ -72,7 +82,7 @@ impl Reduction {
     /// Why states cannot be stored beside it; `None` if they can.
     fn refuses_stateful(self) -> Option<&'static str> {
         match self {
-            Self::None | Self::Persistent => None,
+            Self::None | Self::Persistent | Self::Transactions => None,
             Self::Dpor | Self::Source | Self::Optimal => {
                 Some("a stored state hides the races behind it (POPL 2005, section 5)")
             }
@@ -94,7 +104,9 @@ impl Reduction {
                 "the value depends on the order of independent steps, and only `dpor` explores the \
                  orders that this takes",
             ),
-            Self::Persistent => Some("static information does not tell what a bound cuts"),
+            Self::Persistent | Self::Transactions => {
+                Some("static information does not tell what a bound cuts")
+            }
             Self::Monotonic if kind.is_local() => {
                 Some("nobody has shown what it covers of a trace that the bound cuts")
             }
@@ -127,13 +139,14 @@ impl FromStr for Reduction {
 pub enum OptionError {
     /// There is no such reduction.
     #[error(
-        "unknown reduction `{0}`: there are none, persistent, dpor, source, monotonic and optimal"
+        "unknown reduction `{0}`: there are none, persistent, transactions, dpor, source, \
+         monotonic and optimal"
     )]
     UnknownReduction(String),
     /// Nobody knows how to store states beside this reduction.
     #[error(
-        "`stateful` cannot be combined with `--reduction {reduction}`: {why}; use `none` or \
-         `persistent`"
+        "`stateful` cannot be combined with `--reduction {reduction}`: {why}; use `none`, \
+         `persistent` or `transactions`"
     )]
     StatefulReduction {
         /// The reduction.
@@ -186,7 +199,7 @@ pub enum OptionError {
     /// All are equal by it.
     #[error(
         "the priority `backtrack` decides nothing with `--reduction {0}`, which explores nothing \
-         else; use `none` or `persistent`"
+         else; use `none`, `persistent` or `transactions`"
     )]
     BacktrackReduction(Reduction),
     /// All are equal by it.

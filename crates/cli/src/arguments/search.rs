@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How to search, and for what.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// What is left out: none, persistent, dpor, source, monotonic or optimal
+    /// What is left out: none, persistent, transactions, dpor, source, monotonic or optimal
     ///
     /// By default `optimal`; `dpor` within a bound that `optimal` has no use for, and `source` with
     /// `--order best-first`. With `--engine statespace` and for models: none, ample or stubborn, by default

@@ -6,10 +6,16 @@
 //! | book                                             | here                          |
 //! |--------------------------------------------------|-------------------------------|
 //! | operations a process may still execute           | [`Foresight`]                 |
-//! | those before it needs a lock of the member       | [`Foresight::future_without`] |
 //! | add every process that may conflict              | [`matters`]                   |
 //! | add what may enable a process that is disabled   | [`may_enable`]                |
 //! | the smallest of several persistent sets          | [`Policy::initial`]           |
+//!
+//! And implements transactions, the lock acquisition patterns of Kahlon, Gupta and Sinha, *Symbolic Model
+//! Checking of Concurrent Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006), section 3.
+//!
+//! | paper                                            | here                          |
+//! |--------------------------------------------------|-------------------------------|
+//! | might be the first to interfere modulo locks     | [`Foresight::future_without`] |
 //!
 //! Differs from the book: a program without foresight is searched in full. The closure is
 //! started at every enabled thread, and the smallest result is taken.
@@ -22,12 +28,15 @@ use mazurka_core::{
 
 /// Takes a persistent set of the enabled steps.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Persistent;
+pub(crate) struct Persistent {
+    /// Whether nobody interferes who would need a lock that is held.
+    pub(crate) by_locks: bool,
+}
 
 impl Policy for Persistent {
     fn initial(&self, view: &View<'_>, _awake: ThreadSet) -> ThreadSet {
         let Some(foresight) = view.system.foresight() else { return view.enabled };
-        let rivals = rivals(view, foresight);
+        let rivals = self.rivals(view, foresight);
         let sets = view.enabled.iter().map(|seed| persistent_set(view, &rivals, seed));
         sets.min_by_key(|set| set.len()).unwrap_or(ThreadSet::EMPTY)
     }
@@ -49,31 +58,34 @@ fn persistent_set(view: &View<'_>, rivals: &[ThreadSet], seed: ThreadId) -> Thre
     closed & view.enabled
 }
 
-/// For each thread, those that may ever do something that matters to its next step.
-fn rivals(view: &View<'_>, foresight: &dyn Foresight) -> Vec<ThreadSet> {
-    let mut rivals = vec![ThreadSet::EMPTY; view.next.len()];
-    let members = || view.next.iter().enumerate().map(|(idx, next)| (ThreadId::new(idx), *next));
-    let in_the_way: ThreadSet =
-        members().map(|it| it.0).filter(|&member| foresight.is_in_the_way(member)).collect();
-    for (other, _) in members() {
-        let mut future = Vec::new();
-        foresight.future(other, &mut |operation| future.push(operation));
-        for (member, next) in members().filter(|(member, _)| *member != other) {
-            let mut is_rival =
-                future.iter().any(|&operation| matters(operation, other, member, next));
-            if is_rival && in_the_way.contains(member) {
-                // What cannot come before the member moves is none of its business.
-                is_rival = false;
-                foresight.future_without(other, member, &mut |operation| {
-                    is_rival |= matters(operation, other, member, next);
-                });
-            }
-            if is_rival {
-                rivals[member.index()].insert(other);
+impl Persistent {
+    /// For each thread, those that may ever do something that matters to its next step.
+    fn rivals(self, view: &View<'_>, foresight: &dyn Foresight) -> Vec<ThreadSet> {
+        let mut rivals = vec![ThreadSet::EMPTY; view.next.len()];
+        let members =
+            || view.next.iter().enumerate().map(|(idx, next)| (ThreadId::new(idx), *next));
+        let holds = |member: &ThreadId| self.by_locks && foresight.is_in_the_way(*member);
+        let in_the_way: ThreadSet = members().map(|it| it.0).filter(holds).collect();
+        for (other, _) in members() {
+            let mut future = Vec::new();
+            foresight.future(other, &mut |operation| future.push(operation));
+            for (member, next) in members().filter(|(member, _)| *member != other) {
+                let mut is_rival =
+                    future.iter().any(|&operation| matters(operation, other, member, next));
+                if is_rival && in_the_way.contains(member) {
+                    // What cannot come before the member moves is none of its business.
+                    is_rival = false;
+                    foresight.future_without(other, member, &mut |operation| {
+                        is_rival |= matters(operation, other, member, next);
+                    });
+                }
+                if is_rival {
+                    rivals[member.index()].insert(other);
+                }
             }
         }
+        rivals
     }
-    rivals
 }
 
 /// Whether an operation of `other` matters to the next step of `member`: conflicts with it, or makes

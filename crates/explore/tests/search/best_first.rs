@@ -179,7 +179,7 @@ fn what_it_is_not_sound_with_is_refused() {
     check(
         by(Priority::Backtrack).reduction(Reduction::Dpor),
         expect![
-            "the priority `backtrack` decides nothing with `--reduction dpor`, which explores nothing else; use `none` or `persistent`"
+            "the priority `backtrack` decides nothing with `--reduction dpor`, which explores nothing else; use `none`, `persistent` or `transactions`"
         ],
     );
     check(

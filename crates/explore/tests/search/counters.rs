@@ -47,7 +47,9 @@ fn search(text: &str, reduction: Reduction) -> Found {
 /// Compares every reduction with the search of all interleavings.
 fn agree(text: &str) -> Found {
     let all = search(text, Reduction::None);
-    for reduction in [Reduction::Dpor, Reduction::Source, Reduction::Persistent] {
+    let reductions =
+        [Reduction::Dpor, Reduction::Source, Reduction::Persistent, Reduction::Transactions];
+    for reduction in reductions {
         assert_eq!(search(text, reduction).outcomes, all.outcomes, "{reduction:?}: {text}");
     }
     let optimal = search(text, Reduction::Optimal);

@@ -158,7 +158,7 @@ fn on_larger_programs() {
 #[test]
 fn with_stored_states() {
     let mut all = Vec::new();
-    for reduction in [Reduction::None, Reduction::Persistent] {
+    for reduction in [Reduction::None, Reduction::Persistent, Reduction::Transactions] {
         for sleep in [false, true] {
             all.push(Options::new().reduction(reduction).sleep(sleep).stateful(true));
         }
@@ -177,7 +177,7 @@ fn with_stored_states() {
                 });
                 let what = if visits.terminal_states() != judge.terminal_states() {
                     Some("other terminal states".to_owned())
-                } else if options.sleep || options.reduction == Reduction::Persistent {
+                } else if options.sleep || options.reduction != Reduction::None {
                     // What sleeps where, and which states are on the stack, depends on which visit
                     // of a state is the first.
                     (one.0 != other.0).then(|| "another verdict".to_owned())

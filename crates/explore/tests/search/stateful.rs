@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// The reductions that states can be stored beside, with sleep sets and without.
 fn all_stateful() -> Vec<Options> {
     let mut all = Vec::new();
-    for reduction in [Reduction::None, Reduction::Persistent] {
+    for reduction in [Reduction::None, Reduction::Persistent, Reduction::Transactions] {
         for sleep in [false, true] {
             all.push(Options::new().reduction(reduction).sleep(sleep).stateful(true));
         }
@@ -206,25 +206,25 @@ fn what_does_not_go_together_is_said() {
         (
             Reduction::Dpor,
             expect![
-                "`stateful` cannot be combined with `--reduction dpor`: a stored state hides the races behind it (POPL 2005, section 5); use `none` or `persistent`"
+                "`stateful` cannot be combined with `--reduction dpor`: a stored state hides the races behind it (POPL 2005, section 5); use `none`, `persistent` or `transactions`"
             ],
         ),
         (
             Reduction::Source,
             expect![
-                "`stateful` cannot be combined with `--reduction source`: a stored state hides the races behind it (POPL 2005, section 5); use `none` or `persistent`"
+                "`stateful` cannot be combined with `--reduction source`: a stored state hides the races behind it (POPL 2005, section 5); use `none`, `persistent` or `transactions`"
             ],
         ),
         (
             Reduction::Monotonic,
             expect![
-                "`stateful` cannot be combined with `--reduction monotonic`: which steps are taken from a state depends on the steps that led to it; use `none` or `persistent`"
+                "`stateful` cannot be combined with `--reduction monotonic`: which steps are taken from a state depends on the steps that led to it; use `none`, `persistent` or `transactions`"
             ],
         ),
         (
             Reduction::Optimal,
             expect![
-                "`stateful` cannot be combined with `--reduction optimal`: a stored state hides the races behind it (POPL 2005, section 5); use `none` or `persistent`"
+                "`stateful` cannot be combined with `--reduction optimal`: a stored state hides the races behind it (POPL 2005, section 5); use `none`, `persistent` or `transactions`"
             ],
         ),
     ] {
@@ -239,7 +239,7 @@ fn what_does_not_go_together_is_said() {
     check_errors(
         Options::new().stateful(true).jobs(2).max_depth(0),
         expect![
-            "`stateful` cannot be combined with `--reduction optimal`: a stored state hides the races behind it (POPL 2005, section 5); use `none` or `persistent`; `stateful` cannot be combined with `--jobs 2`; use one job; a depth limit of 0 would search nothing; use at least 1"
+            "`stateful` cannot be combined with `--reduction optimal`: a stored state hides the races behind it (POPL 2005, section 5); use `none`, `persistent` or `transactions`; `stateful` cannot be combined with `--jobs 2`; use one job; a depth limit of 0 would search nothing; use at least 1"
         ],
     );
     check_errors(

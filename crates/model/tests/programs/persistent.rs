@@ -1,5 +1,5 @@
-//! `persistent` sees what exhaustive search sees, on programs whose arrays are guarded by arrays of
-//! locks, almost guarded, or not at all; and it really uses the guards.
+//! `persistent` and `transactions` see what exhaustive search sees, on programs whose arrays are guarded
+//! by arrays of locks, almost guarded, or not at all; and they really use the guards.
 
 use crate::random::Random;
 use mazurka_core::Verdict;
@@ -141,12 +141,17 @@ fn persistent_sets_lose_nothing() {
         let Some(all) = search(&vm, Reduction::None, false) else { continue };
         n_programs += 1;
         without += all.transitions;
-        for sleep in [false, true] {
-            let found = search(&vm, Reduction::Persistent, sleep).expect("it takes no more");
+        let found = |reduction, sleep| {
+            let found = search(&vm, reduction, sleep).expect("it takes no more");
             assert_eq!(found.traces, all.traces, "seed {seed}");
             assert_eq!(found.values, all.values, "seed {seed}");
-            with += if sleep { 0 } else { found.transitions };
-        }
+            found.transitions
+        };
+        found(Reduction::Persistent, true);
+        found(Reduction::Transactions, true);
+        let by_locks = found(Reduction::Transactions, false);
+        assert!(by_locks <= found(Reduction::Persistent, false), "seed {seed}");
+        with += by_locks;
     }
     assert!(n_programs > 500, "only {n_programs} programs were small enough");
     assert!(with * 3 < without * 2, "{with} of {without} transitions are not much of a reduction");
@@ -176,7 +181,7 @@ fn who_needs_a_lock_first_does_not_matter_to_who_holds_it() {
     program.process("last", last, Vec::new());
     let vm = Vm::new(program, Races::Allow).expect("it can be run");
     let all = search(&vm, Reduction::Source, true).expect("it is small");
-    let found = search(&vm, Reduction::Persistent, true).expect("it is small");
+    let found = search(&vm, Reduction::Transactions, true).expect("it is small");
     assert_eq!((&found.traces, &found.values), (&all.traces, &all.values));
     expect_test::expect!["232"].assert_eq(&found.transitions.to_string());
 }
