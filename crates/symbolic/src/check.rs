@@ -7,7 +7,7 @@
 
 use crate::encode::{Bounds, Encode, Encoding, Limit as BoundReached, Meaning, Refusal, encode};
 use crate::schedule::Schedule;
-use crate::{Answer, Circuit, Engine, Limits, Property, Statistics, Witness};
+use crate::{Answer, Circuit, Engine, Formula, Limits, Property, Statistics, Witness};
 use mazurka_core::Limit;
 use mazurka_model::Program;
 use std::time::Instant;
@@ -38,6 +38,22 @@ pub struct Reply {
     pub engine: Engine,
     /// The bound that was reached, if nothing is known of what comes then.
     pub bound: Option<BoundReached>,
+    /// What was answered of which circuit: of what may go wrong, then of bounds.
+    claims: Vec<(Circuit, Answer)>,
+}
+
+impl Reply {
+    /// A formula without a model if and only if all that was answered is right; `None` if there is
+    /// something that no formula shows.
+    pub fn formula(&self) -> Option<Formula> {
+        let mut formulas = self
+            .claims
+            .iter()
+            .map(|(circuit, answer)| answer.formula(circuit))
+            .collect::<Option<Vec<_>>>()?;
+        let first = (!formulas.is_empty()).then(|| formulas.remove(0))?;
+        Some(formulas.iter().fold(first, |all, it| all.or(it)))
+    }
 }
 
 /// What there is.
@@ -63,23 +79,29 @@ const MOST: Bounds = Bounds { recursion: u32::MAX, threads: 16, blocks: 16, bloc
 pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusal>> {
     let start = Instant::now();
     let mut options = question.encode.clone();
-    size_up(program, &mut options, &question.limits)?;
+    let left = || {
+        let time = question.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        Limits { time, ..question.limits.clone() }
+    };
+    let n_without_bound = size_up(program, &mut options, &left)?;
     loop {
         let encoding = encode(program, &options, question.schedule.scheduler())?;
-        let decide = |circuit: &Circuit| {
-            let time = question.limits.time.map(|time| time.saturating_sub(start.elapsed()));
-            let limits = Limits { time, ..question.limits.clone() };
-            question.engine.decide(circuit, &limits, &mut |_| {})
-        };
-        let (circuit, numbers) = encoding.only(|meaning| !is_bound(meaning));
-        let outcome = decide(&circuit);
-        let mut bound = None;
+        let decide = |circuit: &Circuit| question.engine.decide(circuit, &left(), &mut |_| {});
+        let (first, numbers) = encoding.only(|meaning| !is_bound(meaning));
+        let outcome = decide(&first);
+        let (mut bound, mut claims) = (None, Vec::new());
         let finding = match outcome.answer {
             Answer::Unsafe(witness) => Finding::Unsafe(renumbered(witness, &numbers)),
-            Answer::Unknown { depth, why } => Finding::Unknown(depth, allowed(why, question)),
+            Answer::Unknown { depth, why } => {
+                // Beyond these, what is behind a bound may go wrong.
+                let known = depth.zip(n_without_bound).map(|(depth, most)| depth.min(most));
+                Finding::Unknown(known, allowed(why, question))
+            }
             answer @ (Answer::Safe(_) | Answer::SafeTo { .. }) => {
                 let (circuit, numbers) = encoding.only(is_bound);
                 let found = (!circuit.bads.is_empty()).then(|| decide(&circuit).answer);
+                claims.push((first, answer.clone()));
+                claims.extend(found.clone().map(|found| (circuit, found)));
                 match found {
                     Some(Answer::Unsafe(witness)) => {
                         let reached = encoding.bound_of(&renumbered(witness, &numbers));
@@ -98,7 +120,7 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
             }
         };
         let (statistics, engine) = (outcome.statistics, outcome.engine);
-        return Ok(Reply { encoding, finding, statistics, engine, bound });
+        return Ok(Reply { encoding, finding, statistics, engine, bound, claims });
     }
 }
 
@@ -109,7 +131,7 @@ pub fn sized(
     schedule: Schedule,
 ) -> Result<Encoding, Vec<Refusal>> {
     let mut options = options.clone();
-    size_up(program, &mut options, &Limits::default())?;
+    size_up(program, &mut options, &Limits::default)?;
     encode(program, &options, schedule.scheduler())
 }
 
@@ -117,20 +139,31 @@ fn is_bound(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Bound(_))
 }
 
-/// Raises bounds by what a few steps of the program need.
-fn size_up(program: &Program, options: &mut Encode, limits: &Limits) -> Result<(), Vec<Refusal>> {
+/// Raises bounds by what a few steps of the program need, within the limits that are left. Says in how
+/// many steps none is reached, if that is known.
+fn size_up(
+    program: &Program,
+    options: &mut Encode,
+    left: &dyn Fn() -> Limits,
+) -> Result<Option<usize>, Vec<Refusal>> {
     loop {
         let encoding = encode(program, options, Schedule::Interleaving.scheduler())?;
         let (circuit, numbers) = encoding.only(is_bound);
         if circuit.bads.is_empty() {
-            return Ok(());
+            return Ok(Some(usize::MAX));
         }
-        let limits = Limits { depth: Some(LOOK), ..limits.clone() };
+        let limits = Limits { depth: Some(LOOK), ..left() };
         let outcome = Engine::Bounded.decide(&circuit, &limits, &mut |_| {});
-        let Answer::Unsafe(witness) = outcome.answer else { return Ok(()) };
+        let witness = match outcome.answer {
+            Answer::Safe(_) => return Ok(Some(usize::MAX)),
+            Answer::SafeTo { depth } => return Ok(Some(depth)),
+            Answer::Unknown { depth, .. } => return Ok(depth),
+            Answer::Unsafe(witness) => witness,
+        };
+        let n_steps = witness.depth().checked_sub(1);
         let reached = encoding.bound_of(&renumbered(witness, &numbers));
         if !raise(&mut options.bounds, reached) {
-            return Ok(());
+            return Ok(n_steps);
         }
     }
 }

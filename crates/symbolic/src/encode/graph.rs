@@ -62,6 +62,8 @@ pub(crate) struct Context {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
     pub(crate) context: ContextId,
+    /// The call: an edge of a location of the caller.
+    call: (LocationId, usize),
     /// Where the caller goes on.
     pub(crate) to: LocationId,
     /// What gets the result.
@@ -271,14 +273,64 @@ impl Thread {
         self.calls.get(&(point.context, point.location, edge, routine)).copied()
     }
 
+    /// The routines that a call in a context may mean.
+    pub(crate) fn callees(
+        &self,
+        known: &Known<'_>,
+        context: ContextId,
+        callee: &Callee,
+    ) -> Vec<RoutineId> {
+        if let Callee::Pointer(pointer) = callee
+            && let Some(routine) = self.handed_down(known.program, context, pointer)
+        {
+            return vec![routine];
+        }
+        known.points_to.callees(self.contexts[context].routine, callee)
+    }
+
+    /// The routine that a value in a context is, if it was named by whoever called, and handed down.
+    fn handed_down(
+        &self,
+        program: &Program,
+        context: ContextId,
+        value: &Expr,
+    ) -> Option<RoutineId> {
+        let Context { routine, caller, .. } = &self.contexts[context];
+        let routine = program.routine(*routine);
+        let register = match value {
+            Expr::Routine(routine) => return Some(*routine),
+            Expr::Reinterpret(_, value) => return self.handed_down(program, context, value),
+            Expr::Register { register, .. } => *register,
+            _ => return None,
+        };
+        let actions = routine.edges().map(|(_, edge)| &edge.action);
+        let mut changes = actions.filter(|action| action.targets().contains(&register));
+        let (first, second) = (changes.next(), changes.next());
+        match (first, second) {
+            (None, None) if register.0 < routine.n_parameters => {
+                let Caller { context, call: (location, edge), .. } = (*caller)?;
+                let caller = program.routine(self.contexts[context].routine);
+                match &caller.location(location).edges[edge].action {
+                    Action::Call { arguments, .. } => {
+                        self.handed_down(program, context, arguments.get(register.0 as usize)?)
+                    }
+                    _ => None,
+                }
+            }
+            (Some(Action::Assign { value, .. }), None) if register.0 >= routine.n_parameters => {
+                self.handed_down(program, context, value)
+            }
+            _ => None,
+        }
+    }
+
     /// What an invisible edge leads to.
     pub(crate) fn after(&self, known: &Known<'_>, point: Point, number: usize) -> Vec<Point> {
         let edge = &self.edges(known.program, point)[number];
         let goes_on = Point { location: edge.to, ..point };
         match &edge.action {
             Action::Call { callee, .. } => {
-                let routine = self.contexts[point.context].routine;
-                let callees = known.points_to.callees(routine, callee).into_iter();
+                let callees = self.callees(known, point.context, callee).into_iter();
                 let contexts = callees.filter_map(|callee| self.callee(point, number, callee));
                 contexts.map(|context| self.begin_of(known.program, context, point)).collect()
             }
@@ -318,10 +370,9 @@ impl Thread {
     fn children(&self, known: &Known<'_>) -> Vec<(u32, Vec<RoutineId>)> {
         let mut children: Vec<(u32, Vec<RoutineId>)> = Vec::new();
         for (number, &point) in self.points.iter().enumerate() {
-            let routine = self.contexts[point.context].routine;
             for edge in self.edges(known.program, point) {
                 let Action::Spawn { routine: callee, .. } = &edge.action else { continue };
-                let routines = known.points_to.callees(routine, callee);
+                let routines = self.callees(known, point.context, callee);
                 let counts = self.n_started[number];
                 for count in (0..known.bounds.n_children(self)).filter(|n| counts >> n & 1 == 1) {
                     let known = children.iter_mut().find(|(number, _)| *number == count);
@@ -420,8 +471,7 @@ impl Thread {
     ) {
         let program = known.program;
         let edge = &self.edges(program, point)[number];
-        let routine = self.contexts[point.context].routine;
-        for callee in known.points_to.callees(routine, callee) {
+        for callee in self.callees(known, point.context, callee) {
             let key = (point.context, point.location, number, callee);
             if self.calls.contains_key(&key) {
                 continue;
@@ -436,7 +486,8 @@ impl Thread {
                 }
                 continue;
             }
-            let caller = Caller { context: point.context, to: edge.to, result };
+            let call = (point.location, number);
+            let caller = Caller { context: point.context, call, to: edge.to, result };
             let context = self.context(program, callee, Some(caller));
             self.calls.insert(key, context);
         }

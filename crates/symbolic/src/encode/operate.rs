@@ -293,7 +293,8 @@ impl Encoder<'_> {
                 let is_open = aig.any([mutex.is_free, again, !is_there]);
                 let answer = aig.and(mutex.is_mine, tells);
                 let takes_again = aig.and(again, !tells);
-                self.take(state, &mutex, takes_again, mutex.is_free);
+                // Whoever gets past this has it.
+                self.take(state, &mutex, takes_again, Lit::TRUE);
                 self.assign_if_any(state, *to, &answer.into(), Type::BOOL);
                 Gate { counts: !again, ..Gate::new(is_open) }
             }
@@ -634,8 +635,7 @@ impl Encoder<'_> {
         let span = self.span;
         let arguments: Vec<(Word, Type)> =
             arguments.iter().map(|value| (self.eval(state, value), value.ty())).collect();
-        let routine = self.threads[self.thread].contexts[self.context].routine;
-        let callees = self.callees(state, routine, callee);
+        let callees = self.callees(state, callee);
         let counter = self.n_started[self.thread];
         let count = state.get(&self.variables, counter);
         let mut started = Vec::new();

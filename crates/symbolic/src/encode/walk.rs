@@ -267,11 +267,10 @@ impl Encoder<'_> {
         mut state: State,
     ) {
         let program = self.known.program;
-        let routine = self.threads[self.thread].contexts[point.context].routine;
         let arguments: Vec<(Word, Type)> =
             arguments.iter().map(|value| (self.eval(&state, value), value.ty())).collect();
         let span = self.span;
-        for (target, is_it) in self.callees(&mut state, routine, callee) {
+        for (target, is_it) in self.callees(&mut state, callee) {
             let mut called = state.only_if(&mut self.circuit.aig, is_it);
             if called.condition == Lit::FALSE {
                 continue;
@@ -288,17 +287,13 @@ impl Encoder<'_> {
     }
 
     /// The routines that may be meant, and when each is. Anything else is a violation.
-    pub(super) fn callees(
-        &mut self,
-        state: &mut State,
-        routine: RoutineId,
-        callee: &Callee,
-    ) -> Vec<(RoutineId, Lit)> {
+    pub(super) fn callees(&mut self, state: &mut State, callee: &Callee) -> Vec<(RoutineId, Lit)> {
         let pointer = match callee {
             Callee::Routine(routine) => return vec![(*routine, Lit::TRUE)],
             Callee::Pointer(pointer) => self.eval(state, pointer),
         };
-        let callees = self.known.points_to.callees(routine, callee).into_iter();
+        let it = &self.threads[self.thread];
+        let callees = it.callees(&self.known, self.context, callee).into_iter();
         let callees: Vec<_> = callees
             .map(|target| {
                 let bits = Pointer::to_routine(target).bits();

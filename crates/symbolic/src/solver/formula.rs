@@ -49,6 +49,23 @@ impl Formula {
         formula
     }
 
+    /// A formula with a model if and only if this one or another one has one.
+    pub fn or(&self, other: &Self) -> Self {
+        let mut either = Self::default();
+        let [one, two] = [(); 2].map(|()| either.variable());
+        either.clause(&[one, two]);
+        for (is_it, formula) in [(one, self), (two, other)] {
+            let first = either.n_variables;
+            either.n_variables += formula.n_variables;
+            for clause in &formula.clauses {
+                let lits =
+                    clause.iter().map(|&lit| SatLit::new(lit.var().idx32() + first, lit.is_neg()));
+                either.clauses.push(std::iter::once(!is_it).chain(lits).collect());
+            }
+        }
+        either
+    }
+
     /// How many variables it has.
     pub fn n_variables(&self) -> u32 {
         self.n_variables

@@ -73,6 +73,21 @@ fn whatever_is_safe_has_a_proof_that_can_be_checked() {
 }
 
 #[test]
+fn two_claims_have_one_proof() {
+    let claim = |bits, depth| Answer::SafeTo { depth }.formula(&counter(bits)).expect("it is one");
+    let folder = tempfile::tempdir().expect("a folder for proofs");
+    let path = folder.path().join("proof.lrat");
+    let both = claim(3, 5).or(&claim(4, 9));
+    both.refute(&Limits::default(), Some(&path)).expect("both are right");
+    let proof = std::fs::read_to_string(&path).expect("a proof was written");
+    assert_eq!(check(&both, &proof), Ok(()));
+    for wrong in [claim(3, 5).or(&claim(3, 7)), claim(3, 7).or(&claim(4, 9))] {
+        let refuted = wrong.refute(&Limits::default(), None);
+        assert!(matches!(refuted, Err(ProofError::Satisfiable)));
+    }
+}
+
+#[test]
 fn a_wrong_proof_is_refused() {
     let circuit = counter(4);
     let formula = Answer::SafeTo { depth: 5 }.formula(&circuit).expect("it says something");
