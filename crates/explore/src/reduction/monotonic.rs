@@ -4,19 +4,20 @@
 //! Partial Order Reduction Technique* (CAV 2009), Definition 3, with the scheduling constraint of
 //! section 4.2.
 //!
-//! | paper                                    | here                                     |
-//! |------------------------------------------|------------------------------------------|
-//! | *tr* ⇒ *tr'*, a dependency chain         | *tr* happens before *tr'*                |
-//! | *DC_jl(k-1) = 1*                         | [`HappensBefore::clock`] of *l*          |
-//! | *DC_ji(k)*, as if *i* ran now            | [`clock_of_next`]                        |
-//! | the least *l* with *DC_jl(k-1) = 1*      | [`first_informed`]                       |
-//! | *S_i(k)*                                 | [`keeps_order`]                          |
+//! | paper                                       | here                           |
+//! |---------------------------------------------|--------------------------------|
+//! | *tr* ⇒ *tr'*, a dependency chain            | *tr* happens before *tr'*      |
+//! | *DC_jl(k-1)* is not *1* for any *l* but *j* | [`is_open`] of *j*             |
+//! | *DC_ji(k)*, as if *i* ran now               | [`clock_of_next`]              |
+//! | *S_i(k)*                                    | [`keeps_order`]                |
 //!
 //! A sequence is given up where nobody who can move may be next: no end of an execution is lost by
 //! that, since each trace has one quasi-monotonic sequence and its prefixes are quasi-monotonic.
 //!
 //! Differs from the paper: chains are those of happens-before, so that whatever enables a step comes
-//! before it, too. Definition 2 (c) is dropped: with it, Theorem 3 is wrong.
+//! before it, too. Definition 2 (c) is dropped: with it, Theorem 3 is wrong. Of the chains from the last
+//! step of a thread, only those matter that are to lead to the next step of the execution; that this is
+//! the same, `symbolic/src/schedule/mpor.rs` proves.
 
 use super::stack::{Policy, Stack};
 use crate::view::View;
@@ -28,9 +29,8 @@ pub(crate) struct Monotonic;
 
 impl Policy for Monotonic {
     fn initial(&self, view: &View<'_>, _awake: ThreadSet) -> ThreadSet {
-        let moved = threads(view).filter(|&thread| last_step(view.order, thread) > 0);
-        let moved: Vec<_> = moved.map(|it| (it, first_informed(view.order, it))).collect();
-        view.enabled.iter().filter(|&thread| keeps_order(view, &moved, thread)).collect()
+        let open: Vec<_> = threads(view).filter(|&it| is_open(view, it)).collect();
+        view.enabled.iter().filter(|&thread| keeps_order(view, &open, thread)).collect()
     }
 
     fn before_step(_stack: &mut Stack<Self>, _view: &View<'_>, _thread: ThreadId) {}
@@ -42,26 +42,23 @@ fn threads(view: &View<'_>) -> impl Iterator<Item = ThreadId> + use<> {
     (0..view.next.len()).map(ThreadId::new)
 }
 
-/// The first thread whose last step comes after the last step of `thread`, which has moved, or is it.
-fn first_informed(order: &HappensBefore, thread: ThreadId) -> ThreadId {
-    let last = last_step(order, thread);
+/// Whether a thread has moved, and no later step depends on its last one.
+fn is_open(view: &View<'_>, thread: ThreadId) -> bool {
+    let last = last_step(view.order, thread);
     // A thread that was born and has not moved knows what came before its birth, and has no step.
-    let is_informed =
-        |&other: &ThreadId| order.clock_at(last_step(order, other))[thread.index()] >= last;
-    (0..thread.index()).map(ThreadId::new).find(is_informed).unwrap_or(thread)
+    let knows = |other| view.order.clock_at(last_step(view.order, other))[thread.index()] >= last;
+    last > 0 && !threads(view).any(|other| other != thread && knows(other))
 }
 
-/// Whether each greater thread that has moved had to move before the next step of `thread`, or
-/// before a step of a smaller thread.
-fn keeps_order(view: &View<'_>, moved: &[(ThreadId, ThreadId)], thread: ThreadId) -> bool {
-    let open = |&&(other, informed): &&(ThreadId, ThreadId)| other > thread && informed >= thread;
-    let mut open = moved.iter().filter(open).peekable();
-    if open.peek().is_none() {
+/// Whether the next step of `thread` depends on all open ones of greater threads.
+fn keeps_order(view: &View<'_>, open: &[ThreadId], thread: ThreadId) -> bool {
+    let mut greater = open.iter().filter(|&&other| other > thread).peekable();
+    if greater.peek().is_none() {
         return true;
     }
     let operation = view.operation(thread).expect("an enabled thread has one");
     let clock = clock_of_next(view.order, thread, operation);
-    open.all(|&(other, _)| clock[other.index()] >= last_step(view.order, other))
+    greater.all(|&other| clock[other.index()] >= last_step(view.order, other))
 }
 
 /// The clock that the next step of `thread` would have.

@@ -3,19 +3,24 @@
 //! Implements Kahlon, Wang and Gupta, *Monotonic Partial Order Reduction: An Optimal Symbolic
 //! Partial Order Reduction Technique* (CAV 2009), section 4.2.
 //!
-//! | paper                                 | here                                     |
-//! |---------------------------------------|------------------------------------------|
-//! | *pWV_i*, *pRV_i*                      | [`Footprint::remembered`]                |
-//! | *DEP_li(k)*                           | [`Footprint::conflicts`]                 |
-//! | *DC_ji(k-1) = 1*                      | [`Chains::last`]                         |
-//! | *DC_ji(k)*, as if *i* ran now         | [`Chains::next`]                         |
-//! | *DC_jj = 0*: *j* has not moved        | [`Chains::last`] of *j* and *j* is false |
-//! | *S_i(k)*                              | [`Chains::may_move`]                     |
+//! | paper                                      | here                              |
+//! |--------------------------------------------|-----------------------------------|
+//! | *pWV_i*, *pRV_i*                           | [`Footprint::remembered`]         |
+//! | *DEP_ji(k)*                                | [`Chains::depends`]               |
+//! | *DC_jl(k-1)* is not *1* for any *l* but *j* | [`Chains::open`] of *j*          |
+//! | *S_i(k)*                                   | [`Chains::may_move`]              |
 //!
-//! Differs: a chain is one bit, since *0* and *-1* say different things about *DC_jj* alone. Chains from
-//! the first thread are not kept, as nobody asks for them. A footprint is a bit for each cell that two
-//! threads may be in conflict about, where the paper has a number for a variable: threads that have no cell in common
-//! cost nothing.
+//! Differs: a bit for each thread says from which last steps no chain leads on, where the paper keeps
+//! for each pair of threads whether a chain leads from one to the other. That is enough. Let *w* be any
+//! sequence and *a* a step of *i* that may come next. A last step in *w* is *open* if no later one depends
+//! on it. Then *a* keeps Definition 3 if and only if it depends on each open step of a thread greater than
+//! *i*. If it keeps it, a chain leads from such a step to *a* or to a smaller thread in *w*, and all that can
+//! come after an open step is *a* itself. Conversely, from any step of a greater thread, follow a chain as
+//! far as it goes in *w*: to an open step, of some *l*. If *l* is greater than *i*, then *a* depends on it; if
+//! it is *i*, then *a* comes after it; and if it is smaller, this is case (ii) of the definition.
+//!
+//! A footprint is a bit for each cell that two threads may be in conflict about, where the paper has a
+//! number for a variable: threads that have no cell in common cost nothing.
 
 use super::Scheduler;
 use super::moves::{Footprint, Move, allow};
@@ -38,85 +43,60 @@ impl Scheduler for Mpor {
 
 /// Leaves out executions that are not quasi-monotonic.
 pub fn quasi_monotonic(circuit: &mut Circuit, moves: &[Move]) {
-    let footprints = Footprint::of(&mut circuit.aig, moves);
-    let chains = Chains::new(circuit, moves, &footprints);
+    let chains = Chains::new(circuit, moves);
     chains.connect(circuit, moves);
     let may: Vec<_> =
         (0..moves.len()).map(|thread| chains.may_move(&mut circuit.aig, thread)).collect();
     allow(circuit, moves, &may);
 }
 
-/// Which steps follow from which: a row for each thread, a column for each thread.
+/// What the last steps of all threads lead to.
 struct Chains {
-    /// Whether a chain leads from the last step of a thread to the last one of another; for a thread
-    /// and itself, whether it has moved.
-    last: Vec<Vec<Lit>>,
-    /// Whether a chain leads from the last step of a thread to the next one of another.
-    next: Vec<Vec<Lit>>,
+    /// Whether the last step of a thread is one that no later step depends on.
+    open: Vec<Lit>,
+    /// Whether, in the row of a thread, the next step of another one depends on its last step.
+    depends: Vec<Vec<Lit>>,
 }
 
 impl Chains {
-    fn new(circuit: &mut Circuit, moves: &[Move], footprints: &[Footprint]) -> Self {
-        let n = moves.len();
-        let last: Vec<Vec<_>> = (0..n)
-            .map(|from| {
-                let name = |to| format!("schedule.chain.{from}.{to}");
-                let mut latch = |to| circuit.latch(name(to), Some(false));
-                (0..n).map(|to| if from == 0 { Lit::FALSE } else { latch(to) }).collect()
-            })
-            .collect();
-        let remembered: Vec<_> = (0..n)
-            .map(|thread| {
-                let name = format!("schedule.last.{thread}");
-                footprints[thread].remembered(circuit, &name, moves[thread].executes)
-            })
-            .collect();
-        let aig = &mut circuit.aig;
-        let mut conflicts = vec![vec![Lit::TRUE; n]; n];
-        for (via, to) in pairs(n) {
-            conflicts[via][to] = remembered[via].conflicts(&footprints[to], aig);
+    fn new(circuit: &mut Circuit, moves: &[Move]) -> Self {
+        let footprints = Footprint::of(&mut circuit.aig, moves);
+        let threads = moves.iter().zip(&footprints).enumerate();
+        let (mut open, mut depends) = (Vec::new(), Vec::new());
+        for (thread, (it, footprint)) in threads {
+            open.push(circuit.latch(format!("schedule.open.{thread}"), Some(false)));
+            let last = format!("schedule.last.{thread}");
+            let last = footprint.remembered(circuit, &last, it.executes);
+            let row = footprints.iter().map(|next| last.conflicts(next, &mut circuit.aig));
+            depends.push(row.collect());
         }
-        let mut next = vec![vec![Lit::FALSE; n]; n];
-        for (from, to) in pairs(n).filter(|&(from, _)| from > 0) {
-            let links = (0..n).map(|via| aig.and(last[from][via], conflicts[via][to]));
-            let links: Vec<_> = links.collect();
-            next[from][to] = aig.any(links);
-        }
-        Self { last, next }
+        Self { open, depends }
     }
 
-    /// What the chains become.
+    /// What becomes of open steps.
     fn connect(&self, circuit: &mut Circuit, moves: &[Move]) {
-        let n = moves.len();
-        for (from, it) in moves.iter().enumerate().skip(1) {
-            let moved = self.last[from][from];
-            let next = circuit.aig.or(moved, it.executes);
-            circuit.set_next(moved, next);
+        let aig = &mut circuit.aig;
+        let mut next = Vec::new();
+        for (thread, it) in moves.iter().enumerate() {
+            // A smaller thread moves only if its step depends on this one.
+            let smaller = moves[..thread].iter().map(|it| it.executes);
+            let greater = moves.iter().zip(&self.depends[thread]).skip(thread + 1);
+            let greater = greater.map(|(it, &depends)| aig.and(it.executes, depends));
+            let closes: Vec<_> = smaller.chain(greater).collect();
+            let closes = aig.any(closes);
+            let is_left = aig.and(self.open[thread], !closes);
+            next.push(aig.or(it.executes, is_left));
         }
-        for (from, to) in pairs(n).filter(|&(from, _)| from > 0) {
-            let (last, next) = (self.last[from][to], self.next[from][to]);
-            // A chain from the last step begins anew with every step.
-            let kept = circuit.aig.and(!moves[from].executes, last);
-            let next = circuit.aig.ite(moves[to].executes, next, kept);
-            circuit.set_next(last, next);
+        for (&open, next) in self.open.iter().zip(next) {
+            circuit.set_next(open, next);
         }
     }
 
-    /// Whether a thread may be next: each greater one that has moved had to move before it, or before
-    /// a smaller one.
+    /// Whether a thread may be next: its step depends on all open ones of greater threads.
     fn may_move(&self, aig: &mut Aig, thread: usize) -> Lit {
-        let n = self.last.len();
-        let rows: Vec<_> = (thread + 1..n)
-            .map(|from| {
-                let informed = aig.any(self.last[from][..thread].iter().copied());
-                aig.any([!self.last[from][from], self.next[from][thread], informed])
-            })
-            .collect();
-        aig.all(rows)
+        let greater = self.open.iter().zip(&self.depends).skip(thread + 1);
+        let follows = greater.map(|(&open, row)| aig.implies(open, row[thread]));
+        let follows: Vec<_> = follows.collect();
+        aig.all(follows)
     }
-}
-
-/// All pairs of two threads.
-fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n).flat_map(move |one| (0..n).map(move |other| (one, other))).filter(|(a, b)| a != b)
 }
