@@ -100,6 +100,7 @@ fn question(engine: Engine, modelling: &Modelling, solving: &Solving, search: &S
             memory: search.memory_limit,
             depth: solving.depth,
             stop: Some(interrupt::flag()),
+            ..circuits::Limits::default()
         },
     }
 }

@@ -50,6 +50,14 @@ impl Circuit {
         self.restrict(&is_in, bads, justice)
     }
 
+    /// What bad states depend on if all constraints are dropped that may be.
+    pub(crate) fn without_optional(&self) -> Cone {
+        let mut circuit = self.clone();
+        circuit.constraints.retain(|lit| !self.optional.contains(lit));
+        circuit.optional.clear();
+        circuit.cone_of(|wanted| matches!(wanted, Wanted::Bad(_)))
+    }
+
     /// Which nodes the roots depend on, in this frame or an earlier one.
     pub(crate) fn depends_on(&self, mut roots: Vec<Lit>) -> Vec<bool> {
         loop {
@@ -174,6 +182,7 @@ impl Cone {
             self.circuit.set_next(latch, lit(larger.latches[idx].next()));
         }
         self.circuit.constraints = larger.constraints.iter().map(|&c| lit(c)).collect();
+        self.circuit.optional = larger.optional.iter().map(|&c| lit(c)).collect();
         for &idx in &self.bads {
             let bad = &larger.bads[idx];
             self.circuit.bad(lit(bad.lit), bad.name.clone());

@@ -43,6 +43,8 @@ impl Circuit {
             let bad = translation.circuit.aig.all(all);
             translation.circuit.bad(bad, format!("cycle {idx}"));
         }
+        // What is left out of executions that end says nothing about those that do not.
+        circuit.optional.clear();
         circuit.justice.clear();
         circuit.fairness.clear();
         Cycles { circuit, cone, save_idx }

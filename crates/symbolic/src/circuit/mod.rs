@@ -86,6 +86,9 @@ pub struct Circuit {
     pub latches: Vec<Latch>,
     /// What holds in every frame that counts.
     pub constraints: Vec<Lit>,
+    /// Those of the constraints that an engine may drop: with and without them, the same bad states are
+    /// reachable in the same numbers of steps.
+    pub optional: Vec<Lit>,
     /// What must not happen in any frame.
     pub bads: Vec<Bad>,
     /// What must not happen for ever: an execution that makes all literals of one of these true
@@ -133,6 +136,13 @@ impl Circuit {
     /// Only frames in which the literal is true count from now on.
     pub fn constrain(&mut self, lit: Lit) {
         self.constraints.push(lit);
+    }
+
+    /// The same, and the caller knows that every bad state stays reachable, in all the numbers of steps
+    /// in which it was.
+    pub fn constrain_optionally(&mut self, lit: Lit) {
+        self.constrain(lit);
+        self.optional.push(lit);
     }
 
     /// Asks that the literal is never true.

@@ -112,7 +112,8 @@ impl Circuit {
         let simulation = self.run(witness);
         for frame in 0..simulation.n_frames() {
             let holds = |&lit: &Lit| simulation.value(frame, lit);
-            if let Some(constraint_idx) = self.constraints.iter().position(|lit| !holds(lit)) {
+            let breaks = |lit: &Lit| !holds(lit) && !self.optional.contains(lit);
+            if let Some(constraint_idx) = self.constraints.iter().position(breaks) {
                 return Err(WitnessError::Constraint { constraint_idx, frame });
             }
         }

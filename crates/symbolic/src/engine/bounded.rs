@@ -11,11 +11,14 @@
 //! | learnt clauses stay                 | one [`Solver`]         |
 //!
 //! Differs: once the constraints allow no execution of some length, nothing is left to search, and
-//! the answer is about all executions.
+//! the answer is about all executions. Where constraints are optional there are two searches that take
+//! turns, with them and without, and where a depth takes long, later ones are looked at.
 
+use super::ahead::{Ahead, Seen};
+use super::turns::{PLAIN, REDUCED, Turns};
 use super::{Answer, Certificate, Depth, Job, Limits, Outcome, Statistics, Watch};
 use crate::solver::{Clauses, Encoder, Solver, Start, Unrolling};
-use crate::{Circuit, Lit, Property, Witness};
+use crate::{Circuit, Cone, Lit, Witness};
 use mazurka_core::Limit;
 
 /// Whether there are executions at all is asked at every so many depths.
@@ -106,30 +109,59 @@ impl<'a> Frames<'a> {
 
     /// Looks for an execution of this depth that ends in a bad state.
     pub fn search(&mut self) -> Result<Found, Limit> {
+        self.search_within(u64::MAX).map(|found| found.expect("there is no limit to conflicts"))
+    }
+
+    /// The same with so many conflicts at most; `None` if they are not enough.
+    pub(super) fn search_within(&mut self, conflicts: u64) -> Result<Option<Found>, Limit> {
         // Nothing below need call the solver, which would look at the limits.
         self.watch.look()?;
-        let depth = self.depth();
-        let wanted = self.circuit.bads.iter().zip(&self.is_wanted);
-        let wanted = wanted.filter(|(_, is_wanted)| **is_wanted);
-        let bads: Vec<_> = wanted.map(|(bad, _)| self.unrolling.lit(depth, bad.lit)).collect();
-        let bad = self.unrolling.aig.any(bads);
+        let bad = self.bad();
         if bad == Lit::FALSE {
-            return self.is_reached().map(|is| if is { Found::Nothing } else { Found::End });
+            return self.is_reached().map(|is| Some(if is { Found::Nothing } else { Found::End }));
         }
         let assumption = self.encoder.lit(&self.unrolling.aig, bad, &mut self.solver);
-        if self.solver.solve(&[assumption])? {
-            return Ok(Found::Bad(self.witness()));
-        }
-        if self.solver.core().is_empty() {
-            return Ok(Found::End);
+        let answer = match conflicts {
+            u64::MAX => Some(self.solver.solve(&[assumption])?),
+            _ => self.solver.solve_within(&[assumption], conflicts)?,
+        };
+        match answer {
+            None => return Ok(None),
+            Some(true) => return Ok(Some(Found::Bad(self.witness()))),
+            Some(false) if self.solver.core().is_empty() => return Ok(Some(Found::End)),
+            Some(false) => {}
         }
         // What is known by now helps with what comes later.
         self.solver.clause(&[!assumption]);
         // The solver need not notice by itself that nothing else is possible, either.
-        match depth.is_multiple_of(ASK_EVERY) && !self.is_reached()? {
-            true => Ok(Found::End),
-            false => Ok(Found::Nothing),
+        match self.depth().is_multiple_of(ASK_EVERY) && !self.is_reached()? {
+            true => Ok(Some(Found::End)),
+            false => Ok(Some(Found::Nothing)),
         }
+    }
+
+    /// Goes on to this depth, if it is not there: somebody else knows that nothing bad happens before.
+    pub(super) fn skip_to(&mut self, depth: usize) {
+        while self.depth() < depth {
+            let good = !self.bad();
+            let good = self.encoder.lit(&self.unrolling.aig, good, &mut self.solver);
+            self.solver.clause(&[good]);
+            self.deepen();
+        }
+    }
+
+    /// Any bad state that is looked for, at this depth.
+    fn bad(&mut self) -> Lit {
+        let wanted = self.circuit.bads.iter().zip(&self.is_wanted);
+        let wanted = wanted.filter(|(_, is_wanted)| **is_wanted);
+        let bads: Vec<_> =
+            wanted.map(|(bad, _)| self.unrolling.lit(self.depth(), bad.lit)).collect();
+        self.unrolling.aig.any(bads)
+    }
+
+    /// How often the solver came to a contradiction.
+    fn n_conflicts(&self) -> u64 {
+        self.solver.statistics().conflicts
     }
 
     /// What it cost, depth by depth.
@@ -157,40 +189,103 @@ impl<'a> Frames<'a> {
 
     /// The execution that the solver has found.
     fn witness(&self) -> Witness {
-        let value = |frame: usize, lit: Lit| {
-            let lit = self.unrolling.lit(frame, lit);
-            lit.constant().unwrap_or_else(|| {
-                self.encoder.known(lit).is_some_and(|lit| self.solver.value(lit))
-            })
-        };
-        let latches: Vec<_> =
-            self.circuit.latches.iter().map(|latch| value(0, latch.lit)).collect();
-        let inputs = |frame| self.circuit.inputs.iter().map(|i| value(frame, i.lit)).collect();
-        let mut witness = Witness {
-            latches,
-            inputs: (0..self.unrolling.n_frames()).map(inputs).collect(),
-            property: Property::Bad(0),
-        };
-        witness.settle(self.circuit, |idx| self.is_wanted[idx]);
-        witness
+        let value = |lit| self.encoder.known(lit).is_some_and(|lit| self.solver.value(lit));
+        self.unrolling.witness(self.depth() + 1, |idx| self.is_wanted[idx], value)
     }
 }
 
 pub(super) fn decide(job: &mut Job<'_>) -> Outcome {
-    let mut frames = Frames::watched(job.circuit, job.watch);
-    loop {
-        let depth = frames.depth();
-        let answer = match frames.search() {
-            Ok(Found::Bad(witness)) => Answer::Unsafe(witness),
-            Ok(Found::End) => Answer::Safe(Certificate::Finite { n_frames: depth }),
-            Ok(Found::Nothing) if depth >= job.watch.depth() => Answer::SafeTo { depth },
-            Ok(Found::Nothing) => {
-                job.passed(depth, &frames.statistics());
-                frames.deepen();
-                continue;
+    let circuit = job.circuit;
+    let plain = (!circuit.optional.is_empty()).then(|| circuit.without_optional());
+    let mut search = Search::new(circuit, plain.as_ref(), job.watch);
+    let mut n_passed: usize = 0;
+    let answer = loop {
+        match search.go_on() {
+            Ok(Some(answer)) => break answer,
+            Ok(None) => {}
+            Err(why) => break Answer::Unknown { depth: n_passed.checked_sub(1), why },
+        }
+        while n_passed < search.turns.reached() {
+            job.passed(n_passed, &search.statistics());
+            n_passed += 1;
+        }
+    };
+    job.outcome(answer, search.statistics())
+}
+
+/// A search with all constraints and, if some are optional, one without these.
+struct Search<'a> {
+    searches: Vec<Frames<'a>>,
+    turns: Turns,
+    plain: Option<&'a Cone>,
+    ahead: Ahead<'a>,
+    watch: Watch,
+}
+
+impl<'a> Search<'a> {
+    fn new(circuit: &'a Circuit, plain: Option<&'a Cone>, watch: &Watch) -> Self {
+        let mut searches = vec![Frames::watched(circuit, watch)];
+        searches.extend(plain.map(|cone| Frames::watched(&cone.circuit, watch)));
+        let turns = Turns::new(searches.len());
+        let ahead = Ahead::new(plain.map_or(circuit, |cone| &cone.circuit), watch);
+        Self { searches, turns, plain, ahead, watch: watch.clone() }
+    }
+
+    /// Does what is next; the answer, if that is one.
+    fn go_on(&mut self) -> Result<Option<Answer>, Limit> {
+        let (turn, conflicts) = self.turns.next();
+        let frames = &mut self.searches[turn];
+        frames.skip_to(self.turns.start());
+        let (depth, n_before) = (frames.depth(), frames.n_conflicts());
+        let conflicts = conflicts.min(self.ahead.patience(self.turns.spent()));
+        match frames.search_within(conflicts)? {
+            Some(Found::Bad(witness)) => return Ok(Some(Answer::Unsafe(self.lift(turn, witness)))),
+            Some(Found::End) => {
+                return Ok(Some(Answer::Safe(Certificate::Finite { n_frames: depth })));
             }
-            Err(why) => Answer::Unknown { depth: depth.checked_sub(1), why },
-        };
-        return job.outcome(answer, frames.statistics());
+            Some(Found::Nothing) if depth >= self.watch.depth() => {
+                return Ok(Some(Answer::SafeTo { depth }));
+            }
+            Some(Found::Nothing) => frames.deepen(),
+            None => {}
+        }
+        self.turns.note(frames.n_conflicts() - n_before, frames.depth());
+        self.look_ahead()
+    }
+
+    /// Looks further if this depth takes long; the answer, if there is one.
+    fn look_ahead(&mut self) -> Result<Option<Answer>, Limit> {
+        if self.turns.spent() == 0 {
+            self.ahead.calm_down();
+        }
+        if self.ahead.patience(self.turns.spent()) > 0 {
+            return Ok(None);
+        }
+        let reached = self.turns.reached();
+        match self.ahead.look(reached)? {
+            Seen::Bad(witness) => Ok(Some(Answer::Unsafe(self.lift(PLAIN, witness)))),
+            Seen::Nothing(last) if last >= self.watch.depth() => {
+                Ok(Some(Answer::SafeTo { depth: self.watch.depth() }))
+            }
+            Seen::Nothing(last) => {
+                self.turns.note(0, last + 1);
+                Ok(None)
+            }
+            Seen::TooFar => Ok(None),
+        }
+    }
+
+    /// An execution that one of the searches has found, as one of the circuit that was asked about.
+    fn lift(&self, turn: usize, witness: Witness) -> Witness {
+        self.plain.filter(|_| turn == PLAIN).map_or(witness.clone(), |cone| cone.lift(&witness))
+    }
+
+    fn statistics(&self) -> Statistics {
+        let mut statistics = self.searches[REDUCED].statistics();
+        if let Some(plain) = self.searches.get(PLAIN) {
+            statistics.add(&plain.statistics());
+        }
+        statistics.add(&self.ahead.statistics);
+        statistics
     }
 }

@@ -15,6 +15,9 @@ pub struct Limits {
     /// No executions with more steps than this are looked at. Engines that are not about depth ignore
     /// it.
     pub depth: Option<usize>,
+    /// Bounded search looks at no depth before it is through with all smaller ones, however long that
+    /// takes: what it finds has the fewest steps.
+    pub in_order: bool,
     /// Makes it stop, once true.
     pub stop: Option<&'static AtomicBool>,
 }
@@ -41,6 +44,11 @@ impl Watch {
     /// How many steps executions may have.
     pub(crate) fn depth(&self) -> usize {
         self.limits.depth.unwrap_or(usize::MAX)
+    }
+
+    /// Whether no depth may be looked at before all smaller ones.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.limits.in_order
     }
 
     /// How many bytes the process may take.

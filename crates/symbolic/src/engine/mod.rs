@@ -1,5 +1,6 @@
 //! Engines: each takes a circuit to an answer.
 
+mod ahead;
 mod answer;
 mod bdd;
 mod bounded;
@@ -8,6 +9,7 @@ mod ic3;
 mod induction;
 mod limits;
 mod portfolio;
+mod turns;
 
 pub use answer::{Answer, Depth, Outcome, Progress, Statistics};
 pub use bounded::{Found, Frames};

@@ -33,7 +33,7 @@ type Touching = (usize, Lit, bool);
 
 impl Move {
     /// The moves of the threads of a program. Bytes that are always touched together are one cell.
-    pub(super) fn of_threads(encoding: &mut Encoding) -> Vec<Self> {
+    pub fn of_threads(encoding: &mut Encoding) -> Vec<Self> {
         let Encoding { circuit, threads, .. } = encoding;
         let mut bytes: BTreeMap<(Option<Cell>, usize), Vec<Touching>> = BTreeMap::new();
         let mut touch = |cell, byte, it| bytes.entry((cell, byte)).or_default().push(it);
@@ -181,5 +181,5 @@ pub(super) fn allow(circuit: &mut Circuit, moves: &[Move], may: &[Lit]) {
     let allowed = aig.all(allowed);
     let was_allowed = circuit.latch("schedule.was_allowed", Some(true));
     circuit.set_next(was_allowed, allowed);
-    circuit.constrain(was_allowed);
+    circuit.constrain_optionally(was_allowed);
 }

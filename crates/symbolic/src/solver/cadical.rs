@@ -7,7 +7,7 @@ use rustsat::solvers::{
     ControlSignal, GetInternalStats, Solve, SolveIncremental, SolverResult, Terminate,
 };
 use rustsat::types::TernaryVal;
-use rustsat_cadical::{CaDiCaL, ProofFormat};
+use rustsat_cadical::{CaDiCaL, Limit as Budget, ProofFormat};
 use std::io;
 use std::path::Path;
 
@@ -66,14 +66,34 @@ impl Solver {
 
     /// Whether all clauses and the assumptions can be true together.
     pub(crate) fn solve(&mut self, assumptions: &[SatLit]) -> Result<bool, Limit> {
+        // Whoever set a flag may have taken it back by now.
+        self.call(assumptions)?.ok_or_else(|| self.watch.limit().unwrap_or(Limit::Interrupted))
+    }
+
+    /// The same with so many conflicts at most; `None` if they are not enough.
+    pub(crate) fn solve_within(
+        &mut self,
+        assumptions: &[SatLit],
+        conflicts: u64,
+    ) -> Result<Option<bool>, Limit> {
+        let conflicts = conflicts.try_into().unwrap_or(i32::MAX);
+        self.cadical.set_limit(Budget::Conflicts(conflicts)).expect("CaDiCaL can count conflicts");
+        let answer = self.call(assumptions)?;
+        if answer.is_none() {
+            self.watch.look()?;
+        }
+        Ok(answer)
+    }
+
+    /// Calls the solver; no answer if something made it stop.
+    fn call(&mut self, assumptions: &[SatLit]) -> Result<Option<bool>, Limit> {
         self.n_calls += 1;
         self.watch.look()?;
-        match self.cadical.solve_assumps(assumptions).expect("CaDiCaL answers") {
-            SolverResult::Sat => Ok(true),
-            SolverResult::Unsat => Ok(false),
-            // Whoever set a flag may have taken it back by now.
-            SolverResult::Interrupted => Err(self.watch.limit().unwrap_or(Limit::Interrupted)),
-        }
+        Ok(match self.cadical.solve_assumps(assumptions).expect("CaDiCaL answers") {
+            SolverResult::Sat => Some(true),
+            SolverResult::Unsat => Some(false),
+            SolverResult::Interrupted => None,
+        })
     }
 
     /// The same with one more clause, for this call only.

@@ -3,7 +3,7 @@
 //! What two frames have in common is one node, and what follows from the initial values is a
 //! constant. Earlier frames are never looked at again.
 
-use crate::{Aig, Circuit, Latch, Lit, Node};
+use crate::{Aig, Circuit, Latch, Lit, Node, Property, Witness};
 
 /// Where the first frame begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,29 @@ impl<'a> Unrolling<'a> {
             pairs.map(|latch| (self.lit(frame, latch.lit), self.lit(other, latch.lit))).collect();
         let lits: Vec<_> = pairs.into_iter().map(|(l, r)| self.aig.xor(l, r)).collect();
         self.aig.any(lits)
+    }
+
+    /// The execution of so many frames in which leaves have these values. It ends in one of the bad
+    /// states that are wanted.
+    pub(crate) fn witness(
+        &self,
+        n_frames: usize,
+        is_wanted: impl Fn(usize) -> bool,
+        value: impl Fn(Lit) -> bool,
+    ) -> Witness {
+        let value = |frame: usize, lit: Lit| {
+            let lit = self.lit(frame, lit);
+            lit.constant().unwrap_or_else(|| value(lit))
+        };
+        let Circuit { latches, inputs, .. } = self.circuit;
+        let inputs_of = |frame| inputs.iter().map(|input| value(frame, input.lit)).collect();
+        let mut witness = Witness {
+            latches: latches.iter().map(|latch| value(0, latch.lit)).collect(),
+            inputs: (0..n_frames).map(inputs_of).collect(),
+            property: Property::Bad(0),
+        };
+        witness.settle(self.circuit, is_wanted);
+        witness
     }
 
     fn push(&mut self, latches: &[Lit]) {

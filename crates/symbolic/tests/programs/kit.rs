@@ -87,6 +87,19 @@ fn trace(
 
 /// All values in a frame in which this thread is to move, and nothing else is chosen.
 pub(crate) fn frame(circuit: &Circuit, latches: &[bool], thread: usize) -> Patterns {
+    frame_with(circuit, latches, |input_idx| {
+        let bit = circuit.inputs[input_idx].name.strip_prefix("thread.");
+        let bit = bit.map(|bit| bit.parse::<usize>().expect("bits are numbered"));
+        bit.is_some_and(|bit| thread >> bit & 1 == 1)
+    })
+}
+
+/// All values in a frame with these inputs.
+pub(crate) fn frame_with(
+    circuit: &Circuit,
+    latches: &[bool],
+    input: impl Fn(usize) -> bool,
+) -> Patterns {
     let (mut latch_idx, mut input_idx) = (0, 0);
     circuit.aig.simulate(|node| match circuit.aig.node(node) {
         Node::Latch => {
@@ -95,9 +108,7 @@ pub(crate) fn frame(circuit: &Circuit, latches: &[bool], thread: usize) -> Patte
         }
         _ => {
             input_idx += 1;
-            let bit = circuit.inputs[input_idx - 1].name.strip_prefix("thread.");
-            let bit = bit.map(|bit| bit.parse::<usize>().expect("bits are numbered"));
-            u64::from(bit.is_some_and(|bit| thread >> bit & 1 == 1))
+            u64::from(input(input_idx - 1))
         }
     })
 }
