@@ -196,9 +196,12 @@ impl Transitions for Machine {
             let mut context = Context::new(view, jit, steps, moves);
             for process in (0..u32::from(state[0])).rev() {
                 if alone == 0 || u32::from(alone) == process + 1 {
+                    let n_before = context.moves().len();
                     context.moves_of(view, process);
-                    let is_visible = alone != 0 || view.place_of(process).is_visible;
-                    context.moves().close(process, Safety::Dependent, is_visible);
+                    if context.moves().len() > n_before {
+                        let is_visible = alone != 0 || view.place_of(process).is_visible;
+                        context.moves().close(process, Safety::Dependent, is_visible);
+                    }
                 }
             }
             let reduces = code.reduces && self.reduction != Reduction::None;

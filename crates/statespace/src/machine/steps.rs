@@ -214,7 +214,7 @@ impl Steps {
             self.work.state[at as usize] = step.process as u8;
         }
         let (ending, Work { state, tables, .. }) = (self.ending, &mut self.work);
-        let moved = Moved { code, tables, step, mover };
+        let moved = &Moved { code, tables, step, mover };
         ending.forget(moved, state);
         let goes_on = edge.atomic && can_go_on(code, tables, state, mover);
         let successor = ending.control(moved, state, goes_on);
@@ -247,7 +247,6 @@ impl Steps {
 }
 
 /// A step whose successor is nearly done.
-#[derive(Clone, Copy)]
 pub(super) struct Moved<'a> {
     pub(super) code: &'a Code,
     /// Where everything is in the successor.
@@ -259,11 +258,12 @@ pub(super) struct Moved<'a> {
 
 impl Ending {
     /// Forgets what is dead where those stand who have moved.
-    pub(super) fn forget(self, moved: Moved<'_>, state: &mut [u8]) {
-        let Moved { code, tables, step, mover } = moved;
+    #[inline]
+    pub(super) fn forget(self, moved: &Moved<'_>, state: &mut [u8]) {
         if !self.forgets {
             return;
         }
+        let &Moved { code, tables, step, mover } = moved;
         let n_processes = u32::from(state[0]);
         for process in [mover, step.process, n_processes.wrapping_sub(1)] {
             if process < n_processes {
@@ -274,10 +274,12 @@ impl Ending {
 
     /// Writes who goes on alone, if anybody does: the one who moved, or somebody whose next step
     /// concerns nobody else.
-    pub(super) fn control(self, moved: Moved<'_>, state: &mut [u8], goes_on: bool) -> Successor {
+    #[inline]
+    pub(super) fn control(self, moved: &Moved<'_>, state: &mut [u8], goes_on: bool) -> Successor {
         let alone = match goes_on {
             true => Some(moved.mover),
-            false => self.merged(moved, state),
+            false if self.merges => self.merged(moved, state),
+            false => None,
         };
         let code = moved.code;
         state[1] = alone.map_or(0, |process| process as u8 + 1);
@@ -291,11 +293,8 @@ impl Ending {
     }
 
     /// Who goes on alone behind a step because that concerns nobody else.
-    fn merged(self, moved: Moved<'_>, state: &[u8]) -> Option<u32> {
-        let Moved { code, tables, step, mover } = moved;
-        if !self.merges {
-            return None;
-        }
+    fn merged(self, moved: &Moved<'_>, state: &[u8]) -> Option<u32> {
+        let &Moved { code, tables, step, mover } = moved;
         let n_processes = u32::from(state[0]);
         let youngest = n_processes.checked_sub(1);
         let fault = cell::Cell::new(None);

@@ -84,6 +84,10 @@ impl<const WORDS: usize> NumbersReader<'_, WORDS> {
     /// The number of a thing whose hash is known.
     pub(crate) fn number_with(&mut self, thing: [u64; WORDS], hash: u64) -> Result<Seen, Full> {
         let (numbers, spare) = (self.numbers, &mut self.spare);
+        // Most are there.
+        if let Some(number) = self.index.find(hash, |number| numbers.get(number) == thing) {
+            return Ok(Seen::Old(Some(number)));
+        }
         let mut offered = None;
         let found = self.index.find_or_insert(
             hash,

@@ -3,6 +3,7 @@
 //! Where an entry belongs follows from its hash, in the same order, so that growing is one pass through
 //! the old table and one through the new.
 
+use super::prefetch::huge_pages;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
@@ -132,5 +133,8 @@ fn probe<S>(slots: &[S], hash: u64) -> impl Iterator<Item = &S> {
 }
 
 fn empty<S: Default>(slots: usize) -> Box<[S]> {
-    (0..slots).map(|_| S::default()).collect()
+    let mut all = Vec::with_capacity(slots);
+    huge_pages(all.spare_capacity_mut());
+    all.extend((0..slots).map(|_| S::default()));
+    all.into()
 }

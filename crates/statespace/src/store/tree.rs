@@ -241,7 +241,7 @@ impl<L: Label> TreeSession<'_, L> {
         self.nodes.clear();
         self.nodes.resize(self.shape.groups.len(), [0; ARITY]);
         self.pieces.clear();
-        self.pieces.extend((0..n_pieces).map(|idx| piece(state, idx)));
+        self.pieces.extend(pieces(state));
         for (piece, &place) in self.pieces.iter().zip(&self.shape.leaves) {
             *at(&mut self.nodes, place) = self.leaves.number(*piece)?;
         }
@@ -258,47 +258,33 @@ impl<L: Label> TreeSession<'_, L> {
     fn update(&mut self, state: &[u8], stays: bool) -> Result<(), Full> {
         self.undo.clear();
         self.changed.clear();
-        for (idx, old) in self.pieces.iter_mut().enumerate() {
-            let new = piece(state, idx);
-            if *old != new {
+        for (idx, new) in pieces(state).enumerate() {
+            if self.pieces[idx] != new {
                 let number = self.leaves.number(new)?;
                 if stays {
-                    *old = new;
+                    self.pieces[idx] = new;
                 }
-                set(
-                    self.shape.leaves[idx],
-                    number,
-                    &mut self.nodes,
-                    &mut self.undo,
-                    &mut self.changed,
-                );
+                self.set(self.shape.leaves[idx], number);
             }
         }
         let mut next = 0;
         while let Some(&group) = self.changed.get(next) {
             next += 1;
             let number = self.inner.number(words(self.nodes[group as usize]))?;
-            let place = self.shape.groups[group as usize];
-            set(place, number, &mut self.nodes, &mut self.undo, &mut self.changed);
+            self.set(self.shape.groups[group as usize], number);
         }
         Ok(())
     }
-}
 
-/// Writes a number into a tree, and notes that its group has changed. All numbers of one level come one
-/// behind the other, and those of a group, too.
-#[inline]
-fn set(
-    place: u32,
-    number: u32,
-    nodes: &mut [[u32; ARITY]],
-    undo: &mut Vec<(u32, u32)>,
-    changed: &mut Vec<u32>,
-) {
-    undo.push((place, std::mem::replace(at(nodes, place), number)));
-    let group = place / ARITY as u32;
-    if group != 0 && changed.last() != Some(&group) {
-        changed.push(group);
+    /// Writes a number into the tree, and notes that its group has changed. All numbers of one level come
+    /// one behind the other, and those of a group, too.
+    #[inline]
+    fn set(&mut self, place: u32, number: u32) {
+        self.undo.push((place, std::mem::replace(at(&mut self.nodes, place), number)));
+        let group = place / ARITY as u32;
+        if group != 0 && self.changed.last() != Some(&group) {
+            self.changed.push(group);
+        }
     }
 }
 
@@ -317,7 +303,7 @@ struct Nodes<'a> {
     reader: NumbersReader<'a, WORDS>,
     kind: u32,
     /// Some nodes, by their hashes.
-    recent: Box<[Recent]>,
+    recent: Box<[Recent; RECENT]>,
 }
 
 /// A node and its number; 0 if there is none.
@@ -333,20 +319,29 @@ const RECENT: usize = 1 << 13;
 
 impl<'a> Nodes<'a> {
     fn new(reader: NumbersReader<'a, WORDS>, kind: u32) -> Self {
-        Self { reader, kind, recent: vec![Recent::default(); RECENT].into() }
+        let recent = vec![Recent::default(); RECENT].into_boxed_slice();
+        let recent = recent.try_into().unwrap_or_else(|_| unreachable!("it has this length"));
+        Self { reader, kind, recent }
     }
 
     /// The number of a node.
     #[inline]
     fn number(&mut self, piece: Piece) -> Result<u32, Full> {
         let hash = hash(piece);
-        let recent = &mut self.recent[hash as usize % RECENT];
-        if recent.piece != piece || recent.number == 0 {
-            let place = self.reader.number_with(piece, hash)?.number();
-            assert!(place < u32::MAX / 2 - 1, "more than 2 billion of a kind");
-            *recent = Recent { piece, number: 2 * (place + 1) + self.kind };
+        let recent = &self.recent[hash as usize % RECENT];
+        if recent.piece == piece && recent.number != 0 {
+            return Ok(recent.number);
         }
-        Ok(recent.number)
+        self.look_up(piece, hash)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, piece: Piece, hash: u64) -> Result<u32, Full> {
+        let place = self.reader.number_with(piece, hash)?.number();
+        assert!(place < u32::MAX / 2 - 1, "more than 2 billion of a kind");
+        let number = 2 * (place + 1) + self.kind;
+        self.recent[hash as usize % RECENT] = Recent { piece, number };
+        Ok(number)
     }
 }
 
@@ -367,19 +362,17 @@ fn n_pieces(len: usize) -> usize {
     len / PIECE + 1
 }
 
-/// A piece of a state.
+/// The pieces of a state, with the byte behind it.
 #[inline]
-fn piece(state: &[u8], idx: usize) -> Piece {
-    let rest = &state[idx * PIECE..];
-    let bytes: [u8; PIECE] = match rest.first_chunk() {
-        Some(bytes) => *bytes,
-        None => {
-            let mut bytes = [0; PIECE];
-            bytes[..rest.len()].copy_from_slice(rest);
-            bytes[rest.len()] = END;
-            bytes
-        }
+fn pieces(state: &[u8]) -> impl Iterator<Item = Piece> {
+    let (whole, rest) = state.as_chunks();
+    let whole = whole.iter().map(|bytes| u128::from_le_bytes(*bytes));
+    let shift = 8 * rest.len() as u32;
+    let rest = match state.last_chunk() {
+        // What is in front of the rest goes.
+        Some(bytes) if shift > 0 => u128::from_le_bytes(*bytes) >> (128 - shift),
+        _ => rest.iter().rev().fold(0, |word, &byte| word << 8 | u128::from(byte)),
     };
-    let (words, _) = bytes.as_chunks();
-    std::array::from_fn(|word| u64::from_le_bytes(words[word]))
+    let last = rest | u128::from(END) << shift;
+    whole.chain([last]).map(|bytes| [bytes as u64, (bytes >> 64) as u64])
 }
