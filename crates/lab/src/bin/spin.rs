@@ -30,32 +30,26 @@ const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
 const CSV: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results/spin.csv");
 
-const MODELS: [Model; 7] = [
+const MODELS: [Model; 6] = [
     Model {
         name: "leader(6)",
         file: "leader0.pml",
         lines: &[("#define N", "#define N 6")],
-        rounds: 5,
-    },
-    Model {
-        name: "leader(7)",
-        file: "leader0.pml",
-        lines: &[("#define N", "#define N 7"), ("#define L", "#define L 14")],
-        rounds: 2,
-    },
-    Model { name: "pftp", file: "LTL/pftp.pml", lines: &[], rounds: 5 },
-    Model { name: "snoopy", file: "snoopy.pml", lines: &[], rounds: 5 },
-    Model {
-        name: "snoopy, queues of 3",
-        file: "snoopy.pml",
-        lines: &[("#define QSZ", "#define QSZ 3")],
         rounds: 3,
     },
+    Model { name: "pftp", file: "LTL/pftp.pml", lines: &[], rounds: 3 },
+    Model { name: "snoopy", file: "snoopy.pml", lines: &[], rounds: 3 },
     Model {
         name: "sieve, 10 primes",
         file: "sieve.pml",
+        lines: &[("#define MAX", "#define MAX 30")],
+        rounds: 3,
+    },
+    Model {
+        name: "sieve, 15 primes",
+        file: "sieve.pml",
         lines: &[("#define MAX", "#define MAX 50")],
-        rounds: 5,
+        rounds: 1,
     },
     Model {
         name: "pftp, loss and duplication",

@@ -105,6 +105,6 @@ impl<const WORDS: usize> NumbersReader<'_, WORDS> {
 
 /// The hash of a thing.
 #[inline]
-pub(crate) fn hash<const WORDS: usize>(thing: [u64; WORDS]) -> u64 {
-    thing.into_iter().reduce(mix).unwrap_or_default()
+fn hash<const WORDS: usize>(thing: [u64; WORDS]) -> u64 {
+    thing.into_iter().fold(0, mix)
 }

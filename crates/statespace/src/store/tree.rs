@@ -17,10 +17,11 @@
 //! zeroes up to a full piece; a number tells whether it is that of bytes or of numbers; and no number is 0.
 
 use super::chunked::Chunked;
-use super::numbers::{Numbers, NumbersReader, hash};
+use super::numbers::{Numbers, NumbersReader};
 use super::roots::{Label, Roots, RootsReader};
 use super::table::Full;
 use super::{Seen, Session, Store};
+use mazurka_core::fold::mix;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The words of a piece. With more of them there are fewer pieces to look up, which is as fast, but they
@@ -327,7 +328,8 @@ impl<'a> Nodes<'a> {
     /// The number of a node.
     #[inline]
     fn number(&mut self, piece: Piece) -> Result<u32, Full> {
-        let hash = hash(piece);
+        let [first, second] = piece;
+        let hash = mix(first, second);
         let recent = &self.recent[hash as usize % RECENT];
         if recent.piece == piece && recent.number != 0 {
             return Ok(recent.number);

@@ -13,5 +13,6 @@ mod reductions;
 mod searches_agree;
 mod spin;
 mod spin_cycles;
+mod told;
 mod trails;
 mod violations;
