@@ -4,8 +4,7 @@ use crate::arguments::{Build, Temporal};
 use crate::{Failure, automaton};
 use mazurka_core::{Verdict, ViolationKind};
 use mazurka_ltl::{
-    Atoms, Automaton, Formula, Pool, Stuttering, accepts, hoa, is_stutter_invariant, parts,
-    stuttering, translate,
+    Atoms, Automaton, Formula, Stuttering, accepts, hoa, negated, parts, stuttering,
 };
 use mazurka_model::{Expr, Program, PropositionError, Routine, RoutineId, proposition};
 use mazurka_promela::{Asked, Model, NamedFormula};
@@ -55,18 +54,8 @@ impl Wanted {
         atoms: &Atoms,
         propositions: Vec<Expr>,
     ) -> Result<Self, Failure> {
-        let mut pool = Pool::new();
-        let normal = pool.add(formula);
-        let negation = pool.not(normal);
         let too_large = |error| Failure::input(format!("{name}: {error}"));
-        let automaton = translate(&mut pool, negation, atoms).map_err(too_large)?;
-        let stuttering = match pool.is_next_free(normal) {
-            true => Stuttering::Invariant,
-            false => match translate(&mut pool, normal, atoms) {
-                Ok(opposite) => is_stutter_invariant(&automaton, &opposite),
-                Err(_) => Stuttering::Unknown,
-            },
-        };
+        let (automaton, stuttering) = negated(formula, atoms).map_err(too_large)?;
         let parts = Some(parts(formula));
         let kind = Kind::Automaton { automaton, stuttering, parts, has_labels: false };
         Ok(Self { name, propositions, kind })

@@ -5,7 +5,7 @@
 //! system too.
 
 use mazurka_core::Verdict;
-use mazurka_ltl::{Pool, Stuttering, parts, stuttering, translate};
+use mazurka_ltl::{Stuttering, negated, parts, stuttering};
 use mazurka_promela as promela;
 use mazurka_statespace::{
     CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction, claim, search_cycles,
@@ -68,14 +68,8 @@ impl Checked {
         };
         let mut all = Vec::new();
         for formula in &model.formulas {
-            let mut pool = Pool::new();
-            let normal = pool.add(&formula.formula);
-            let negation = pool.not(normal);
-            let automaton = translate(&mut pool, negation, &formula.atoms).expect("it is small");
-            let stuttering = match pool.is_next_free(normal) {
-                true => Stuttering::Invariant,
-                false => stuttering(&automaton),
-            };
+            let violated = negated(&formula.formula, &formula.atoms);
+            let (automaton, stuttering) = violated.expect("it is small");
             all.push(Self {
                 name: formula.name.clone(),
                 machine: machine(&formula.propositions),

@@ -52,6 +52,24 @@ pub fn translate(
     Ok(simplify::simplify(generalised.degeneralise(atoms.to_vec())))
 }
 
+/// A Büchi automaton that accepts exactly the words that violate the formula, and whether it matters to
+/// it how often a letter is repeated.
+pub fn negated(formula: &Formula, atoms: &[String]) -> Result<(Automaton, Stuttering), TooLarge> {
+    let mut pool = Pool::new();
+    let normal = pool.add(formula);
+    let negation = pool.not(normal);
+    let automaton = translate(&mut pool, negation, atoms)?;
+    if pool.is_next_free(normal) {
+        return Ok((automaton, Stuttering::Invariant));
+    }
+    // The opposite is at hand: nothing has to be complemented.
+    let stuttering = match translate(&mut pool, normal, atoms) {
+        Ok(opposite) => is_stutter_invariant(&automaton, &opposite),
+        Err(_) => Stuttering::Unknown,
+    };
+    Ok((automaton, stuttering))
+}
+
 /// There is no automaton of a reasonable size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the automaton of this formula has more than {limit} {what}")]

@@ -5,7 +5,8 @@
 use crate::kit::{Act, Edge, Place, Random, Table, spins_inside};
 use mazurka_core::{Verdict, ViolationKind};
 use mazurka_ltl::{
-    Automaton, Cube, Edge as Way, Formula, Pool, State, Stuttering, parts, stuttering, translate,
+    Automaton, Cube, Edge as Way, Formula, Pool, State, Stuttering, negated, parts, stuttering,
+    translate,
 };
 use mazurka_statespace::{
     Construction, CycleSearch, Cycles, Fairness, Moves, Options, Outcome, Property, Reduction,
@@ -286,17 +287,16 @@ fn letter(table: &mut Table, state: &[u8]) -> u64 {
 
 /// A random property: the automaton of what violates it, whether repetition matters, and its parts.
 fn random_property(random: &mut Random) -> Option<(Automaton, Stuttering, Option<Vec<u64>>)> {
-    let text = random_formula(random, 2);
     if random.one_in(12) {
         let automaton = random_automaton(random);
         let stuttering = stuttering(&automaton);
         return Some((automaton, stuttering, None));
     }
-    let automaton = automaton_of(&text)?;
-    let is_next_free = !text.contains('X');
-    let stuttering = if is_next_free { Stuttering::Invariant } else { stuttering(&automaton) };
-    let formula = Formula::parse(&text, &mut vec!["p".to_owned(), "q".to_owned()]);
-    Some((automaton, stuttering, Some(parts(&formula.expect("the formula is one")))))
+    let mut atoms = vec!["p".to_owned(), "q".to_owned()];
+    let formula = Formula::parse(&random_formula(random, 2), &mut atoms);
+    let formula = formula.expect("the formula is one");
+    let (automaton, stuttering) = negated(&formula, &atoms).ok()?;
+    Some((automaton, stuttering, Some(parts(&formula))))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use mazurka_core::fold::mix;
 use mazurka_core::{Verdict, ViolationKind};
-use mazurka_ltl::{Pool, Stuttering, parts, stuttering, translate};
+use mazurka_ltl::{negated, parts};
 use mazurka_promela::translate_text;
 use mazurka_statespace::{
     Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction,
@@ -69,14 +69,8 @@ fn every_search_says_what_the_full_one_says() {
         let model = translate_text("random.pml", &text);
         let model = model.unwrap_or_else(|faults| panic!("seed {seed}: {faults}\n{text}"));
         let named = &model.formulas[0];
-        let mut pool = Pool::new();
-        let normal = pool.add(&named.formula);
-        let negation = pool.not(normal);
-        let automaton = translate(&mut pool, negation, &named.atoms).expect("it is small");
-        let stutters = match pool.is_next_free(normal) {
-            true => Stuttering::Invariant,
-            false => stuttering(&automaton),
-        };
+        let violated = negated(&named.formula, &named.atoms);
+        let (automaton, stutters) = violated.expect("it is small");
         let parts = parts(&named.formula);
         let property = Property::new("f", &automaton, &stutters).parts(&parts);
         let machine = Machine::watching(&model.program, &named.propositions);

@@ -5,7 +5,7 @@
 
 use crate::installed::{self, Copied};
 use mazurka_core::Verdict;
-use mazurka_ltl::{Pool, Stuttering, parts, stuttering, translate};
+use mazurka_ltl::{Stuttering, negated, parts, stuttering};
 use mazurka_model::Expr;
 use mazurka_promela::Model;
 use mazurka_statespace::{
@@ -70,14 +70,8 @@ impl Checked {
     fn all(model: &Model) -> Vec<Self> {
         let mut all = Vec::new();
         for formula in &model.formulas {
-            let mut pool = Pool::new();
-            let normal = pool.add(&formula.formula);
-            let negation = pool.not(normal);
-            let automaton = translate(&mut pool, negation, &formula.atoms).expect("it is small");
-            let stuttering = match pool.is_next_free(normal) {
-                true => Stuttering::Invariant,
-                false => stuttering(&automaton),
-            };
+            let violated = negated(&formula.formula, &formula.atoms);
+            let (automaton, stuttering) = violated.expect("it is small");
             all.push(Self {
                 name: formula.name.clone(),
                 automaton,
