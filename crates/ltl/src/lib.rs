@@ -24,7 +24,7 @@ mod stutter;
 
 pub use automaton::{Automaton, Cube, Edge, State};
 pub use complement::complement;
-pub use empty::{Lasso, accepts, common_word};
+pub use empty::{Lasso, Run, RunStep, accepting_run, accepts, common_word};
 pub use formula::{Binary, Formula, Unary};
 pub use normal::{Node, NodeId, Pool};
 pub use parse::ParseError;

@@ -18,7 +18,7 @@ mod transitions;
 mod undo;
 mod watch;
 
-pub use cycles::{Claim, ClaimError, Cycles, Property, claim, search_cycles};
+pub use cycles::{Claim, ClaimError, ClaimMoves, Cycles, Property, claim, search_cycles};
 pub use machine::{Machine, MachineError, Tier, TrailError};
 pub use options::{Construction, CycleSearch, Fairness, Options, OptionsError, Order, Reduction};
 pub use search::{Outcome, search};

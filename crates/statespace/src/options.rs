@@ -40,6 +40,9 @@ pub struct Options {
     pub fairness: Fairness,
     /// How executions that never end are looked for.
     pub cycle_search: CycleSearch,
+    /// Where it is about executions that never end: whether steps that go wrong are looked for everywhere,
+    /// or only as long as an execution may still violate the property.
+    pub all_steps: bool,
     /// When the states of the program are found, where it is about executions that never end.
     pub construction: Construction,
     /// Makes it stop, once true.
@@ -63,6 +66,7 @@ impl Default for Options {
             memory: None,
             fairness: Fairness::default(),
             cycle_search: CycleSearch::default(),
+            all_steps: true,
             construction: Construction::default(),
             stop: None,
         }
@@ -116,9 +120,6 @@ pub enum OptionsError {
          and without a depth limit or shortening"
     )]
     Cycles,
-    /// One search knows nothing of fairness.
-    #[error("nested depth-first search has no fairness; use `components`")]
-    NestedFairness,
     /// Only a path has a depth.
     #[error("a depth limit goes with depth-first search by one job")]
     Depth,
@@ -237,7 +238,8 @@ pub enum CycleSearch {
     /// By strongly connected components.
     #[default]
     Components,
-    /// By a search within a search.
+    /// By a search within a search; under fairness, by components all the same, which the notes of the outcome
+    /// then say.
     Nested,
 }
 

@@ -4,9 +4,9 @@
 //! locations are the states of an automaton that reads one letter after the other. Where it ends, and where
 //! an assertion of it fails, the execution is wrong, however it goes on.
 
-use mazurka_ltl::{Automaton, Cube, Edge as Way, MAX_ATOMS, State};
+use mazurka_ltl::{Automaton, Cube, Edge as Way, Lasso, MAX_ATOMS, State, accepting_run};
 use mazurka_model::{
-    Action, Branching, Edge, Expr, LocationId, Program, Routine, Span, Type, Unary,
+    Action, Branching, Edge, Expr, LocationId, Program, Routine, RoutineId, Span, Type, Unary,
 };
 
 /// A claim, as an automaton and what its atoms mean.
@@ -16,6 +16,39 @@ pub struct Claim {
     pub automaton: Automaton,
     /// Truth values, computed without any process.
     pub propositions: Vec<Expr>,
+    /// For each edge of each state, the numbers of the statements that the claim takes; nothing if one of
+    /// them has none.
+    statements: Vec<Vec<Option<Vec<u32>>>>,
+    routine: RoutineId,
+}
+
+impl Claim {
+    /// What it does in an execution that it accepts, whose letters are those of `word`; nothing if it does not
+    /// accept it, or has statements without a number.
+    pub fn moves(&self, word: &Lasso) -> Option<ClaimMoves> {
+        let run = accepting_run(&self.automaton, word)?;
+        let mut steps = Vec::new();
+        for step in run.steps {
+            let edges = &self.automaton.states[step.from].edges;
+            let takes =
+                |edge: &Way| edge.target == step.to && edge.guard.takes(word.letters[step.letter]);
+            let edge = edges.iter().position(takes).expect("the run takes an edge");
+            steps.push((step.letter, self.statements[step.from][edge].clone()?));
+        }
+        Some(ClaimMoves { routine: self.routine, steps, loop_start: run.loop_start })
+    }
+}
+
+/// What a claim does beside an execution.
+#[derive(Clone, Debug)]
+pub struct ClaimMoves {
+    pub(crate) routine: RoutineId,
+    /// For each state of the execution: which one of those that are told it is, and the numbers of the
+    /// statements that the claim takes there. The execution may go round several times before the claim has
+    /// come round once.
+    pub(crate) steps: Vec<(usize, Vec<u32>)>,
+    /// The first of them that is repeated for ever.
+    pub(crate) loop_start: usize,
 }
 
 /// Something in a claim that has no meaning here.
@@ -30,16 +63,30 @@ pub struct ClaimError {
 
 /// The claim of a program, if it has one.
 pub fn claim(program: &Program) -> Option<Result<Claim, ClaimError>> {
-    let routine = program.routine(program.claim?);
-    let mut builder = Builder { routine, atoms: Vec::new(), locations: Vec::new() };
+    let id = program.claim?;
+    let routine = program.routine(id);
+    let mut builder =
+        Builder { routine, atoms: Vec::new(), locations: Vec::new(), statements: Vec::new() };
     Some(builder.run().map(|states| {
         let atoms = (0..builder.atoms.len()).map(|idx| format!("p{idx}")).collect();
-        Claim { automaton: Automaton { atoms, states }, propositions: builder.atoms }
+        Claim {
+            automaton: Automaton { atoms, states },
+            propositions: builder.atoms,
+            statements: builder.statements,
+            routine: id,
+        }
     }))
 }
 
 /// Letters, as a disjunction of cubes.
 type Guard = Vec<Cube>;
+
+/// A step of the claim: the letters that it reads, where it leads, and the numbers of its statements.
+struct Taken {
+    guard: Guard,
+    to: To,
+    statements: Option<Vec<u32>>,
+}
 
 /// Where a step of the claim leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +104,7 @@ struct Builder<'a> {
     atoms: Vec<Expr>,
     /// The locations that have states, by the numbers of these.
     locations: Vec<LocationId>,
+    statements: Vec<Vec<Option<Vec<u32>>>>,
 }
 
 impl Builder<'_> {
@@ -68,16 +116,19 @@ impl Builder<'_> {
         while let Some(&location) = self.locations.get(states.len()) {
             if self.is_end(location) {
                 states.push(accepting(states.len()));
+                self.statements.push(vec![Some(Vec::new())]);
                 continue;
             }
-            let mut edges = Vec::new();
-            for (guard, to) in self.ways(location, 0)? {
+            let (mut edges, mut numbers) = (Vec::new(), Vec::new());
+            for Taken { guard, to, statements } in self.ways(location, 0)? {
                 let target = match to {
                     To::Location(to) => self.state_of(to),
                     To::Wrong => WRONG,
                 };
+                numbers.extend(guard.iter().map(|_| statements.clone()));
                 edges.extend(guard.into_iter().map(|guard| Way { guard, target }));
             }
+            self.statements.push(numbers);
             let is_accepting = self.routine.location(location).labels.accept;
             states.push(State { is_accepting, edges });
         }
@@ -87,6 +138,7 @@ impl Builder<'_> {
         if !wrong.is_empty() {
             wrong.into_iter().for_each(|way| way.target = sink);
             states.push(accepting(sink));
+            self.statements.push(vec![Some(Vec::new())]);
         }
         Ok(states)
     }
@@ -106,12 +158,8 @@ impl Builder<'_> {
             || edges.iter().any(|edge| matches!(edge.action, Action::Return { .. }))
     }
 
-    /// The steps from a location, with the letters that each reads.
-    fn ways(
-        &mut self,
-        location: LocationId,
-        n_before: usize,
-    ) -> Result<Vec<(Guard, To)>, ClaimError> {
+    /// The steps from a location.
+    fn ways(&mut self, location: LocationId, n_before: usize) -> Result<Vec<Taken>, ClaimError> {
         let place = self.routine.location(location);
         let span = place.edges.first().map_or(self.routine.span, |edge| edge.span);
         let refuse = |what| Err(ClaimError { what, span });
@@ -144,16 +192,18 @@ impl Builder<'_> {
         edge: &Edge,
         mut guard: Guard,
         n_before: usize,
-        ways: &mut Vec<(Guard, To)>,
+        ways: &mut Vec<Taken>,
     ) -> Result<(), ClaimError> {
         if edge.escape.is_some() {
             return Err(ClaimError { what: "an escape", span: edge.span });
         }
+        let here = edge.number.map(|number| vec![number]);
         match &edge.action {
             Action::Skip | Action::Print { .. } => {}
             Action::Check { condition, .. } => {
                 let holds = self.guard(condition, edge.span)?;
-                ways.push((and(&guard, &not(&holds)), To::Wrong));
+                let fails = and(&guard, &not(&holds));
+                ways.push(Taken { guard: fails, to: To::Wrong, statements: here.clone() });
                 guard = and(&guard, &holds);
             }
             Action::Assign { .. } | Action::Store { .. } => {
@@ -162,16 +212,17 @@ impl Builder<'_> {
             _ => return Err(ClaimError { what: "a step that is no guard", span: edge.span }),
         }
         if !edge.atomic || self.is_end(edge.to) {
-            ways.push((guard, To::Location(edge.to)));
+            ways.push(Taken { guard, to: To::Location(edge.to), statements: here });
             return Ok(());
         }
         // What follows reads the same letter, if it can.
         let mut rest = guard.clone();
-        for (next, to) in self.ways(edge.to, n_before + 1)? {
-            ways.push((and(&guard, &next), to));
+        for Taken { guard: next, to, statements } in self.ways(edge.to, n_before + 1)? {
+            let statements = here.clone().zip(statements).map(|(here, more)| [here, more].concat());
+            ways.push(Taken { guard: and(&guard, &next), to, statements });
             rest = and(&rest, &not(&next));
         }
-        ways.push((rest, To::Location(edge.to)));
+        ways.push(Taken { guard: rest, to: To::Location(edge.to), statements: here });
         Ok(())
     }
 

@@ -59,8 +59,6 @@ impl Merit {
 struct Frame {
     node: Node,
     cursor: Cursor,
-    /// The step that was taken from it.
-    taken: Option<Arrow>,
 }
 
 /// A component of which some node is on the path.
@@ -100,12 +98,13 @@ impl Search {
         watch: &Watch<'_>,
     ) -> (Ended, Option<Found>) {
         let (initial, _) = product.initial();
-        self.enter(product, initial, Merit::default());
+        if let Err(ended) = self.enter(product, initial, Merit::default(), watch) {
+            return (ended, None);
+        }
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
-            if let Some(fault) = product.graph.take_fault() {
-                let path = product.graph.path(&self.stem(), &fault);
-                return (Ended::Done, Some(Found::Fault(path)));
+            if product.graph.has_fault() {
+                break;
             }
             patience -= 1;
             if patience == 0 {
@@ -123,10 +122,11 @@ impl Search {
                 }
                 continue;
             };
-            frame.taken = Some(arrow);
             let step = self.merit_of_step(arrow);
             if is_new {
-                self.enter(product, to, step);
+                if let Err(ended) = self.enter(product, to, step, watch) {
+                    return (ended, None);
+                }
                 continue;
             }
             self.matched += 1;
@@ -142,18 +142,18 @@ impl Search {
                 break;
             }
         }
-        let ended = match product.graph.is_cut {
-            true => Ended::Cut(crate::inner::TRANSIENT),
-            false => Ended::Done,
-        };
-        (ended, self.first.take().map(Found::Lasso))
+        (Ended::Done, self.first.take().map(Found::Lasso))
     }
 
-    fn enter<T: Transitions>(&mut self, product: &mut Product<'_, '_, T>, node: Node, step: Merit) {
+    fn enter<T: Transitions>(
+        &mut self,
+        product: &mut Product<'_, '_, T>,
+        node: Node,
+        step: Merit,
+        watch: &Watch<'_>,
+    ) -> Result<(), Ended> {
         debug_assert_eq!(node.number as usize, self.order.len(), "nodes are numbered as they come");
-        product.graph.enter(node.state);
-        // Expanded now, while it is on the path.
-        product.graph.arrows(node.state);
+        product.enter(node, watch)?;
         let order = self.next_order;
         self.next_order += 1;
         self.order.push(order);
@@ -164,8 +164,9 @@ impl Search {
         };
         let merit = Merit { accepts: product.is_accepting(node), treated };
         self.roots.push(Root { order, merit, step });
-        self.frames.push(Frame { node, cursor: Cursor::default(), taken: None });
+        self.frames.push(Frame { node, cursor: Cursor::default() });
         self.max_depth = self.max_depth.max(self.frames.len() as u64 - 1);
+        Ok(())
     }
 
     /// A step closes a cycle: its components are one. Returns whether that one has all it takes.
@@ -209,7 +210,7 @@ impl Search {
             }
         }
         self.frames.pop();
-        product.graph.leave(node.state);
+        product.leave(node);
     }
 
     fn merit_of_step(&self, arrow: Arrow) -> Merit {
@@ -224,13 +225,6 @@ impl Search {
     fn component(&self, root: u32) -> Vec<Node> {
         let start = self.open.partition_point(|node| self.order[node.number as usize] < root);
         self.open[start..].to_vec()
-    }
-
-    /// The steps of the path.
-    fn stem(&self) -> Vec<(u32, Arrow)> {
-        let (_, before) = self.frames.split_last().expect("the path has a node");
-        let step = |frame: &Frame| (frame.node.state, frame.taken.expect("the path goes on"));
-        before.iter().map(step).collect()
     }
 
     /// A part of a component, connected and accepting, in which all are treated fairly.
@@ -271,9 +265,8 @@ impl Search {
     ) -> Lasso {
         let root = inside[0];
         let on_the_way = self.frames.iter().take_while(|frame| frame.node != root);
-        let mut steps: Vec<(u32, Arrow)> = on_the_way
-            .map(|frame| (frame.node.state, frame.taken.expect("the path goes on from here")))
-            .collect();
+        let mut steps: Vec<(u32, Arrow)> =
+            on_the_way.map(|frame| (frame.node.state, product.taken(frame.cursor))).collect();
         let everywhere = Inside::new(inside);
         let fair = Inside::new(goal);
         let start = everywhere.walk(product, root, &mut steps, |node, _| fair.has(node));

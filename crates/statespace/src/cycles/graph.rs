@@ -24,6 +24,7 @@ use crate::store::{Seen, Session, Store, Tree, TreeSession};
 use crate::transitions::{Group, Move, Moves, Safety, Step, Successor, Transitions};
 use crate::watch::{Ended, PATIENCE, Path, Watch};
 use mazurka_core::ViolationKind;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// What the letters of a word say of the states.
@@ -110,20 +111,71 @@ pub(super) struct Graph<'a, T> {
     moves: Moves,
     inner: Inner,
     bytes: Vec<u8>,
-    /// Moves from the state that was expanded last to a step that goes wrong.
-    fault: Option<Path>,
+    recent: Recent,
+    /// The state that was expanded last.
+    expanding: u32,
+    /// A state, and moves from there to a step that goes wrong.
+    fault: Option<(u32, Path)>,
     /// Whether an indivisible sequence was so long that the search gave up.
     pub(super) is_cut: bool,
+    /// How many states, and steps from them, no node of the product was needed for.
+    pub(super) beside: [u64; 2],
 }
 
 /// What is known of a state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct State {
     letter: u64,
-    /// Its arrows, once it was expanded.
-    arrows: Option<(u32, u32)>,
+    /// Its arrows, by number; [`UNKNOWN`] before it was expanded.
+    start: u32,
+    end: u32,
     /// How many nodes of the path have this state.
     on_path: u32,
+    /// Whether its arrows are those of an ample set alone.
+    is_reduced: bool,
+}
+
+/// The first arrow of a state that was not expanded.
+const UNKNOWN: u32 = u32::MAX;
+
+/// The bytes of states that were found not long ago. Most states are expanded soon, and it takes longer to
+/// get them from the store.
+#[derive(Default)]
+struct Recent {
+    /// By the last digits of its number: a state, and its number.
+    states: Vec<(u32, Vec<u8>)>,
+}
+
+impl Recent {
+    /// How many are kept.
+    const SIZE: usize = 1 << 10;
+
+    fn keep(&mut self, number: u32, state: &[u8]) {
+        if self.states.is_empty() {
+            self.states.resize(Self::SIZE, (UNKNOWN, Vec::new()));
+        }
+        let (kept, bytes) = &mut self.states[number as usize % Self::SIZE];
+        *kept = number;
+        bytes.clear();
+        bytes.extend_from_slice(state);
+    }
+
+    /// Gives a state out, if it is there.
+    fn get(&self, number: u32, state: &mut Vec<u8>) -> bool {
+        let found = self.states.get(number as usize % Self::SIZE);
+        let Some((_, bytes)) = found.filter(|(kept, _)| *kept == number) else { return false };
+        state.clear();
+        state.extend_from_slice(bytes);
+        true
+    }
+}
+
+/// Which arrows a walk through the graph follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follow {
+    All,
+    /// Those of states that have an ample set.
+    Ample,
 }
 
 impl<'a, T: Transitions> Graph<'a, T> {
@@ -150,27 +202,60 @@ impl<'a, T: Transitions> Graph<'a, T> {
             moves: Moves::new(),
             inner: Inner::default(),
             bytes: Vec::new(),
+            recent: Recent::default(),
+            expanding: UNKNOWN,
             fault: None,
             is_cut: false,
+            beside: [0; 2],
         }
     }
 
-    /// Expands all states, whatever an automaton says of them. If something goes wrong in a step, returns
-    /// the way there.
-    pub(super) fn build(&mut self, watch: &Watch<'_>) -> Result<Option<Path>, Ended> {
-        let initial = self.initial();
-        self.enter(initial);
-        let mut path = vec![(initial, self.arrows(initial))];
+    /// Expands all states, whatever an automaton says of them, until a step goes wrong.
+    pub(super) fn build(&mut self, watch: &Watch<'_>) -> Result<(), Ended> {
+        self.initial();
+        let mut next = 0;
+        while next < self.states.len() && self.fault.is_none() {
+            if !self.is_expanded(next as u32) {
+                self.walk(next as u32, Follow::All, watch)?;
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// Expands what a state of the path leads to by way of ample sets, where an automaton does not go on.
+    ///
+    /// On every cycle there has to be a state from which all steps are taken. It is enough for that if what
+    /// the steps of an ample set lead to was expanded before, and is not on the path, or is expanded while
+    /// the state is there for the first time: its first visit then ends before that of the state, and this
+    /// can go round no cycle. Whatever is behind a state from which all steps are taken may be left alone.
+    pub(super) fn settle(&mut self, state: u32, watch: &Watch<'_>) -> Result<(), Ended> {
+        match self.states[state as usize].is_reduced {
+            true => self.walk(state, Follow::Ample, watch),
+            false => Ok(()),
+        }
+    }
+
+    /// Goes depth first through states that were not expanded before, and through the first one.
+    fn walk(&mut self, from: u32, follow: Follow, watch: &Watch<'_>) -> Result<(), Ended> {
+        let mut path = Vec::new();
+        let mut next = Some(from);
         let mut patience = PATIENCE;
-        while let Some((state, left)) = path.last_mut() {
-            let state = *state;
-            if let Some(fault) = self.take_fault() {
-                let n_before = path.len() - 1;
-                let steps: Vec<_> =
-                    path[..n_before].iter().map(|(from, left)| (*from, left.start - 1)).collect();
-                let steps = steps.into_iter().map(|(from, number)| (from, self.arrow(number)));
-                let steps: Vec<_> = steps.collect();
-                return Ok(Some(self.path(&steps, &fault)));
+        loop {
+            if let Some(state) = next.take() {
+                self.enter(state);
+                let is_new = !self.is_expanded(state);
+                let arrows = self.arrows(state);
+                if is_new {
+                    self.beside[0] += 1;
+                    self.beside[1] += arrows.len() as u64;
+                }
+                let goes_on = follow == Follow::All || self.states[state as usize].is_reduced;
+                path.push((state, if goes_on { arrows } else { 0..0 }));
+            }
+            let Some((state, left)) = path.last_mut() else { return Ok(()) };
+            if self.fault.is_some() {
+                return Ok(());
             }
             patience -= 1;
             if patience == 0 {
@@ -180,31 +265,59 @@ impl<'a, T: Transitions> Graph<'a, T> {
                     return Err(Ended::Limit(limit));
                 }
             }
-            let Some(number) = left.next() else {
-                self.leave(state);
-                path.pop();
-                continue;
-            };
-            let to = self.arrow(number).to;
-            if self.states[to as usize].arrows.is_none() {
-                self.enter(to);
-                path.push((to, self.arrows(to)));
+            let state = *state;
+            match left.next() {
+                Some(number) => {
+                    next = Some(self.arrow(number).to).filter(|&to| !self.is_expanded(to));
+                }
+                None => {
+                    self.leave(state);
+                    path.pop();
+                }
             }
         }
-        Ok(None)
     }
 
-    /// The moves from a step of the state that was expanded last that goes wrong, if there is one.
-    pub(super) fn take_fault(&mut self) -> Option<Path> {
-        self.fault.take()
+    /// Whether a step was found that goes wrong.
+    pub(super) fn has_fault(&self) -> bool {
+        self.fault.is_some()
     }
 
-    /// The moves that make up steps, and some more behind them.
-    pub(super) fn path(&mut self, steps: &[(u32, Arrow)], more: &[u32]) -> Path {
+    /// The moves to a step that goes wrong, if one was found.
+    pub(super) fn fault(&mut self) -> Option<Path> {
+        let (state, moves) = self.fault.take()?;
         let mut path = Path::new();
-        steps.iter().for_each(|&(from, arrow)| path.extend(self.moves_of(from, arrow)));
-        path.extend(more);
-        path
+        for (from, arrow) in self.way_to(state) {
+            path.extend(self.moves_of(from, arrow));
+        }
+        path.extend(moves);
+        Some(path)
+    }
+
+    /// A shortest way from the initial state to one that some arrow leads to.
+    fn way_to(&mut self, state: u32) -> Vec<(u32, Arrow)> {
+        let initial = self.initial();
+        let mut before = vec![None; self.states.len()];
+        let mut queue = VecDeque::from([initial]);
+        while let Some(at) = queue.pop_front().filter(|&at| at != state) {
+            for number in self.known_arrows(at) {
+                let arrow = self.arrow(number);
+                if arrow.to != initial && before[arrow.to as usize].is_none() {
+                    before[arrow.to as usize] = Some((at, arrow));
+                    queue.push_back(arrow.to);
+                }
+            }
+        }
+        let step = |at: u32| before[at as usize];
+        let mut way: Vec<(u32, Arrow)> =
+            std::iter::successors(step(state), |&(from, _)| step(from)).collect();
+        way.reverse();
+        way
+    }
+
+    /// Whether what is known of a state depends on when it is expanded, or is wanted at once.
+    pub(super) fn is_reducing(&self) -> bool {
+        self.reduction != Reduction::None || self.fairness != Fairness::None
     }
 
     /// The program, to ask it about states.
@@ -239,11 +352,21 @@ impl<'a, T: Transitions> Graph<'a, T> {
 
     /// The steps that are taken from a state, by their numbers.
     pub(super) fn arrows(&mut self, state: u32) -> Range<usize> {
-        let (start, end) = match self.states[state as usize].arrows {
-            Some(known) => known,
-            None => self.expand(state),
-        };
-        start as usize..end as usize
+        if !self.is_expanded(state) {
+            self.expand(state);
+        }
+        self.known_arrows(state)
+    }
+
+    /// The same, as far as they are known.
+    fn known_arrows(&self, state: u32) -> Range<usize> {
+        let State { start, end, .. } = self.states[state as usize];
+        if start == UNKNOWN { 0..0 } else { start as usize..end as usize }
+    }
+
+    /// Whether it is known which steps are taken from a state.
+    pub(super) fn is_expanded(&self, state: u32) -> bool {
+        self.states[state as usize].start != UNKNOWN
     }
 
     /// A step, by its number.
@@ -301,11 +424,18 @@ impl<'a, T: Transitions> Graph<'a, T> {
         unreachable!("a step that was taken is possible");
     }
 
+    /// The number of a state, which differs little from the one that is expanded.
     fn intern(&mut self, state: &[u8]) -> u32 {
-        let seen = self.session.insert(state);
+        let seen = self.session.growing(|session| {
+            let key = session.key(state)?;
+            session.try_insert(key, state)
+        });
         if let Seen::New(_) = seen {
             let letter = self.read(state);
-            self.states.push(State { letter, ..State::default() });
+            let unknown =
+                State { letter, start: UNKNOWN, end: UNKNOWN, on_path: 0, is_reduced: false };
+            self.states.push(unknown);
+            self.recent.keep(seen.number(), state);
         }
         seen.number()
     }
@@ -323,9 +453,11 @@ impl<'a, T: Transitions> Graph<'a, T> {
     }
 
     /// Finds the steps that are to be taken from a state.
-    fn expand(&mut self, number: u32) -> (u32, u32) {
+    fn expand(&mut self, number: u32) {
         let mut state = std::mem::take(&mut self.bytes);
-        self.store.get(number, &mut state);
+        if !self.recent.get(number, &mut state) {
+            self.store.get(number, &mut state);
+        }
         let mut moves = std::mem::take(&mut self.moves);
         moves.clear();
         self.program.expand(&state, &mut moves);
@@ -334,8 +466,11 @@ impl<'a, T: Transitions> Graph<'a, T> {
             self.able.resize(unknown, Able::default());
             self.able[number as usize] = able(&moves);
         }
-        let start = self.arrows.len();
-        if !self.expand_ample(&state, &moves) {
+        self.session.growing(|session| session.near(&state));
+        self.expanding = number;
+        let start = self.arrows.len() as u32;
+        let is_reduced = self.expand_ample(&state, &moves);
+        if !is_reduced {
             for group in 0..moves.groups().len() {
                 self.follow_all(&state, &moves, group);
             }
@@ -344,9 +479,9 @@ impl<'a, T: Transitions> Graph<'a, T> {
             self.arrows.push(Arrow::stays(number));
         }
         (self.bytes, self.moves) = (state, moves);
-        let arrows = (start as u32, self.arrows.len() as u32);
-        self.states[number as usize].arrows = Some(arrows);
-        arrows
+        let end = self.arrows.len() as u32;
+        let known = &mut self.states[number as usize];
+        *known = State { start, end, is_reduced, ..*known };
     }
 
     /// Takes the steps of one process or of some, if they may stand for those of all.
@@ -444,12 +579,12 @@ impl<'a, T: Transitions> Graph<'a, T> {
         self.inner = inner;
     }
 
-    /// Keeps the way to a move that goes wrong, if it is the first one from this state.
+    /// Keeps the way to a move that goes wrong, if it is the first one.
     fn note_fault(&mut self, from: &[u8], made: Move, path: impl FnOnce() -> Path) {
         let Some(fault) = made.fault.filter(|_| self.fault.is_none()) else { return };
         let kind = self.program.violation(from, made.step, fault).kind;
         if !self.ignored.contains(&kind) {
-            self.fault = Some(path());
+            self.fault = Some((self.expanding, path()));
         }
     }
 }

@@ -12,9 +12,10 @@ mod lasso;
 mod nested;
 mod product;
 
-pub use claim::{Claim, ClaimError, claim};
+pub use claim::{Claim, ClaimError, ClaimMoves, claim};
 
 use crate::confirm;
+use crate::inner::TRANSIENT;
 use crate::options::{Construction, CycleSearch, Fairness, Options, OptionsError, Reduction};
 use crate::search::Outcome;
 use crate::store::{Numbers, Storage, Store, Tree};
@@ -167,11 +168,8 @@ pub fn search_cycles<T: Transitions>(
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut automaton = cycles.automaton();
+    let automaton = cycles.automaton();
     let (reduction, note) = reduction(cycles, options.reduction);
-    // A search that stops because the automaton does not go on would leave out what the reduction
-    // counts on.
-    automaton.complete();
     let mut program = program.clone();
     program.reduce_watched(reduction, options.fairness);
     let program = &program;
@@ -179,33 +177,15 @@ pub fn search_cycles<T: Transitions>(
     let parts = cycles.parts();
     let mut graph =
         Graph::new(program.clone(), cycles.letters(), parts, &states, reduction, options);
-    let watch = Watch::new(options);
-    let built = match options.construction {
-        Construction::OnTheFly => Ok(None),
-        Construction::OffLine => graph.build(&watch),
-    };
-    let only_built = |ended, found: Option<Found>, bytes| Searched {
-        ended,
-        is_found: found.is_some(),
-        found,
-        counted: Statistics::default(),
-        bytes,
-    };
-    let Searched { ended, found, is_found, counted, bytes } = match (built, options.cycle_search) {
-        (Err(ended), _) => only_built(ended, None, graph.bytes()),
-        (Ok(Some(path)), _) => only_built(Ended::Done, Some(Found::Fault(path)), graph.bytes()),
-        (Ok(None), CycleSearch::Components) => {
-            components::search(&mut graph, &automaton, &nodes, &watch)
-        }
-        (Ok(None), CycleSearch::Nested) => nested::search(&mut graph, &automaton, &nodes, &watch),
-    };
+    let Searched { ended, found, is_found, counted, bytes } =
+        search(&mut graph, &automaton, &nodes, options);
     if is_found && found.is_none() {
         // Everything was counted. What was found is found again, and told.
         let stops = Options { all_violations: false, ..options.clone() };
         let outcome = search_cycles(program, cycles, &stops)?;
         return Ok(Outcome { statistics: counted, store_bytes: states.bytes() + bytes, ..outcome });
     }
-    let mut notes: Vec<String> = note.into_iter().collect();
+    let mut notes: Vec<String> = note.into_iter().chain(cycle_search(options).1).collect();
     let mut loop_start = None;
     let verdict = match (found, ended) {
         (Some(Found::Lasso(lasso)), _) => {
@@ -238,6 +218,48 @@ pub fn search_cycles<T: Transitions>(
     })
 }
 
+/// Searches the product, and what is beside it for steps that go wrong.
+fn search<T: Transitions>(
+    graph: &mut Graph<'_, T>,
+    automaton: &Automaton,
+    nodes: &Numbers<1>,
+    options: &Options,
+) -> Searched {
+    let watch = Watch::new(options);
+    let nothing = |ended| Searched {
+        ended,
+        found: None,
+        is_found: false,
+        counted: Statistics::default(),
+        bytes: 0,
+    };
+    let built = match options.construction {
+        Construction::OnTheFly => Ok(()),
+        Construction::OffLine => graph.build(&watch),
+    };
+    // What was built is counted by the nodes that are made of it.
+    graph.beside = [0; 2];
+    let mut searched = match (built, cycle_search(options).0) {
+        (Err(ended), _) => nothing(ended),
+        _ if graph.has_fault() => nothing(Ended::Done),
+        (Ok(()), CycleSearch::Components) => components::search(graph, automaton, nodes, &watch),
+        (Ok(()), CycleSearch::Nested) => nested::search(graph, automaton, nodes, &watch),
+    };
+    if options.all_steps && searched.ended == Ended::Done && !searched.is_found {
+        // The automaton may have had no use for some states.
+        searched.ended = graph.build(&watch).err().unwrap_or(Ended::Done);
+    }
+    if searched.ended == Ended::Done && graph.is_cut {
+        searched.ended = Ended::Cut(TRANSIENT);
+    }
+    searched.found = searched.found.or_else(|| graph.fault().map(Found::Fault));
+    let [states, steps] = graph.beside;
+    searched.counted.states += states;
+    searched.counted.transitions += steps;
+    searched.bytes = searched.bytes.max(graph.bytes());
+    searched
+}
+
 /// What came of a search of the product.
 struct Searched {
     ended: Ended,
@@ -256,10 +278,19 @@ fn errors(options: &Options) -> Vec<OptionsError> {
     if !is_plain || options.order != crate::Order::DepthFirst || options.depth.is_some() {
         errors.push(OptionsError::Cycles);
     }
-    if options.fairness != Fairness::None && options.cycle_search == CycleSearch::Nested {
-        errors.push(OptionsError::NestedFairness);
-    }
     errors
+}
+
+/// How cycles are looked for, and what there is to say if that is not what was asked for.
+fn cycle_search(options: &Options) -> (CycleSearch, Option<String>) {
+    let is_fair = options.fairness != Fairness::None;
+    match options.cycle_search {
+        CycleSearch::Nested if is_fair => {
+            let note = "by components: nested search knows nothing of fairness";
+            (CycleSearch::Components, Some(note.to_owned()))
+        }
+        asked => (asked, None),
+    }
 }
 
 /// The reduction that goes with a property, and what there is to say about it.
@@ -277,7 +308,8 @@ fn reduction(cycles: Cycles<'_>, wished: Reduction) -> (Reduction, Option<String
 }
 
 fn coverage(program: &impl Transitions, cycles: Cycles<'_>, options: &Options) -> Coverage {
-    let coverage = Coverage::of(std::iter::once(cycles.name()).chain(program.faults()));
+    let faults = program.faults().into_iter().filter(|_| options.all_steps);
+    let coverage = Coverage::of(std::iter::once(cycles.name()).chain(faults));
     let fairness = match options.fairness {
         Fairness::None => None,
         Fairness::Weak => Some("that it is weakly fair to every process"),

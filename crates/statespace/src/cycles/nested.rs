@@ -12,7 +12,7 @@
 //!
 //! Differs from the paper: a node is not made red because all its successors are.
 
-use super::graph::{Arrow, Graph};
+use super::graph::Graph;
 use super::lasso::{Found, Lasso};
 use super::product::{Cursor, Node, Product};
 use super::{Searched, statistics};
@@ -33,16 +33,11 @@ enum Colour {
 struct Frame {
     node: Node,
     cursor: Cursor,
-    taken: Option<Arrow>,
 }
 
 impl Frame {
     fn new(node: Node) -> Self {
-        Self { node, cursor: Cursor::default(), taken: None }
-    }
-
-    fn step(&self) -> (u32, Arrow) {
-        (self.node.state, self.taken.expect("the path goes on from here"))
+        Self { node, cursor: Cursor::default() }
     }
 }
 
@@ -74,14 +69,13 @@ struct Search<'g, 'a, T> {
 impl<T: Transitions> Search<'_, '_, T> {
     fn run(&mut self, watch: &Watch<'_>) -> (Ended, Option<Found>) {
         let (initial, _) = self.product.initial();
-        self.enter(initial);
+        if let Err(ended) = self.enter(initial, watch) {
+            return (ended, None);
+        }
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
-            if let Some(fault) = self.product.graph.take_fault() {
-                let n_before = self.frames.len() - 1;
-                let stem: Vec<_> = self.frames[..n_before].iter().map(Frame::step).collect();
-                let path = self.product.graph.path(&stem, &fault);
-                return (Ended::Done, Some(Found::Fault(path)));
+            if self.product.graph.has_fault() {
+                break;
             }
             patience -= 1;
             if patience == 0 {
@@ -92,15 +86,16 @@ impl<T: Transitions> Search<'_, '_, T> {
                 }
             }
             let from = frame.node;
-            let Some((arrow, to, is_new)) = self.product.next(from, &mut frame.cursor) else {
+            let Some((_, to, is_new)) = self.product.next(from, &mut frame.cursor) else {
                 if let Some(found) = self.leave() {
                     return (Ended::Done, Some(Found::Lasso(found)));
                 }
                 continue;
             };
-            frame.taken = Some(arrow);
             if is_new {
-                self.enter(to);
+                if let Err(ended) = self.enter(to, watch) {
+                    return (ended, None);
+                }
                 continue;
             }
             self.counted[0] += 1;
@@ -109,21 +104,16 @@ impl<T: Transitions> Search<'_, '_, T> {
                 return (Ended::Done, Some(Found::Lasso(self.lasso(to, &[]))));
             }
         }
-        let ended = match self.product.graph.is_cut {
-            true => Ended::Cut(crate::inner::TRANSIENT),
-            false => Ended::Done,
-        };
-        (ended, None)
+        (Ended::Done, None)
     }
 
-    fn enter(&mut self, node: Node) {
+    fn enter(&mut self, node: Node, watch: &Watch<'_>) -> Result<(), Ended> {
         debug_assert_eq!(node.number as usize, self.colours.len());
         self.colours.push(Colour::OnPath);
-        self.product.graph.enter(node.state);
-        // Expanded now, while it is on the path.
-        self.product.graph.arrows(node.state);
+        self.product.enter(node, watch)?;
         self.frames.push(Frame::new(node));
         self.counted[1] = self.counted[1].max(self.frames.len() as u64 - 1);
+        Ok(())
     }
 
     /// Goes back by one node; before that, looks for a way from an accepting one to the path.
@@ -138,7 +128,7 @@ impl<T: Transitions> Search<'_, '_, T> {
             self.colours[node.number as usize] = Colour::Done;
         }
         self.frames.pop();
-        self.product.graph.leave(node.state);
+        self.product.leave(node);
         None
     }
 
@@ -147,11 +137,10 @@ impl<T: Transitions> Search<'_, '_, T> {
         let mut path = vec![Frame::new(start)];
         while let Some(frame) = path.last_mut() {
             let from = frame.node;
-            let Some((arrow, to, _)) = self.product.next(from, &mut frame.cursor) else {
+            let Some((_, to, _)) = self.product.next(from, &mut frame.cursor) else {
                 path.pop();
                 continue;
             };
-            frame.taken = Some(arrow);
             match self.colours[to.number as usize] {
                 Colour::OnPath => return Some(self.lasso(to, &path)),
                 Colour::Done => {
@@ -170,7 +159,8 @@ impl<T: Transitions> Search<'_, '_, T> {
         let loop_start = self.frames.iter().position(is_start).expect("it is on the path");
         // The inner path begins where the outer one ends.
         let outer = self.frames.len() - usize::from(!inner.is_empty());
-        let steps = self.frames[..outer].iter().chain(inner).map(Frame::step).collect();
+        let step = |frame: &Frame| (frame.node.state, self.product.taken(frame.cursor));
+        let steps = self.frames[..outer].iter().chain(inner).map(step).collect();
         Lasso { steps, loop_start }
     }
 }

@@ -3,6 +3,7 @@
 use super::graph::{Arrow, Graph};
 use crate::store::{Full, Numbers, NumbersReader, Seen};
 use crate::transitions::Transitions;
+use crate::watch::{Ended, Watch};
 use mazurka_ltl::Automaton;
 
 /// A pair of a state of the program and one of the automaton, by number.
@@ -19,6 +20,8 @@ pub(super) struct Product<'g, 'a, T> {
     automaton: &'g Automaton,
     pairs: &'g Numbers<1>,
     nodes: Nodes<'g>,
+    /// Whether states are expanded when somebody wants to go on from them, not when they are come to.
+    is_patient: bool,
 }
 
 /// The numbers of nodes, in the order in which they are come to.
@@ -35,11 +38,13 @@ const NONE: u32 = u32::MAX;
 /// Up to so many states of the automaton, every state of the program has room for all of them.
 const MOST_PLACES: usize = 16;
 
-/// What is left of the ways from a node: an edge of the automaton and an arrow of the program.
+/// What is left of the ways from a node: edges of the automaton and, with the last one that was looked at,
+/// arrows of the program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cursor {
-    edge: usize,
-    arrow: usize,
+    edge: u32,
+    arrow: u32,
+    end: u32,
 }
 
 impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
@@ -56,7 +61,8 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
                 Nodes::Pairs(reader)
             }
         };
-        Self { graph, automaton, pairs, nodes }
+        let is_patient = !graph.is_reducing();
+        Self { graph, automaton, pairs, nodes, is_patient }
     }
 
     pub(super) fn initial(&mut self) -> (Node, bool) {
@@ -76,21 +82,50 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         self.graph.bytes() + table
     }
 
-    /// The next way from a node, where it leads, and whether nobody was there before.
-    pub(super) fn next(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node, bool)> {
-        let letter = self.graph.letter(from.state);
-        let arrows = self.graph.arrows(from.state);
-        let edges = &self.automaton.states[from.place as usize].edges;
-        while let Some(edge) = edges.get(cursor.edge) {
-            if edge.guard.takes(letter) && cursor.arrow < arrows.len() {
-                let arrow = self.graph.arrow(arrows.start + cursor.arrow);
-                cursor.arrow += 1;
-                let (node, is_new) = self.node(arrow.to, edge.target as u32);
-                return Some((arrow, node, is_new));
-            }
-            *cursor = Cursor { edge: cursor.edge + 1, arrow: 0 };
+    /// The path of the search comes to a node for the first time.
+    pub(super) fn enter(&mut self, node: Node, watch: &Watch<'_>) -> Result<(), Ended> {
+        self.graph.enter(node.state);
+        if self.is_patient || self.graph.is_expanded(node.state) {
+            return Ok(());
         }
-        None
+        // While it is on the path: what is left out depends on that.
+        self.graph.arrows(node.state);
+        let letter = self.graph.letter(node.state);
+        let mut edges = self.automaton.states[node.place as usize].edges.iter();
+        match edges.any(|edge| edge.guard.takes(letter)) {
+            true => Ok(()),
+            false => self.graph.settle(node.state, watch),
+        }
+    }
+
+    /// The path goes back from a node.
+    pub(super) fn leave(&mut self, node: Node) {
+        self.graph.leave(node.state);
+    }
+
+    /// The next way from a node, where it leads, and whether nobody was there before.
+    #[inline]
+    pub(super) fn next(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node, bool)> {
+        while cursor.arrow == cursor.end {
+            let edges = &self.automaton.states[from.place as usize].edges;
+            let edge = edges.get(cursor.edge as usize)?;
+            cursor.edge += 1;
+            if edge.guard.takes(self.graph.letter(from.state)) {
+                let arrows = self.graph.arrows(from.state);
+                (cursor.arrow, cursor.end) = (arrows.start as u32, arrows.end as u32);
+            }
+        }
+        let edges = &self.automaton.states[from.place as usize].edges;
+        let place = edges[cursor.edge as usize - 1].target as u32;
+        let arrow = self.graph.arrow(cursor.arrow as usize);
+        cursor.arrow += 1;
+        let (node, is_new) = self.node(arrow.to, place);
+        Some((arrow, node, is_new))
+    }
+
+    /// The way from a node that was told last.
+    pub(super) fn taken(&self, cursor: Cursor) -> Arrow {
+        self.graph.arrow(cursor.arrow as usize - 1)
     }
 
     fn node(&mut self, state: u32, place: u32) -> (Node, bool) {

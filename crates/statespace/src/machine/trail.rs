@@ -1,9 +1,11 @@
 //! Executions as SPIN writes them down: a line for each step, with its depth, its process, its statement.
 //!
 //! `spin -t` follows such a file, and so does [`Machine::follow`]. A rendezvous is two lines, the sender's first.
+//! If a never claim moves, too, which a first line says, it is process 0, and the others count from 1.
 
 use super::Machine;
 use crate::confirm::decision;
+use crate::cycles::ClaimMoves;
 use crate::transitions::{Moves, Step, Successor, Transitions};
 use mazurka_core::{Decision, Schedule};
 use std::fmt::Write as _;
@@ -27,32 +29,57 @@ impl Machine {
     /// never ends, its line `loop_start`, from 1, follows the last one again.
     pub fn trail(&self, schedule: &Schedule, loop_start: Option<usize>) -> Option<String> {
         let mut walk = Walk::new(self);
-        let mut trail = String::new();
-        let mut depth = 0;
+        let mut trail = Trail { first_process: 0, ..Trail::default() };
         for decision in schedule.decisions() {
-            let idx = walk.find(*decision)?;
-            for (process, statement) in walk.statements(walk.moves[idx].step) {
-                depth += 1;
-                if loop_start == Some(depth) {
-                    trail.push_str("-1:-1:-1\n");
+            for (process, statement) in walk.take(*decision)? {
+                if loop_start == Some(trail.depth + 1) {
+                    trail.begin_loop();
                 }
-                let _ = writeln!(trail, "{depth}:{process}:{}", statement?);
+                trail.step(process, statement);
             }
-            walk.go(idx);
         }
-        Some(trail)
+        Some(trail.text)
+    }
+
+    /// The trail of an execution with what a never claim does beside it. The letters of the word that the
+    /// claim reads are the states in front of the decisions at `starts`.
+    pub fn trail_beside(
+        &self,
+        schedule: &Schedule,
+        starts: &[usize],
+        claim: &ClaimMoves,
+    ) -> Option<String> {
+        let mut walk = Walk::new(self);
+        let text = format!("-2:{}:-2\n", claim.routine.0);
+        let mut trail = Trail { text, depth: 0, first_process: 1 };
+        let decisions = schedule.decisions();
+        for (idx, (letter, statements)) in claim.steps.iter().enumerate() {
+            if idx == claim.loop_start {
+                trail.begin_loop();
+            }
+            statements.iter().for_each(|&statement| trail.claim_step(statement));
+            let end = starts.get(letter + 1).copied().unwrap_or(decisions.len());
+            for &decision in &decisions[starts[*letter]..end] {
+                for (process, statement) in walk.take(decision)? {
+                    trail.step(process, statement);
+                }
+            }
+        }
+        Some(trail.text)
     }
 
     /// The execution that a trail is of.
     pub fn follow(&self, trail: &str) -> Result<Schedule, TrailError> {
         let mut steps = Vec::new();
+        let mut has_claim = false;
         for (idx, line) in trail.lines().enumerate() {
             let wrong = TrailError::Line(idx + 1);
             let numbers: Result<Vec<i64>, _> = line.trim().split(':').map(str::parse).collect();
             let Ok(&[depth, process, statement]) = numbers.as_deref() else { return Err(wrong) };
-            // What is below zero is about how it was found.
-            if depth >= 0 {
-                steps.push((idx + 1, process, statement));
+            has_claim |= depth == -2;
+            // What is below zero is about how it was found. What a claim does is not looked at.
+            if depth >= 0 && !(has_claim && process == 0) {
+                steps.push((idx + 1, process - i64::from(has_claim), statement));
             }
         }
         let mut walk = Walk::new(self);
@@ -76,6 +103,34 @@ impl Machine {
     }
 }
 
+/// A trail in the making.
+#[derive(Default)]
+struct Trail {
+    text: String,
+    depth: usize,
+    first_process: u32,
+}
+
+impl Trail {
+    fn step(&mut self, process: u32, statement: u32) {
+        self.line(process + self.first_process, statement);
+    }
+
+    fn claim_step(&mut self, statement: u32) {
+        self.line(0, statement);
+    }
+
+    fn line(&mut self, process: u32, statement: u32) {
+        self.depth += 1;
+        let _ = writeln!(self.text, "{}:{process}:{statement}", self.depth);
+    }
+
+    /// What comes now is repeated for ever.
+    fn begin_loop(&mut self) {
+        self.text.push_str("-1:-1:-1\n");
+    }
+}
+
 /// An execution in progress.
 struct Walk {
     machine: Machine,
@@ -96,6 +151,15 @@ impl Walk {
         let mut groups = self.moves.groups().iter();
         let group = groups.position(|it| it.process as usize == decision.thread.index())?;
         self.moves.of_group(group).nth(decision.choice as usize)
+    }
+
+    /// Takes a step; who takes which statements in it, if all of them have numbers.
+    fn take(&mut self, decision: Decision) -> Option<Vec<(u32, u32)>> {
+        let idx = self.find(decision)?;
+        let statements = self.statements(self.moves[idx].step).into_iter();
+        let statements = statements.map(|(process, number)| Some((process, number?))).collect();
+        self.go(idx);
+        statements
     }
 
     fn go(&mut self, idx: usize) {
