@@ -77,7 +77,8 @@ pub(crate) struct Function {
 pub(crate) struct Body {
     /// The parameters come first.
     pub(crate) locals: Vec<Local>,
-    pub(crate) n_labels: usize,
+    /// The names of the labels; empty for those that nobody wrote.
+    pub(crate) labels: Vec<String>,
     pub(crate) statements: Vec<Statement>,
     /// Where it ends.
     pub(crate) end: Span,

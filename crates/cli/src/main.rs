@@ -27,9 +27,7 @@ mod tests;
 mod vm;
 mod watch;
 
-use arguments::{
-    Arguments, Build, Command, Conduct, Engine, Modelling, Output, RacesAre, Temporal,
-};
+use arguments::{Arguments, Build, Command, Conduct, Engine, Modelling, Output, Temporal};
 use clap::Parser as _;
 use compiler::Language;
 use mazurka_core::{Limit, Schedule, Verdict};
@@ -173,13 +171,8 @@ fn main() -> ExitCode {
                 program,
                 ..
             } => {
-                let modelling = match engine {
-                    // There, every access to shared memory is a step.
-                    Engine::Statespace => Modelling { races: RacesAre::Allow, ..modelling },
-                    _ => modelling,
-                };
                 let is_model = matches!(engine, Engine::Vm | Engine::Statespace);
-                let model = is_model.then_some(&modelling);
+                let model = is_model.then_some((engine, &modelling));
                 let how = Following { conduct, temporal, is_debugged: debugger };
                 replay(files, &build, model, schedule, &how, program)
             }
@@ -279,7 +272,7 @@ struct Following {
 fn replay(
     mut files: Vec<PathBuf>,
     build: &Build,
-    model: Option<&Modelling>,
+    model: Option<(Engine, &Modelling)>,
     schedule: Option<Schedule>,
     how: &Following,
     mut program: Vec<OsString>,
@@ -309,6 +302,15 @@ fn replay(
     if promela::is_among(&files) {
         return simulate::replay(promela::file(&files)?, build, temporal, &schedule);
     }
+    if let (false, true, Some((engine, modelling))) = (files.is_empty(), program.is_empty(), model)
+    {
+        return match engine {
+            Engine::Statespace => {
+                statespace::replay(&files, build, modelling, temporal, conduct, &schedule)
+            }
+            _ => vm::replay(&files, build, modelling, conduct, &schedule),
+        };
+    }
     let wishes = conduct.replaying(&schedule);
     match (files.is_empty(), program.is_empty()) {
         (true, true) => {
@@ -317,9 +319,6 @@ fn replay(
         }
         (false, false) => {
             Err(Failure::input("name either C files or, behind `--`, a program; not both").into())
-        }
-        (false, true) if model.is_some() => {
-            vm::replay(&files, build, model.expect("it is there"), conduct, &schedule)
         }
         (false, true) => native::replay_files(&files, build, &wishes, *is_debugged),
         (true, false) => native::replay_program(&program, &wishes, *is_debugged),

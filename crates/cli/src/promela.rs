@@ -88,14 +88,17 @@ pub(crate) fn check(
     let told = results.conclude(jobs);
     let mut report =
         Report::new(&name, "statespace", &told.verdict, &told.statistics, start.elapsed());
-    let replay = format!("{} --schedule", temporal::again(temporal, build, file));
+    let replay = crate::replay_command(&[file.to_owned()], build);
+    let replay = format!("{} --schedule", temporal::again(temporal, replay));
     report.replay_with = Some(&replay);
     report.loop_start = told.loop_start;
     report.options = statespace::in_force(&options);
     report.notes = told.notes;
     if let (Some(file), Verdict::Violated(found)) = (&storing.trail, &told.verdict) {
-        let trail = machine.trail(&found.schedule, told.loop_start);
-        write_trail(file, trail)?;
+        let property = wanted.iter().find(|it| Some(&it.name) == told.property.as_ref());
+        let trail = property.and_then(|it| it.trail(&model.program, &found.schedule));
+        let plain = || machine.trail(&found.schedule, told.loop_start);
+        write_trail(file, trail.or_else(plain))?;
         let told = format!("`{}` has it as a trail: `spin -t -k` follows it", file.display());
         report.notes.push(told);
     }

@@ -24,6 +24,8 @@ pub(crate) struct Conclusion {
     pub(crate) statistics: Statistics,
     pub(crate) loop_start: Option<usize>,
     pub(crate) notes: Vec<String>,
+    /// What the verdict is of, unless it is of everything.
+    pub(crate) property: Option<String>,
 }
 
 impl Results {
@@ -75,7 +77,8 @@ impl Results {
         if jobs > 1 && self.all.iter().any(|(name, _)| name != STATES) {
             notes.push("a temporal property is searched by one job".to_owned());
         }
-        Conclusion { verdict, statistics, loop_start, notes }
+        let property = decisive.map(|idx| self.all[idx].0.clone());
+        Conclusion { verdict, statistics, loop_start, notes, property }
     }
 
     /// What holds, of all that was looked for.

@@ -4,7 +4,7 @@ use crate::arguments::{Build, Simulation, Temporal};
 use crate::temporal::Wanted;
 use crate::{Done, Failure, promela, say, show, temporal};
 use mazurka_core::{Decision, Schedule, Told, Violation, ViolationKind};
-use mazurka_model::Program;
+use mazurka_model::Expr;
 use mazurka_promela::Asked;
 use mazurka_report::{Colour, ExitStatus};
 use mazurka_statespace::{Fairness, Group, Machine, Moves, Reduction, Successor, Transitions};
@@ -63,9 +63,9 @@ pub(crate) fn replay(file: &Path, build: &Build, temporal: &Temporal, schedule: 
             return Ok(ExitStatus::Violated);
         }
     }
-    if let Some(name) = violated_for_ever(&model.program, &wanted, schedule)? {
-        let how = if walk.moves.is_empty() { "it stops there" } else { "this goes on" };
-        say(Colour::Bad, "Violated", &format!("{name} fails: {how} for ever"));
+    let make = |propositions: &[Expr]| promela::machine(&model.program, propositions);
+    if let Some(message) = violated_for_ever(make, &wanted, schedule)? {
+        say(Colour::Bad, "Violated", &message);
         return Ok(ExitStatus::Violated);
     }
     match walk.moves.is_empty() {
@@ -89,65 +89,86 @@ pub(crate) fn replay_trail(file: &Path, build: &Build, temporal: &Temporal, trai
     replay(file, build, temporal, &schedule)
 }
 
-/// The name of a property that is violated if an execution goes on as it has come: from the state where it is
-/// to the same one again.
-fn violated_for_ever<'a>(
-    program: &Program,
-    wanted: &'a [Wanted],
+/// Which property is violated if an execution goes on as it has come, from the state where it is to the same
+/// one again; in words. `make` makes the program that knows about propositions.
+pub(crate) fn violated_for_ever<T: Transitions>(
+    make: impl Fn(&[Expr]) -> Result<T, Vec<Failure>>,
+    wanted: &[Wanted],
     schedule: &Schedule,
-) -> Result<Option<&'a str>, Vec<Failure>> {
+) -> Result<Option<String>, Vec<Failure>> {
     for property in wanted {
-        let machine = promela::machine(program, &property.propositions)?;
-        // With a reduction, states that differ in what nobody reads any more are one.
-        let is_violated = Reduction::ALL.into_iter().any(|reduction| {
-            let mut machine = machine.clone();
-            machine.reduce_watched(reduction, Fairness::None);
-            let (states, ends) = states_of(machine.clone(), schedule);
-            let Some((last, before)) = states.split_last() else { return false };
-            // Who has ended stays where it is.
-            let around = if ends { &states[..] } else { before };
-            let letters: Vec<u64> = around.iter().map(|state| machine.letter(state)).collect();
-            let mut starts = (0..around.len()).filter(|&idx| around[idx] == *last);
-            starts.any(|start| property.is_violated_by(&letters, start) == Some(true))
-        });
-        if is_violated {
-            return Ok(Some(&property.name));
+        let words = words(&make(&property.propositions)?, schedule);
+        if let Some(it) = words.iter().find(|it| property.is_violated_by(&it.word) == Some(true)) {
+            let how = if it.ends { "it stops there" } else { "this goes on" };
+            return Ok(Some(format!("{} fails: {how} for ever", property.name)));
         }
     }
     Ok(None)
 }
 
-/// The states that an execution comes by, without those inside of indivisible sequences, and whether it ends
-/// there; none if the schedule cannot be followed.
-fn states_of(machine: Machine, schedule: &Schedule) -> (Vec<Vec<u8>>, bool) {
-    let mut walk = Walk::new(machine);
-    let mut states = vec![walk.state.clone()];
-    for &decision in schedule.decisions() {
+/// An execution that goes on for ever, as an automaton reads it.
+pub(crate) struct Read {
+    pub(crate) word: mazurka_ltl::Lasso,
+    /// For each letter, the decision that comes next.
+    pub(crate) starts: Vec<usize>,
+    /// Whether nothing happens any more.
+    ends: bool,
+}
+
+/// What an execution is if it goes on as it has come, from the state where it is to the same one again. There may
+/// be several such states.
+pub(crate) fn words<T: Transitions>(program: &T, schedule: &Schedule) -> Vec<Read> {
+    let mut words = Vec::new();
+    // With a reduction, states that differ in what nobody reads any more are one.
+    for reduction in Reduction::ALL {
+        let mut program = program.clone();
+        program.reduce_watched(reduction, Fairness::None);
+        let (states, ends) = states_of(program.clone(), schedule);
+        let Some(((last, _), before)) = states.split_last() else { continue };
+        // Who has ended stays where it is.
+        let around = if ends { &states[..] } else { before };
+        let letters: Vec<u64> = around.iter().map(|(state, _)| program.letter(state)).collect();
+        let starts: Vec<usize> = around.iter().map(|&(_, start)| start).collect();
+        for loop_start in (0..around.len()).filter(|&idx| around[idx].0 == *last) {
+            let word = mazurka_ltl::Lasso { letters: letters.clone(), loop_start };
+            words.push(Read { word, starts: starts.clone(), ends });
+        }
+    }
+    words
+}
+
+/// The states that an execution comes by, without those inside of indivisible sequences, each with the number of
+/// the decision that comes next; and whether it ends there. None if the schedule cannot be followed.
+fn states_of<T: Transitions>(program: T, schedule: &Schedule) -> (Vec<(Vec<u8>, usize)>, bool) {
+    let mut walk = Walk::new(program);
+    let mut states = vec![(walk.state.clone(), 0)];
+    for (idx, &decision) in schedule.decisions().iter().enumerate() {
+        let next = idx + 1;
         let Some(idx) = walk.find(decision) else { return (Vec::new(), false) };
         let successor = walk.moves[idx].successor;
         walk.go(idx);
         if successor == Successor::Stored {
-            states.push(walk.state.clone());
+            states.push((walk.state.clone(), next));
         }
     }
     (states, walk.moves.is_empty())
 }
 
 /// An execution, as far as it has come.
-struct Walk {
-    machine: Machine,
+struct Walk<T> {
+    program: T,
     state: Vec<u8>,
     /// What is possible now.
     moves: Moves,
     n_steps: usize,
 }
 
-impl Walk {
-    fn new(mut machine: Machine) -> Self {
+impl<T: Transitions> Walk<T> {
+    fn new(mut program: T) -> Self {
         let (mut state, mut moves) = (Vec::new(), Moves::new());
-        machine.initial(&mut state);
-        machine.expand(&state, &mut moves);
-        Self { machine, state, moves, n_steps: 0 }
+        program.initial(&mut state);
+        program.expand(&state, &mut moves);
+        Self { program, state, moves, n_steps: 0 }
     }
 
     /// The move that a decision is: of that process, the one with that number.
@@ -162,10 +183,10 @@ impl Walk {
     fn take(&mut self, idx: usize) -> Option<Violation> {
         let made = self.moves[idx];
         self.n_steps += 1;
-        for told in self.machine.describe(&self.state, made.step) {
+        for told in self.program.describe(&self.state, made.step) {
             show(&format!("{:>6}  {}\n", self.n_steps, line(&told)));
         }
-        let fault = made.fault.map(|fault| self.machine.violation(&self.state, made.step, fault));
+        let fault = made.fault.map(|fault| self.program.violation(&self.state, made.step, fault));
         self.go(idx);
         if let Some(cut) = fault.as_ref().filter(|it| it.kind == ViolationKind::Overflow) {
             show(&format!("        {}\n", cut.message));
@@ -178,18 +199,18 @@ impl Walk {
         if self.moves[idx].successor != Successor::None {
             self.state = self.moves.state(idx).to_vec();
             self.moves.clear();
-            self.machine.expand(&self.state, &mut self.moves);
+            self.program.expand(&self.state, &mut self.moves);
         }
     }
 
     /// Tells how it ended.
     fn end(&mut self) -> ExitStatus {
-        if self.machine.is_valid_end(&self.state) {
+        if self.program.is_valid_end(&self.state) {
             let text = format!("after {} steps, as it may", self.n_steps);
             say(Colour::Good, "Ended", &text);
             return ExitStatus::Holds;
         }
-        let stuck = self.machine.stuck(&self.state);
+        let stuck = self.program.stuck(&self.state);
         say(Colour::Bad, "Violated", &stuck.violation.message);
         for told in &stuck.processes {
             show(&format!("        {}\n", line(told)));
@@ -211,11 +232,11 @@ fn line(told: &Told) -> String {
 }
 
 /// Lets the user choose; nothing if there is nothing more to read.
-fn ask(walk: &mut Walk) -> Result<Option<usize>, Failure> {
+fn ask(walk: &mut Walk<Machine>) -> Result<Option<usize>, Failure> {
     loop {
         for idx in 0..walk.moves.len() {
             let step = walk.moves[idx].step;
-            let told = walk.machine.describe(&walk.state, step);
+            let told = walk.program.describe(&walk.state, step);
             let both: Vec<String> = told.iter().map(line).collect();
             show(&format!("{:>6}: {}\n", idx + 1, both.join("\n        ")));
         }

@@ -1,15 +1,18 @@
 //! C files as a graph of states: `--engine statespace`.
 
-use crate::arguments::{Build, Modelling, Output, RacesAre, Search, Storing, Temporal};
+use crate::arguments::{Build, Conduct, Modelling, Output, RacesAre, Search, Storing, Temporal};
 use crate::results::Results;
-use crate::{Done, Failure, interrupt, memory, names, show, style, tell, temporal, vm};
+use crate::temporal::Wanted;
+use crate::{
+    Done, Failure, interrupt, memory, names, say, show, simulate, style, tell, temporal, vm,
+};
 use mazurka_core::{
     Counterexample, Execution, Schedule, Step, System as _, ThreadId, Verdict, ViolationKind,
     possible,
 };
-use mazurka_explore::{by_birth, replay};
-use mazurka_model::{Expr, Races};
-use mazurka_report::{Report, text};
+use mazurka_explore::{by_birth, replay as follow};
+use mazurka_model::{Expr, Races, add_stops};
+use mazurka_report::{Colour, Report, text};
 use mazurka_statespace::{Options, Threads, search as search_states};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -36,19 +39,11 @@ pub(crate) fn check(
     if storing.trail.is_some() {
         return Err(Failure::input("a trail is written of Promela models alone").into());
     }
-    let program = vm::translate(files, build, modelling, conduct.has_overflow())?;
+    let (threads, wanted) = translate(files, build, modelling, temporal, conduct)?;
     if !is_json_alone && !output.quiet {
         show(&text::checking(&name, 0, &style()));
     }
     options.stop = Some(interrupt::flag());
-    let races = match modelling.races {
-        RacesAre::Error if conduct.has_races() => Races::Error,
-        _ => Races::Allow,
-    };
-    let sources = program.files.clone();
-    let wanted = temporal::wanted_of_threads(&program, temporal)?;
-    let threads = Threads::new(program, races).map_err(|errors| vm::not_run(&sources, errors))?;
-    let threads = if conduct.has_leaks() { threads.finding_leaks() } else { threads };
     let start = Instant::now();
     let mut results = Results::default();
     if wanted.is_empty() {
@@ -65,8 +60,8 @@ pub(crate) fn check(
     if let Verdict::Violated(found) = &mut outcome.verdict {
         retell(&threads, found)?;
     }
-    let replay =
-        format!("{} --schedule", vm::replay_command(files, build, modelling, "statespace"));
+    let replay = vm::replay_command(files, build, modelling, "statespace");
+    let replay = format!("{} --schedule", temporal::again(temporal, replay));
     let mut report =
         Report::new(&name, "statespace", &outcome.verdict, &outcome.statistics, start.elapsed());
     report.replay_with = Some(&replay);
@@ -76,6 +71,54 @@ pub(crate) fn check(
     report.loop_start = outcome.loop_start;
     report.notes = outcome.notes;
     tell(&report, output)
+}
+
+/// The states of a program of threads, and what is asked of those of its executions that never end.
+fn translate(
+    files: &[PathBuf],
+    build: &Build,
+    modelling: &Modelling,
+    temporal: &Temporal,
+    conduct: &Conduct,
+) -> Result<(Threads, Vec<Wanted>), Vec<Failure>> {
+    let mut program = vm::translate(files, build, modelling, conduct.has_overflow())?;
+    let wanted = temporal::wanted_of_threads(&program, temporal)?;
+    let propositions: Vec<Expr> =
+        wanted.iter().flat_map(|wanted| wanted.propositions.clone()).collect();
+    add_stops(&mut program, &propositions);
+    let races = match modelling.races {
+        RacesAre::Error if conduct.has_races() => Races::Error,
+        _ => Races::Allow,
+    };
+    let sources = program.files.clone();
+    let threads = Threads::new(program, races).map_err(|errors| vm::not_run(&sources, errors))?;
+    let threads = if conduct.has_leaks() { threads.finding_leaks() } else { threads };
+    Ok((threads, wanted))
+}
+
+/// Follows one schedule. The execution may be one that goes on for ever and violates what is asked.
+pub(crate) fn replay(
+    files: &[PathBuf],
+    build: &Build,
+    modelling: &Modelling,
+    temporal: &Temporal,
+    conduct: &Conduct,
+    schedule: &Schedule,
+) -> Done {
+    let (threads, wanted) = translate(files, build, modelling, temporal, conduct)?;
+    say(Colour::Doing, "Replaying", &names(files));
+    let mut vm = threads.vm();
+    let again = vm::follow_schedule(&mut vm, schedule)?;
+    if let Some(message) = vm::violation_in(&again, &vm) {
+        return Ok(vm::is_violated(&message));
+    }
+    let mut taken = Schedule::new();
+    again.execution.steps.iter().for_each(|step| taken.push(step.decision));
+    let make = |propositions: &[Expr]| Ok(threads.clone().watching(propositions.to_vec()));
+    match simulate::violated_for_ever(make, &wanted, &taken)? {
+        Some(message) => Ok(vm::is_violated(&message)),
+        None => Ok(vm::is_fine()),
+    }
 }
 
 /// Tells a counterexample as the machine does that runs a schedule of it.
@@ -92,7 +135,7 @@ fn retell(threads: &Threads, found: &mut Counterexample) -> Result<(), Failure> 
         execution.steps.push(Step { decision, operation, effect });
     }
     let schedule: Schedule = by_birth(&execution, born);
-    let again = replay(&mut vm, &schedule).map_err(|error| differs(&error))?;
+    let again = follow(&mut vm, &schedule).map_err(|error| differs(&error))?;
     if found.violation.kind == ViolationKind::Deadlock
         && let Some(deadlock) = again.deadlock(&vm)
     {

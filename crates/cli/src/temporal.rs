@@ -1,18 +1,17 @@
 //! Temporal properties: which ones, as automata, and what came of them.
 
-use crate::arguments::{Build, Temporal};
-use crate::{Failure, automaton};
-use mazurka_core::{Verdict, ViolationKind};
+use crate::arguments::Temporal;
+use crate::{Failure, automaton, promela, simulate};
+use mazurka_core::{Schedule, Verdict, ViolationKind};
 use mazurka_ltl::{
-    Atoms, Automaton, Formula, Stuttering, accepts, hoa, negated, parts, stuttering,
+    Atoms, Automaton, Formula, Lasso, Stuttering, accepts, hoa, negated, parts, stuttering,
 };
 use mazurka_model::{Expr, Program, PropositionError, Routine, RoutineId, proposition};
 use mazurka_promela::{Asked, Model, NamedFormula};
 use mazurka_statespace::{
-    CycleSearch, Cycles, Fairness, Options, Order, Outcome, Property, Storage, Transitions, claim,
-    search_cycles,
+    Claim, CycleSearch, Cycles, Fairness, Options, Order, Outcome, Property, Storage, Transitions,
+    claim, search_cycles,
 };
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -28,6 +27,8 @@ pub(crate) struct Wanted {
     /// What its propositions mean.
     pub(crate) propositions: Vec<Expr>,
     kind: Kind,
+    /// The never claim that it is, if it is one.
+    claim: Option<Claim>,
 }
 
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl Wanted {
         let (automaton, stuttering) = negated(formula, atoms).map_err(too_large)?;
         let parts = Some(parts(formula));
         let kind = Kind::Automaton { automaton, stuttering, parts, has_labels: false };
-        Ok(Self { name, propositions, kind })
+        Ok(Self { name, propositions, kind, claim: None })
     }
 
     fn named(formula: &NamedFormula, name: String) -> Result<Self, Failure> {
@@ -74,7 +75,7 @@ impl Wanted {
     ) -> Self {
         let stuttering = stuttering(&automaton);
         let kind = Kind::Automaton { automaton, stuttering, parts: None, has_labels };
-        Self { name, propositions, kind }
+        Self { name, propositions, kind, claim: None }
     }
 
     /// What a search is asked to look for.
@@ -91,16 +92,23 @@ impl Wanted {
         }
     }
 
-    /// Whether an execution violates it: one with these letters, of which those from the loop's start on
-    /// are repeated for ever. Nobody knows if it is about labels.
-    pub(crate) fn is_violated_by(&self, letters: &[u64], loop_start: usize) -> Option<bool> {
+    /// Whether an execution violates it. Nobody knows if it is about labels.
+    pub(crate) fn is_violated_by(&self, word: &Lasso) -> Option<bool> {
         match &self.kind {
-            Kind::Automaton { automaton, has_labels: false, .. } => {
-                let word = mazurka_ltl::Lasso { letters: letters.to_vec(), loop_start };
-                Some(accepts(automaton, &word))
-            }
+            Kind::Automaton { automaton, has_labels: false, .. } => Some(accepts(automaton, word)),
             _ => None,
         }
+    }
+
+    /// An execution that violates it as a trail for SPIN, if it is one of a model: with what its never claim does,
+    /// if that is what is violated. SPIN makes claims of its own of formulae, and follows the rest without them.
+    pub(crate) fn trail(&self, program: &Program, schedule: &Schedule) -> Option<String> {
+        let claim = self.claim.as_ref()?;
+        let machine = promela::machine(program, &self.propositions).ok()?;
+        let words = simulate::words(&machine, schedule);
+        words.iter().find_map(|read| {
+            machine.trail_beside(schedule, &read.starts, &claim.moves(&read.word)?)
+        })
     }
 }
 
@@ -152,6 +160,7 @@ pub(crate) fn wanted(
                 name: "the accept labels".to_owned(),
                 propositions: Vec::new(),
                 kind: Kind::Labels,
+                claim: None,
             })),
             None => {}
         }
@@ -161,7 +170,8 @@ pub(crate) fn wanted(
 
 /// That there is always progress again.
 pub(crate) fn progress() -> Wanted {
-    Wanted { name: "progress".to_owned(), propositions: Vec::new(), kind: Kind::Progress }
+    let (name, propositions) = ("progress".to_owned(), Vec::new());
+    Wanted { name, propositions, kind: Kind::Progress, claim: None }
 }
 
 /// The properties of a C program that are asked for: over its global variables.
@@ -246,7 +256,9 @@ fn of_claim(program: &Program, name: String) -> Option<Result<Wanted, Failure>> 
     Some(match claim(program)? {
         Ok(claim) => {
             let has_labels = accepts_by_labels(program);
-            Ok(Wanted::automaton(name, claim.automaton, claim.propositions, has_labels))
+            let (automaton, propositions) = (claim.automaton.clone(), claim.propositions.clone());
+            let wanted = Wanted::automaton(name, automaton, propositions, has_labels);
+            Ok(Wanted { claim: Some(claim), ..wanted })
         }
         Err(error) => {
             let file = program.files.get(error.span.file.0 as usize).map_or("", String::as_str);
@@ -344,11 +356,13 @@ fn would_fairness_help(
     Some("it fails under strong fairness, too".to_owned())
 }
 
-/// Options for a search of cycles that nobody has asked for: what does not go with it is left alone.
+/// Options for a search of cycles that nobody has asked for: what does not go with it is left alone, and
+/// what goes wrong in a step was looked for before.
 pub(crate) fn plain(options: &Options) -> Options {
     let mut plain = options.clone();
     (plain.order, plain.storage) = (Order::DepthFirst, Storage::Tree);
     (plain.jobs, plain.shorten, plain.depth) = (1, false, None);
+    plain.all_steps = false;
     plain
 }
 
@@ -359,9 +373,9 @@ pub(crate) fn one_job(options: &Options) -> Options {
     alone
 }
 
-/// The command that follows an execution and holds it against the same properties again.
-pub(crate) fn again(temporal: &Temporal, build: &Build, file: &Path) -> String {
-    let mut words = vec![crate::replay_command(&[file.to_owned()], build)];
+/// The command that follows an execution, and holds it against the same properties again.
+pub(crate) fn again(temporal: &Temporal, command: String) -> String {
+    let mut words = vec![command];
     let mut add = |flag: &str, value: &str| {
         words.push(crate::quoted([flag.into(), value.into()].into_iter()));
     };

@@ -7,7 +7,7 @@ use crate::{
     Done, Failure, add_search, compiler, interrupt, names, program, say, show, style, tell,
 };
 use mazurka_core::{Event, Schedule};
-use mazurka_explore::{ExploreError, Explorer, Options, Outcome, replay as follow};
+use mazurka_explore::{ExploreError, Explorer, Options, Outcome, Replay, replay as follow};
 use mazurka_model::{Program, Races, Vm, VmError};
 use mazurka_report::{Colour, ExitStatus, Report, text};
 use std::io::IsTerminal as _;
@@ -113,22 +113,34 @@ pub(crate) fn replay(
     let program = translate(files, build, modelling, conduct.has_overflow())?;
     say(Colour::Doing, "Replaying", &name);
     let mut vm = machine(program, modelling, conduct)?;
-    let replay = follow(&mut vm, schedule)
-        .map_err(|error| Failure::input(format!("the schedule cannot be followed: {error}")))?;
-    let violation = match replay.violation.clone() {
+    let replay = follow_schedule(&mut vm, schedule)?;
+    Ok(violation_in(&replay, &vm).map_or_else(is_fine, |message| is_violated(&message)))
+}
+
+/// Runs the execution of a schedule.
+pub(crate) fn follow_schedule(vm: &mut Vm, schedule: &Schedule) -> Result<Replay, Failure> {
+    follow(vm, schedule)
+        .map_err(|error| Failure::input(format!("the schedule cannot be followed: {error}")))
+}
+
+/// What goes wrong in an execution that a machine has followed.
+pub(crate) fn violation_in(replay: &Replay, vm: &Vm) -> Option<String> {
+    match &replay.violation {
         Some((step, violation)) => Some(format!("step {step}: {}", violation.message)),
-        None => replay.deadlock(&vm).map(|violation| violation.message),
-    };
-    match violation {
-        Some(message) => {
-            say(Colour::Bad, "Violated", &message);
-            Ok(ExitStatus::Violated)
-        }
-        None => {
-            say(Colour::Open, "Followed", "nothing goes wrong in this execution");
-            Ok(ExitStatus::Holds)
-        }
+        None => replay.deadlock(vm).map(|violation| violation.message),
     }
+}
+
+/// Says what goes wrong in an execution.
+pub(crate) fn is_violated(message: &str) -> ExitStatus {
+    say(Colour::Bad, "Violated", message);
+    ExitStatus::Violated
+}
+
+/// Says that nothing goes wrong in an execution.
+pub(crate) fn is_fine() -> ExitStatus {
+    say(Colour::Open, "Followed", "nothing goes wrong in this execution");
+    ExitStatus::Holds
 }
 
 /// Shows a model.

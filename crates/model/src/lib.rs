@@ -37,6 +37,7 @@ mod program;
 mod proposition;
 mod query;
 mod span;
+mod stops;
 mod types;
 mod vm;
 
@@ -56,5 +57,6 @@ pub use program::{
 pub use proposition::{PropositionError, proposition};
 pub use query::Query;
 pub use span::{FileId, Span};
+pub use stops::add_stops;
 pub use types::{Field, Layout, LayoutId, Pointer, Sync, Type};
 pub use vm::{Conflict, Races, Vm, VmError};

@@ -1,10 +1,13 @@
 //! Propositions about the objects of a program, in the words of its source: `turn == 1 && slots[2].n > 0`.
 //!
 //! An expression of C over variables that are there from the beginning, with constant indices. Numbers are
-//! computed in 64 bits, with a sign.
+//! computed in 64 bits, with a sign. What is a thread's own has the name of a function in front, and the
+//! number of the thread in brackets if it is not the first one that runs the function: `worker:n`, `worker[2]:n`
+//! for a local, `worker[2]@wait` for whether the thread stands at a label.
 
 use crate::{
-    Binary, Compare, Expr, Layout, LayoutId, ObjectIdx, Place, Program, Storage, Type, Unary,
+    Binary, Compare, Expr, Layout, LayoutId, LocationId, ObjectIdx, Place, Program, Query,
+    RegisterId, RoutineId, Storage, Type, Unary,
 };
 use std::ops::Range;
 
@@ -17,7 +20,7 @@ pub struct PropositionError {
     pub message: String,
 }
 
-/// What a proposition means: a [`Type::BOOL`] that reads nothing but objects of the program.
+/// What a proposition means: a [`Type::BOOL`] that no thread computes.
 pub fn proposition(program: &Program, text: &str) -> Result<Expr, PropositionError> {
     let mut parser = Parser { program, text, at: 0 };
     let value = parser.binary(0)?;
@@ -60,6 +63,13 @@ const OPERATORS: [(&str, u8, Operator); 18] = [
     ("/", 9, Operator::Compute(Binary::Divide)),
     ("%", 9, Operator::Compute(Binary::Remainder)),
 ];
+
+/// Where a local is.
+enum Local {
+    Register(RegisterId, Type),
+    /// The number of the object of the frame.
+    Memory(u32, LayoutId),
+}
 
 struct Parser<'a> {
     program: &'a Program,
@@ -134,19 +144,104 @@ impl<'a> Parser<'a> {
         number.map_err(|_| PropositionError { place, message: format!("`{word}` is no number") })
     }
 
-    /// A variable, an element of it, or a field.
+    /// A variable, an element of it, or a field; or something of a thread.
     fn variable(&mut self, name: &str, start: usize) -> Parsed {
         let is_it = |object: &crate::Object| object.name == name;
         let Some(idx) = self.program.objects.iter().position(is_it) else {
-            let message = format!("there is no global variable `{name}`");
-            return Err(PropositionError { place: start..self.at, message });
+            let routine = self.program.routines.iter().position(|it| it.name == name);
+            let Some(routine) = routine else {
+                let message = format!("there is no global variable `{name}`");
+                return Err(PropositionError { place: start..self.at, message });
+            };
+            return self.of_thread(RoutineId(routine as u32));
         };
         let object = &self.program.objects[idx];
         if object.storage == Storage::PerThread {
             let message = format!("every thread has its own `{name}`");
             return Err(PropositionError { place: start..self.at, message });
         }
-        let (mut layout, mut offset) = (object.layout, 0);
+        let (place, ty) = self.part(Place::object(ObjectIdx(idx as u32)), object.layout, start)?;
+        Ok(Expr::read(place, ty).convert(VALUE))
+    }
+
+    /// A local or a label of a thread that runs a routine, whose name was read.
+    fn of_thread(&mut self, routine: RoutineId) -> Parsed {
+        let process = match self.takes("[") {
+            true => Some(Expr::int(Type::I32, self.thread()?)),
+            false => None,
+        };
+        if self.takes("@") {
+            let location = self.label(routine)?;
+            let at = Query::At { process, routine, location };
+            return Ok(Expr::Query(Box::new(at)).convert(VALUE));
+        }
+        if !self.takes(":") {
+            return Err(self.unexpected("`:` and a local, or `@` and a label"));
+        }
+        let start = self.next_start();
+        let query = match self.local(routine)? {
+            Local::Register(register, ty) => Query::Register { process, routine, register, ty },
+            Local::Memory(number, layout) => {
+                let place = Place::frame(number);
+                let (from, ty) = self.part(place, layout, start)?;
+                Query::Frame { process, routine, from, ty }
+            }
+        };
+        Ok(Expr::Query(Box::new(query)).convert(VALUE))
+    }
+
+    /// The number of a thread, behind its bracket.
+    fn thread(&mut self) -> Result<i64, PropositionError> {
+        let start = self.next_start();
+        let word = self.word();
+        let number = self.number(word, start)?;
+        match self.takes("]") {
+            true => Ok(number),
+            false => Err(self.unexpected("`]`, behind the number of a thread")),
+        }
+    }
+
+    /// A label of a routine.
+    fn label(&mut self, routine: RoutineId) -> Result<LocationId, PropositionError> {
+        let start = self.next_start();
+        let name = self.word();
+        let routine = self.program.routine(routine);
+        let is_it = |location: &crate::Location| location.name.as_deref() == Some(name);
+        let found = routine.locations.iter().position(is_it);
+        let message = format!("`{}` has no label `{name}` that it can come to", routine.name);
+        let place = start..self.at;
+        found.map(|idx| LocationId(idx as u32)).ok_or(PropositionError { place, message })
+    }
+
+    /// A local of a routine.
+    fn local(&mut self, routine: RoutineId) -> Result<Local, PropositionError> {
+        let start = self.next_start();
+        let name = self.word();
+        let routine = self.program.routine(routine);
+        let registers = routine.registers.iter().enumerate().filter(|(_, it)| it.name == name);
+        let registers = registers.map(|(idx, it)| Local::Register(RegisterId(idx as u32), it.ty));
+        let objects = routine.objects.iter().enumerate().filter(|(_, it)| it.name == name);
+        let objects = objects.map(|(idx, it)| Local::Memory(idx as u32, it.layout));
+        let mut found: Vec<Local> = registers.chain(objects).collect();
+        let wrong = |message| Err(PropositionError { place: start..self.at, message });
+        match (found.pop(), found.len() + 1) {
+            (None, _) => wrong(format!("`{}` has no local `{name}`", routine.name)),
+            (Some(Local::Register(_, ty)), 1) if !ty.is_int() => {
+                wrong(format!("`{name}` is no number"))
+            }
+            (Some(local), 1) => Ok(local),
+            (_, n) => wrong(format!("`{}` has {n} locals `{name}`", routine.name)),
+        }
+    }
+
+    /// The part of an object that brackets and dots say, with its type. What is read begins at `start`.
+    fn part(
+        &mut self,
+        whole: Place,
+        mut layout: LayoutId,
+        start: usize,
+    ) -> Result<(Place, Type), PropositionError> {
+        let mut offset = 0;
         loop {
             let begin = self.next_start();
             if self.takes("[") {
@@ -161,9 +256,7 @@ impl<'a> Parser<'a> {
         }
         match self.program.layouts[layout.0 as usize] {
             Layout::Scalar(ty) if ty.is_int() => {
-                let place = Place::object(ObjectIdx(idx as u32));
-                let place = place.plus(Expr::int(Type::I64, i64::from(offset)));
-                Ok(Expr::read(place, ty).convert(VALUE))
+                Ok((whole.plus(Expr::int(Type::I64, i64::from(offset))), ty))
             }
             _ => {
                 let text = self.text[start..self.at].trim_end();

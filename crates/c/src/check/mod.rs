@@ -342,9 +342,9 @@ impl<'a> Checker<'a> {
         LocalId(self.frame.body.locals.len() - 1)
     }
 
-    fn label(&mut self) -> LabelId {
-        self.frame.body.n_labels += 1;
-        LabelId(self.frame.body.n_labels - 1)
+    fn label(&mut self, name: &str) -> LabelId {
+        self.frame.body.labels.push(name.to_owned());
+        LabelId(self.frame.body.labels.len() - 1)
     }
 
     fn global(&mut self, global: Global) -> GlobalId {

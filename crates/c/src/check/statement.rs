@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
             }
             S::Switch(it) => self.switch(&it.node, to),
             S::While(it) => {
-                let (again, out) = (self.label(), self.label());
+                let (again, out) = (self.label(""), self.label(""));
                 to.push(Statement::Label(again));
                 let done = self.unless(&it.node.expression, out, to);
                 let done = self.looped(&it.node.statement, out, again, to).and(done);
@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
                 done
             }
             S::DoWhile(it) => {
-                let (again, next, out) = (self.label(), self.label(), self.label());
+                let (again, next, out) = (self.label(""), self.label(""), self.label(""));
                 to.push(Statement::Label(again));
                 let done = self.looped(&it.node.statement, out, next, to);
                 to.push(Statement::Label(next));
@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
             }
             ForInitializer::Declaration(it) => self.declaration(it).map(|it| to.extend(it)),
         };
-        let (again, next, out) = (self.label(), self.label(), self.label());
+        let (again, next, out) = (self.label(""), self.label(""), self.label(""));
         to.push(Statement::Label(again));
         let condition = match &it.condition {
             Some(it) => self.unless(it, out, to),
@@ -209,7 +209,7 @@ impl<'a> Checker<'a> {
         };
         let ty = Type::Int(int.promoted());
         let value = self.convert(value, &ty, span)?;
-        let out = self.label();
+        let out = self.label("");
         self.frame.switches.push(Switch { ty, cases: Vec::new(), default: None });
         self.frame.breaks.push(out);
         let mut body = Vec::new();
@@ -227,20 +227,20 @@ impl<'a> Checker<'a> {
         let label = match &it.label.node {
             Label::Identifier(name) => self.named_label(&name.node.name),
             Label::Case(value) => {
-                let label = self.label();
+                let label = self.label("");
                 let low = self.case_value(value)?;
                 self.add_case(Case { low, high: low, label }, span)?;
                 label
             }
             Label::CaseRange(range) => {
-                let label = self.label();
+                let label = self.label("");
                 let low = self.case_value(&range.node.low)?;
                 let high = self.case_value(&range.node.high)?;
                 self.add_case(Case { low, high, label }, span)?;
                 label
             }
             Label::Default => {
-                let label = self.label();
+                let label = self.label("");
                 match self.frame.switches.last_mut() {
                     Some(switch) => switch.default = Some(label),
                     None => return Err(self.invalid(span, "`default` outside of `switch`")),
@@ -279,7 +279,7 @@ impl<'a> Checker<'a> {
         if let Some(&label) = self.frame.labels.get(name) {
             return label;
         }
-        let label = self.label();
+        let label = self.label(name);
         self.frame.labels.insert(name.to_owned(), label);
         label
     }

@@ -66,7 +66,7 @@ impl<'a> Writer<'_, 'a> {
         }
         self.variables(body, &parameters);
         self.prologue(body, &parameters);
-        self.context.labels = vec![None; body.n_labels];
+        self.context.labels = vec![None; body.labels.len()];
         self.statements(&body.statements);
         self.at(body.end);
         self.return_nothing();
@@ -129,7 +129,7 @@ impl<'a> Writer<'_, 'a> {
         let inner = Context {
             body: Some(body),
             escapes: vec![true; body.locals.len()],
-            labels: vec![None; body.n_labels],
+            labels: vec![None; body.labels.len()],
             result: Some(result),
             end: End::Inline(end, value),
             variables: Vec::new(),
@@ -226,6 +226,11 @@ impl<'a> Writer<'_, 'a> {
         }
         let location = self.to.location();
         self.context.labels[label.0] = Some(location);
+        let name = &self.body().labels[label.0];
+        // What a library function calls its labels is nobody's business.
+        if !name.is_empty() && self.outer.is_none() {
+            self.to.location_mut(location).name = Some(name.clone());
+        }
         location
     }
 

@@ -64,6 +64,8 @@ pub(super) struct RoutineCode {
     pub(super) parameters: Vec<Type>,
     /// Size and units of each local whose address is taken.
     pub(super) objects: Vec<(u32, u32)>,
+    /// Where each location begins that anybody can come to.
+    pub(super) locations: Vec<Option<Pc>>,
 }
 
 /// An object of the program, or one that was made on the way.

@@ -169,6 +169,7 @@ impl<'a> Compiler<'a> {
             n_registers: routine.registers.len() as u32,
             parameters: parameters.map(|register| register.ty).collect(),
             objects,
+            locations: Vec::new(),
         });
         let mut labels = vec![None; routine.locations.len()];
         let mut todo = Vec::new();
@@ -191,6 +192,7 @@ impl<'a> Compiler<'a> {
                 }
             }
         }
+        self.code.routines[idx].locations = labels;
     }
 
     /// Writes what begins at a location, up to where it is known already.

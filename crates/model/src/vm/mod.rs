@@ -19,7 +19,7 @@ mod spin;
 mod step;
 mod units;
 
-use crate::{Base, Expr, Program, Span, Type, binary, compare, convert, unary};
+use crate::{Base, Expr, Program, Query, RoutineId, Span, Type, binary, compare, convert, unary};
 use code::{Code, HALT, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
@@ -28,6 +28,7 @@ use mazurka_core::{
     PlainAccess, Schedule, Spin, System, ThreadId, fold, replay_to,
 };
 use names::Names;
+use run::Call;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -108,8 +109,8 @@ impl Vm {
         self.machine.get(machine::Spot { object, offset }, ty)
     }
 
-    /// The value now of an expression that reads nothing but objects of the program, such as a
-    /// [`proposition`](crate::proposition()).
+    /// The value now of an expression that no thread computes, such as a
+    /// [`proposition`](crate::proposition()): over objects of the program, and locals and labels of threads.
     ///
     /// # Panics
     ///
@@ -134,7 +135,47 @@ impl Vm {
                 Base::Object(object) => self.peek(object, self.value_of(&from.offset) as u32, *ty),
                 _ => panic!("{expr:?} is not in an object of the program"),
             },
+            Expr::Query(query) => self.answer(query),
             other => panic!("{other:?} depends on who asks"),
+        }
+    }
+
+    /// What a question about a thread comes to. Of one that does not run the routine, everything is 0.
+    fn answer(&self, query: &Query) -> u64 {
+        match query {
+            Query::At { process, routine, location } => {
+                let Some(call) = self.call_of(process.as_ref(), *routine) else { return 0 };
+                let place = self.code.routines[routine.0 as usize].locations[location.0 as usize];
+                u64::from(call.is_innermost && place == Some(call.pc))
+            }
+            Query::Register { process, routine, register, .. } => {
+                let call = self.call_of(process.as_ref(), *routine);
+                let word =
+                    |it: Call| self.machine.control(it.thread, it.base + register.0 as usize);
+                call.map_or(0, word)
+            }
+            Query::Frame { process, routine, from, ty } => {
+                let Base::Frame(number) = from.base else { panic!("{query:?} is of no frame") };
+                let Some(call) = self.call_of(process.as_ref(), *routine) else { return 0 };
+                let made = &self.machine.threads[call.thread].made;
+                let object = made[call.first_object + number as usize];
+                let offset = self.value_of(&from.offset) as u32;
+                self.machine.get(machine::Spot { object, offset }, *ty)
+            }
+            other => panic!("{other:?} is nothing that threads have"),
+        }
+    }
+
+    /// The innermost call of a routine: that of a thread, or of the first one that has one.
+    fn call_of(&self, thread: Option<&Expr>, routine: RoutineId) -> Option<Call> {
+        let is_it = |call: &Call| self.code.origins[call.pc as usize].1 == routine.0;
+        let find = |thread: usize| self.machine.calls(thread).find(is_it);
+        match thread {
+            Some(thread) => {
+                let thread = self.value_of(thread) as usize;
+                (thread < self.n_threads()).then(|| find(thread))?
+            }
+            None => (0..self.n_threads()).find_map(find),
         }
     }
 

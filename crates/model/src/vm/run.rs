@@ -2,6 +2,7 @@
 
 use super::code::{
     Address, AddressBase, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK,
+    UNBORN,
 };
 use super::machine::{Frame, Machine, Spot, control, memory};
 use super::next::Pending;
@@ -16,6 +17,19 @@ const MAX_INVISIBLE: u32 = 10_000_000;
 /// What every frame has before its registers: where to go on afterwards, the caller's registers and
 /// first object, where the result goes, and how many objects the frame has.
 pub(super) const SAVED: usize = 5;
+
+/// A call that has not returned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) thread: usize,
+    /// Where its routine goes on.
+    pub(super) pc: Pc,
+    /// Where its registers begin.
+    pub(super) base: usize,
+    /// The number of the first object that it has made.
+    pub(super) first_object: usize,
+    pub(super) is_innermost: bool,
+}
 
 impl Machine {
     /// Runs the invisible instructions from `pc` on, and leaves the thread behind them.
@@ -532,6 +546,24 @@ impl Machine {
             self.set(Frame { thread, base: caller as usize, seen: 0 }, to as u32, value);
         }
         back as Pc
+    }
+
+    /// The calls that a thread is in, the innermost first.
+    pub(super) fn calls(&self, thread: usize) -> impl Iterator<Item = Call> {
+        let pc = self.pc(thread);
+        let innermost = (!matches!(pc, UNBORN | HALT | STUCK)).then(|| Call {
+            thread,
+            pc,
+            base: self.control(thread, control::BASE) as usize,
+            first_object: self.control(thread, control::LOCALS) as usize,
+            is_innermost: true,
+        });
+        std::iter::successors(innermost, move |call| {
+            let [back, base, first_object]: [u64; 3] =
+                std::array::from_fn(|idx| self.control(thread, call.base - SAVED + idx));
+            let (pc, base, first_object) = (back as Pc, base as usize, first_object as usize);
+            (pc != HALT).then_some(Call { thread, pc, base, first_object, is_innermost: false })
+        })
     }
 
     fn end(&mut self, thread: usize, value: u64) {

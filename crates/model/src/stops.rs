@@ -1,0 +1,88 @@
+//! Stops for threads, so that a property can look at what is theirs alone.
+//!
+//! What nobody else can see runs together with the step before it, and no state is between. Where a
+//! proposition is about a local or a label of a thread, the thread stops behind everything that may change the
+//! local, and at the label: it yields, which changes nothing.
+
+use crate::{
+    Action, Base, Branching, Edge, Expr, Location, LocationId, Program, Query, RegisterId, Routine,
+};
+
+/// Adds the stops that the propositions need. Locations keep their numbers.
+pub fn add_stops(program: &mut Program, propositions: &[Expr]) {
+    let mut queries = Vec::new();
+    for proposition in propositions {
+        proposition.visit(&mut |part| {
+            if let Expr::Query(query) = part {
+                queries.push(&**query);
+            }
+        });
+    }
+    for query in queries {
+        match query {
+            Query::At { routine, location, .. } => {
+                stop_at(&mut program.routines[routine.0 as usize], *location);
+            }
+            Query::Register { routine, register, .. } => {
+                stop_behind(&mut program.routines[routine.0 as usize], |action| {
+                    action.targets().contains(register)
+                });
+                stop_in_the_beginning(&mut program.routines[routine.0 as usize], *register);
+            }
+            Query::Frame { routine, from, .. } => {
+                stop_behind(&mut program.routines[routine.0 as usize], |action| {
+                    let mut has_it = false;
+                    action.visit_places(&mut |place| has_it |= is_within(&place.base, &from.base));
+                    has_it
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether two places are in the same local.
+fn is_within(place: &Base, local: &Base) -> bool {
+    matches!((place, local), (Base::Frame(one), Base::Frame(other)) if one == other)
+}
+
+/// Parameters have their values from the beginning.
+fn stop_in_the_beginning(routine: &mut Routine, register: RegisterId) {
+    if register.0 < routine.n_parameters {
+        stop_at(routine, routine.start);
+    }
+}
+
+/// Whether a thread stops there and changes nothing.
+fn is_stop(location: &Location) -> bool {
+    matches!(location.edges.as_slice(), [edge] if edge.action == Action::Yield)
+}
+
+/// Makes a thread stop wherever it comes to a location.
+fn stop_at(routine: &mut Routine, location: LocationId) {
+    if location == routine.end || is_stop(routine.location(location)) {
+        return;
+    }
+    let behind = LocationId(routine.locations.len() as u32);
+    let here = &mut routine.locations[location.0 as usize];
+    let span = here.edges.first().map_or(routine.span, |edge| edge.span);
+    let edges = std::mem::replace(&mut here.edges, vec![Edge::new(Action::Yield, behind, span)]);
+    let branching = std::mem::replace(&mut here.branching, Branching::Ordered);
+    routine.locations.push(Location { edges, branching, ..Location::default() });
+}
+
+/// Makes a thread stop behind what such actions do.
+fn stop_behind(routine: &mut Routine, is_such: impl Fn(&Action) -> bool) {
+    let known: Vec<bool> = routine.locations.iter().map(is_stop).collect();
+    let mut n_locations = routine.locations.len() as u32;
+    let mut stops = Vec::new();
+    for edge in routine.locations.iter_mut().flat_map(|location| &mut location.edges) {
+        if is_such(&edge.action) && !known[edge.to.0 as usize] {
+            let stop = Edge::new(Action::Yield, edge.to, edge.span);
+            edge.to = LocationId(n_locations);
+            n_locations += 1;
+            stops.push(Location { edges: vec![stop], ..Location::default() });
+        }
+    }
+    routine.locations.extend(stops);
+}
