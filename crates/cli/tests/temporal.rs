@@ -261,6 +261,108 @@ fn formulae_are_about_global_variables_of_c() {
     check(&["--ltl-name", "p"]).refuses("a C program has no `ltl p`");
 }
 
+/// Two threads that come by a label with locals of their own, one of them in memory.
+const LOCALS: &str = "#include <pthread.h>
+_Atomic int go;
+struct pair { int first; int second; };
+void *work(void *p)
+{
+	int n = 0;
+	struct pair seen = { 0, 0 };
+	for (;;) {
+		n = n < 2 ? n + 1 : 0;
+		seen.second = n;
+wait:		while (!go);
+		go = 0;
+	}
+	return 0;
+}
+int main(void)
+{
+	pthread_t one, two;
+	pthread_create(&one, 0, work, 0);
+	pthread_create(&two, 0, work, 0);
+	for (;;) go = 1;
+}
+";
+
+#[test]
+fn formulae_are_about_locals_and_labels_of_threads() {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.c"), LOCALS).expect("there is room");
+    let check = |formula: &str| {
+        run(folder.path(), &["check", "x.c", "--engine", "statespace", "--ltl", formula])
+    };
+    check("[] (work[1]:n >= 0 && work[1]:n <= 2)").ends_with(0);
+    check("[] (work[1]:seen.second <= 2) && <> work[1]@wait").ends_with(1);
+    check("[] (work[2]:n < 2)").ends_with(1).prints(&["fails"]);
+    // Thread 1 is the first that runs it, and main does not.
+    check("[] (work:n == work[1]:n) && [] (work[0]:n == 0)").ends_with(0);
+    // Nobody has to come by the label again.
+    let said = check("[] <> work[1]@wait").ends_with(1);
+    said.prints(&["this goes on for ever", "it needs fairness", "Replay: mazurka replay"]);
+    let at = said.stdout.find("mazurka replay").expect("it can be replayed");
+    let words = shlex::split(said.stdout[at..].lines().next().expect("there is a line"));
+    let words = words.expect("it is what a shell reads");
+    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    run(folder.path(), &words).ends_with(1).prints(&["fails: this goes on for ever"]);
+    for (formula, message, part) in [
+        ("[] (work:gone == 1)", "`work` has no local `gone`", "gone"),
+        ("<> work[1]@gone", "`work` has no label `gone` that it can come to", "gone"),
+        ("<> (work:seen == 1)", "`seen` is no number", "seen"),
+        ("<> work", "expected `:` and a local, or `@` and a label, found the end", ""),
+        ("<> work[x]:n", "`x` is no number", "x"),
+    ] {
+        let place = formula.rfind(part).expect("it is a part of it");
+        let carets = format!("  | {}{}\n", " ".repeat(place), "^".repeat(part.len().max(1)));
+        let said = check(formula).ends_with(2);
+        assert!(said.stderr.contains(message), "{formula}: {}", said.stderr);
+        assert!(said.stderr.contains(&carets), "{formula}: {}", said.stderr);
+    }
+}
+
+/// SPIN follows what a never claim does beside the processes, and we follow SPIN's trail of it.
+#[test]
+fn a_trail_has_the_moves_of_the_claim() {
+    let text = "byte n;
+active proctype A() { do :: n = 1 - n od }
+active proctype B() { byte x; do :: x = 1 - x od }
+never {
+S0:	do :: true :: n == 1 -> goto accept od;
+accept:	do :: n == 1 od
+}
+";
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.pml"), text).expect("there is room");
+    run(folder.path(), &["check", "x.pml", "--trail", "x.trail"]).ends_with(1);
+    let trail = std::fs::read_to_string(folder.path().join("x.trail")).expect("it was written");
+    assert!(trail.starts_with("-2:2:-2\n1:0:"), "{trail}");
+    let mut spin = std::process::Command::new("spin");
+    spin.args(["-t", "-k", "x.trail", "-p", "x.pml"]).current_dir(folder.path());
+    let said = spin.output().expect("SPIN is installed").stdout;
+    let said = String::from_utf8_lossy(&said);
+    let n_steps = trail.lines().filter(|line| !line.starts_with('-')).count();
+    for part in [
+        "Never claim moves to line 6",
+        "START OF CYCLE",
+        &format!("trail ends after {n_steps} steps"),
+    ] {
+        assert!(said.contains(part), "no `{part}` in:\n{said}\n{trail}");
+    }
+    assert!(!said.contains("lost"), "{said}");
+    run(folder.path(), &["replay", "x.pml", "--trail", "x.trail"])
+        .ends_with(1)
+        .prints(&["the never claim fails: this goes on for ever"]);
+}
+
+/// Nested search knows nothing of fairness, and it is said what is done instead.
+#[test]
+fn a_search_that_has_no_fairness_is_replaced() {
+    mazurka(TURN, &["--cycles", "nested", "--fairness", "weak"])
+        .ends_with(0)
+        .prints(&["by components: nested search knows nothing of fairness"]);
+}
+
 /// What the chapter of the book shows is what is printed.
 #[test]
 fn the_book_is_right() {

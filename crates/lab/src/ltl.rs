@@ -103,6 +103,8 @@ impl Checked {
         options.reduction = how.reduction;
         options.cycle_search = how.cycle_search;
         options.all_violations = how.goes_on;
+        // SPIN looks for failed assertions only as long as its claim goes on, too.
+        options.all_steps = false;
         let property = Property::new(&self.name, &self.automaton, &self.stuttering);
         let property = property.parts(&self.parts);
         let property = if self.is_claim { property.with_labels() } else { property };

@@ -103,7 +103,7 @@ pub(crate) struct Temporal {
     /// every process, trace for no step that nothing depends on to be left out
     #[arg(long, value_name = "NAME", value_parser = fairness)]
     pub(crate) fairness: Option<Fairness>,
-    /// How accepting cycles are looked for: components or nested (without fairness)
+    /// How accepting cycles are looked for: components, or nested (under fairness, components all the same)
     #[arg(long, value_name = "NAME", value_parser = cycle_search, hide_default_value = true)]
     pub(crate) cycles: Option<CycleSearch>,
     /// When the states of the program are found: on-the-fly or off-line
