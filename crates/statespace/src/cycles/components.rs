@@ -37,7 +37,7 @@ pub(super) fn search<T: Transitions>(
     let mut search = Search { fairness, goes_on, ..Search::default() };
     let (ended, found) = search.run(&mut product, watch);
     let counted = statistics(search.order.len() as u64, search.matched, search.max_depth);
-    Searched { ended, found, is_found: search.is_found, counted, bytes: product.bytes() }
+    Searched { ended, found, counted, bytes: product.bytes() }
 }
 
 /// What the nodes and steps of a component have, taken together.
@@ -76,9 +76,8 @@ const CLOSED: u32 = u32::MAX;
 #[derive(Default)]
 struct Search {
     fairness: Fairness,
-    /// Whether everything is searched, whatever is found; what that is, is then not told.
+    /// Whether everything is searched, whatever is found.
     goes_on: bool,
-    is_found: bool,
     first: Option<Lasso>,
     frames: Vec<Frame>,
     roots: Vec<Root>,
@@ -117,7 +116,7 @@ impl Search {
             let node = frame.node;
             let Some((arrow, to, is_new)) = product.next(node, &mut frame.cursor) else {
                 self.leave(product);
-                if self.first.is_some() {
+                if self.first.is_some() && !self.goes_on {
                     break;
                 }
                 continue;
@@ -132,14 +131,14 @@ impl Search {
             self.matched += 1;
             let is_open = self.order[to.number as usize] != CLOSED;
             if is_open && self.merge(to, step) {
-                self.is_found = true;
-                if self.goes_on {
-                    continue;
+                if self.first.is_none() {
+                    let root = self.roots.last().expect("the component has a root").order;
+                    let inside = self.component(root);
+                    self.first = Some(self.lasso(product, &inside, &inside));
                 }
-                let root = self.roots.last().expect("the component has a root").order;
-                let inside = self.component(root);
-                self.first = Some(self.lasso(product, &inside, &inside));
-                break;
+                if !self.goes_on {
+                    break;
+                }
             }
         }
         (Ended::Done, self.first.take().map(Found::Lasso))
@@ -196,12 +195,10 @@ impl Search {
             let root = self.roots.pop().expect("it was looked at");
             if matches!(self.fairness, Fairness::Strong | Fairness::Trace)
                 && root.merit.accepts
-                && !self.is_found
+                && self.first.is_none()
             {
                 let inside = self.component(order);
                 let fair = self.fair_part(product, inside.clone());
-                self.is_found = fair.is_some();
-                let fair = fair.filter(|_| !self.goes_on);
                 self.first = fair.map(|fair| self.lasso(product, &inside, &fair));
             }
             while let Some(inside) = self.open.pop_if(|it| self.order[it.number as usize] >= order)

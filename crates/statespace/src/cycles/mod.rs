@@ -177,14 +177,7 @@ pub fn search_cycles<T: Transitions>(
     let parts = cycles.parts();
     let mut graph =
         Graph::new(program.clone(), cycles.letters(), parts, &states, reduction, options);
-    let Searched { ended, found, is_found, counted, bytes } =
-        search(&mut graph, &automaton, &nodes, options);
-    if is_found && found.is_none() {
-        // Everything was counted. What was found is found again, and told.
-        let stops = Options { all_violations: false, ..options.clone() };
-        let outcome = search_cycles(program, cycles, &stops)?;
-        return Ok(Outcome { statistics: counted, store_bytes: states.bytes() + bytes, ..outcome });
-    }
+    let Searched { ended, found, counted, bytes } = search(&mut graph, &automaton, &nodes, options);
     let mut notes: Vec<String> = note.into_iter().chain(cycle_search(options).1).collect();
     let mut loop_start = None;
     let verdict = match (found, ended) {
@@ -226,13 +219,7 @@ fn search<T: Transitions>(
     options: &Options,
 ) -> Searched {
     let watch = Watch::new(options);
-    let nothing = |ended| Searched {
-        ended,
-        found: None,
-        is_found: false,
-        counted: Statistics::default(),
-        bytes: 0,
-    };
+    let nothing = |ended| Searched { ended, found: None, counted: Statistics::default(), bytes: 0 };
     let built = match options.construction {
         Construction::OnTheFly => Ok(()),
         Construction::OffLine => graph.build(&watch),
@@ -245,7 +232,7 @@ fn search<T: Transitions>(
         (Ok(()), CycleSearch::Components) => components::search(graph, automaton, nodes, &watch),
         (Ok(()), CycleSearch::Nested) => nested::search(graph, automaton, nodes, &watch),
     };
-    if options.all_steps && searched.ended == Ended::Done && !searched.is_found {
+    if options.all_steps && searched.ended == Ended::Done && searched.found.is_none() {
         // The automaton may have had no use for some states.
         searched.ended = graph.build(&watch).err().unwrap_or(Ended::Done);
     }
@@ -264,8 +251,6 @@ fn search<T: Transitions>(
 struct Searched {
     ended: Ended,
     found: Option<Found>,
-    /// Whether there is an execution that is accepted, told or not.
-    is_found: bool,
     counted: Statistics,
     /// The memory it took, without the store of states.
     bytes: u64,

@@ -53,8 +53,7 @@ pub(super) fn search<T: Transitions>(
     let (ended, found) = search.run(watch);
     let [matched, max_depth] = search.counted;
     let counted = statistics(search.colours.len() as u64, matched, max_depth);
-    let (is_found, bytes) = (found.is_some(), search.product.bytes());
-    Searched { ended, found, is_found, counted, bytes }
+    Searched { ended, found, counted, bytes: search.product.bytes() }
 }
 
 struct Search<'g, 'a, T> {
