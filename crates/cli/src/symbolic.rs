@@ -8,7 +8,10 @@ use mazurka_core::{Counterexample, Coverage, Statistics, Verdict, ViolationKind}
 use mazurka_explore::replay;
 use mazurka_model::{Program, Races, Vm};
 use mazurka_report::{ExitStatus, Report, text};
-use mazurka_symbolic::{self as circuits, Bounds, Encode, Finding, Question, Refusal, Reply};
+use mazurka_symbolic::{
+    self as circuits, Bounds, Encode, Finding, ProofError, Question, Refusal, Reply,
+};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -23,16 +26,12 @@ pub(crate) fn check(
     output: &Output,
 ) -> Done {
     let name = names(files);
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
     let conduct = &search.conduct;
     if conduct.has_leaks() {
         let text = "`--property leak` goes with `--engine vm` and `--engine statespace` alone";
         return Err(Failure::input(text).into());
     }
-    let program = vm::translate(files, build, modelling, conduct.has_overflow())?;
-    if !is_json_alone && !output.quiet {
-        show(&text::checking(&name, 0, &style()));
-    }
+    let program = vm::announced(files, build, modelling, conduct, output)?;
     let question = question(engine, modelling, solving, search);
     let start = Instant::now();
     let reply = circuits::check(&program, &question)
@@ -47,6 +46,9 @@ pub(crate) fn check(
     report.peak_memory = memory::peak();
     report.options = in_force(&question, modelling);
     report.notes.push(size_of(&reply));
+    if let Some(path) = &solving.proof {
+        report.notes.push(prove(&reply, path, &question)?);
+    }
     let proved = proved(&reply);
     report.proved = proved.as_deref();
     if let Finding::SafeTo(_) = reply.finding {
@@ -63,6 +65,9 @@ pub(crate) fn circuit(
     solving: &Solving,
     format: CircuitFormat,
 ) -> Done {
+    if solving.proof.is_some() {
+        return Err(Failure::input("`--proof` goes with `mazurka check` alone").into());
+    }
     let program = vm::translate(files, build, modelling, true)?;
     let is_error = modelling.races == RacesAre::Error;
     let encode = encode(is_error, is_error, true, solving);
@@ -79,6 +84,35 @@ pub(crate) fn circuit(
             Err(Failure::input(format!("the circuit cannot be written: {error}")).into())
         }
         _ => Ok(ExitStatus::Holds),
+    }
+}
+
+/// Writes a proof of what was found, and the formula that it refutes; says so.
+fn prove(reply: &Reply, path: &Path, question: &Question) -> Result<String, Failure> {
+    let Some(formula) = reply.formula() else {
+        return Ok("nothing was proved, and no proof was written".to_owned());
+    };
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".cnf");
+    let beside = Path::new(&beside);
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::input(format!("the proof cannot be written: {error}"))
+    };
+    let mut file =
+        std::fs::File::create(beside).map(BufWriter::new).map_err(|error| failed(&error))?;
+    formula.write(&mut file).and_then(|()| file.flush()).map_err(|error| failed(&error))?;
+    let limits = circuits::Limits { depth: None, ..question.limits.clone() };
+    match formula.refute(&limits, Some(path)) {
+        Ok(()) => Ok(format!(
+            "{} refutes {}, a formula of {} clauses",
+            path.display(),
+            beside.display(),
+            formula.n_clauses()
+        )),
+        Err(ProofError::Satisfiable) => {
+            Err(Failure::defect("what was proved does not hold: its formula has a model"))
+        }
+        Err(error) => Err(failed(&error)),
     }
 }
 

@@ -24,12 +24,8 @@ pub(crate) fn check(
     output: &Output,
 ) -> Done {
     let name = names(files);
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
     let conduct = &search.conduct;
-    let program = translate(files, build, modelling, conduct.has_overflow())?;
-    if !is_json_alone && !output.quiet {
-        show(&text::checking(&name, 0, &style()));
-    }
+    let program = announced(files, build, modelling, conduct, output)?;
     let vm = machine(program, modelling, conduct)?;
     let mut options = search.options()?;
     options.stateful = modelling.stateful;
@@ -156,6 +152,22 @@ pub(crate) fn model(
         Format::Dot => mazurka_model::dot(&program),
     });
     Ok(ExitStatus::Holds)
+}
+
+/// Translates the files of a program that is to be checked, and says that it is.
+pub(crate) fn announced(
+    files: &[PathBuf],
+    build: &Build,
+    modelling: &Modelling,
+    conduct: &Conduct,
+    output: &Output,
+) -> Result<Program, Vec<Failure>> {
+    let program = translate(files, build, modelling, conduct.has_overflow())?;
+    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
+    if !is_json_alone && !output.quiet {
+        show(&text::checking(&names(files), 0, &style()));
+    }
+    Ok(program)
 }
 
 pub(crate) fn translate(

@@ -7,7 +7,10 @@
 
 use crate::encode::{Bounds, Encode, Encoding, Limit as BoundReached, Meaning, Refusal, encode};
 use crate::schedule::Schedule;
-use crate::{Answer, Circuit, Engine, Formula, Limits, Property, Statistics, Witness};
+use crate::{
+    Answer, Certificate, Circuit, Engine, Formula, Limits, Outcome, ProofError, Property,
+    Statistics, Witness,
+};
 use mazurka_core::Limit;
 use mazurka_model::Program;
 use std::time::Instant;
@@ -86,7 +89,10 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
     let n_without_bound = size_up(program, &mut options, &left)?;
     loop {
         let encoding = encode(program, &options, question.schedule.scheduler())?;
-        let decide = |circuit: &Circuit| question.engine.decide(circuit, &left(), &mut |_| {});
+        let decide = |circuit: &Circuit| {
+            let outcome = question.engine.decide(circuit, &left(), &mut |_| {});
+            Outcome { answer: confirmed(circuit, outcome.answer, &left()), ..outcome }
+        };
         let (first, numbers) = encoding.only(|meaning| !is_bound(meaning));
         let outcome = decide(&first);
         let (mut bound, mut claims) = (None, Vec::new());
@@ -121,6 +127,24 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
         };
         let (statistics, engine) = (outcome.statistics, outcome.engine);
         return Ok(Reply { encoding, finding, statistics, engine, bound, claims });
+    }
+}
+
+/// An answer whose set of states, if it has one, was looked at by a solver that knows nothing of how it
+/// was found.
+///
+/// # Panics
+///
+/// If an engine is wrong: something bad is in the set, or a step leads out of it.
+fn confirmed(circuit: &Circuit, answer: Answer, limits: &Limits) -> Answer {
+    let Answer::Safe(certificate @ (Certificate::Clauses(_) | Certificate::Set { .. })) = &answer
+    else {
+        return answer;
+    };
+    match certificate.check(circuit, limits) {
+        Ok(()) => answer,
+        Err(ProofError::Limit(why)) => Answer::Unknown { depth: None, why },
+        Err(error) => panic!("an invariant is none: {error}"),
     }
 }
 

@@ -184,4 +184,7 @@ pub(crate) struct Solving {
     /// Let a function call itself up to so many times; without it, one that does is refused
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) recursion: u32,
+    /// Write a proof of what holds, in the format LRAT, and its formula beside it, in FILE.cnf
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
 }

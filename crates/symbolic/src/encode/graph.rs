@@ -11,7 +11,8 @@
 //! | loops as they are                        | [`StopKind::Head`], where no visible action cuts a loop |
 //!
 //! Differs: a function is written out for every call, not once with a number to return by, so that
-//! its registers are constant where its arguments are. A step goes from one visible action to the next
+//! its registers are constant where its arguments are; and so is a loop whose counter is known
+//! ([`station`](super::station)). A step goes from one visible action to the next
 //! and is no basic block: the graph between two stops has no cycle, and is walked as a whole.
 
 use super::{Bounds, Refusal};

@@ -17,7 +17,7 @@
 //! the mutexes that are held there for certain, and by who was started and who was joined. As with a lock
 //! that is held, a thread that would have to join the one that moves cannot get further before it.
 
-use super::memory::Cell;
+use super::memory::{Cell, TouchKind};
 use super::station::StationId;
 use super::{Encoder, StepId, ThreadPart};
 use crate::Lit;
@@ -219,7 +219,7 @@ impl<'a> Analysis<'a> {
             touch.cell == Cell::Object(object)
                 && touch.bytes.contains(&byte)
                 && touch.is_write
-                && !touch.is_locking
+                && touch.kind != TouchKind::Lock
         })
     }
 

@@ -417,8 +417,8 @@ impl Encoder<'_> {
                 let is_it = self.circuit.aig.and(state.condition, is_it);
                 let bytes = offset..offset + target.size as usize;
                 let cell = Cell::Object(target.object);
-                let is_locking = false;
-                self.touches.push(Touch { cell, bytes, when: is_it, is_write, is_locking });
+                let kind = TouchKind::Use;
+                self.touches.push(Touch { cell, bytes, when: is_it, is_write, kind });
             }
         }
     }
@@ -443,6 +443,16 @@ pub(crate) struct Touch {
     /// In which states.
     pub(crate) when: Lit,
     pub(crate) is_write: bool,
-    /// Whether that is a mutex which is taken or given back.
-    pub(crate) is_locking: bool,
+    pub(crate) kind: TouchKind,
+}
+
+/// Why a step touches something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TouchKind {
+    /// It is read or written, waited for or freed.
+    Use,
+    /// It is a mutex that is taken or given back.
+    Lock,
+    /// It is a local whose function begins or ends.
+    Frame,
 }

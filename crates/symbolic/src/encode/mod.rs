@@ -37,7 +37,7 @@ use mazurka_model::{
     Access, Action, LocationId, Program, RegisterId, RoutineId, Span, ViolationKind,
 };
 use memory::{Blocks, Object, ObjectId, Site};
-pub(crate) use memory::{Cell, Touch};
+pub(crate) use memory::{Cell, Touch, TouchKind};
 use operate::Effects;
 pub(crate) use operate::Gate;
 use state::{State, VarId, Variables};
@@ -652,14 +652,14 @@ impl<'a> Encoder<'a> {
     }
 
     /// Notes that a step touches all of an object.
-    fn touch_all(&mut self, state: &State, object: ObjectId, is_it: Lit) {
+    fn touch_all(&mut self, state: &State, object: ObjectId, is_it: Lit, kind: TouchKind) {
         if !state.passed.contains(&None) {
             return;
         }
         let when = self.circuit.aig.and(state.condition, is_it);
         let bytes = 0..self.objects[object].bytes.len();
         let cell = Cell::Object(object);
-        self.touches.push(Touch { cell, bytes, when, is_write: true, is_locking: false });
+        self.touches.push(Touch { cell, bytes, when, is_write: true, kind });
     }
 
     /// Notes that a step touches something that is no memory.
@@ -668,7 +668,8 @@ impl<'a> Encoder<'a> {
             return;
         }
         let when = self.circuit.aig.and(state.condition, when);
-        self.touches.push(Touch { cell, bytes: 0..1, when, is_write, is_locking: false });
+        let kind = TouchKind::Use;
+        self.touches.push(Touch { cell, bytes: 0..1, when, is_write, kind });
     }
 
     /// Whether the machine takes an access for a step.
@@ -1177,7 +1178,7 @@ impl<'a> Encoder<'a> {
             }
             let part = &self.parts[thread].stops[station];
             let (is_here, touches) = (part.is_here, part.touches.clone());
-            for touch in touches {
+            for touch in touches.into_iter().filter(|touch| touch.kind != TouchKind::Frame) {
                 let when = self.circuit.aig.and(is_here, touch.when);
                 let Cell::Object(object) = touch.cell else { continue };
                 for byte in touch.bytes {

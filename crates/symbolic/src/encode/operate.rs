@@ -5,7 +5,7 @@
 
 use super::graph::{Point, StopId, StopKind};
 use super::interference::Release;
-use super::memory::{Cell, Target};
+use super::memory::{Cell, Target, TouchKind};
 use super::state::State;
 use super::walk::Pace;
 use super::{Choice, Encoder, Fault, Limit};
@@ -412,7 +412,7 @@ impl Encoder<'_> {
     fn mutex(&mut self, state: &mut State, place: &Place) -> Mutex {
         let n_touches = self.touches.len();
         let at = self.resolve(state, place, Sync::Mutex.bytes(), true);
-        self.touches[n_touches..].iter_mut().for_each(|touch| touch.is_locking = true);
+        self.touches[n_touches..].iter_mut().for_each(|touch| touch.kind = TouchKind::Lock);
         let owner = self.read(state, &at, 0, 1);
         let is_free = self.is_zero(&owner);
         let is_mine = self.circuit.aig.equal(&owner, &self.me());

@@ -4,7 +4,7 @@
 //! together, their states become one: a formula grows with the graph, not with its ways.
 
 use super::graph::{ENDED, Point, STUCK, StopId, StopKind, may_be_atomic};
-use super::memory::{Cell, ObjectKind, Site};
+use super::memory::{Cell, ObjectId, ObjectKind, Site, TouchKind};
 use super::state::State;
 use super::station::StationId;
 use super::{Encoder, Fault, Limit, Pass};
@@ -329,11 +329,7 @@ impl Encoder<'_> {
         }
         for number in 0..routine.objects.len() {
             let frame = self.frames[&(thread, context, number as u32)];
-            let is_live = self.objects[frame].is_live.expect("frames come and go");
-            for byte in self.objects[frame].bytes.clone() {
-                state.set(byte, Word::constant(8, 0));
-            }
-            state.set(is_live, Word::constant(1, 1));
+            self.clear_frame(state, frame, true);
         }
     }
 
@@ -341,12 +337,19 @@ impl Encoder<'_> {
         let routine = self.threads[self.thread].contexts[context].routine;
         for number in 0..self.known.program.routine(routine).objects.len() {
             let frame = self.frames[&(self.thread, context, number as u32)];
-            // Nobody reads it any more: states that differ in nothing else are one.
-            for byte in self.objects[frame].bytes.clone() {
-                state.set(byte, Word::constant(8, 0));
-            }
-            let is_live = self.objects[frame].is_live.expect("frames come and go");
-            state.set(is_live, Word::constant(1, 0));
+            self.clear_frame(state, frame, false);
+        }
+    }
+
+    /// Begins or ends a local. It is zero both ways: states that differ in nothing else are one.
+    fn clear_frame(&mut self, state: &mut State, frame: ObjectId, begins: bool) {
+        for byte in self.objects[frame].bytes.clone() {
+            state.set(byte, Word::constant(8, 0));
+        }
+        let is_live = self.objects[frame].is_live.expect("frames come and go");
+        state.set(is_live, Word::constant(1, u64::from(begins)));
+        if self.objects[frame].is_shared {
+            self.touch_all(state, frame, Lit::TRUE, TouchKind::Frame);
         }
     }
 
@@ -471,7 +474,7 @@ impl Encoder<'_> {
             let is_live = self.objects[object].is_live.expect("blocks come and go");
             let (aig, variables) = (&mut self.circuit.aig, &self.variables);
             state.set_if(aig, variables, is_it, is_live, &Word::constant(1, 0));
-            self.touch_all(state, object, is_it);
+            self.touch_all(state, object, is_it, TouchKind::Use);
         }
     }
 

@@ -12,7 +12,8 @@
 //! Differs: for several locks that a thread holds, what another one can reach without each of them is
 //! intersected. That may be more than what it can reach without all of them, and never less. Locks are
 //! mutexes that are known by where they are; a thread that wakes up from a wait takes its mutex, too.
-//! As in Algo3, only threads that can move are protected by what they hold.
+//! Where no position of the others could end a transaction, it is one step
+//! ([`merges`](Scheduler::merges)). As in Algo3, only threads that can move are protected by what they hold.
 
 use super::Scheduler;
 use super::stubborn::{Bytes, conflicts, later, meet, now, restrict};
