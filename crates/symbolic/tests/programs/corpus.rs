@@ -125,3 +125,11 @@ fn bounded_search_ends_and_says_what_is_expected() {
         }
     }
 }
+
+#[test]
+fn races_of_a_file_system_are_found_by_transactions() {
+    for case in cases("daisy", "daisy") {
+        let said = asked(&case, Engine::Portfolio, Schedule::Transactions, 300);
+        assert_eq!(said, case.verdict, "{}", case.name);
+    }
+}
