@@ -17,7 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use mazurka_core::Schedule;
 use mazurka_report::ExitStatus;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use values::{Flags, flags};
 
 /// What `--help` says of the exit status.
@@ -266,6 +266,18 @@ pub(crate) struct Output {
     /// Print the verdict on one line
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+impl Output {
+    /// Whether nothing but JSON goes to standard output.
+    pub(crate) fn is_json_alone(&self) -> bool {
+        self.json.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Whether everything is told to people.
+    pub(crate) fn is_told(&self) -> bool {
+        !self.is_json_alone() && !self.quiet
+    }
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ use mazurka_explore::{Bound, OptionError, Options};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Why there is no verdict.
@@ -204,18 +204,24 @@ fn compile(language: Language, arguments: &[OsString]) -> Done {
     Err(compiler::become_wrapper(language, arguments).into())
 }
 
+/// Says what is checked.
+fn announce(name: &str, output: &Output) {
+    if output.is_told() {
+        show(&text::checking(name, 0, &style()));
+    }
+}
+
 /// Tells what came of a search.
 fn tell(report: &Report<'_>, output: &Output) -> Done {
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
     let style = style();
-    if !is_json_alone && !output.quiet {
+    if output.is_told() {
         show(&text::verdict(report, &style));
-    } else if !is_json_alone {
+    } else if !output.is_json_alone() {
         show(&format!("{}\n", text::one_line(report, &style)));
     }
     if let Some(path) = &output.json {
         let object = format!("{}\n", json::render(report));
-        if is_json_alone {
+        if output.is_json_alone() {
             show(&object);
         } else if let Err(error) = std::fs::write(path, object) {
             let text = format!("`{}` cannot be written: {error}", path.display());

@@ -4,10 +4,11 @@
 use crate::arguments::{self, Asked, Build, Output};
 use crate::program::{self, Answer, Surroundings};
 use crate::{
-    Done, Failure, add_search, compiler, names, quoted, replay_command, say, show, style, tell,
+    Done, Failure, add_search, announce, compiler, names, quoted, replay_command, say, show, style,
+    tell,
 };
 use mazurka_core::{Counterexample, Verdict};
-use mazurka_report::{Colour, ExitStatus, Report, text};
+use mazurka_report::{Colour, ExitStatus, Report};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,13 +37,8 @@ pub(crate) fn run(program: &[OsString], asked: &Asked, output: &Output) -> Done 
 
 /// Explores a program and tells what came of it.
 fn explore(program: &[OsString], name: &str, replay: &str, asked: &Asked, output: &Output) -> Done {
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
-    let is_told = !is_json_alone && !output.quiet;
-    let style = style();
-    if is_told {
-        show(&text::checking(name, 0, &style));
-    }
-    let watch = (!output.quiet).then_some((style, is_told.then(String::new)));
+    announce(name, output);
+    let watch = (!output.quiet).then(|| (style(), output.is_told().then(String::new)));
     let surroundings = Surroundings { memory_limit: asked.memory_limit, ..Default::default() };
     let wishes = arguments::wishes(asked);
     let mut answer = program::run_in(program, name, &wishes, watch, &surroundings)?;
@@ -56,7 +52,9 @@ fn explore(program: &[OsString], name: &str, replay: &str, asked: &Asked, output
         eprintln!("warning: {warning}");
     }
     let status = tell(&report, output)?;
-    if is_told && let Verdict::Violated(found) = report.verdict {
+    if output.is_told()
+        && let Verdict::Violated(found) = report.verdict
+    {
         let wishes = asked.conduct.replaying(&found.schedule);
         show(&told(&program::printed(program, name, &wishes, None).unwrap_or_default()));
     }

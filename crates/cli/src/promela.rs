@@ -2,11 +2,11 @@
 
 use crate::arguments::{Build, Format, Output, Search, Storing, Temporal};
 use crate::results::Results;
-use crate::{Done, Failure, interrupt, show, statespace, style, tell, temporal};
+use crate::{Done, Failure, announce, interrupt, show, statespace, tell, temporal};
 use mazurka_core::Verdict;
 use mazurka_model::{Expr, Program};
 use mazurka_promela::{Asked, Model, Options};
-use mazurka_report::{ExitStatus, Report, text};
+use mazurka_report::{ExitStatus, Report};
 use mazurka_statespace::{Machine, MachineError, search as search_states};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,6 @@ pub(crate) fn check(
     output: &Output,
 ) -> Done {
     let name = file.to_string_lossy();
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
     let mut options = search.stored(storing, jobs)?;
     temporal.add_to(&mut options);
     let (asked, automaton) = temporal::asked(temporal)?;
@@ -59,9 +58,7 @@ pub(crate) fn check(
     if search.conduct.asks_for_truncation() {
         machine = machine.finding_truncation();
     }
-    if !is_json_alone && !output.quiet {
-        show(&text::checking(&name, 0, &style()));
-    }
+    announce(&name, output);
     options.stop = Some(interrupt::flag());
     let start = Instant::now();
     let mut results = Results::default();

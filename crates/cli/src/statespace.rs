@@ -3,18 +3,16 @@
 use crate::arguments::{Build, Conduct, Modelling, Output, RacesAre, Search, Storing, Temporal};
 use crate::results::Results;
 use crate::temporal::Wanted;
-use crate::{
-    Done, Failure, interrupt, memory, names, say, show, simulate, style, tell, temporal, vm,
-};
+use crate::{Done, Failure, announce, interrupt, memory, names, say, simulate, tell, temporal, vm};
 use mazurka_core::{
     Counterexample, Execution, Schedule, Step, System as _, ThreadId, Verdict, ViolationKind,
     possible,
 };
 use mazurka_explore::{by_birth, replay as follow};
 use mazurka_model::{Expr, Races, add_stops};
-use mazurka_report::{Colour, Report, text};
+use mazurka_report::{Colour, Report};
 use mazurka_statespace::{Options, Threads, search as search_states};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Searches all states of a program of threads.
@@ -28,7 +26,6 @@ pub(crate) fn check(
     output: &Output,
 ) -> Done {
     let name = names(files);
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
     let mut options = search.stored(storing, modelling.jobs)?;
     temporal.add_to(&mut options);
     let conduct = &search.conduct;
@@ -40,9 +37,7 @@ pub(crate) fn check(
         return Err(Failure::input("a trail is written of Promela models alone").into());
     }
     let (threads, wanted) = translate(files, build, modelling, temporal, conduct)?;
-    if !is_json_alone && !output.quiet {
-        show(&text::checking(&name, 0, &style()));
-    }
+    announce(&name, output);
     options.stop = Some(interrupt::flag());
     let start = Instant::now();
     let mut results = Results::default();

@@ -3,11 +3,11 @@
 use crate::arguments::{
     Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving,
 };
-use crate::{Done, Failure, interrupt, memory, names, show, style, tell, vm};
+use crate::{Done, Failure, interrupt, memory, names, tell, vm};
 use mazurka_core::{Counterexample, Coverage, Statistics, Verdict, ViolationKind};
 use mazurka_explore::replay;
 use mazurka_model::{Program, Races, Vm};
-use mazurka_report::{ExitStatus, Report, text};
+use mazurka_report::{ExitStatus, Report};
 use mazurka_symbolic::{
     self as circuits, Bounds, Encode, Finding, ProofError, Question, Refusal, Reply,
 };

@@ -33,7 +33,6 @@ pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done
     let mut summary = Summary::default();
     let mut lines = Vec::new();
     let mut details = String::new();
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
     let style = style();
     for program in &programs {
         for test in cargo::list(program)? {
@@ -44,17 +43,17 @@ pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done
                 summary.ignored += 1;
                 continue;
             }
-            let tells = !is_json_alone && !output.quiet;
+            let tells = output.is_told();
             let told = explore(program, &test.name, selection, asked, style, tells);
             summary.count(&told, name(program, &test.name));
             lines.extend(told.json);
             details.push_str(&told.details);
-            if !is_json_alone {
+            if !output.is_json_alone() {
                 show(&told.line);
             }
         }
     }
-    if !is_json_alone {
+    if !output.is_json_alone() {
         if !output.quiet {
             show(&details);
             show(&summary.coverage(style));
@@ -62,7 +61,7 @@ pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done
         show(&summary.text(begun.elapsed(), style));
     }
     if let Some(path) = &output.json {
-        write_json(path, &lines, is_json_alone)?;
+        write_json(path, &lines, output.is_json_alone())?;
     }
     if summary.n_tests() == 0 {
         let text = "no test was run: none has such a name".to_owned();

@@ -4,12 +4,13 @@ use crate::arguments::{Build, Conduct, Format, Modelling, Output, RacesAre, Sear
 use crate::memory::{self, Guard, Stop};
 use crate::watch::Display;
 use crate::{
-    Done, Failure, add_search, compiler, interrupt, names, program, say, show, style, tell,
+    Done, Failure, add_search, announce, compiler, interrupt, names, program, say, show, style,
+    tell,
 };
 use mazurka_core::{Event, Schedule};
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome, Replay, replay as follow};
 use mazurka_model::{Program, Races, Vm, VmError};
-use mazurka_report::{Colour, ExitStatus, Report, text};
+use mazurka_report::{Colour, ExitStatus, Report};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -163,10 +164,7 @@ pub(crate) fn announced(
     output: &Output,
 ) -> Result<Program, Vec<Failure>> {
     let program = translate(files, build, modelling, conduct.has_overflow())?;
-    let is_json_alone = output.json.as_deref() == Some(Path::new("-"));
-    if !is_json_alone && !output.quiet {
-        show(&text::checking(&names(files), 0, &style()));
-    }
+    announce(&names(files), output);
     Ok(program)
 }
 
