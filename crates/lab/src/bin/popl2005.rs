@@ -2,7 +2,7 @@
 //! -- FOLDER`.
 //!
 //! Indexer (Fig. 1) and File System (Fig. 7) with growing numbers of threads, under the ten
-//! configurations of the paper, `source` and `optimal`. Each line ends where a search takes more than
+//! configurations of the paper, `source`, `optimal` and `monotonic`. Each line ends where a search takes more than
 //! [`LIMIT`] transitions or [`TIME_LIMIT`], which the figures say. Writes `popl2005.csv`, and Figs. 6 and 8 as `indexer.svg` and
 //! `filesystem.svg`.
 
@@ -70,6 +70,7 @@ impl Configuration {
         all.extend([false, true].map(|sleep| of(Reduction::Dpor, sleep, false)));
         all.push(of(Reduction::Source, true, false));
         all.push(of(Reduction::Optimal, true, false));
+        all.push(of(Reduction::Monotonic, true, false));
         all
     }
 
@@ -78,7 +79,7 @@ impl Configuration {
         if self.stateful {
             name.push_str(" stateful");
         }
-        if self.sleep && self.reduction != Reduction::Optimal {
+        if self.sleep && !matches!(self.reduction, Reduction::Optimal | Reduction::Monotonic) {
             name.push_str(" sleep");
         }
         name
@@ -92,6 +93,7 @@ impl Configuration {
             Reduction::Persistent => (plot::Mark::Circle, "#1f77b4"),
             Reduction::Dpor => (plot::Mark::Triangle, "#d62728"),
             Reduction::Source => (plot::Mark::Triangle, "#2ca02c"),
+            Reduction::Monotonic => (plot::Mark::Triangle, "#9467bd"),
             _ => (plot::Mark::Triangle, "#000000"),
         };
         let name = self.name();
