@@ -358,7 +358,20 @@ impl HappensBefore {
         operation: Operation,
         races: &mut Vec<Position>,
     ) {
-        races.clear();
+        self.race_candidates(thread, operation, races);
+        self.keep_immediate(operation, races);
+    }
+
+    /// The steps among which are all [immediate races](Self::immediate_races): dependent and
+    /// concurrent. In no order.
+    #[inline]
+    pub fn race_candidates(
+        &self,
+        thread: ThreadId,
+        operation: Operation,
+        candidates: &mut Vec<Position>,
+    ) {
+        candidates.clear();
         let base = self.clock(thread);
         for &(place, touch) in operation.touches().as_slice() {
             if slot(place) >= self.places.len() {
@@ -366,7 +379,7 @@ impl HappensBefore {
             }
             let last = self.tail(place, touch);
             if last != 0 && !self.knows(base, last) {
-                races.push(last);
+                candidates.push(last);
             }
             for &group in groups_before(place, touch) {
                 if self.has_unseen(group, place, last) {
@@ -374,17 +387,20 @@ impl HappensBefore {
                     let is_race = |&(other, member): &(ThreadId, Position)| {
                         other != thread && member > base[other.index()]
                     };
-                    races.extend(unseen.filter(is_race).map(|(_, member)| member));
+                    candidates.extend(unseen.filter(is_race).map(|(_, member)| member));
                 }
             }
         }
-        if races.is_empty() {
-            return;
+    }
+
+    /// Leaves of the [candidates](Self::race_candidates) for a race with `operation` those that are
+    /// immediate, newest first.
+    #[inline]
+    pub fn keep_immediate(&self, operation: Operation, candidates: &mut Vec<Position>) {
+        if candidates.len() > 1 {
+            self.keep_newest(candidates);
         }
-        if races.len() > 1 {
-            self.keep_newest(races);
-        }
-        races.retain(|&race| may_be_coenabled(self.operation(race), operation));
+        candidates.retain(|&race| may_be_coenabled(self.operation(race), operation));
     }
 
     /// Sorts candidates for a race, newest first, and leaves out what is reached through a newer one
@@ -543,6 +559,9 @@ impl HappensBefore {
     /// who put what it takes, or who made the room it needs. 0 if there is none.
     pub fn enabler(&self, operation: Operation, depth: usize) -> Position {
         use Operation as O;
+        if !matches!(operation, O::Receive(_) | O::SemaphoreAcquire { .. } | O::Send { .. }) {
+            return 0;
+        }
         let before = |steps: &[Position]| steps.partition_point(|&at| at as usize <= depth);
         let queue = operation.object().and_then(|object| self.queues.get(object.index()));
         let Some(queue) = queue else { return 0 };
@@ -777,7 +796,7 @@ impl HappensBefore {
     #[cold]
     fn grow_threads(&mut self, n_threads: usize) {
         self.threads.resize(n_threads, Thread::default());
-        let stride = n_threads.next_power_of_two().max(self.stride);
+        let stride = n_threads.next_multiple_of(LANE).max(self.stride);
         if stride > self.stride {
             let widened = |row: &[Position]| [row, &vec![0; stride - row.len()]].concat();
             for cells in [&mut self.reads, &mut self.additions] {

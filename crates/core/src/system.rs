@@ -96,6 +96,16 @@ pub struct PlainAccess {
     pub object: ObjectId,
     /// Whether it was written.
     pub write: bool,
+    /// Whether it is a part of an atomic block. Two such parts do not race.
+    pub in_block: bool,
+}
+
+impl PlainAccess {
+    /// An access outside of all atomic blocks.
+    #[inline]
+    pub fn new(object: ObjectId, write: bool) -> Self {
+        Self { object, write, in_block: false }
+    }
 }
 
 /// A plain access and its place, see [`System::look_at`].
@@ -213,6 +223,12 @@ pub trait System {
         replay_to(self, schedule, depth)
     }
 
+    /// Whether [`rewind`](System::rewind) undoes steps one by one and repeats none, so that no thread
+    /// needs to be asked whether it is where it was.
+    fn undoes_steps(&self) -> bool {
+        false
+    }
+
     /// How an execution has ended that nobody can continue.
     ///
     /// A thread that has gone round a loop without changing anything may be held there and be
@@ -225,6 +241,12 @@ pub trait System {
     /// The loop that a thread is held in.
     fn spin(&self, _thread: ThreadId) -> Option<Spin> {
         None
+    }
+
+    /// Whether there may be accesses that are no operations, and are only [told](Self::accesses): what
+    /// a search says of a program with data races among them is no more than that it has some.
+    fn has_plain_accesses(&self) -> bool {
+        false
     }
 
     /// The plain accesses that the thread of the last step made in it, in order.

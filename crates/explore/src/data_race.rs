@@ -21,7 +21,8 @@
 //! who made it. A notification of a condition variable orders nothing, the mutex does; one who is
 //! woken from a futex has learnt from whoever woke sleepers there, since what a library does to the
 //! word itself may not be seen. Additions that are in no order ([`Operation::Add`]) race with plain
-//! accesses to the counter, which would see their order. All state can be undone: see
+//! accesses to the counter, which would see their order. Parts of atomic blocks race with plain
+//! accesses outside of them and not with each other. All state can be undone: see
 //! [`DataRaces::truncate`].
 //!
 //! This order has fewer pairs than [`HappensBefore`], in which a load
@@ -145,7 +146,9 @@ enum Table {
     Snapshot,
     /// Per memory and thread: when it was last read.
     Read,
-    /// Per memory and thread: when it was last added to.
+    /// Per memory and thread: when it was last read within an atomic block.
+    BlockRead,
+    /// Per memory and thread: when it was last added to, or written within an atomic block.
     Added,
     /// Per memory: when it was last written.
     Write,
@@ -153,7 +156,7 @@ enum Table {
     Arrived,
 }
 
-const N_TABLES: usize = 8;
+const N_TABLES: usize = 9;
 
 /// One row of a table.
 type Row = (Table, usize);
@@ -416,12 +419,22 @@ impl DataRaces {
         }
         let mut first = Some((last, true)).filter(|_| !self.knows(thread, last));
         let added = (Table::Added, access.object.index());
-        first = first.or_else(|| self.unknown(thread, added).map(|at| (at, true)));
+        let block_read = (Table::BlockRead, access.object.index());
+        let unknown = |this: &Self, row, write| this.unknown(thread, row).map(|at| (at, write));
+        if !access.in_block {
+            first = first.or_else(|| unknown(self, added, true));
+        }
         if access.write {
-            first = first.or_else(|| self.unknown(thread, read).map(|at| (at, false)));
-            self.set(written, 0, at);
-        } else {
-            self.set(read, thread.index(), at);
+            first = first.or_else(|| unknown(self, read, false));
+        }
+        match (access.in_block, access.write) {
+            (false, true) => {
+                first = first.or_else(|| unknown(self, block_read, false));
+                self.set(written, 0, at);
+            }
+            (false, false) => self.set(read, thread.index(), at),
+            (true, true) => self.set(added, thread.index(), at),
+            (true, false) => self.set(block_read, thread.index(), at),
         }
         first.map(|first| self.race(access.object, first, (at, access.write), thread))
     }
@@ -563,6 +576,7 @@ impl DataRaces {
             Table::ReadReleased,
             Table::Snapshot,
             Table::Read,
+            Table::BlockRead,
             Table::Added,
         ] {
             let cells = &mut self.tables[table as usize];
@@ -592,6 +606,7 @@ fn width(table: Table, stride: usize) -> usize {
         | Table::ReadReleased
         | Table::Snapshot
         | Table::Read
+        | Table::BlockRead
         | Table::Added => stride,
     }
 }

@@ -491,10 +491,11 @@ impl<'a, S: System> Explorer<'a, S> {
     /// What a search that has come to its end has established.
     fn coverage(&self, exceeded: Exceeded, system: &S) -> Coverage {
         let options = &self.options;
+        let looks_for_races = options.race && !options.stateful;
         // Data races and livelocks are properties of an execution, not of the states it goes through.
         let searched_for = [
             (options.deadlock, "deadlock"),
-            (options.race && !options.stateful, "data race"),
+            (looks_for_races, "data race"),
             (options.livelock && !options.stateful, "livelock"),
         ];
         let searched_for = searched_for.iter().filter(|(is_on, _)| *is_on);
@@ -512,6 +513,10 @@ impl<'a, S: System> Explorer<'a, S> {
             (Some(bound), None) | (None, Some(bound)) => coverage.within(bound.claim()),
             (None, None) => coverage,
         };
+        if !looks_for_races && system.has_plain_accesses() {
+            // Then nobody came between them.
+            coverage = coverage.assuming("no data race");
+        }
         if options.stateful {
             coverage = coverage.assuming("no two states have the same 128-bit hash");
         }

@@ -46,8 +46,8 @@ fn cost(reduction: &str, program: &str) -> Cost {
 
 #[test]
 fn a_step_costs_the_same_at_any_depth() {
-    // So many instructions, and debug assertions among them, that a slower step is noticed.
-    for (reduction, budget) in [("dpor", 6_000.0), ("optimal", 4_000.0)] {
+    // What was measured, debug assertions included, and 15 % more: a slower step is noticed.
+    for (reduction, budget) in [("dpor", 4_400.0), ("optimal", 2_550.0)] {
         // The same conflicts, with more and more private steps between them.
         let short = cost(reduction, "long4x50/10");
         let long = cost(reduction, "long4x200/40");

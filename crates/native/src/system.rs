@@ -71,6 +71,10 @@ impl System for Native {
         spin::describe(thread.index(), self.location(thread).map(|place| place.to_string()))
     }
 
+    fn has_plain_accesses(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn accesses(&self) -> &[PlainAccess] {
         // SAFETY: the accesses change only in `reset` and `step`, which need the system for

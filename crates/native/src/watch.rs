@@ -145,7 +145,7 @@ impl Watch {
         let last = &mut self.stamps[object.index()];
         if *last < stamp {
             *last = stamp;
-            self.accesses.push(PlainAccess { object, write });
+            self.accesses.push(PlainAccess::new(object, write));
         }
     }
 

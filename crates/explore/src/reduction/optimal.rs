@@ -88,6 +88,14 @@ pub(crate) enum Mark {
     },
 }
 
+/// A step of the execution that is a head.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    at: Position,
+    /// The largest of the threads whose heads displaced the same step in turn, up to this one.
+    largest: ThreadId,
+}
+
 /// A step that is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Forced {
@@ -100,7 +108,7 @@ pub(crate) struct Forced {
 pub(crate) struct Optimal {
     /// One for each step of the execution.
     marks: Vec<Mark>,
-    heads: Vec<Position>,
+    heads: Vec<Head>,
     /// The steps that are to be taken next, last one first.
     forced: Vec<Forced>,
     branches: Branches,
@@ -197,26 +205,40 @@ impl Optimal {
         }
         let order = view.order;
         let mut races = std::mem::take(&mut self.races);
-        order.immediate_races(thread, operation, &mut races);
-        let own = order.clock(thread);
-        if let [race] = races[..] {
-            self.reverse_one(order, race, own, thread, operation);
-        } else if !races.is_empty() {
-            let mut past = std::mem::take(&mut self.past);
-            for &race in &races {
-                if self.marks[race as usize - 1] != Mark::Free {
-                    continue;
-                }
-                past.clear();
-                past.extend_from_slice(own);
-                for &other in races.iter().filter(|&&other| other != race) {
-                    join(&mut past, order.clock_at(other));
-                }
-                self.reverse_one(order, race, &past, thread, operation);
-            }
-            self.past = past;
+        order.race_candidates(thread, operation, &mut races);
+        let is_free = |&race: &Position| self.marks[race as usize - 1] == Mark::Free;
+        if races.iter().any(is_free) {
+            order.keep_immediate(operation, &mut races);
+            self.reverse_all(order, &races, thread, operation);
         }
         self.races = races;
+    }
+
+    /// Finds which of the steps that the next step of `thread` races with it is to displace.
+    fn reverse_all(
+        &mut self,
+        order: &HappensBefore,
+        races: &[Position],
+        thread: ThreadId,
+        operation: Operation,
+    ) {
+        let own = order.clock(thread);
+        if let [race] = *races {
+            return self.reverse_one(order, race, own, thread, operation);
+        }
+        let mut past = std::mem::take(&mut self.past);
+        for &race in races {
+            if self.marks[race as usize - 1] != Mark::Free {
+                continue;
+            }
+            past.clear();
+            past.extend_from_slice(own);
+            for &other in races.iter().filter(|&&other| other != race) {
+                join(&mut past, order.clock_at(other));
+            }
+            self.reverse_one(order, race, &past, thread, operation);
+        }
+        self.past = past;
     }
 
     /// Finds whether the next step of `thread`, whose block is `past`, is to displace a step that it
@@ -229,9 +251,9 @@ impl Optimal {
         thread: ThreadId,
         operation: Operation,
     ) {
-        let is_outside = |&head: &Position| !order.knows(past, head);
+        let is_outside = |head: &Head| !order.knows(past, head.at);
         let is_reversed_here = self.marks[race as usize - 1] == Mark::Free
-            && !self.heads.iter().rev().take_while(|&&head| head > race).any(is_outside)
+            && !self.heads.iter().rev().take_while(|head| head.at > race).any(is_outside)
             && self.in_turn(order, race, past, thread, operation);
         if is_reversed_here {
             self.branch(order, race, past, thread);
@@ -277,8 +299,8 @@ impl Optimal {
 
     /// The last head that is not in `past`; 0 if all are.
     fn last_head_outside(&self, order: &HappensBefore, past: &[Position]) -> Position {
-        let outside = self.heads.iter().rev().find(|&&head| !order.knows(past, head));
-        outside.copied().unwrap_or(0)
+        let outside = self.heads.iter().rev().find(|head| !order.knows(past, head.at));
+        outside.map_or(0, |head| head.at)
     }
 
     /// Whether a step may become the next head that displaces the step `displaced`: after heads
@@ -296,11 +318,16 @@ impl Optimal {
             let enabler = order.enabler(operation, displaced as usize - 1);
             enabler != 0 && order.ordered(head, enabler)
         };
-        let mut head = displaced - 1;
-        while head > 0
-            && let Mark::Head { displaced: Some(other), start } = self.marks[head as usize - 1]
-            && other == owner
-        {
+        let n_before = self.heads.partition_point(|head| head.at < displaced);
+        let mut last = displaced - 1;
+        for &Head { at: head, largest } in self.heads[..n_before].iter().rev() {
+            let Mark::Head { displaced: Some(other), start } = self.marks[head as usize - 1] else {
+                return true;
+            };
+            // Larger than all that are left, it is in turn whether or not it follows one of them.
+            if head != last || other != owner || largest <= thread {
+                return true;
+            }
             let follows = order.knows(past, head)
                 || is_enabled_after(head)
                 || (head..displaced)
@@ -311,7 +338,7 @@ impl Optimal {
             if thread < order.thread(head) {
                 return false;
             }
-            head = start;
+            last = start;
         }
         true
     }
@@ -388,7 +415,7 @@ impl Optimal {
         let own = order.clock(thread);
         let is_after =
             |at| order.knows(own, at) || follows.iter().any(|&before| order.ordered(at, before));
-        let sleeps = self.heads.iter().any(|&head| {
+        let sleeps = self.heads.iter().any(|&Head { at: head, .. }| {
             let Mark::Head { displaced: Some(owner), start } = self.marks[head as usize - 1] else {
                 return false;
             };
@@ -409,17 +436,29 @@ impl Optimal {
     #[inline]
     fn take(&mut self, view: &View<'_>, step: Forced) -> Choice {
         let Forced { decision, mark } = step;
-        if matches!(mark, Mark::Head { .. }) {
-            self.heads.push(view.depth() as Position + 1);
+        if let Mark::Head { displaced, start } = mark {
+            let largest = self.largest_in_turn(displaced, start).max(Some(decision.thread));
+            let largest = largest.expect("it is that thread at least");
+            self.heads.push(Head { at: view.depth() as Position + 1, largest });
         }
         self.marks.push(mark);
         Choice::Step(decision)
     }
 
+    /// The largest of the threads whose heads displaced the next step of `owner` in turn, up to the
+    /// step at `start`; none if that is no such head.
+    fn largest_in_turn(&self, owner: Option<ThreadId>, start: u32) -> Option<ThreadId> {
+        let last = self.heads.last().filter(|head| head.at == start)?;
+        match self.marks[start as usize - 1] {
+            Mark::Head { displaced, .. } if displaced == owner => Some(last.largest),
+            _ => None,
+        }
+    }
+
     /// Keeps only the first `depth` marks.
     fn truncate(&mut self, depth: usize) {
         self.marks.truncate(depth);
-        while self.heads.pop_if(|&mut head| head as usize > depth).is_some() {}
+        while self.heads.pop_if(|head| head.at as usize > depth).is_some() {}
     }
 
     /// Makes `unit` the next to run, from its first step.

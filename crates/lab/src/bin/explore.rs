@@ -66,11 +66,11 @@ fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> 
     if let Some(kind) = name.strip_prefix("vm:") {
         let program = model(kind).ok_or_else(unknown)?;
         let vm = Vm::new(program, Races::Allow).map_err(|errors| errors[0].to_string())?;
-        return measure_system(reduction, name, jobs, &vm);
+        return measure_system(reduction, name, jobs, &vm, false);
     }
     let text = program(name).ok_or_else(unknown)?;
     let script: Script = Script::parse(&text).map_err(|errors| format!("{name}: {}", errors[0]))?;
-    measure_system(reduction, name, jobs, &script)
+    measure_system(reduction, name, jobs, &script, true)
 }
 
 /// Programs, their traces, and how many executions a second GenMC 0.11 came to at sequential consistency
@@ -86,13 +86,16 @@ const PEERS: [(&str, u64, f64); 5] = [
 /// Searches each program until a second of CPU has gone by, so that small ones count, too.
 fn peers() -> Result<(), String> {
     println!("program,traces,executions a second,GenMC,times");
+    let mut options = Options::new();
+    // Every access is an operation, so there is nothing to watch, and the command does not either.
+    options.race = false;
     for (name, traces, genmc) in PEERS {
         let program = model(name).ok_or("it is a model")?;
         let vm = Vm::new(program, Races::Allow).map_err(|errors| errors[0].to_string())?;
         let begun = machine::cpu_time().ok_or("there is no /proc")?;
         let (mut n, mut cpu) = (0u64, Duration::ZERO);
         while cpu < Duration::from_secs(1) {
-            let outcome = Explorer::new(Options::new()).run(|| vm.clone());
+            let outcome = Explorer::new(options.clone()).run(|| vm.clone());
             let statistics = outcome.map_err(|error| error.to_string())?.statistics;
             if (statistics.executions, statistics.blocked_executions) != (traces, 0) {
                 return Err(format!("{name} has {traces} traces: {statistics:?}"));
@@ -111,8 +114,10 @@ fn measure_system<S: System + Clone + Send + Sync>(
     name: &str,
     jobs: usize,
     system: &S,
+    race: bool,
 ) -> Result<(), String> {
     let mut options = Options::new().reduction(reduction).jobs(jobs);
+    options.race = race;
     options.progress_every = Duration::from_millis(100);
     let (begun, cpu) = (Instant::now(), machine::cpu_time());
     let early = OnceLock::new();

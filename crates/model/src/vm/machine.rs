@@ -5,6 +5,7 @@ use super::code::{
 };
 use super::names::Names;
 use super::next::Pending;
+use super::run::SAVED;
 use super::spin::Spins;
 use crate::{Compare, Pointer, Type, evaluate};
 use mazurka_core::{ObjectId, PlainAccess, Violation, ViolationKind};
@@ -70,6 +71,11 @@ pub(super) struct Machine {
     pub(super) marks: Vec<(usize, usize, usize)>,
     pub(super) accesses: Vec<PlainAccess>,
     pub(super) last: Last,
+    /// The thread that is running, and at which instruction.
+    pub(super) here: (usize, Pc),
+    /// The plain memory whose accesses are told, and where the last step made any.
+    pub(super) looked_at: Option<ObjectId>,
+    pub(super) seen: Vec<Seen>,
     /// Whether a leak is a violation: see `leak.rs`.
     pub(super) finds_leaks: bool,
     pub(super) spins: Spins,
@@ -111,6 +117,14 @@ pub(super) enum Last {
     Chose(i64),
 }
 
+/// A plain access to the memory that is looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) write: bool,
+    /// The instruction, then the calls that led to it.
+    pub(super) stack: Vec<Pc>,
+}
+
 /// Who computes: the thread, and where its registers are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
@@ -145,6 +159,9 @@ impl Machine {
             marks: Vec::new(),
             accesses: Vec::new(),
             last: Last::Nothing,
+            here: (0, HALT),
+            looked_at: None,
+            seen: Vec::new(),
             finds_leaks: false,
             spins: Spins::default(),
             names,
@@ -192,6 +209,7 @@ impl Machine {
         self.marks.push((self.log.len(), self.pending_log.len(), self.spins.notes.len()));
         self.spins.has_changed = false;
         self.accesses.clear();
+        self.seen.clear();
         self.last = Last::Nothing;
     }
 
@@ -465,8 +483,7 @@ impl Machine {
         self.set_word(object.address as usize / 8 - 1, 0);
         let n_pieces = code.units[object.units as usize].pieces.count(object.size);
         for piece in 0..n_pieces {
-            let object = ObjectId::new((object.first_piece + piece) as usize);
-            self.accesses.push(PlainAccess { object, write: true });
+            self.note_access(object.first_piece + piece, true);
         }
     }
 
@@ -480,9 +497,35 @@ impl Machine {
         let first = pieces.number(spot.offset);
         let last = pieces.number(spot.offset + size - 1);
         for piece in first..=last {
-            let object = ObjectId::new((spot.object.first_piece + piece) as usize);
-            self.accesses.push(PlainAccess { object, write });
+            self.note_access(spot.object.first_piece + piece, write);
         }
+    }
+
+    #[inline]
+    fn note_access(&mut self, piece: u32, write: bool) {
+        let object = ObjectId::new(piece as usize);
+        let (thread, pc) = self.here;
+        let in_block = self.control(thread, control::ATOMIC) > 0;
+        self.accesses.push(PlainAccess { object, write, in_block });
+        if self.looked_at == Some(object) {
+            self.seen.push(Seen { write, stack: self.calls(thread, pc) });
+        }
+    }
+
+    /// The instruction that a thread is at, and the calls that led to it, the last one first.
+    #[cold]
+    pub(super) fn calls(&self, thread: usize, pc: Pc) -> Vec<Pc> {
+        let mut calls = vec![pc];
+        let mut base = self.control(thread, control::BASE) as usize;
+        while base > 0 {
+            let back = self.control(thread, base - SAVED) as Pc;
+            if back == HALT {
+                break;
+            }
+            calls.push(back - 1);
+            base = self.control(thread, base - SAVED + 1) as usize;
+        }
+        calls
     }
 
     /// Notes that a thread has come to an operation on something that others may end: two such notes

@@ -20,12 +20,13 @@ mod step;
 mod units;
 
 use crate::{Base, Expr, Program, Query, RoutineId, Span, Type, binary, compare, convert, unary};
-use code::{Code, HALT, STUCK, UNBORN};
+use code::{Code, HALT, Pc, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
 use mazurka_core::{
     Decision, Divergence, Effect, Ending, Failure, Foresight, Location, Next, ObjectId, Operation,
-    PlainAccess, Schedule, Spin, System, ThreadId, fold, replay_to,
+    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Violation, ViolationKind, fold,
+    replay_to,
 };
 use names::Names;
 use run::Call;
@@ -63,6 +64,7 @@ pub struct Vm {
     /// The state in the beginning.
     initial: Arc<Machine>,
     machine: Machine,
+    races: Races,
 }
 
 impl Vm {
@@ -82,7 +84,7 @@ impl Vm {
         machine.log.clear();
         machine.pending_log.clear();
         machine.accesses.clear();
-        Ok(Self { program, code, initial: Arc::new(machine.clone()), machine })
+        Ok(Self { program, code, initial: Arc::new(machine.clone()), machine, races })
     }
 
     /// Makes it a violation if the program ends while there are blocks that nothing leads to.
@@ -202,6 +204,35 @@ impl Vm {
         self.names().n_threads()
     }
 
+    /// Where an instruction stands in the source.
+    fn place(&self, pc: Pc) -> Option<Location> {
+        if matches!(pc, UNBORN | HALT | STUCK) {
+            return None;
+        }
+        let (span, routine) = self.code.origins[pc as usize];
+        let file = self.program.files.get(span.file.0 as usize).filter(|_| span.is_known())?;
+        Some(Location {
+            file: file.clone(),
+            line: span.line,
+            column: span.column,
+            function: Some(self.program.routines[routine as usize].name.clone()),
+            within: None,
+        })
+    }
+
+    /// What went wrong at the instruction that the machine is at, with its place. What is leaked was
+    /// lost elsewhere.
+    #[cold]
+    fn with_place(&self, mut failure: Failure) -> Failure {
+        let Violation { kind, message } = &mut failure.violation;
+        if let Some(place) = self.place(self.machine.here.1)
+            && *kind != ViolationKind::Leak
+        {
+            *message = format!("{place}: {message}");
+        }
+        failure
+    }
+
     fn names(&self) -> std::sync::MutexGuard<'_, Names> {
         self.machine.names.lock().expect("nobody panics while naming")
     }
@@ -249,7 +280,7 @@ impl System for Vm {
             "{decision:?} is not possible: {:?}",
             self.next(decision.thread),
         );
-        self.machine.step(&self.code, decision)
+        self.machine.step(&self.code, decision).map_err(|failure| self.with_place(failure))
     }
 
     fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
@@ -260,8 +291,27 @@ impl System for Vm {
         replay_to(self, schedule, depth)
     }
 
+    fn has_plain_accesses(&self) -> bool {
+        self.races == Races::Error
+    }
+
+    fn undoes_steps(&self) -> bool {
+        true
+    }
+
     fn accesses(&self) -> &[PlainAccess] {
         &self.machine.accesses
+    }
+
+    fn look_at(&mut self, memory: Option<ObjectId>) {
+        self.machine.looked_at = memory;
+    }
+
+    fn sightings(&self) -> Vec<Sighting> {
+        let thread = ThreadId::new(self.machine.here.0);
+        let stack = |pcs: &[Pc]| pcs.iter().filter_map(|&pc| self.place(pc)).collect();
+        let seen = self.machine.seen.iter();
+        seen.map(|seen| Sighting { thread, write: seen.write, stack: stack(&seen.stack) }).collect()
     }
 
     fn fingerprint(&self) -> Option<u128> {
@@ -296,18 +346,7 @@ impl System for Vm {
 
     fn location(&self, thread: ThreadId) -> Option<Location> {
         let pc = self.machine.pc(thread.index());
-        if matches!(pc, UNBORN | HALT | STUCK) {
-            return None;
-        }
-        let (span, routine) = self.code.origins[pc as usize];
-        let file = self.program.files.get(span.file.0 as usize).filter(|_| span.is_known())?;
-        Some(Location {
-            file: file.clone(),
-            line: span.line,
-            column: span.column,
-            function: Some(self.program.routines[routine as usize].name.clone()),
-            within: None,
-        })
+        self.place(pc)
     }
 
     fn value(&self) -> Option<String> {

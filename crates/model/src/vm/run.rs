@@ -6,6 +6,7 @@ use super::code::{
 };
 use super::machine::{Frame, Machine, Spot, control, memory};
 use super::next::Pending;
+use super::spin::Round;
 use super::step::assertion;
 use crate::{Pointer, Sync, evaluate};
 use Instruction as I;
@@ -35,7 +36,14 @@ impl Machine {
     /// Runs the invisible instructions from `pc` on, and leaves the thread behind them.
     pub(super) fn run(&mut self, code: &Code, thread: usize, mut pc: Pc) -> Result<(), Violation> {
         let mut frame = self.frame(thread);
-        for _ in 0..MAX_INVISIBLE {
+        let mut round = Round::new();
+        for n_done in 0..MAX_INVISIBLE {
+            self.here = (thread, pc);
+            if (n_done == round.next_look || pc == round.start)
+                && self.goes_round(thread, pc, n_done, &mut round)?
+            {
+                return Ok(());
+            }
             match code.instructions[pc as usize] {
                 I::Assign { to, value } => {
                     let value = self.value(code, frame, value);
@@ -118,6 +126,7 @@ impl Machine {
                 _ => match self.arrive(code, thread, pc)? {
                     Arrival::At(pending) => {
                         self.set_stack(thread, control::PC, u64::from(pc));
+                        self.spins.has_changed |= round.had_changed;
                         let is_held = self.comes_round(code, thread, pc);
                         self.set_pending(thread, if is_held { Pending::FINISHED } else { pending });
                         return Ok(());
@@ -128,7 +137,9 @@ impl Machine {
         }
         Err(Violation {
             kind: ViolationKind::Livelock,
-            message: format!("{MAX_INVISIBLE} instructions without an operation in between"),
+            message: format!(
+                "{MAX_INVISIBLE} instructions in which no other thread can come between"
+            ),
         })
     }
 

@@ -16,17 +16,27 @@
 //!
 //! A loop that counts its rounds is never in the same state again: it is unrolled.
 //!
+//! **A loop without an operation**, such as one that reads a plain variable, never comes to an access
+//! that is a step. A thread that runs for long is therefore looked at on the way ([`Round`]). If it is
+//! where it was, in the same state and with nothing changed since, it is held as well, and whoever
+//! writes to what it reads races with it. It cannot leave by what others do afterwards without a data
+//! race, so at the end it counts as stuck. Where it reads nothing, or where nobody is held, that it goes
+//! round for ever is a violation at once.
+//!
 //! This is for searches that do not store states. There, a state would have to say how its threads
 //! came to it.
 
 use super::code::{Code, Instruction, Kind, Pc};
 use super::machine::{EXCUSED, Machine, Spot, control};
-use super::next::unit;
+use super::next::{Pending, unit};
 use Instruction as I;
-use mazurka_core::{Ending, Location, ObjectId, Spin, fold};
+use mazurka_core::{Ending, Location, ObjectId, Spin, Violation, ViolationKind, fold};
 
 /// How far back a thread looks for the state it is in.
 const MAX_NOTES: usize = 256;
+
+/// A mark at the note where a round began: there is no operation in it.
+const FOR_EVER: u64 = 1 << 32;
 
 /// What is known of the rounds of threads.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +45,38 @@ pub(super) struct Spins {
     pub(super) notes: Vec<Note>,
     /// Whether the step in progress has changed something that others may see.
     pub(super) has_changed: bool,
+}
+
+/// A loop without an operation in it that a thread may be in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    /// Where the thread was when it was last looked at; nowhere before the first time.
+    pub(super) start: Pc,
+    /// After how many instructions it is looked at next.
+    pub(super) next_look: u32,
+    /// In which state it was, and how long its stack.
+    state: [u64; 2],
+    top: u64,
+    /// The note that was made there, if it has come round once already.
+    note: Option<u32>,
+    /// Whether the step had changed something before.
+    pub(super) had_changed: bool,
+}
+
+impl Round {
+    /// Most steps have fewer instructions than this.
+    const FIRST_LOOK: u32 = 1 << 12;
+
+    pub(super) fn new() -> Self {
+        Self {
+            start: Pc::MAX,
+            next_look: Self::FIRST_LOOK,
+            state: [0; 2],
+            top: 0,
+            note: None,
+            had_changed: false,
+        }
+    }
 }
 
 /// What happened to a thread, and what before that: the number of a note, from 1.
@@ -133,6 +175,46 @@ impl Machine {
         false
     }
 
+    /// Looks at a thread on its way to the next operation, `pc`, after `n_done` instructions. Whether
+    /// it is held there; an error if it goes round for ever.
+    #[cold]
+    pub(super) fn goes_round(
+        &mut self,
+        thread: usize,
+        pc: Pc,
+        n_done: u32,
+        round: &mut Round,
+    ) -> Result<bool, Violation> {
+        let top = self.control(thread, control::TOP);
+        let may_be_same = pc == round.start && top == round.top && !self.spins.has_changed;
+        if may_be_same && self.digest(thread) == round.state {
+            let Some(first) = round.note else {
+                // Once more, to see what it looks at.
+                self.note(thread, What::Arrived(round.state));
+                round.note = Some(self.spins.notes.len() as u32);
+                return Ok(false);
+            };
+            self.set_stack(thread, control::HELD, u64::from(first) | FOR_EVER);
+            let sees_something = self.round(thread).any(|what| matches!(what, What::Saw { .. }));
+            if !self.spins.is_on || !sees_something {
+                return Err(endless());
+            }
+            self.set_stack(thread, control::PC, u64::from(pc));
+            self.set_pending(thread, Pending::FINISHED);
+            return Ok(true);
+        }
+        if n_done == round.next_look {
+            round.start = pc;
+            round.state = self.digest(thread);
+            round.top = top;
+            round.next_look = 2 * n_done;
+            round.note = None;
+            round.had_changed |= self.spins.has_changed;
+            self.spins.has_changed = false;
+        }
+        Ok(false)
+    }
+
     /// A hash of the state of a thread, without the notes.
     fn digest(&self, thread: usize) -> [u64; 2] {
         let top = self.control(thread, control::TOP) as usize;
@@ -175,6 +257,9 @@ impl Machine {
 
     /// Whether something that a held thread looked at has changed since, or it may choose.
     fn could_leave(&self, thread: usize) -> bool {
+        if self.control(thread, control::HELD) & FOR_EVER != 0 {
+            return false;
+        }
         self.round(thread).any(|what| match what {
             What::Arrived(_) => false,
             What::Saw { address, size, bits, .. } => self.get_bytes(address, size) != bits,
@@ -201,6 +286,16 @@ impl Machine {
         let name = names.unit(code, &self.threads, object.index() as u32);
         let place = location.map_or_else(String::new, |location| format!(" at {location}"));
         Some(Spin { object, text: format!("spins{place} until {name} changes") })
+    }
+}
+
+/// A loop that nobody can end.
+fn endless() -> Violation {
+    Violation {
+        kind: ViolationKind::Livelock,
+        message: "a loop goes round for ever: nothing changes in it, and it has no operation at \
+                  which another thread could come between"
+            .to_owned(),
     }
 }
 

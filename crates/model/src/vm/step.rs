@@ -41,6 +41,7 @@ impl Machine {
         let me = thread as u64 + 1;
         let mut effect = Effect::Done;
         let mut next = pc + 1;
+        self.here = (thread, pc);
         self.spins.after(&code.instructions[pc as usize]);
         match code.instructions[pc as usize] {
             I::Load { to, from, ty, .. } => {
@@ -414,11 +415,13 @@ impl Machine {
         self.push_frame(code, thread, routine, arguments, HALT, NOWHERE)?;
         let begin = code.routines[routine].begin;
         self.set_stack(thread, control::PC, u64::from(begin));
-        let (mark, n_accesses, last) = (self.log.len(), self.accesses.len(), self.last);
+        let (mark, n_accesses, n_seen, last) =
+            (self.log.len(), self.accesses.len(), self.seen.len(), self.last);
         let result = self.run(code, thread, begin + 1);
         if result.is_err() || self.accesses.len() > n_accesses || self.has_touched_memory(mark) {
             self.undo_changes(mark);
             self.accesses.truncate(n_accesses);
+            self.seen.truncate(n_seen);
             self.last = last;
             self.set_pending(thread, Pending::YIELD);
         }

@@ -160,7 +160,7 @@ impl Twins {
         let accesses = (self.script.accesses().to_vec(), self.vm.accesses().to_vec());
         assert_eq!(accesses.0.len(), accesses.1.len());
         for (a, b) in accesses.0.into_iter().zip(accesses.1) {
-            let PlainAccess { object, write } = b;
+            let PlainAccess { object, write, .. } = b;
             assert!(self.memory.agree(a.object.index(), object.index()));
             assert_eq!(a.write, write);
         }

@@ -310,18 +310,35 @@ fn increment(worker: &mut RoutineBuilder, x: Place) {
     worker.store(x, sum, Access::Plain);
 }
 
+fn increment_in_block(worker: &mut RoutineBuilder, x: Place) {
+    worker.then(Action::AtomicBegin);
+    increment(worker, x);
+    worker.then(Action::AtomicEnd);
+}
+
 #[test]
 fn atomic_blocks_are_one_step() {
-    let program = twice(
-        |worker, x| {
-            worker.then(Action::AtomicBegin);
-            increment(worker, x);
-            worker.then(Action::AtomicEnd);
-        },
-        2,
-    );
-    expect!["race: data race on `x`: worker#1 writes it at step 3 and worker#2 reads it at step 4, and nothing orders the two"].assert_eq(&verdict(&program, Races::Error));
-    expect!["holds, 2 executions"].assert_eq(&verdict(&program, Races::Allow));
+    let program = twice(increment_in_block, 2);
+    for races in [Races::Error, Races::Allow] {
+        expect!["holds, 2 executions"].assert_eq(&verdict(&program, races));
+    }
+}
+
+#[test]
+fn what_is_outside_races_with_atomic_blocks() {
+    let after = |worker: &mut RoutineBuilder, x: Place| {
+        increment_in_block(worker, x.clone());
+        increment(worker, x);
+    };
+    let found = verdict(&twice(after, 4), Races::Error);
+    assert!(found.starts_with("race: data race on `x`"), "{found}");
+    let reading = |worker: &mut RoutineBuilder, x: Place| {
+        increment_in_block(worker, x.clone());
+        let value = worker.register("seen", INT);
+        worker.load(value, x, Access::Plain);
+    };
+    let found = verdict(&twice(reading, 2), Races::Error);
+    assert!(found.starts_with("race: data race on `x`"), "{found}");
 }
 
 #[test]

@@ -209,11 +209,11 @@ impl Machine {
             match instruction {
                 I::Set { to, value } => self.set(*to, self.value(code, *value)),
                 I::PlainLoad { cell, memory, to } => {
-                    self.accesses.push(PlainAccess { object: *memory, write: false });
+                    self.accesses.push(PlainAccess::new(*memory, false));
                     self.set(*to, self.get(*cell));
                 }
                 I::PlainStore { cell, memory, value } => {
-                    self.accesses.push(PlainAccess { object: *memory, write: true });
+                    self.accesses.push(PlainAccess::new(*memory, true));
                     self.set(*cell, self.value(code, *value));
                 }
                 I::Jump(target) => pc = *target,
