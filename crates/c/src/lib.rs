@@ -142,7 +142,21 @@ fn syntax_fault(sources: &mut Sources, name: &str, error: SyntaxError) -> Fault 
     let len = rest.chars().take_while(|c| is_word(*c)).count().max(1);
     let start = error.offset as u32;
     sources.texts.push(Text::new(name, error.source));
-    let fault =
-        Fault::new(code::SYNTAX, "this syntax is not supported").label("not understood here");
+    let text = match foreign_word(&sources.texts[text_idx as usize].text, error.offset) {
+        Some(word) => format!("`{word}` is not supported"),
+        None => "this syntax is not supported".to_owned(),
+    };
+    let fault = Fault::new(code::SYNTAX, text).label("not understood here");
     sources.place(fault, Span { text_idx, start, end: start + len as u32 })
+}
+
+/// The word at a place, or the one before it, that is C of the compiler and not of our grammar.
+fn foreign_word(text: &str, offset: usize) -> Option<&str> {
+    const FOREIGN: [&str; 6] =
+        ["__int128", "__int128_t", "__uint128_t", "__float128", "_Decimal64", "_Decimal128"];
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (before, after) = text.split_at_checked(offset)?;
+    let here = after.split(|c| !is_word(c)).next().unwrap_or_default();
+    let last = before.split(|c| !is_word(c)).rfind(|word| !word.is_empty()).unwrap_or_default();
+    [here, last].into_iter().find(|word| FOREIGN.contains(word))
 }

@@ -52,7 +52,8 @@ impl<'a> Compiler<'a> {
         let (status, stdout, stderr) =
             run(&mut command, code::FILE).map_err(|fault| vec![*fault])?;
         if !status {
-            return Err(vec![Fault::new(code::INVALID, stderr)]);
+            let text = format!("the compiler cannot preprocess `{}`: {stderr}", file.display());
+            return Err(vec![Fault::new(code::INVALID, text.trim_end())]);
         }
         Ok(stdout)
     }

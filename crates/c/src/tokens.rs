@@ -5,9 +5,14 @@
 //! | `__thread int x;`         | `_Thread_local int x;`       |
 //! | `main() { … }`            | `int main() { … }`           |
 //! | `__auto_type x = e;`      | `__typeof__(e) x = e;`       |
+//! | `a ?: b`                  | `a ? __mazurka_same : b`     |
+//! | `typedef _Atomic struct { … } atomic_flag;`, of the compiler's header | the same without `_Atomic` |
 //! | `#pragma …`, comments     | nothing                      |
 //!
 //! Lines stay where they are.
+
+/// Stands between `?` and `:` for what is in front of them.
+pub(crate) const SAME: &str = "__mazurka_same";
 
 /// A piece of the text that is no space.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +37,10 @@ pub(crate) fn rewrite(text: &str) -> String {
                 if let Some(value) = automatic(text, &tokens[idx + 1..]) {
                     edits.push((token.start, end, format!("__typeof__({value})")));
                 }
+            }
+            "?" if next == ":" => edits.push((end, end, format!(" {SAME} "))),
+            "_Atomic" if next == "struct" && is_flag(&tokens[idx + 1..]) => {
+                edits.push((token.start, end, String::new()));
             }
             word if depth == 0 && is_start && next == "(" && is_name(word) => {
                 edits.push((token.start, token.start, "int ".to_owned()));
@@ -76,6 +85,13 @@ fn automatic<'t>(text: &'t str, tokens: &[Token<'t>]) -> Option<&'t str> {
         }
     }
     None
+}
+
+/// Whether this is the struct that the compiler's header calls `atomic_flag`: what is done to one is
+/// done by functions that say themselves that they are atomic.
+fn is_flag(tokens: &[Token<'_>]) -> bool {
+    let end = tokens.iter().position(|token| token.text == "}");
+    end.is_some_and(|end| tokens.get(end + 1).is_some_and(|it| it.text == "atomic_flag"))
 }
 
 /// Whether a word may be the name of a function.
@@ -187,5 +203,14 @@ mod tests {
         check("#pragma once\nint x;", "\nint x;");
         check("int x; // y\n/* main() */ int z;", "int x;     \n             int z;");
         check("char *s = \"__thread\";", "char *s = \"__thread\";");
+        check("x ?: y ? : z;", "x ? __mazurka_same : y ? __mazurka_same  : z;");
+        check(
+            "typedef _Atomic struct { char c; } atomic_flag;",
+            "typedef  struct { char c; } atomic_flag;",
+        );
+        check(
+            "typedef _Atomic struct { char c; } flag;",
+            "typedef _Atomic struct { char c; } flag;",
+        );
     }
 }

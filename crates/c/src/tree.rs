@@ -331,6 +331,8 @@ pub(crate) enum Primitive {
     Await,
     /// Whether the program has thread-specific data.
     HasKeys,
+    /// Whether the program has something to do when it exits.
+    HasHandlers,
     /// A word that nobody else looks at, though it may be in shared memory.
     Get,
     Set,
@@ -384,6 +386,7 @@ impl Primitive {
             "excuse" => P::Excuse,
             "await" => P::Await,
             "has_keys" => P::HasKeys,
+            "has_handlers" => P::HasHandlers,
             "get" => P::Get,
             "set" => P::Set,
             _ => return None,

@@ -82,9 +82,73 @@ fn what_is_no_c_is_refused() {
     let said = run(huge.path(), &CHECK);
     assert_eq!(said.status, Some(2), "{}", said.stderr);
     assert!(said.stderr.contains("`x.c` has 8192 MiB, more than"), "{}", said.stderr);
+    let folder = TempDir::new().expect("there is room");
+    std::fs::create_dir(folder.path().join("x.c")).expect("there is room");
+    let said = run(folder.path(), &CHECK);
+    assert_eq!(said.status, Some(2), "{}", said.stderr);
+    assert!(said.stderr.contains("`x.c` is a directory"), "{}", said.stderr);
+    // It never ends, and a pipe would have to be read twice.
+    let device = TempDir::new().expect("there is room");
+    std::os::unix::fs::symlink("/dev/zero", device.path().join("x.c")).expect("links are there");
+    let said = run(device.path(), &CHECK);
+    assert_eq!(said.status, Some(2), "{}", said.stderr);
+    assert!(said.stderr.contains("`x.c` is no regular file"), "{}", said.stderr);
     let missing = run(Path::new("."), &["check", "nowhere.c", "--engine", "vm"]);
     assert_eq!(missing.status, Some(2));
     assert!(missing.stderr.contains("`nowhere.c` does not exist"), "{}", missing.stderr);
+}
+
+#[test]
+fn what_the_grammar_lacks_is_named() {
+    refuses(b"int main(void) { unsigned __int128 x = 1; return x; }\n", &["`__int128` is not"]);
+}
+
+/// Without a look at data races, nothing is said of programs that have some.
+#[test]
+fn that_there_is_no_data_race_is_found_or_assumed() {
+    let text = b"#include <assert.h>
+#include <pthread.h>
+static int flag;
+static void *set(void *unused) { flag = 1; return unused; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, set, 0);
+    assert(!flag);
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+    let check = |more: &[&str]| mazurka(text, &[&CHECK[..], more].concat());
+    let said = check(&[]);
+    assert_eq!(said.status, Some(1), "{}", said.stderr);
+    for part in ["data race on `flag`", "reads it at x.c:8", "writes it at x.c:4"] {
+        assert!(said.stdout.contains(part), "`{part}` is not in:\n{}", said.stdout);
+    }
+    let said = check(&["--property", "assert"]);
+    assert_eq!(said.status, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("assuming no data race"), "{}", said.stdout);
+    let said = check(&["--property", "assert", "--races", "allow"]);
+    assert_eq!(said.status, Some(1), "{}", said.stderr);
+    assert!(said.stdout.contains("x.c:8:"), "{}", said.stdout);
+    assert!(said.stdout.contains("assertion `!flag` failed"), "{}", said.stdout);
+}
+
+/// A loop that nobody can end says where it is, and what it looks at.
+#[test]
+fn loops_that_wait_for_ever_are_named() {
+    let spin =
+        b"static int flag;\nint main(void) {\n    while (!flag)\n        ;\n    return 0;\n}\n";
+    for more in [&[][..], &["--races", "allow"]] {
+        let said = mazurka(spin, &[&CHECK[..], more].concat());
+        assert_eq!(said.status, Some(1), "{}", said.stderr);
+        assert!(said.stdout.contains("main spins at x.c:3"), "{}", said.stdout);
+        assert!(said.stdout.contains("until flag changes"), "{}", said.stdout);
+    }
+    let endless = b"int main(void) {\n    for (;;)\n        ;\n}\n";
+    let said = mazurka(endless, &CHECK);
+    assert_eq!(said.status, Some(1), "{}", said.stderr);
+    assert!(said.stdout.contains("Violated x.c:"), "{}", said.stdout);
+    assert!(said.stdout.contains("a loop goes round for ever"), "{}", said.stdout);
 }
 
 #[test]
@@ -307,4 +371,47 @@ fn preprocessed_files_and_several_files_are_read() {
         "{}",
         alone.stderr
     );
+}
+
+/// What compilers and C libraries have in their headers is understood, as far as nobody uses it.
+#[test]
+fn headers_of_the_system_are_read_from_preprocessed_files() {
+    let headers = "assert ctype errno fcntl float inttypes limits locale math pthread sched semaphore \
+                   setjmp signal stdarg stdatomic stdbool stddef stdint stdio stdlib string sys/mman \
+                   sys/stat sys/time sys/types sys/wait threads time unistd wchar";
+    let includes = headers.split(' ').map(|name| format!("#include <{name}.h>\n"));
+    let mut text: String = "#define _GNU_SOURCE\n".to_owned();
+    text.extend(includes);
+    text.push_str(
+        "static atomic_int counter;
+static atomic_flag flag = ATOMIC_FLAG_INIT;
+static int add(void *unused) {
+    while (atomic_flag_test_and_set(&flag))
+        thrd_yield();
+    int seen = atomic_load(&counter);
+    atomic_store_explicit(&counter, seen + 1, memory_order_release);
+    atomic_flag_clear(&flag);
+    while (!atomic_compare_exchange_weak(&counter, &seen, seen + 2))
+        ;
+    return atomic_exchange(&counter, atomic_fetch_add(&counter, 0));
+}
+int main(void) {
+    thrd_t thread;
+    assert(thrd_create(&thread, add, NULL) == thrd_success);
+    thrd_join(thread, NULL);
+    printf(\"%d\\n\", counter);
+    assert(counter == 3);
+    return EXIT_SUCCESS;
+}
+",
+    );
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.c"), text).expect("there is room");
+    for (flags, name) in [(&["-E"][..], "marked.i"), (&["-E", "-P"], "plain.i")] {
+        let mut gcc = std::process::Command::new("gcc");
+        gcc.current_dir(folder.path()).args(flags).args(["x.c", "-o", name]);
+        assert!(gcc.status().expect("gcc runs").success());
+        let said = run(folder.path(), &["check", name, "--engine", "vm"]);
+        assert_eq!(said.status, Some(0), "{}{}", said.stdout, said.stderr);
+    }
 }

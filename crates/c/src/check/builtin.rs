@@ -75,6 +75,10 @@ impl<'a> Checker<'a> {
                 let kind = Kind::Intrinsic(Intrinsic::Primitive(Primitive::Yield), Vec::new());
                 Ok(Expression { kind, ty: Type::Void, span })
             }
+            "__builtin_inf" | "__builtin_huge_val" => Ok(float(f64::INFINITY, Type::Double, span)),
+            "__builtin_inff" | "__builtin_huge_valf" => Ok(float(f64::INFINITY, Type::Float, span)),
+            "__builtin_nan" => Ok(float(f64::NAN, Type::Double, span)),
+            "__builtin_nanf" => Ok(float(f64::NAN, Type::Float, span)),
             "__builtin_object_size" => Ok(number(-1, Type::SIZE, span)),
             "__mazurka_assumption" => {
                 if let Some(text) = arguments.first().and_then(text_of) {
@@ -173,7 +177,12 @@ impl<'a> Checker<'a> {
         let Some(first) = arguments.first() else {
             return Err(self.invalid(span, "too few arguments"));
         };
-        let pointer = self.expression(first)?;
+        let mut pointer = self.expression(first)?;
+        if matches!(operation, "test_and_set" | "clear") {
+            // Of whatever it is, the first byte.
+            let byte = Type::pointer_to(Type::Int(Int::UnsignedChar));
+            pointer = self.convert(pointer, &byte, span)?;
+        }
         let ty = match pointer.ty.target() {
             Some(target) if target.ty.is_scalar() => target.ty.clone(),
             Some(target) if target.ty == Type::Void => Type::Int(Int::UnsignedChar),
@@ -321,6 +330,10 @@ fn text_of(it: &Node<ast::Expression>) -> Option<String> {
         ast::Expression::Cast(it) => text_of(&it.node.expression),
         _ => None,
     }
+}
+
+fn float(value: f64, ty: Type, span: Span) -> Expression {
+    Expression { kind: Kind::Float(value), ty, span }
 }
 
 /// Something that always goes wrong.

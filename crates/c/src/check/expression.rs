@@ -1,6 +1,7 @@
 //! Expressions: their types, the conversions between them, and the places they name.
 
 use super::{Checked, Checker, Name, all, pointer};
+use crate::tokens;
 use crate::tree::{
     Base, Binary, Call, Callee, Expression, FunctionId, Kind, Place, Statement, Step, Unary, Update,
 };
@@ -495,9 +496,8 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Checked<Expression> {
         let condition = self.expression(&it.condition);
-        // `a ?: b` comes out of the parser as `a ? a : b`: the same text twice.
-        let is_elvis = it.then_expression.span.start == it.condition.span.start
-            && it.then_expression.span.end == it.condition.span.end;
+        let is_elvis = matches!(&it.then_expression.node,
+            ast::Expression::Identifier(name) if name.node.name == tokens::SAME);
         let then = if is_elvis { condition.clone() } else { self.expression(&it.then_expression) };
         let otherwise = self.expression(&it.else_expression);
         let (condition, then, otherwise) = (condition?, then?, otherwise?);

@@ -20,6 +20,17 @@ struct Assignment {
     value: Value,
 }
 
+/// What a designator names.
+struct Named {
+    /// The number of the part that it is, or that it is within.
+    idx: u64,
+    child: Option<Part>,
+    /// How many it stands for.
+    repeat: u64,
+    /// Whether it is within an unnamed member.
+    is_within: bool,
+}
+
 /// A part of an object.
 #[derive(Clone, Debug)]
 struct Part {
@@ -248,14 +259,21 @@ impl<'a> Checker<'a> {
     ) -> Checked<u64> {
         let mut idx = 0;
         let mut length = 0;
+        let mut is_within = false;
         while let Some(item) = items.items.get(items.next) {
             let designation = &item.node.designation;
             let (mut child, mut repeat) = match designation.first() {
                 Some(_) if !is_braced => break,
                 Some(designator) => {
-                    let (found, repeat) = self.designated(part, designator)?;
-                    idx = found;
-                    (self.child(part, idx)?, repeat)
+                    let found = self.named(part, designator)?;
+                    idx = found.idx;
+                    is_within = found.is_within;
+                    (found.child, found.repeat)
+                }
+                None if is_within => {
+                    let span = self.span(item.span);
+                    let what = "a value that follows one in an unnamed member";
+                    return Err(self.unsupported(span, what));
                 }
                 // Of a union, the first member only, unless one is named.
                 None if idx > 0 && self.is_union(&part.ty.ty) => (None, 1),
@@ -263,9 +281,9 @@ impl<'a> Checker<'a> {
             };
             for designator in designation.iter().skip(1) {
                 let Some(of) = child else { break };
-                let (idx, n) = self.designated(&of, designator)?;
-                repeat = repeat.max(n);
-                child = self.child(&of, idx)?;
+                let found = self.named(&of, designator)?;
+                repeat = repeat.max(found.repeat);
+                child = found.child;
             }
             let Some(child) = child else {
                 if is_braced {
@@ -384,15 +402,29 @@ impl<'a> Checker<'a> {
         Ok(Some(self.string_bytes(&parts.node, span)?.0))
     }
 
-    /// The number of the part that a designator names, and how many it stands for.
-    fn designated(&mut self, part: &Part, it: &'a Node<Designator>) -> Checked<(u64, u64)> {
+    /// What a designator names, through unnamed members if need be.
+    fn named(&mut self, part: &Part, it: &'a Node<Designator>) -> Checked<Named> {
+        let (idx, repeat, is_within) = self.designated(part, it)?;
+        let child = self.child(part, idx)?;
+        match child {
+            Some(of) if is_within => {
+                let inner = self.named(&of, it)?;
+                Ok(Named { idx, is_within, ..inner })
+            }
+            child => Ok(Named { idx, child, repeat, is_within }),
+        }
+    }
+
+    /// The number of the part that a designator names, how many it stands for, and whether it names
+    /// something within that.
+    fn designated(&mut self, part: &Part, it: &'a Node<Designator>) -> Checked<(u64, u64, bool)> {
         let span = self.span(it.span);
         match &it.node {
-            Designator::Index(index) => Ok((self.constant_int(index)? as u64, 1)),
+            Designator::Index(index) => Ok((self.constant_int(index)? as u64, 1, false)),
             Designator::Range(range) => {
                 let from = self.constant_int(&range.node.from)?;
                 let to = self.constant_int(&range.node.to)?;
-                Ok((from as u64, (to - from + 1).max(1) as u64))
+                Ok((from as u64, (to - from + 1).max(1) as u64, false))
             }
             Designator::Member(name) => {
                 let fields = self.fields_of(part);
@@ -404,8 +436,7 @@ impl<'a> Checker<'a> {
                     _ => false,
                 };
                 match fields.iter().position(holds) {
-                    Some(idx) if fields[idx].name.is_some() => Ok((idx as u64, 1)),
-                    Some(_) => Err(self.unsupported(span, "a designator of an unnamed member")),
+                    Some(idx) => Ok((idx as u64, 1, fields[idx].name.is_none())),
                     None => Err(self.invalid(span, "there is no such member")),
                 }
             }

@@ -51,6 +51,8 @@ void __mazurka_excuse(int begins);
 void __mazurka_await(int *word, int value);
 /* Whether the program has thread-specific data. */
 int __mazurka_has_keys(void);
+/* Whether it has given something to `atexit`. */
+int __mazurka_has_handlers(void);
 /* A word that no other thread looks at. */
 int __mazurka_get(const void *word);
 void __mazurka_set(void *word, int value);
@@ -65,10 +67,29 @@ static char *__mazurka_arguments[2] = { __mazurka_name, 0 };
 
 void __mazurka_start(void) {
     main(1, __mazurka_arguments);
-    __mazurka_exit_program();
+    exit(0);
 }
 
+static int __mazurka_n_handlers;
+static void (*__mazurka_handlers[32])(void);
+int atexit(void (*handler)(void)) {
+    int number = __mazurka_get(&__mazurka_n_handlers);
+    if (number == 32)
+        return -1;
+    __mazurka_set(&__mazurka_n_handlers, number + 1);
+    __mazurka_handlers[number] = handler;
+    return 0;
+}
+static void __mazurka_run_handlers(void) {
+    for (int number = __mazurka_get(&__mazurka_n_handlers); number > 0;) {
+        __mazurka_set(&__mazurka_n_handlers, --number);
+        __mazurka_handlers[number]();
+        number = __mazurka_get(&__mazurka_n_handlers);
+    }
+}
 void exit(int status) {
+    if (__mazurka_has_handlers())
+        __mazurka_run_handlers();
     __mazurka_exit_program();
 }
 void _exit(int status) {
@@ -82,10 +103,6 @@ void quick_exit(int status) {
 }
 void abort(void) {
     __mazurka_fail(1, "the program aborted");
-}
-int atexit(void (*handler)(void)) {
-    __mazurka_assumption("what `atexit` was given does nothing");
-    return 0;
 }
 
 static _Thread_local int __mazurka_errno;
@@ -117,7 +134,7 @@ void *malloc(size_t size) {
 }
 void *calloc(size_t count, size_t size) {
     __mazurka_assumption("`calloc` succeeds");
-    return __mazurka_allocate(count * size);
+    return __mazurka_allocate(size && count > -1ul / size ? -1ul : count * size);
 }
 void *aligned_alloc(size_t alignment, size_t size) {
     __mazurka_assumption("`aligned_alloc` succeeds, and its memory is 0");
@@ -166,6 +183,72 @@ void *memchr(const void *in, int byte, size_t size) {
         if (bytes[i] == (unsigned char)byte)
             return (void *)(bytes + i);
     return 0;
+}
+
+/* Characters, of ASCII alone. The table is what the macros of `ctype.h` look into. */
+
+int isdigit(int c) {
+    return c >= '0' && c <= '9';
+}
+int isupper(int c) {
+    return c >= 'A' && c <= 'Z';
+}
+int islower(int c) {
+    return c >= 'a' && c <= 'z';
+}
+int isalpha(int c) {
+    return isupper(c) || islower(c);
+}
+int isalnum(int c) {
+    return isalpha(c) || isdigit(c);
+}
+int isxdigit(int c) {
+    return isdigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F';
+}
+int isblank(int c) {
+    return c == ' ' || c == '\t';
+}
+int isspace(int c) {
+    return c == ' ' || c >= '\t' && c <= '\r';
+}
+int iscntrl(int c) {
+    return c >= 0 && c < ' ' || c == 127;
+}
+int isprint(int c) {
+    return c >= ' ' && c < 127;
+}
+int isgraph(int c) {
+    return c > ' ' && c < 127;
+}
+int ispunct(int c) {
+    return isgraph(c) && !isalnum(c);
+}
+int tolower(int c) {
+    return c >= 'A' && c <= 'Z' ? c + 32 : c;
+}
+int toupper(int c) {
+    return c >= 'a' && c <= 'z' ? c - 32 : c;
+}
+static const unsigned short __mazurka_kinds[384] = {
+    [128 + 0 ... 128 + 8] = 0x0002,
+    [128 + 9] = 0x2003,
+    [128 + 10 ... 128 + 13] = 0x2002,
+    [128 + 14 ... 128 + 31] = 0x0002,
+    [128 + 32] = 0x6001,
+    [128 + 33 ... 128 + 47] = 0xc004,
+    [128 + 48 ... 128 + 57] = 0xd808,
+    [128 + 58 ... 128 + 64] = 0xc004,
+    [128 + 65 ... 128 + 70] = 0xd508,
+    [128 + 71 ... 128 + 90] = 0xc508,
+    [128 + 91 ... 128 + 96] = 0xc004,
+    [128 + 97 ... 128 + 102] = 0xd608,
+    [128 + 103 ... 128 + 122] = 0xc608,
+    [128 + 123 ... 128 + 126] = 0xc004,
+    [128 + 127] = 0x0002,
+};
+static const unsigned short *const __mazurka_kinds_from_0 = __mazurka_kinds + 128;
+const unsigned short **__ctype_b_loc(void) {
+    return (const unsigned short **)&__mazurka_kinds_from_0;
 }
 
 /* Strings. */
@@ -244,7 +327,74 @@ char *strrchr(const char *text, int c) {
             return last;
     }
 }
+char *strstr(const char *text, const char *part) {
+    for (;; text++) {
+        size_t i = 0;
+        while (part[i] && text[i] == part[i])
+            i++;
+        if (!part[i])
+            return (char *)text;
+        if (!*text)
+            return 0;
+    }
+}
+size_t strspn(const char *text, const char *set) {
+    size_t length = 0, i;
+    for (; text[length]; length++) {
+        for (i = 0; set[i] && set[i] != text[length]; i++)
+            ;
+        if (!set[i])
+            break;
+    }
+    return length;
+}
+size_t strcspn(const char *text, const char *set) {
+    size_t length = 0, i;
+    for (; text[length]; length++) {
+        for (i = 0; set[i] && set[i] != text[length]; i++)
+            ;
+        if (set[i])
+            break;
+    }
+    return length;
+}
+char *strpbrk(const char *text, const char *set) {
+    text += strcspn(text, set);
+    return *text ? (char *)text : 0;
+}
+char *strtok_r(char *text, const char *set, char **rest) {
+    if (!text)
+        text = *rest;
+    text += strspn(text, set);
+    char *end = text + strcspn(text, set);
+    *rest = end;
+    if (text == end)
+        return 0;
+    if (*end) {
+        *end = 0;
+        *rest = end + 1;
+    }
+    return text;
+}
+static char *__mazurka_token;
+char *strtok(char *text, const char *set) {
+    return strtok_r(text, set, &__mazurka_token);
+}
+int strcasecmp(const char *left, const char *right) {
+    size_t i = 0;
+    while (left[i] && tolower(left[i]) == tolower(right[i]))
+        i++;
+    return tolower((unsigned char)left[i]) - tolower((unsigned char)right[i]);
+}
+char *strndup(const char *text, size_t most) {
+    __mazurka_assumption("`strndup` succeeds");
+    size_t length = strnlen(text, most);
+    char *copy = __mazurka_allocate(length + 1);
+    __mazurka_copy(copy, text, length);
+    return copy;
+}
 char *strdup(const char *text) {
+    __mazurka_assumption("`strdup` succeeds");
     size_t length = 0;
     while (text[length])
         length++;
@@ -260,24 +410,169 @@ int abs(int value) {
 long labs(long value) {
     return value < 0 ? -value : value;
 }
-int atoi(const char *text) {
-    int value = 0, sign = 1;
-    while (*text == ' ' || *text == '\t')
-        text++;
-    if (*text == '-' || *text == '+')
-        sign = *text++ == '-' ? -1 : 1;
-    while (*text >= '0' && *text <= '9')
-        value = value * 10 + (*text++ - '0');
-    return sign * value;
+long long llabs(long long value) {
+    return value < 0 ? -value : value;
 }
-int isdigit(int c) {
-    return c >= '0' && c <= '9';
+/* A number in some base, as far as it goes; `limit` is the largest that fits, one less than the
+ * largest below zero. */
+static unsigned long __mazurka_number(const char *text, char **end, int base, unsigned long limit,
+                                      int is_signed) {
+    const char *at = text;
+    unsigned long value = 0;
+    int is_negative = 0, has_digits = 0, is_out = 0;
+    while (*at == ' ' || *at >= '\t' && *at <= '\r')
+        at++;
+    if (*at == '-' || *at == '+')
+        is_negative = *at++ == '-';
+    if ((base == 0 || base == 16) && at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && isxdigit(at[2])) {
+        at += 2;
+        base = 16;
+    } else if (base == 0) {
+        base = *at == '0' ? 8 : 10;
+    }
+    unsigned long most = limit + (is_signed && is_negative);
+    for (;; at++) {
+        int digit = isdigit(*at) ? *at - '0' : isalpha(*at) ? tolower(*at) - 'a' + 10 : 99;
+        if (digit >= base)
+            break;
+        has_digits = 1;
+        if (value > (most - digit) / base)
+            is_out = 1;
+        value = value * base + digit;
+    }
+    if (end)
+        *end = (char *)(has_digits ? at : text);
+    if (is_out) {
+        __mazurka_errno = 34;
+        return is_signed && is_negative ? 0 - most : most;
+    }
+    return is_negative ? 0 - value : value;
+}
+long strtol(const char *text, char **end, int base) {
+    return (long)__mazurka_number(text, end, base, 0x7ffffffffffffffful, 1);
+}
+long long strtoll(const char *text, char **end, int base) {
+    return (long)__mazurka_number(text, end, base, 0x7ffffffffffffffful, 1);
+}
+unsigned long strtoul(const char *text, char **end, int base) {
+    return __mazurka_number(text, end, base, 0xfffffffffffffffful, 0);
+}
+unsigned long long strtoull(const char *text, char **end, int base) {
+    return __mazurka_number(text, end, base, 0xfffffffffffffffful, 0);
+}
+long atol(const char *text) {
+    return strtol(text, 0, 10);
+}
+long long atoll(const char *text) {
+    return strtol(text, 0, 10);
+}
+int atoi(const char *text) {
+    return (int)strtol(text, 0, 10);
+}
+
+/* Searching and sorting. */
+
+void qsort(void *all, size_t count, size_t size, int (*compare)(const void *, const void *)) {
+    char *bytes = all;
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && compare(bytes + (j - 1) * size, bytes + j * size) > 0; j--)
+            for (size_t k = 0; k < size; k++) {
+                char *left = bytes + (j - 1) * size + k, byte = *left;
+                *left = left[size];
+                left[size] = byte;
+            }
+}
+void *bsearch(const void *key, const void *all, size_t count, size_t size,
+              int (*compare)(const void *, const void *)) {
+    const char *bytes = all;
+    while (count > 0) {
+        const char *middle = bytes + count / 2 * size;
+        int order = compare(key, middle);
+        if (order == 0)
+            return (void *)middle;
+        if (order > 0) {
+            bytes = middle + size;
+            count -= count / 2 + 1;
+        } else {
+            count /= 2;
+        }
+    }
+    return 0;
+}
+
+/* Bits, and numbers that are none. */
+
+int __builtin_popcountll(unsigned long value) {
+    int count = 0;
+    for (; value; value &= value - 1)
+        count++;
+    return count;
+}
+int __builtin_popcountl(unsigned long value) {
+    return __builtin_popcountll(value);
+}
+int __builtin_popcount(unsigned value) {
+    return __builtin_popcountll(value);
+}
+int __builtin_parity(unsigned value) {
+    return __builtin_popcountll(value) & 1;
+}
+int __builtin_ctzll(unsigned long value) {
+    int count = 0;
+    for (; count < 64 && !(value & 1); value >>= 1)
+        count++;
+    return count;
+}
+int __builtin_ctzl(unsigned long value) {
+    return __builtin_ctzll(value);
+}
+int __builtin_ctz(unsigned value) {
+    return __builtin_ctzll(value);
+}
+int __builtin_clzll(unsigned long value) {
+    int count = 64;
+    for (; value; value >>= 1)
+        count--;
+    return count;
+}
+int __builtin_clzl(unsigned long value) {
+    return __builtin_clzll(value);
+}
+int __builtin_clz(unsigned value) {
+    return __builtin_clzll(value) - 32;
+}
+int __builtin_ffsll(long value) {
+    return value ? __builtin_ctzll(value) + 1 : 0;
+}
+int __builtin_ffs(int value) {
+    return value ? __builtin_ctzll(value) + 1 : 0;
+}
+int ffs(int value) {
+    return __builtin_ffs(value);
+}
+int __builtin_isnan(double value) {
+    return value != value;
+}
+int __builtin_isinf_sign(double value) {
+    return value == value && value - value != 0 ? (value > 0 ? 1 : -1) : 0;
+}
+int __builtin_isfinite(double value) {
+    return value - value == 0;
+}
+double fabs(double value) {
+    return value < 0 ? -value : value + 0.0;
+}
+float fabsf(float value) {
+    return value < 0 ? -value : value + 0.0f;
 }
 unsigned short __builtin_bswap16(unsigned short value) {
     return value << 8 | value >> 8;
 }
 unsigned __builtin_bswap32(unsigned value) {
     return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
+}
+unsigned long __builtin_bswap64(unsigned long value) {
+    return (unsigned long)__builtin_bswap32(value) << 32 | __builtin_bswap32(value >> 32);
 }
 
 /* Output: it is evaluated and goes nowhere, or into memory. A call with a format that is known becomes
@@ -459,6 +754,38 @@ int nanosleep(const void *time, void *rest) {
     __mazurka_yield();
     return 0;
 }
+int clock_nanosleep(int clock, int flags, const void *time, void *rest) {
+    __mazurka_yield();
+    return 0;
+}
+long time(long *to) {
+    __mazurka_assumption("clocks stand still");
+    if (to)
+        *to = 0;
+    return 0;
+}
+long clock(void) {
+    __mazurka_assumption("clocks stand still");
+    return 0;
+}
+int clock_gettime(int clock, long *to) {
+    __mazurka_assumption("clocks stand still");
+    to[0] = 0;
+    to[1] = 0;
+    return 0;
+}
+int gettimeofday(long *to, void *zone) {
+    __mazurka_assumption("clocks stand still");
+    to[0] = 0;
+    to[1] = 0;
+    return 0;
+}
+int timespec_get(long *to, int base) {
+    __mazurka_assumption("clocks stand still");
+    to[0] = 0;
+    to[1] = 0;
+    return base;
+}
 
 /* Threads. A thread is called by its number plus one: 0 is nobody. */
 
@@ -478,13 +805,17 @@ static void __mazurka_clean_up(void) {
         first->handler(first->argument);
     }
     if (__mazurka_has_keys()) {
-        int n_keys = __mazurka_get(&__mazurka_n_keys);
-        for (int key = 0; key < n_keys; key++) {
-            void (*destructor)(void *) = __mazurka_destructors[key];
-            void *value = __mazurka_values[key];
-            if (value && destructor) {
-                __mazurka_values[key] = 0;
-                destructor(value);
+        int n_keys = __mazurka_get(&__mazurka_n_keys), is_done = 0;
+        for (int round = 0; round < 4 && !is_done; round++) {
+            is_done = 1;
+            for (int key = 0; key < n_keys; key++) {
+                void (*destructor)(void *) = __mazurka_destructors[key];
+                void *value = __mazurka_values[key];
+                if (value && destructor) {
+                    is_done = 0;
+                    __mazurka_values[key] = 0;
+                    destructor(value);
+                }
             }
         }
     }
@@ -597,6 +928,9 @@ int pthread_mutex_trylock(void *mutex) {
 int pthread_mutex_timedlock(void *mutex, const void *time) {
     return __mazurka_try_lock(mutex) ? 0 : 110;
 }
+int pthread_mutex_clocklock(void *mutex, int clock, const void *time) {
+    return pthread_mutex_timedlock(mutex, time);
+}
 int pthread_mutex_unlock(void *mutex) {
     return __mazurka_unlock(mutex) ? 1 : 0;
 }
@@ -703,6 +1037,9 @@ int pthread_cond_timedwait(void *condition, void *mutex, const void *time) {
     __mazurka_excuse(0);
     return 0;
 }
+int pthread_cond_clockwait(void *condition, void *mutex, int clock, const void *time) {
+    return pthread_cond_timedwait(condition, mutex, time);
+}
 int pthread_cond_signal(void *condition) {
     __mazurka_notify_one(condition);
     return 0;
@@ -795,6 +1132,9 @@ int sem_timedwait(void *semaphore, const void *time) {
     __mazurka_errno = 110;
     return -1;
 }
+int sem_clockwait(void *semaphore, int clock, const void *time) {
+    return sem_timedwait(semaphore, time);
+}
 int sem_post(void *semaphore) {
     __mazurka_semaphore_release(semaphore);
     return 0;
@@ -806,8 +1146,24 @@ int sem_getvalue(void *semaphore, int *value) {
 
 /* The same under the names of C11. */
 
+static int __mazurka_run_int(void **start) {
+    int (*routine)(void *) = start[0];
+    void *argument = start[1];
+    __mazurka_free(start);
+    int value = routine(argument);
+    __mazurka_clean_up();
+    return value;
+}
 int thrd_create(unsigned long *thread, int (*routine)(void *), void *argument) {
-    unsigned number = __mazurka_spawn(routine, argument);
+    unsigned number;
+    if (__mazurka_has_keys()) {
+        void **start = __mazurka_allocate(16);
+        start[0] = routine;
+        start[1] = argument;
+        number = __mazurka_spawn(__mazurka_run_int, start);
+    } else {
+        number = __mazurka_spawn(routine, argument);
+    }
     *thread = number + 1ul;
     return 0;
 }
@@ -835,7 +1191,20 @@ int thrd_sleep(const void *time, void *rest) {
     return 0;
 }
 void thrd_exit(int value) {
+    __mazurka_clean_up();
     __mazurka_exit_thread((void *)(long)value);
+}
+int tss_create(unsigned *key, void (*destructor)(void *)) {
+    return pthread_key_create(key, destructor) ? 2 : 0;
+}
+void tss_delete(unsigned key) {
+    pthread_key_delete(key);
+}
+int tss_set(unsigned key, void *value) {
+    return pthread_setspecific(key, value);
+}
+void *tss_get(unsigned key) {
+    return pthread_getspecific(key);
 }
 int mtx_init(void *mutex, int kind) {
     __mazurka_mutex_init(mutex, kind & 1);

@@ -258,6 +258,9 @@ impl<'a> Writer<'_, 'a> {
                 return self.giving(Type::BOOL, |to| Action::BarrierWait(place(0), Some(to)));
             }
             P::HasKeys => return Some(Expr::int(Type::I32, i64::from(self.all.has_keys))),
+            P::HasHandlers => {
+                return Some(Expr::int(Type::I32, i64::from(self.all.has_handlers)));
+            }
             P::Get => return Some(self.load(&place(0), Type::I32, Access::Private)),
             P::Await => {
                 let to = self.temporary(Type::I32);

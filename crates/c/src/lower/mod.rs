@@ -29,11 +29,9 @@ pub(crate) fn lower(
     externs: &Externs,
 ) -> Program {
     let has_address = escape::functions_with_address(&checked.tree);
-    let has_keys = checked
-        .tree
-        .functions
-        .iter()
-        .any(|it| it.name == "pthread_key_create" && it.body.is_some());
+    let functions = &checked.tree.functions;
+    let is_called = |name| functions.iter().any(|it| it.name == name && it.body.is_some());
+    let (has_keys, has_handlers) = (is_called("pthread_key_create"), is_called("atexit"));
     let mut program = Program::new(name);
     program.properties = vec!["crash".to_owned(), "memory error".to_owned()];
     program.properties.extend(options.overflow.then(|| "overflow".to_owned()));
@@ -51,6 +49,7 @@ pub(crate) fn lower(
         places: FxHashMap::default(),
         has_address,
         has_keys,
+        has_handlers,
         main: None,
         program,
     };
@@ -78,6 +77,7 @@ struct Lowering<'a> {
     /// The functions whose address is taken.
     has_address: Vec<bool>,
     has_keys: bool,
+    has_handlers: bool,
     /// What the library starts.
     main: Option<FunctionId>,
 }
@@ -97,7 +97,7 @@ impl<'a> Lowering<'a> {
     fn name(&self, id: FunctionId) -> &'a str {
         match self.tree.functions[id.0].name.as_str() {
             "__mazurka_start" => "main",
-            "__mazurka_run" => "thread",
+            "__mazurka_run" | "__mazurka_run_int" => "thread",
             name => name,
         }
     }
