@@ -64,9 +64,6 @@ pub struct Addition {
     pub highest: i64,
     /// What the thread learns of the value before.
     pub tests: Tests,
-    /// The counter as plain memory, where plain accesses to it are watched: whoever reads it in that
-    /// way sees how far the additions are, and nothing would order it with them.
-    pub memory: Option<ObjectId>,
 }
 
 /// How far the additions to one object are kept in order. What a search learns makes it stricter.

@@ -96,15 +96,15 @@ pub struct PlainAccess {
     pub object: ObjectId,
     /// Whether it was written.
     pub write: bool,
-    /// Whether it is a part of an atomic block. Two such parts do not race.
-    pub in_block: bool,
+    /// Whether it is a part of an atomic operation or block. Two such parts do not race.
+    pub is_atomic: bool,
 }
 
 impl PlainAccess {
-    /// An access outside of all atomic blocks.
+    /// An access outside of all that is atomic.
     #[inline]
     pub fn new(object: ObjectId, write: bool) -> Self {
-        Self { object, write, in_block: false }
+        Self { object, write, is_atomic: false }
     }
 }
 
@@ -257,6 +257,11 @@ pub trait System {
     /// The plain accesses of the thread that the last step has started, up to its first operation.
     fn newborn_accesses(&self) -> &[PlainAccess] {
         &[]
+    }
+
+    /// What the operation of the last step accessed itself, where plain accesses to that are told.
+    fn atomic_access(&self) -> Option<PlainAccess> {
+        None
     }
 
     /// From now on, notes where this plain memory is accessed, and nobody else.

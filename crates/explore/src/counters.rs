@@ -58,13 +58,6 @@ impl Counters {
         }
     }
 
-    /// The memory of the counter that the step `number`, the last one, has added to.
-    #[inline]
-    pub(crate) fn last_memory(&self, number: usize) -> Option<ObjectId> {
-        let last = self.additions.last().filter(|it| it.at as usize == number)?;
-        last.addition.memory
-    }
-
     /// Tells the system about additions that could have told a thread something else. Whether
     /// there are none.
     pub(crate) fn are_sure<S: System + ?Sized>(

@@ -20,9 +20,8 @@
 //! of a channel carries the clock of its sender, and the room in a bounded one that of the receiver
 //! who made it. A notification of a condition variable orders nothing, the mutex does; one who is
 //! woken from a futex has learnt from whoever woke sleepers there, since what a library does to the
-//! word itself may not be seen. Additions that are in no order ([`Operation::Add`]) race with plain
-//! accesses to the counter, which would see their order. Parts of atomic blocks race with plain
-//! accesses outside of them and not with each other. All state can be undone: see
+//! word itself may not be seen. Operations on memory, and parts of atomic blocks, race with plain
+//! accesses to it and not with each other. All state can be undone: see
 //! [`DataRaces::truncate`].
 //!
 //! This order has fewer pairs than [`HappensBefore`], in which a load
@@ -33,9 +32,14 @@ use mazurka_core::{
     System, ThreadId,
 };
 
-/// When something was accessed: twice the step, and one more if it was not its thread that did it
-/// but the one that it has started. 0 stands for "never".
+/// When something was accessed: some times the step, and which part of it. 0 stands for "never".
 type Moment = Position;
+
+/// A step consists of its operation, of what its thread does then, and of what the thread does that it
+/// has started. What an operation releases covers what it has accessed itself, and nothing after that.
+const PARTS: Moment = 3;
+const AFTERWARDS: Moment = 1;
+const NEWBORN: Moment = 2;
 
 /// Two plain accesses that nothing orders, at least one of them a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,10 +150,10 @@ enum Table {
     Snapshot,
     /// Per memory and thread: when it was last read.
     Read,
-    /// Per memory and thread: when it was last read within an atomic block.
-    BlockRead,
-    /// Per memory and thread: when it was last added to, or written within an atomic block.
-    Added,
+    /// Per memory and thread: when it was last read by an operation or within an atomic block.
+    AtomicRead,
+    /// The same for writes.
+    AtomicWrite,
     /// Per memory: when it was last written.
     Write,
     /// Per thread: how many arrivals there were at its last barrier, up to its own.
@@ -200,8 +204,8 @@ impl DataRaces {
     }
 
     /// One step more, and the plain accesses that its thread made after its operation; and those
-    /// of the thread that it has started, if it has. The first race that it completes, if any. `added`
-    /// is the counter that the operation adds to.
+    /// of the thread that it has started, if it has. The first race that it completes, if any. `atomic`
+    /// is what the operation has accessed itself.
     ///
     /// Until there is a race, none is missed; after one, some may be.
     #[inline]
@@ -210,7 +214,7 @@ impl DataRaces {
         decision: Decision,
         operation: Operation,
         effect: Effect,
-        added: Option<ObjectId>,
+        atomic: Option<PlainAccess>,
         [accesses, of_newborn]: [&[PlainAccess]; 2],
     ) -> Option<DataRace> {
         let thread = decision.thread;
@@ -225,8 +229,8 @@ impl DataRaces {
             n_undo: self.undo.len(),
             n_snapshots: self.n_snapshots,
         });
-        let at = 2 * self.marks.len() as Moment;
-        let early = added.and_then(|memory| self.add(thread, operation, at, memory));
+        let at = PARTS * self.marks.len() as Moment;
+        let early = atomic.and_then(|access| self.operate(thread, operation, at, access));
         // Before the first access nobody has anything to tell.
         if !self.undo.is_empty() || is_queued(operation) {
             self.synchronise(thread, operation, effect);
@@ -235,31 +239,26 @@ impl DataRaces {
             return early;
         }
         // Only now, for what the operation has released does not cover what follows it.
-        let race = self.access_all(thread, at, accesses);
-        let late = newborn.and_then(|child| self.access_all(child, at + 1, of_newborn));
+        let race = self.access_all(thread, at + AFTERWARDS, accesses);
+        let late = newborn.and_then(|child| self.access_all(child, at + NEWBORN, of_newborn));
         early.or(race).or(late)
     }
 
-    /// An addition to a counter, which the operation itself releases. The race that it completes,
-    /// if any.
-    fn add(
+    /// What an operation accesses itself, which it also releases. The race that it completes, if any.
+    fn operate(
         &mut self,
         thread: ThreadId,
         operation: Operation,
         at: Moment,
-        memory: ObjectId,
+        access: PlainAccess,
     ) -> Option<DataRace> {
         let mine = (Table::Clock, thread.index());
-        if let Operation::ReadModifyWrite(counter) = operation {
-            self.join((Table::Released, counter.index()), mine);
+        // Whoever reads has learnt from those who wrote.
+        if let Operation::ReadModifyWrite(object) | Operation::Load(object) = operation {
+            self.join((Table::Released, object.index()), mine);
         }
         self.set(mine, thread.index(), at);
-        let written = self.get((Table::Write, memory.index()), 0);
-        let write = Some((written, true)).filter(|_| !self.knows(thread, written));
-        let read = || self.unknown(thread, (Table::Read, memory.index())).map(|at| (at, false));
-        let first = write.or_else(read);
-        self.set((Table::Added, memory.index()), thread.index(), at);
-        first.map(|first| self.race(memory, first, (at, true), thread))
+        self.access(thread, at, access)
     }
 
     /// The accesses of a thread at some moment. The first race that they complete, if any.
@@ -418,23 +417,23 @@ impl DataRaces {
             return None;
         }
         let mut first = Some((last, true)).filter(|_| !self.knows(thread, last));
-        let added = (Table::Added, access.object.index());
-        let block_read = (Table::BlockRead, access.object.index());
+        let atomic_write = (Table::AtomicWrite, access.object.index());
+        let atomic_read = (Table::AtomicRead, access.object.index());
         let unknown = |this: &Self, row, write| this.unknown(thread, row).map(|at| (at, write));
-        if !access.in_block {
-            first = first.or_else(|| unknown(self, added, true));
+        if !access.is_atomic {
+            first = first.or_else(|| unknown(self, atomic_write, true));
         }
         if access.write {
             first = first.or_else(|| unknown(self, read, false));
         }
-        match (access.in_block, access.write) {
+        match (access.is_atomic, access.write) {
             (false, true) => {
-                first = first.or_else(|| unknown(self, block_read, false));
+                first = first.or_else(|| unknown(self, atomic_read, false));
                 self.set(written, 0, at);
             }
             (false, false) => self.set(read, thread.index(), at),
-            (true, true) => self.set(added, thread.index(), at),
-            (true, false) => self.set(block_read, thread.index(), at),
+            (true, true) => self.set(atomic_write, thread.index(), at),
+            (true, false) => self.set(atomic_read, thread.index(), at),
         }
         first.map(|first| self.race(access.object, first, (at, access.write), thread))
     }
@@ -449,10 +448,10 @@ impl DataRaces {
     ) -> DataRace {
         DataRace {
             memory,
-            first: first / 2,
+            first: first / PARTS,
             first_write,
             first_thread: self.thread(first),
-            second: second / 2,
+            second: second / PARTS,
             second_write,
             second_thread,
         }
@@ -464,7 +463,7 @@ impl DataRaces {
         at == 0 || at <= self.get(clock, self.thread(at).index())
     }
 
-    /// The newest read or addition in a row that the thread does not know of.
+    /// The newest access in a row that the thread does not know of.
     fn unknown(&self, thread: ThreadId, row: Row) -> Option<Moment> {
         let clock = (Table::Clock, thread.index());
         let row = self.row(row);
@@ -476,8 +475,8 @@ impl DataRaces {
     }
 
     fn thread(&self, at: Moment) -> ThreadId {
-        let mark = &self.marks[at as usize / 2 - 1];
-        mark.newborn.filter(|_| !at.is_multiple_of(2)).unwrap_or(mark.thread)
+        let mark = &self.marks[(at / PARTS) as usize - 1];
+        mark.newborn.filter(|_| at % PARTS == NEWBORN).unwrap_or(mark.thread)
     }
 
     fn queue(&mut self, object: ObjectId) -> &mut Queue {
@@ -576,8 +575,8 @@ impl DataRaces {
             Table::ReadReleased,
             Table::Snapshot,
             Table::Read,
-            Table::BlockRead,
-            Table::Added,
+            Table::AtomicRead,
+            Table::AtomicWrite,
         ] {
             let cells = &mut self.tables[table as usize];
             *cells = cells.chunks(self.stride).flat_map(|row| [row, &padding].concat()).collect();
@@ -606,8 +605,8 @@ fn width(table: Table, stride: usize) -> usize {
         | Table::ReadReleased
         | Table::Snapshot
         | Table::Read
-        | Table::BlockRead
-        | Table::Added => stride,
+        | Table::AtomicRead
+        | Table::AtomicWrite => stride,
     }
 }
 

@@ -177,9 +177,9 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         self.counters.step(self.system, &self.order);
         let operation = synchronising(&self.order, operation);
         let accesses = [self.system.accesses(), self.system.newborn_accesses()];
-        let added = self.counters.last_memory(number);
+        let atomic = self.system.atomic_access();
         if let Some(races) = &mut self.races
-            && let Some(race) = races.step(decision, operation, effect, added, accesses)
+            && let Some(race) = races.step(decision, operation, effect, atomic, accesses)
             && self.counters.are_sure(self.system, &self.order)
         {
             let message = race.describe(self.system);

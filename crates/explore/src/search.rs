@@ -394,8 +394,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         if self.options.race {
             let operation = synchronising(&self.order, operation);
             let accesses = [self.system.accesses(), self.system.newborn_accesses()];
-            let added = self.counters.last_memory(number);
-            if let Some(race) = self.data_races.step(decision, operation, effect, added, accesses)
+            let atomic = self.system.atomic_access();
+            if let Some(race) = self.data_races.step(decision, operation, effect, atomic, accesses)
                 && self.violation.is_none()
                 // If not, whoever came last may have known of the others.
                 && self.counters.are_sure(&mut self.system, &self.order)

@@ -63,6 +63,7 @@ unsafe fn modify_from<T: Copy + Eq>(
                 Some(new) => Value::Changed(show(old), show(new)),
                 None => Value::Read(show(old)),
             };
+            machine.watch.operate(address as usize, usize::from(len), new.is_some());
         });
     }
     (old, is_announced)

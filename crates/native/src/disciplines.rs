@@ -25,7 +25,6 @@ pub(crate) struct Adding {
     added: i64,
     bits: u8,
     tests: Tests,
-    memory: ObjectId,
 }
 
 impl Adding {
@@ -37,21 +36,19 @@ impl Adding {
             return None;
         }
         let tests = results::tests(way)?;
+        // A plain access would see the order of additions, and has to be noticed.
         let len = usize::from(way.bits / 8);
-        let memory = machine::with(|machine| machine.watch.whole(address, len))?;
-        Some(Self { added, bits: way.bits, tests, memory })
+        machine::with(|machine| machine.watch.whole(address, len))?;
+        Some(Self { added, bits: way.bits, tests })
     }
 
     /// It was made, and this was the value before.
     pub(crate) fn note(self, before: u128) {
-        let Self { added, bits, tests, memory } = self;
+        let Self { added, bits, tests } = self;
         let before = signed(before, bits);
         let highest = i64::MAX >> (64 - bits);
-        machine::with(|machine| {
-            machine.addition =
-                Some(Addition { before, added, highest, tests, memory: Some(memory) });
-            machine.watch.note_addition(memory);
-        });
+        let addition = Addition { before, added, highest, tests };
+        machine::with(|machine| machine.addition = Some(addition));
     }
 }
 

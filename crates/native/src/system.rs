@@ -88,6 +88,11 @@ impl System for Native {
         with(|machine| unsafe { detached(machine.watch.by_thread().1) })
     }
 
+    #[inline]
+    fn atomic_access(&self) -> Option<PlainAccess> {
+        with(|machine| machine.watch.atomic())
+    }
+
     fn look_at(&mut self, memory: Option<ObjectId>) {
         with(|machine| machine.watch.look_at(memory));
     }

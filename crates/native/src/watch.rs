@@ -1,4 +1,5 @@
-//! Plain accesses: which memory a step read and wrote, to the byte.
+//! Plain accesses: which memory a step read and wrote, to the byte; and what operations access, where there
+//! are plain accesses to the same.
 //!
 //! Memory is divided into *pieces*, each watched as a whole. A piece begins as what was accessed
 //! first, usually a variable. An access that covers only a part of one cuts it, in all executions
@@ -21,6 +22,10 @@ const N_CACHED: usize = 1024;
 /// Set when a piece was cut.
 pub(crate) static CUT: AtomicBool = AtomicBool::new(false);
 
+/// How a piece is accessed. What one of them has not seen yet need not be told.
+const PLAIN: u8 = 1;
+const ATOMIC: u8 = 2;
+
 /// The accesses of the step in progress, and the names of memory.
 pub(crate) struct Watch {
     accesses: Vec<PlainAccess>,
@@ -30,10 +35,10 @@ pub(crate) struct Watch {
     /// Not while an execution is repeated: its accesses were seen before.
     pub(crate) is_on: bool,
     granules: FxHashMap<usize, Vec<Piece>>,
-    /// Where each piece begins.
-    addresses: Vec<usize>,
-    /// The step that last accessed each piece, twice, and one more if it wrote.
-    stamps: Vec<u64>,
+    /// The pieces, by their numbers.
+    memories: Vec<Memory>,
+    /// What the operation of the step accessed, if there are plain accesses to it, too.
+    atomic: Option<PlainAccess>,
     step: u64,
     /// What is looked at, and from where it was accessed in this step: by whom, whether written, and
     /// the stack.
@@ -41,6 +46,17 @@ pub(crate) struct Watch {
     pub(crate) sightings: Vec<(ThreadId, bool, Vec<usize>)>,
     /// Pieces that were accessed as a whole: the address, the length, and which.
     cache: Vec<(usize, usize, ObjectId)>,
+}
+
+/// What is known of a piece.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    /// Where it begins.
+    address: usize,
+    /// The step that last accessed it, twice, and one more if it wrote.
+    stamp: u64,
+    /// How it was ever accessed: [`PLAIN`], [`ATOMIC`].
+    ways: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +74,8 @@ impl Watch {
             n_own: None,
             is_on: true,
             granules: FxHashMap::default(),
-            addresses: Vec::new(),
-            stamps: Vec::new(),
+            memories: Vec::new(),
+            atomic: None,
             step: 1,
             looked_at: None,
             sightings: Vec::new(),
@@ -70,6 +86,7 @@ impl Watch {
     /// A new step begins.
     pub(crate) fn begin_step(&mut self) {
         self.accesses.clear();
+        self.atomic = None;
         self.n_own = None;
         self.sightings.clear();
         self.step += 1;
@@ -93,7 +110,7 @@ impl Watch {
 
     /// Where a piece of memory is.
     pub(crate) fn address(&self, object: ObjectId) -> usize {
-        self.addresses[object.index()]
+        self.memories[object.index()].address
     }
 
     /// The running thread accesses memory.
@@ -130,19 +147,45 @@ impl Watch {
         Some(object)
     }
 
-    /// The running thread has added to a counter.
-    pub(crate) fn note_addition(&mut self, memory: ObjectId) {
-        if self.looked_at == Some(memory) {
-            self.sightings.push((machine::current(), true, names::backtrace()));
+    /// An operation of the running thread accesses memory.
+    #[inline]
+    pub(crate) fn operate(&mut self, address: usize, len: usize, write: bool) {
+        if self.is_on
+            && let Some(object) = self.whole(address, len)
+        {
+            self.come(object, write, ATOMIC);
+            if self.memories[object.index()].ways & PLAIN != 0 {
+                self.atomic = Some(PlainAccess { object, write, is_atomic: true });
+            }
+        }
+    }
+
+    /// What the operation of the step accessed.
+    #[inline]
+    pub(crate) fn atomic(&self) -> Option<PlainAccess> {
+        self.atomic
+    }
+
+    /// Notes how a piece is accessed. If that is new, and the other way was there before, the search has to
+    /// begin again.
+    #[inline]
+    fn come(&mut self, object: ObjectId, write: bool, way: u8) {
+        if self.looked_at == Some(object) {
+            self.sightings.push((machine::current(), write, names::backtrace()));
+        }
+        let ways = &mut self.memories[object.index()].ways;
+        if *ways & way == 0 {
+            if *ways != 0 {
+                CUT.store(true, Ordering::Relaxed);
+            }
+            *ways |= way;
         }
     }
 
     fn record(&mut self, object: ObjectId, write: bool) {
-        if self.looked_at == Some(object) {
-            self.sightings.push((machine::current(), write, names::backtrace()));
-        }
+        self.come(object, write, PLAIN);
         let stamp = self.step * 2 + u64::from(write);
-        let last = &mut self.stamps[object.index()];
+        let last = &mut self.memories[object.index()].stamp;
         if *last < stamp {
             *last = stamp;
             self.accesses.push(PlainAccess::new(object, write));
@@ -180,8 +223,8 @@ impl Watch {
             let cut = pieces.iter().position(|piece| piece.start < edge && edge < piece.end);
             if let Some(idx) = cut {
                 let whole = pieces[idx];
-                let object =
-                    new_piece(&mut self.addresses, &mut self.stamps, granule + usize::from(edge));
+                let ways = self.memories[whole.object.index()].ways;
+                let object = new_piece(&mut self.memories, granule + usize::from(edge), ways);
                 pieces[idx].end = edge;
                 pieces.push(Piece { start: edge, end: whole.end, object });
                 is_cut = true;
@@ -197,7 +240,7 @@ impl Watch {
             let starts = pieces.iter().map(|piece| piece.start).filter(|&start| start > at);
             let end = starts.min().unwrap_or(to).min(to);
             let address = granule + usize::from(at);
-            let object = new_piece(&mut self.addresses, &mut self.stamps, address);
+            let object = new_piece(&mut self.memories, address, 0);
             pieces.push(Piece { start: at, end, object });
             at = end;
         }
@@ -209,8 +252,7 @@ fn slot(address: usize) -> usize {
     (address ^ (address >> 10)) / 4 % N_CACHED
 }
 
-fn new_piece(addresses: &mut Vec<usize>, stamps: &mut Vec<u64>, address: usize) -> ObjectId {
-    addresses.push(address);
-    stamps.push(0);
-    ObjectId::new(addresses.len() - 1)
+fn new_piece(memories: &mut Vec<Memory>, address: usize, ways: u8) -> ObjectId {
+    memories.push(Memory { address, stamp: 0, ways });
+    ObjectId::new(memories.len() - 1)
 }

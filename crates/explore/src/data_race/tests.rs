@@ -16,7 +16,7 @@ fn object(index: usize) -> ObjectId {
 fn taken(thread: usize, operation: Operation, accesses: &str) -> Taken {
     // In capitals, it is a part of an atomic block.
     let access = |how: char| PlainAccess {
-        in_block: how.is_uppercase(),
+        is_atomic: how.is_uppercase(),
         ..PlainAccess::new(object(0), how.eq_ignore_ascii_case(&'w'))
     };
     let (own, newborn) = accesses.split_once('/').unwrap_or((accesses, ""));
@@ -61,10 +61,16 @@ fn check(steps: &[Taken], expect: Expect) {
     expect.assert_eq(&shown.join("; "));
 }
 
+/// Takes a step that accesses memory 0 by its operation.
+fn atomic(races: &mut DataRaces, thread_idx: usize, operation: O, write: bool) -> Option<DataRace> {
+    let decision = Decision::of(ThreadId::new(thread_idx));
+    let access = PlainAccess { object: object(0), write, is_atomic: true };
+    races.step(decision, operation, Effect::Done, Some(access), [&[], &[]])
+}
+
 /// Takes a step that adds to the counter at memory 0.
 fn add(races: &mut DataRaces, thread_idx: usize, operation: O) -> Option<DataRace> {
-    let decision = Decision::of(ThreadId::new(thread_idx));
-    races.step(decision, operation, Effect::Done, Some(object(0)), [&[], &[]])
+    atomic(races, thread_idx, operation, true)
 }
 
 /// Takes a step with an access to memory 0.
@@ -86,6 +92,45 @@ fn additions_race_with_plain_accesses_and_not_with_each_other() {
         races.truncate(2);
         assert!(!plain(&mut races, 1, O::Load(x), write), "both are known");
         assert!(add(&mut races, 0, O::Add(x)).is_some(), "the access is not known");
+    }
+}
+
+#[test]
+fn operations_race_with_plain_accesses_and_not_with_each_other() {
+    let (x, other) = (object(7), object(8));
+    for (operation, writes) in [(O::Load(x), false), (O::Store(x), true)] {
+        for write in [false, true] {
+            let mut races = DataRaces::new();
+            assert_eq!(atomic(&mut races, 0, operation, writes), None);
+            assert_eq!(atomic(&mut races, 1, O::Store(x), true), None);
+            assert_eq!(atomic(&mut races, 0, O::Load(x), false), None);
+            races.truncate(1);
+            assert_eq!(plain(&mut races, 1, O::Load(other), write), write || writes);
+            // The other way round.
+            let mut races = DataRaces::new();
+            assert!(!plain(&mut races, 1, O::Load(other), write));
+            assert_eq!(atomic(&mut races, 0, operation, writes).is_some(), write || writes);
+        }
+    }
+}
+
+/// What the operation has released does not cover what follows it in the same step.
+#[test]
+fn an_operation_covers_itself_and_nothing_after_it() {
+    let x = object(7);
+    let write = [PlainAccess::new(object(1), true)];
+    let step = |races: &mut DataRaces, thread_idx: usize, operation: O| {
+        let decision = Decision::of(ThreadId::new(thread_idx));
+        let access = PlainAccess { object: object(0), write: true, is_atomic: true };
+        races.step(decision, operation, Effect::Done, Some(access), [&write, &[]])
+    };
+    for operation in [O::Store(x), O::Add(x), O::ReadModifyWrite(x)] {
+        let mut races = DataRaces::new();
+        assert_eq!(step(&mut races, 0, operation), None);
+        assert!(step(&mut races, 1, O::ReadModifyWrite(x)).is_some(), "{operation:?}");
+        let mut races = DataRaces::new();
+        assert_eq!(atomic(&mut races, 0, operation, true), None);
+        assert!(!plain(&mut races, 1, O::Load(x), true), "{operation:?}");
     }
 }
 
@@ -331,7 +376,7 @@ impl Random {
 
     fn accesses(&mut self, n: usize) -> Vec<PlainAccess> {
         let access = |_| PlainAccess {
-            in_block: self.below(4) == 0,
+            is_atomic: self.below(4) == 0,
             ..PlainAccess::new(object(self.below(3)), self.below(3) == 0)
         };
         (0..n).map(access).collect()
@@ -471,7 +516,7 @@ fn all_races(steps: &[Taken]) -> Vec<(usize, PlainAccess, usize, PlainAccess)> {
             let ordered = pasts[2 * later] >> (2 * earlier + 1) & 1 == 1;
             for (&a, &b) in first.3[0].iter().flat_map(|a| second.3[0].iter().map(move |b| (a, b)))
             {
-                let are_blocks = a.in_block && b.in_block;
+                let are_blocks = a.is_atomic && b.is_atomic;
                 if !ordered && !are_blocks && a.object == b.object && (a.write || b.write) {
                     races.push((earlier, a, later, b));
                 }

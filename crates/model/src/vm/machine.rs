@@ -505,8 +505,8 @@ impl Machine {
     fn note_access(&mut self, piece: u32, write: bool) {
         let object = ObjectId::new(piece as usize);
         let (thread, pc) = self.here;
-        let in_block = self.control(thread, control::ATOMIC) > 0;
-        self.accesses.push(PlainAccess { object, write, in_block });
+        let is_atomic = self.control(thread, control::ATOMIC) > 0;
+        self.accesses.push(PlainAccess { object, write, is_atomic });
         if self.looked_at == Some(object) {
             self.seen.push(Seen { write, stack: self.calls(thread, pc) });
         }

@@ -656,6 +656,25 @@ fn what_can_be_repeated_is_not_refused() {
     }
 }
 
+/// Operations do not race with each other, but with plain accesses.
+#[test]
+fn plain_accesses_race_with_operations() {
+    let explore = |defines: &[&str]| Program::build("mixed", defines).explore(&json!({}));
+    for how in ["-DSTORED", "-DLOADED", "-DADDED"] {
+        for plain in ["-DREAD", "-DWRITTEN", "-DFREED"] {
+            explore(&[how, plain, "-DJOINED"]).holds(1);
+            let answer = explore(&[how, plain]);
+            if (how, plain) == ("-DLOADED", "-DREAD") {
+                answer.holds(1);
+                continue;
+            }
+            let Some(Verdict::Violated(found)) = &answer.verdict else { panic!("{how} {plain}") };
+            let is_told = matches!(found.violation.kind.name(), "race" | "memory");
+            assert!(is_told, "{how} {plain}: {}", found.violation.message);
+        }
+    }
+}
+
 /// It is the same in every execution, wherever it is.
 #[test]
 fn memory_that_is_mapped_is_put_back() {

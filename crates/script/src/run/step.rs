@@ -72,7 +72,6 @@ impl Machine {
                     added: new.wrapping_sub(old),
                     highest: i64::MAX,
                     tests,
-                    memory: None,
                 });
                 self.set_result(*to, result);
             }
