@@ -5,7 +5,6 @@ use super::code::{
 };
 use super::names::Names;
 use super::next::Pending;
-use super::run::SAVED;
 use super::spin::Spins;
 use crate::{Compare, Pointer, Type, evaluate};
 use mazurka_core::{ObjectId, PlainAccess, Violation, ViolationKind};
@@ -508,24 +507,9 @@ impl Machine {
         let is_atomic = self.control(thread, control::ATOMIC) > 0;
         self.accesses.push(PlainAccess { object, write, is_atomic });
         if self.looked_at == Some(object) {
-            self.seen.push(Seen { write, stack: self.calls(thread, pc) });
+            let stack = self.calls(thread, pc).map(|call| call.at()).collect();
+            self.seen.push(Seen { write, stack });
         }
-    }
-
-    /// The instruction that a thread is at, and the calls that led to it, the last one first.
-    #[cold]
-    pub(super) fn calls(&self, thread: usize, pc: Pc) -> Vec<Pc> {
-        let mut calls = vec![pc];
-        let mut base = self.control(thread, control::BASE) as usize;
-        while base > 0 {
-            let back = self.control(thread, base - SAVED) as Pc;
-            if back == HALT {
-                break;
-            }
-            calls.push(back - 1);
-            base = self.control(thread, base - SAVED + 1) as usize;
-        }
-        calls
     }
 
     /// Notes that a thread has come to an operation on something that others may end: two such notes

@@ -171,7 +171,7 @@ impl Vm {
     /// The innermost call of a routine: that of a thread, or of the first one that has one.
     fn call_of(&self, thread: Option<&Expr>, routine: RoutineId) -> Option<Call> {
         let is_it = |call: &Call| self.code.origins[call.pc as usize].1 == routine.0;
-        let find = |thread: usize| self.machine.calls(thread).find(is_it);
+        let find = |thread: usize| self.machine.calls(thread, self.machine.pc(thread)).find(is_it);
         match thread {
             Some(thread) => {
                 let thread = self.value_of(thread) as usize;

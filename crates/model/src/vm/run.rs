@@ -32,6 +32,13 @@ pub(super) struct Call {
     pub(super) is_innermost: bool,
 }
 
+impl Call {
+    /// The instruction that it is at: the next one, or the call that has not returned.
+    pub(super) fn at(&self) -> Pc {
+        if self.is_innermost { self.pc } else { self.pc - 1 }
+    }
+}
+
 impl Machine {
     /// Runs the invisible instructions from `pc` on, and leaves the thread behind them.
     pub(super) fn run(&mut self, code: &Code, thread: usize, mut pc: Pc) -> Result<(), Violation> {
@@ -559,9 +566,8 @@ impl Machine {
         back as Pc
     }
 
-    /// The calls that a thread is in, the innermost first.
-    pub(super) fn calls(&self, thread: usize) -> impl Iterator<Item = Call> {
-        let pc = self.pc(thread);
+    /// The calls that a thread is in, the innermost first, where it is at `pc`.
+    pub(super) fn calls(&self, thread: usize, pc: Pc) -> impl Iterator<Item = Call> {
         let innermost = (!matches!(pc, UNBORN | HALT | STUCK)).then(|| Call {
             thread,
             pc,
