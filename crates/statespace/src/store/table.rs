@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 
 /// How full a table gets before it grows, of 16.
-const FULL: usize = 13;
+const FULL: usize = 11;
 
 /// Slots in the beginning.
 const FIRST: usize = 1 << 12;
