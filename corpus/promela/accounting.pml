@@ -1,34 +1,39 @@
-/* Two clerks share a ledger through a server; each booking is a request and an answer. */
+/* Branches that keep accounts of their own: each pays its neighbour in a ring, or does not, and is paid by the
+ * other one. Again and again an auditor adds up what they report, and nothing may be lost. */
 #ifndef N
 #define N 2
 #endif
-mtype = { book, read, done, sum };
-chan request = [N] of { mtype, byte, byte };
-chan answer[N] = [1] of { mtype, byte };
-byte booked;
+#define START 1
+chan transfer[N] = [1] of { byte };
+chan report[N] = [1] of { byte };
 
-proctype server()
+proctype branch(byte me)
 {
-	byte total, who, what;
+	byte balance = START, amount;
 end:	do
-	:: request?book,who,what -> total = total + what; answer[who]!done,0
-	:: request?read,who,_ -> answer[who]!sum,total
+	:: if
+	   :: balance > 0 -> amount = 1
+	   :: amount = 0
+	   fi;
+	   balance = balance - amount;
+	   transfer[(me + 1) % N]!amount;
+	   transfer[me]?amount;
+	   balance = balance + amount;
+	   report[me]!balance
 	od
 }
 
-proctype clerk(byte me)
+proctype auditor()
 {
-	byte value;
-	request!book,me,me + 1;
-	answer[me]?done,_;
-	booked = booked + me + 1;
-	request!read,me,0;
-	answer[me]?sum,value;
-	assert(value >= me + 1 && value <= N * (N + 1) / 2)
+	byte i, part, total;
+end:	do
+	:: i < N -> report[i]?part; total = total + part; i++
+	:: i == N -> assert(total == N * START); total = 0; i = 0
+	od
 }
 
 init
 {
 	byte i;
-	atomic { run server(); for (i : 0 .. N - 1) { run clerk(i) } }
+	atomic { run auditor(); for (i : 0 .. N - 1) { run branch(i) } }
 }

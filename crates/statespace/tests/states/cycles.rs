@@ -336,8 +336,8 @@ fn every_search_agrees_with_the_whole_product() {
             }
         }
     }
-    // What is violated, and what holds by fairness alone, is up to the programs and their properties.
-    assert_eq!((n_violated, n_fair), (0, 0), "{n_reduced:?}");
+    assert!(n_violated > 1000, "{n_violated} were violated");
+    assert!(n_fair > 20, "{n_fair} hold by fairness alone");
     // Off line no automaton is known, and only the nodes of the product count: there a reduction tells least.
     assert!(n_reduced.len() == 8 && n_reduced.values().all(|it| *it > 50), "{n_reduced:?}");
 }

@@ -101,11 +101,12 @@ fn every_search_says_what_the_full_one_says() {
         }
         n_fair += usize::from(verdicts.first() == Some(&true) && verdicts.contains(&false));
     }
-    // What is checked, what is violated and what holds by fairness alone is up to the models.
-    assert_eq!((n_checked, n_violated, n_fair), (0, 0, 0), "{n_reduced} reduced");
-    // One search in ten of those that go to the end: half of them have no reduction, and small models none to
-    // speak of.
-    assert!(10 * n_reduced > n_checked - n_violated, "{n_reduced} reduced");
+    // Some models are too large here, and break off before all of their 24 searches are made.
+    assert!(n_checked > 5_000, "{n_checked}");
+    // A third of the searches have no reduction, and those that find a violation stop there.
+    assert!(n_violated > 1000 && n_reduced > 500, "{n_violated} violated, {n_reduced} reduced");
+    // Few of these models go on for ever, and only then fairness matters; `cycles.rs` has many that do.
+    assert!(n_fair > 0, "{n_fair} hold by fairness alone");
 }
 
 /// A full search. What goes wrong in a step is left alone.
