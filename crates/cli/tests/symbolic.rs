@@ -114,9 +114,11 @@ int main(void) { return f(3); }
 }
 
 #[test]
-fn a_limit_stops_it_with_what_is_known() {
-    let said = check(COUNTER, "bmc", &["-DLOCKED", "--time-limit", "0"]).ends_with(3);
-    said.prints(&["time limit"]);
+fn a_limit_stops_every_engine() {
+    for engine in ENGINES {
+        let said = check(COUNTER, engine, &["-DLOCKED", "--memory-limit", "1M"]).ends_with(3);
+        said.prints(&["memory limit"]);
+    }
 }
 
 #[test]

@@ -38,7 +38,15 @@ impl Encoding {
         };
         vm.reset();
         let mut follower = Follower::new(self, vm);
-        let is_whole = (0..n_steps).all(|frame| follower.follow(&simulation, frame));
+        // A step in which something else goes wrong does nothing to others: they do the same without it.
+        let is_wrong = |frame: usize| {
+            let bads = self.circuit.bads.iter().zip(&self.meanings);
+            let mut faults = bads.filter(|(_, it)| matches!(it, Meaning::Violation(_)));
+            faults.any(|(bad, _)| simulation.value(frame, bad.lit))
+        };
+        let is_last = |frame: usize| frame + 1 == simulation.n_frames();
+        let mut frames = (0..n_steps).filter(|&frame| is_last(frame) || !is_wrong(frame));
+        let is_whole = frames.all(|frame| follower.follow(&simulation, frame));
         if n_steps < simulation.n_frames() {
             follower.begin_all();
         }
