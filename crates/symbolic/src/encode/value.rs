@@ -4,11 +4,22 @@ use super::Encoder;
 use super::graph::ContextId;
 use super::state::State;
 use crate::Word;
-use mazurka_model::{Base, Expr, Pointer, Type};
+use mazurka_model::{Base, Expr, Pointer};
 
 impl Encoder<'_> {
     /// The value of an expression in the context that is being encoded.
     pub(super) fn eval(&mut self, state: &State, value: &Expr) -> Word {
+        let is_float = match value {
+            Expr::Unary(_, operand)
+            | Expr::Binary(_, operand, _)
+            | Expr::Compare(_, operand, _) => operand.ty().is_float(),
+            Expr::Convert(to, operand) => to.is_float() || operand.ty().is_float(),
+            _ => false,
+        };
+        if is_float {
+            self.refuse("arithmetic on floating-point numbers", self.span);
+            return Word::constant(value.ty().bits() as usize, 0);
+        }
         match value {
             Expr::Const { ty, bits } => Word::constant(ty.bits() as usize, *bits),
             Expr::Register { register, .. } => {
@@ -23,19 +34,16 @@ impl Encoder<'_> {
                 }
             }
             Expr::Unary(op, operand) => {
-                self.refuse_floats(operand.ty());
                 let operand = self.eval(state, operand);
                 self.circuit.aig.unary(*op, &operand)
             }
             Expr::Binary(op, left, right) => {
                 let (ty, shift) = (left.ty(), right.ty());
-                self.refuse_floats(ty);
                 let (left, right) = (self.eval(state, left), self.eval(state, right));
                 self.circuit.aig.binary(*op, ty, &left, &right, shift)
             }
             Expr::Compare(op, left, right) => {
                 let ty = left.ty();
-                self.refuse_floats(ty);
                 let (left, right) = (self.eval(state, left), self.eval(state, right));
                 self.circuit.aig.compare(*op, ty, &left, &right).into()
             }
@@ -46,8 +54,6 @@ impl Encoder<'_> {
             }
             Expr::Convert(to, operand) => {
                 let from = operand.ty();
-                self.refuse_floats(from);
-                self.refuse_floats(*to);
                 let operand = self.eval(state, operand);
                 self.circuit.aig.convert(*to, from, &operand)
             }
@@ -120,11 +126,5 @@ impl Encoder<'_> {
     fn offset(&mut self, pointer: &Word, bytes: &Word) -> Word {
         let low = self.circuit.aig.add(&pointer.truncate(32), &bytes.truncate(32));
         low.concat(&pointer.slice(32, 32))
-    }
-
-    fn refuse_floats(&mut self, ty: Type) {
-        if ty.is_float() {
-            self.refuse("arithmetic on floating-point numbers", self.span);
-        }
     }
 }
