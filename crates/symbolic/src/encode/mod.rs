@@ -21,8 +21,13 @@
 mod constants;
 mod graph;
 mod interference;
+mod meaning;
 mod memory;
 mod operate;
+mod options;
+mod parts;
+mod plan;
+mod properties;
 mod state;
 mod station;
 mod value;
@@ -33,248 +38,20 @@ use graph::{ContextId, ENDED, Known, STUCK, StopKind, Thread, UNBORN};
 use interference::undisturbed;
 pub(crate) use interference::{Byte, Touches};
 use mazurka_model::analysis::{Abstract, PointsTo};
-use mazurka_model::{
-    Access, Action, LocationId, Program, RegisterId, RoutineId, Span, ViolationKind,
-};
+use mazurka_model::{Access, Action, LocationId, Program, RegisterId, RoutineId, Span};
+pub use meaning::{Fault, Limit, Meaning, Refusal};
 use memory::{Blocks, Object, ObjectId, Site};
 pub(crate) use memory::{Cell, Touch, TouchKind};
 use operate::Effects;
 pub(crate) use operate::Gate;
+pub use options::{Bounds, Encode};
+pub use parts::Encoding;
+pub(crate) use parts::{Choice, Lock, Pass, StopPart, ThreadPart};
+use plan::{Constants, Learnt, Merging, Plan};
 use state::{State, VarId, Variables};
 use station::{Facts, StationId, Stations};
 use std::collections::{BTreeMap, BTreeSet};
 use walk::Pace;
-
-/// How a program is to be made a circuit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Encode {
-    /// Whether a data race is a violation.
-    pub races: bool,
-    /// Whether the machine takes plain accesses for steps, for the schedules that it is given.
-    pub plain_steps: bool,
-    /// Whether it is a violation if nobody can move and somebody waits.
-    pub deadlock: bool,
-    /// What there is at most of what a circuit has a fixed number of.
-    pub bounds: Bounds,
-}
-
-impl Default for Encode {
-    fn default() -> Self {
-        Self { races: true, plain_steps: false, deadlock: true, bounds: Bounds::default() }
-    }
-}
-
-/// What there is at most of what a circuit has a fixed number of. A program that needs more is no
-/// error: it is reported when a bound is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// How many calls of itself a function may be in; if that is 0, one that calls itself is refused.
-    pub recursion: u32,
-    /// How many threads a thread may start.
-    pub threads: u32,
-    /// How many blocks one place may allocate, where that is in a loop.
-    pub blocks: u32,
-    /// How many bytes a block has whose size is not known before the program runs.
-    pub block_bytes: u32,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { recursion: 0, threads: 1, blocks: 1, block_bytes: 32 }
-    }
-}
-
-impl Bounds {
-    /// Threads have numbers of a byte in locks, and 24 of them fit into a reader-writer lock.
-    const MAX_THREADS: usize = 30;
-    /// Where a thread can be in all, and what a circuit may consist of: more would take too long.
-    const MAX_POINTS: usize = 200_000;
-    const MAX_NODES: usize = 5_000_000;
-
-    fn n_children(&self, _thread: &Thread) -> u32 {
-        self.threads.min(30)
-    }
-}
-
-/// Something in a program that a circuit has not got.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} is nothing that a circuit has; `--engine vm` takes it")]
-pub struct Refusal {
-    /// What it is.
-    pub what: String,
-    /// Where it stands in the source.
-    pub span: Span,
-}
-
-impl Refusal {
-    fn new(what: &str, span: Span) -> Self {
-        Self { what: what.to_owned(), span }
-    }
-}
-
-/// What a bad state of the circuit is to the program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Meaning {
-    /// Something goes wrong in the step that is taken.
-    Violation(Fault),
-    /// Nobody can move, and somebody waits.
-    Deadlock,
-    /// Two threads are about to make accesses that conflict, at least one of them plain.
-    Race,
-    /// A bound is reached: nothing is wrong, and nothing is known of what comes then.
-    Bound(Limit),
-}
-
-/// What goes wrong, and where.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
-    /// Which property this is, by its name.
-    pub kind: &'static str,
-    /// What is wrong.
-    pub message: String,
-    /// The line and the column of the source, and the file.
-    at: (u32, u32, u32),
-}
-
-impl Fault {
-    fn new(kind: ViolationKind, message: &str) -> Self {
-        Self { kind: kind.name(), message: message.to_owned(), at: (0, 0, 0) }
-    }
-}
-
-/// A bound that a program reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// A function is in too many calls of itself.
-    Recursion(RoutineId, Span),
-    /// More threads than these are started.
-    Threads(u32, Span),
-    /// More blocks than these are allocated.
-    Blocks(u32, Span),
-    /// A block is to have more bytes than these.
-    BlockBytes(u32, Span),
-}
-
-impl Limit {
-    fn key(&self) -> (u8, u32, u32, u32) {
-        let (kind, span) = match self {
-            Self::Recursion(_, span) => (0, span),
-            Self::Threads(_, span) => (1, span),
-            Self::Blocks(_, span) => (2, span),
-            Self::BlockBytes(_, span) => (3, span),
-        };
-        (kind, span.file.0, span.line, span.column)
-    }
-}
-
-impl PartialOrd for Limit {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Limit {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl std::fmt::Display for Limit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Recursion(..) => write!(f, "a function calls itself more often than the bound"),
-            Self::Threads(n, _) => write!(f, "a thread starts more than {n} others"),
-            Self::Blocks(n, _) => write!(f, "more than {n} blocks are allocated in one place"),
-            Self::BlockBytes(n, _) => write!(f, "a block has more than {n} bytes"),
-        }
-    }
-}
-
-/// Which alternative of a step of the machine a step of the circuit is.
-#[derive(Clone, Debug)]
-pub(crate) enum Choice {
-    /// There is one.
-    None,
-    /// The one of this number.
-    Number(Word),
-    /// The thread that is woken, of those that sleep.
-    Woken { sleepers: Vec<Lit>, woken: Vec<Lit> },
-    /// There is one, and these threads may be started by it.
-    Started(Vec<(Lit, usize)>),
-}
-
-/// A program as a circuit, and what its parts mean.
-#[derive(Debug)]
-pub struct Encoding {
-    /// The circuit. Its bad states are those of [`meanings`](Self::meanings).
-    pub circuit: Circuit,
-    /// What each bad state means.
-    pub meanings: Vec<Meaning>,
-    pub(crate) threads: Vec<ThreadPart>,
-    /// What each thread touches, station by station, and where it may go on.
-    pub(crate) touches: Vec<Touches>,
-    /// The mutexes that are known by where they are.
-    pub(crate) locks: Vec<Lock>,
-}
-
-/// A mutex that is known by where it is.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    /// The number of the thread that has it, from 1.
-    pub(crate) owner: Word,
-}
-
-/// What is known of a thread in each frame.
-#[derive(Debug)]
-pub(crate) struct ThreadPart {
-    /// Whether it takes the step of the frame.
-    pub(crate) executes: Lit,
-    /// Whether it could.
-    pub(crate) is_enabled: Lit,
-    /// Where it can stand.
-    pub(crate) stops: Vec<StopPart>,
-}
-
-/// What is known of a thread at a stop.
-#[derive(Debug)]
-pub(crate) struct StopPart {
-    /// Whether it stands there.
-    pub(crate) is_here: Lit,
-    pub(crate) gate: Gate,
-    /// The stops that the step goes past, in this order.
-    pub(crate) passes: Vec<Pass>,
-    /// What its step touches, up to the first of these.
-    pub(crate) touches: Vec<Touch>,
-    /// The stops that the step may lead to.
-    pub(crate) next: Vec<usize>,
-    /// What it does to mutexes and threads.
-    pub(crate) effects: Effects,
-    /// Whether nobody else moves while it is there.
-    pub(crate) is_alone: bool,
-}
-
-/// A stop that a step may go past, since nobody could disturb it.
-#[derive(Debug)]
-pub(crate) struct Pass {
-    /// When it does.
-    pub(crate) taken: Lit,
-    pub(crate) gate: Gate,
-}
-
-impl StopPart {
-    /// Nobody ever comes there.
-    fn nowhere() -> Self {
-        Self {
-            is_here: Lit::FALSE,
-            gate: Gate { is_open: Lit::FALSE, ..Gate::OPEN },
-            passes: Vec::new(),
-            touches: Vec::new(),
-            next: Vec::new(),
-            effects: Effects::default(),
-            is_alone: false,
-        }
-    }
-}
 
 /// Makes a program a circuit, or tells all in it that a circuit has not got.
 ///
@@ -326,89 +103,6 @@ pub fn encode(
         plan = encoder.plan.with(learnt);
     }
 }
-
-/// What is known of a circuit before it is made, from having made it before.
-struct Plan {
-    /// How many bytes the blocks of a place have.
-    sizes: BTreeMap<Site, u32>,
-    /// For each variable, the bits that never change.
-    constants: Option<Constants>,
-    /// For each variable, the thread that alone changes it.
-    owners: BTreeMap<VarId, usize>,
-    /// How many bits the program counter of each thread has.
-    pc_bits: Vec<usize>,
-    /// Which stops are passed, if any are.
-    merging: Option<Merging>,
-    /// What was believed and was wrong: bits that do change, and variables that others change, too.
-    refuted: (BTreeSet<(VarId, usize)>, BTreeSet<VarId>),
-}
-
-/// What is known once every stop was one, for a circuit in which some are passed.
-struct Merging {
-    stations: Stations,
-    locks: Vec<(ObjectId, usize)>,
-    touches: Vec<Touches>,
-    /// The stations at which nobody stops who could as well go on.
-    passable: BTreeSet<StepId>,
-}
-
-impl Plan {
-    /// Nothing is known.
-    fn new(threads: &[Thread]) -> Self {
-        const FIRST_BITS: usize = 12;
-        Self {
-            sizes: BTreeMap::new(),
-            constants: None,
-            owners: BTreeMap::new(),
-            pc_bits: vec![FIRST_BITS; threads.len()],
-            merging: None,
-            refuted: Default::default(),
-        }
-    }
-
-    /// What is known after a circuit that was made according to this.
-    fn with(self, learnt: Learnt) -> Self {
-        let mut constants = learnt.constants;
-        let (bits, variables) = &self.refuted;
-        for &(variable, bit) in bits {
-            constants[variable][bit] = None;
-        }
-        // Who had a variable for itself keeps it when nobody is left to change it.
-        let mut owners = self.owners;
-        owners.extend(learnt.owners);
-        owners.retain(|variable, _| !variables.contains(variable));
-        Self { constants: Some(constants), owners, pc_bits: learnt.pc_bits, ..self }
-    }
-
-    /// The same without what is not so. What follows from it is found again.
-    fn without(self, learnt: Learnt) -> Self {
-        let mut refuted = self.refuted;
-        refuted.0.extend(learnt.changing);
-        refuted.1.extend(learnt.disowned);
-        let (sizes, pc_bits) = (self.sizes, self.pc_bits);
-        Self { sizes, pc_bits, refuted, constants: None, owners: BTreeMap::new(), merging: None }
-    }
-}
-
-/// What is known of a circuit once it is made.
-struct Learnt {
-    constants: Constants,
-    owners: BTreeMap<VarId, usize>,
-    pc_bits: Vec<usize>,
-    /// The bits that change, and were believed not to.
-    changing: Vec<(VarId, usize)>,
-    /// The variables that others change, too, and were believed to have an owner.
-    disowned: Vec<VarId>,
-}
-
-impl Learnt {
-    fn refutes_plan(&self) -> bool {
-        !self.changing.is_empty() || !self.disowned.is_empty()
-    }
-}
-
-/// For each variable, those of its bits that never change.
-type Constants = Vec<Vec<Option<bool>>>;
 
 /// A thread at one of its stations.
 type StepId = (usize, StationId);
@@ -1116,93 +810,6 @@ impl<'a> Encoder<'a> {
         schedule.constrain(&mut encoding);
         encoding.circuit.validate();
         encoding
-    }
-
-    /// Nobody can move, and somebody waits who is not excused.
-    fn deadlock(&mut self) -> Lit {
-        let mut waits = Vec::new();
-        let mut moves = Vec::new();
-        for number in 0..self.threads.len() {
-            let is_out: Vec<Lit> =
-                [UNBORN, ENDED, STUCK].map(|stop| self.parts[number].stops[stop].is_here).to_vec();
-            waits.push(!self.circuit.aig.any(is_out));
-            moves.push(self.parts[number].is_enabled);
-        }
-        let excused = self.variables.word(self.excused).bits()[0];
-        let n_excused = self.variables.word(self.n_excused).clone();
-        let aig = &mut self.circuit.aig;
-        let is_excused = aig.is_nonzero(&n_excused);
-        let (waits, moves) = (aig.any(waits), aig.any(moves));
-        aig.all([waits, !moves, !excused, !is_excused])
-    }
-
-    /// Two threads are about to access the same bytes, both plainly, and not both to read.
-    fn races(&mut self) -> Vec<Lit> {
-        let now: Vec<_> = (0..self.threads.len()).map(|it| self.plain_now(it)).collect();
-        let mut races = Vec::new();
-        for (first, of_first) in now.iter().enumerate() {
-            for of_second in &now[first + 1..] {
-                for (byte, [reads, writes]) in of_first {
-                    let Some([other_reads, other_writes]) = of_second.get(byte) else { continue };
-                    let aig = &mut self.circuit.aig;
-                    let other = aig.or(*other_reads, *other_writes);
-                    let both = aig.and(*writes, other);
-                    let one = aig.and(*reads, *other_writes);
-                    races.push(aig.or(both, one));
-                }
-            }
-        }
-        races.sort_unstable();
-        races.dedup();
-        races
-    }
-
-    /// For each byte, whether a thread is about to read it plainly, and whether to write it.
-    fn plain_now(&mut self, thread: usize) -> BTreeMap<(ObjectId, usize), [Lit; 2]> {
-        let mut now: BTreeMap<(ObjectId, usize), [Vec<Lit>; 2]> = BTreeMap::new();
-        let program = self.known.program;
-        let threads = self.threads;
-        let it = &threads[thread];
-        for station in 0..self.stations.count(thread) {
-            let stop = self.stations.get(thread, station).stop;
-            let StopKind::Edge { point, edge, .. } = it.stops[stop].kind else { continue };
-            let is_plain = match &it.edges(program, point)[edge].action {
-                Action::Load { access, .. } | Action::Store { access, .. } => {
-                    *access == Access::Plain
-                }
-                Action::Copy { .. } | Action::Fill { .. } => true,
-                _ => false,
-            };
-            if !is_plain {
-                continue;
-            }
-            let part = &self.parts[thread].stops[station];
-            let (is_here, touches) = (part.is_here, part.touches.clone());
-            for touch in touches.into_iter().filter(|touch| touch.kind != TouchKind::Frame) {
-                let when = self.circuit.aig.and(is_here, touch.when);
-                let Cell::Object(object) = touch.cell else { continue };
-                for byte in touch.bytes {
-                    let entry = now.entry((object, byte)).or_default();
-                    entry[usize::from(touch.is_write)].push(when);
-                }
-            }
-        }
-        let aig = &mut self.circuit.aig;
-        now.into_iter().map(|(byte, lits)| (byte, lits.map(|lits| aig.any(lits)))).collect()
-    }
-}
-
-impl Meaning {
-    /// What people call it.
-    fn name(&self) -> String {
-        match self {
-            Self::Violation(fault) => {
-                format!("{} {}:{} {}", fault.kind, fault.at.1, fault.at.2, fault.message)
-            }
-            Self::Deadlock => "deadlock".to_owned(),
-            Self::Race => "race".to_owned(),
-            Self::Bound(limit) => format!("bound: {limit}"),
-        }
     }
 }
 
