@@ -149,16 +149,14 @@ fn encode(is_error: bool, races: bool, deadlock: bool, solving: &Solving) -> Enc
 fn verdict(program: &Program, question: &Question, reply: &Reply) -> Result<Verdict, Failure> {
     Ok(match &reply.finding {
         Finding::Unsafe(witness) => {
-            let machine = || {
-                let races = match question.encode.plain_steps {
-                    true => Races::Allow,
-                    false => Races::Error,
-                };
-                Vm::new(program.clone(), races)
-                    .map_err(|errors| Failure::input(format!("the machine runs no {errors:?}")))
+            let races = match question.encode.plain_steps {
+                true => Races::Allow,
+                false => Races::Error,
             };
-            let lifted = reply.encoding.lift(witness, &mut machine()?).map_err(differs)?;
-            let mut vm = machine()?;
+            let vm = Vm::new(program.clone(), races)
+                .map_err(|errors| Failure::input(format!("the machine runs no {errors:?}")))?;
+            let (lifted, mut vm) =
+                reply.encoding.lift_by(witness, || vm.clone()).map_err(differs)?;
             Verdict::Violated(Box::new(shown(&mut vm, &lifted.schedule)?))
         }
         Finding::Unknown(_, why) => Verdict::Inconclusive(why.clone()),

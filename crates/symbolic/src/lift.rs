@@ -52,6 +52,22 @@ impl Encoding {
         }
         Ok(Lifted { schedule: follower.schedule, meaning, is_whole })
     }
+
+    /// The same with a machine that holds whoever spins, as searches have it, if that can take every step;
+    /// else with one that holds nobody. Tells which it was, too.
+    pub fn lift_by(
+        &self,
+        witness: &Witness,
+        machine: impl Fn() -> Vm,
+    ) -> Result<(Lifted, Vm), WitnessError> {
+        let mut holding = machine().holding_spins();
+        let lifted = self.lift(witness, &mut holding)?;
+        if lifted.is_whole {
+            return Ok((lifted, holding));
+        }
+        let mut vm = machine();
+        Ok((self.lift(witness, &mut vm)?, vm))
+    }
 }
 
 struct Follower<'a> {

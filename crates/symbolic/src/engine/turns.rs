@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn a_proof_that_needs_no_order_costs_little_more_than_without_one() {
-        let (spent, by) = race([&|depth| 50 * depth as u64, &|_| 400], 60);
-        assert_eq!((spent, by), ([FIRST, 60 * 400], PLAIN));
+        let (spent, by) = race([&|depth| 50 * depth as u64, &|_| 300], 60);
+        assert_eq!((spent, by), ([FIRST, 60 * 300], PLAIN));
     }
 
     #[test]

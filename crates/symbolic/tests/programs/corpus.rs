@@ -50,9 +50,9 @@ fn cases_of(file: &Path) -> Vec<Case> {
 /// What the machine makes of a witness: `violated` and the kind.
 fn replayed(case: &Case, encoding: &Encoding, witness: &mazurka_symbolic::Witness) -> String {
     let Case { name, program, .. } = case;
-    let machine = || Vm::new(program.clone(), Races::Error).expect("the machine runs it");
-    let lifted = encoding.lift(witness, &mut machine()).expect("a witness is one");
-    let mut vm = machine();
+    let machine = Vm::new(program.clone(), Races::Error).expect("the machine runs it");
+    let lifted = encoding.lift_by(witness, || machine.clone());
+    let (lifted, mut vm) = lifted.expect("a witness is one");
     let again = replay(&mut vm, &lifted.schedule).expect("it can be followed");
     let violation = again.violation.clone().map(|(_, violation)| violation);
     let violation = violation.or_else(|| again.deadlock(&vm));
