@@ -358,7 +358,7 @@ impl Inside {
         let mut all = Vec::with_capacity(self.nodes.len());
         for &node in &self.nodes {
             let (mut cursor, mut steps) = (Cursor::default(), Vec::new());
-            while let Some((arrow, to, _)) = product.next(node, &mut cursor) {
+            while let Some((arrow, to)) = product.next_known(node, &mut cursor) {
                 steps.extend(self.place(to).map(|place| (arrow, place)));
             }
             all.push(steps);
@@ -383,7 +383,7 @@ impl Inside {
         let mut queue = VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
             let mut cursor = Cursor::default();
-            while let Some((arrow, to, _)) = product.next(self.nodes[at], &mut cursor) {
+            while let Some((arrow, to)) = product.next_known(self.nodes[at], &mut cursor) {
                 let Some(place) = self.place(to) else { continue };
                 if is_wanted(to, Some(arrow)) {
                     let mut way = vec![(self.nodes[at].state, arrow)];

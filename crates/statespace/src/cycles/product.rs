@@ -106,6 +106,25 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
     /// The next way from a node, where it leads, and whether nobody was there before.
     #[inline]
     pub(super) fn next(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node, bool)> {
+        let (arrow, place) = self.step(from, cursor)?;
+        let (node, is_new) = self.node(arrow.to, place);
+        Some((arrow, node, is_new))
+    }
+
+    /// The next way from a node to one where somebody was before. Others are not numbered by that: a search
+    /// that looks back has still to come to them.
+    pub(super) fn next_known(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node)> {
+        loop {
+            let (arrow, place) = self.step(from, cursor)?;
+            if let Some(node) = self.known(arrow.to, place) {
+                return Some((arrow, node));
+            }
+        }
+    }
+
+    /// The next step of the program from a node, and where the automaton goes with it.
+    #[inline]
+    fn step(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, u32)> {
         while cursor.arrow == cursor.end {
             let edges = &self.automaton.states[from.place as usize].edges;
             let edge = edges.get(cursor.edge as usize)?;
@@ -119,8 +138,7 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         let place = edges[cursor.edge as usize - 1].target as u32;
         let arrow = self.graph.arrow(cursor.arrow as usize);
         cursor.arrow += 1;
-        let (node, is_new) = self.node(arrow.to, place);
-        Some((arrow, node, is_new))
+        Some((arrow, place))
     }
 
     /// The way from a node that was told last.
@@ -144,12 +162,29 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
                 (numbers[idx], is_new)
             }
             Nodes::Pairs(reader) => {
-                let seen = number_in(reader, u64::from(state) << 32 | u64::from(place));
+                let seen = number_in(reader, pair(state, place));
                 (seen.number(), matches!(seen, Seen::New(_)))
             }
         };
         (Node { number, state, place }, is_new)
     }
+
+    /// A node, if somebody was there.
+    fn known(&self, state: u32, place: u32) -> Option<Node> {
+        let number = match &self.nodes {
+            Nodes::Table { numbers, .. } => {
+                let idx = state as usize * self.automaton.states.len() + place as usize;
+                numbers.get(idx).copied().filter(|&number| number != NONE)
+            }
+            Nodes::Pairs(reader) => reader.find([pair(state, place)]),
+        };
+        number.map(|number| Node { number, state, place })
+    }
+}
+
+/// A state of the program and one of the automaton, as one number.
+fn pair(state: u32, place: u32) -> u64 {
+    u64::from(state) << 32 | u64::from(place)
 }
 
 fn number_in(reader: &mut NumbersReader<'_, 1>, pair: u64) -> Seen {

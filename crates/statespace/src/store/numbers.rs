@@ -81,13 +81,22 @@ impl<const WORDS: usize> NumbersReader<'_, WORDS> {
         self.number_with(thing, hash(thing))
     }
 
+    /// The number of a thing, if it has one.
+    pub(crate) fn find(&self, thing: [u64; WORDS]) -> Option<u32> {
+        self.find_with(thing, hash(thing))
+    }
+
+    fn find_with(&self, thing: [u64; WORDS], hash: u64) -> Option<u32> {
+        self.index.find(hash, |number| self.numbers.get(number) == thing)
+    }
+
     /// The number of a thing whose hash is known.
     pub(crate) fn number_with(&mut self, thing: [u64; WORDS], hash: u64) -> Result<Seen, Full> {
-        let (numbers, spare) = (self.numbers, &mut self.spare);
         // Most are there.
-        if let Some(number) = self.index.find(hash, |number| numbers.get(number) == thing) {
+        if let Some(number) = self.find_with(thing, hash) {
             return Ok(Seen::Old(Some(number)));
         }
+        let (numbers, spare) = (self.numbers, &mut self.spare);
         let mut offered = None;
         let found = self.index.find_or_insert(
             hash,

@@ -342,6 +342,39 @@ fn every_search_agrees_with_the_whole_product() {
     assert!(n_reduced.len() == 8 && n_reduced.values().all(|it| *it > 50), "{n_reduced:?}");
 }
 
+/// A search that goes on after a violation comes to every node of the product, and tells the same.
+#[test]
+fn a_search_that_goes_on_finds_all_nodes() {
+    let mut n_violated = 0;
+    for seed in 0..600 {
+        let mut random = Random::new(31_000 + seed);
+        let table = Table::random(&mut random);
+        let Some((automaton, stuttering, _)) = random_property(&mut random) else { continue };
+        if spins_inside(&table) {
+            continue;
+        }
+        let whole = Whole::new(&table, letter);
+        let n_nodes = Product::new(&whole, &automaton).nodes.len() as u64;
+        let property = Property::new("it", &automaton, &stuttering);
+        let plain = |it: &Options| {
+            it.reduction == Reduction::None
+                && it.construction == Construction::OnTheFly
+                && it.cycle_search == CycleSearch::Components
+        };
+        for mut options in combinations().into_iter().filter(plain) {
+            options.all_violations = true;
+            // What the automaton has no use for is no node.
+            options.all_steps = false;
+            let outcome = run(&table, Cycles::Accepted(property), &options);
+            let expected = whole.accepts(&automaton, options.fairness);
+            let found = (is_violated(&outcome), outcome.statistics.states);
+            assert_eq!(found, (expected, n_nodes), "seed {seed}, {options:?}");
+            n_violated += usize::from(expected);
+        }
+    }
+    assert!(n_violated > 400, "{n_violated} were violated");
+}
+
 /// With two processes that each change one proposition, a formula that has a part for each is checked on
 /// fewer states than one that has both in one part.
 #[test]
