@@ -137,3 +137,38 @@ fn a_proof_is_written_with_its_formula() {
     let said = run(folder.path(), &["circuit", "x.c", "--proof", "x.lrat"]);
     said.refuses("`--proof` goes with `mazurka check` alone");
 }
+
+/// Once steps are joined, the second thread has more stations than its program counter had bits for.
+#[test]
+fn a_program_counter_grows_when_steps_are_joined() {
+    let text = "#include <pthread.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+int x;
+void *waits(void *arg) {
+    pthread_mutex_lock(&m);
+    while (x < 1) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+void *counts_and_waits(void *arg) {
+    pthread_mutex_lock(&n);
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    pthread_mutex_unlock(&n);
+    pthread_mutex_lock(&m);
+    while (x < 1) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, 0, waits, 0);
+    pthread_create(&two, 0, counts_and_waits, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+}
+";
+    check(text, "bmc", &[]).ends_with(1).prints(&["Violated no-deadlock"]);
+}

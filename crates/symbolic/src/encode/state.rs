@@ -23,7 +23,8 @@ struct Variable {
 }
 
 impl Variables {
-    /// A variable of `width` bits; of those, some may be known to be always the same.
+    /// A variable of `width` bits; of those, some may be known to be always the same. Nothing is known of bits
+    /// that it did not have before: program counters grow.
     pub(crate) fn add(
         &mut self,
         circuit: &mut Circuit,
@@ -32,7 +33,8 @@ impl Variables {
         init: u64,
         known: Option<&[Option<bool>]>,
     ) -> VarId {
-        let bits = (0..width).map(|bit| match known.and_then(|known| known[bit]) {
+        let known = |bit: usize| known.and_then(|known| known.get(bit).copied().flatten());
+        let bits = (0..width).map(|bit| match known(bit) {
             Some(value) => value.into(),
             None => circuit.latch(format!("{name}.{bit}"), Some(init >> bit & 1 == 1)),
         });

@@ -1,0 +1,235 @@
+//! One program, every engine: random C programs with threads are run natively, as models and as
+//! circuits, and every engine says of them what an exhaustive search of the model says.
+//!
+//! A program is made from a seed, for one kind of violation that it may have: assertions fail; locks,
+//! semaphores and condition variables wait for ever; or plain variables are written without a lock. So
+//! there is one answer, whichever violation an engine meets first.
+
+mod support;
+
+use std::fmt::Write as _;
+use support::with_file;
+
+/// How many programs are made of each kind; more by `MAZURKA_PROGRAMS=500`.
+const N_PROGRAMS: u64 = 12;
+
+/// The engines, by the arguments that choose them. The first one is the judge.
+const ENGINES: [&[&str]; 6] = [
+    &["--engine", "vm", "--reduction", "none"],
+    &["--engine", "native"],
+    &["--engine", "vm"],
+    &["--engine", "vm", "--reduction", "transactions"],
+    &["--engine", "statespace"],
+    &["--engine", "portfolio"],
+];
+
+const DECLARATIONS: &str = "\
+#include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+atomic_int a, b;
+int x, y;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+sem_t s;
+";
+
+/// What may go wrong in a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Assertion,
+    Deadlock,
+    Race,
+}
+
+impl Kind {
+    /// As `--property` has it, and as a violation is called in JSON.
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Assertion => ["assert", "assertion"],
+            Self::Deadlock => ["deadlock", "deadlock"],
+            Self::Race => ["race", "race"],
+        }
+    }
+}
+
+/// The text of a program in the making.
+struct Program {
+    kind: Kind,
+    /// The state of the generator of random numbers.
+    state: u64,
+}
+
+impl Program {
+    fn below(&mut self, n: u64) -> u64 {
+        let next = self.state.wrapping_mul(6_364_136_223_846_793_005);
+        self.state = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % n
+    }
+
+    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+
+    fn text(mut self) -> String {
+        let n_threads = 2 + self.below(2);
+        let n_statements = if n_threads == 2 { 2 + self.below(3) } else { 1 + self.below(2) };
+        let mut text = DECLARATIONS.to_owned();
+        for thread in 0..n_threads {
+            _ = writeln!(text, "void *t{thread}(void *arg) {{\n    int r = 0, q = 1;");
+            for _ in 0..n_statements {
+                _ = writeln!(text, "    {}", self.statement(0));
+            }
+            text += "    (void)arg; (void)r; (void)q;\n    return 0;\n}\n";
+        }
+        let n_posts = self.below(2);
+        _ = writeln!(
+            text,
+            "int main(void) {{\n    pthread_t t[3];\n    sem_init(&s, 0, {n_posts});"
+        );
+        for thread in 0..n_threads {
+            _ = writeln!(text, "    pthread_create(&t[{thread}], 0, t{thread}, 0);");
+        }
+        for thread in 0..n_threads {
+            _ = writeln!(text, "    pthread_join(t[{thread}], 0);");
+        }
+        if self.kind == Kind::Assertion {
+            let (sum, most) = (self.pick(&["a + b", "x + a", "x + y"]), 2 + self.below(5));
+            _ = writeln!(text, "    assert({sum} != {most});");
+        }
+        text + "    return 0;\n}\n"
+    }
+
+    fn statement(&mut self, depth: u32) -> String {
+        match (self.below(10), depth) {
+            (0, 0 | 1) => {
+                let (local, value) = (self.local(), self.below(3));
+                let [yes, no] = [self.statement(depth + 1), self.statement(depth + 1)];
+                format!("if ({local} == {value}) {{ {yes} }} else {{ {no} }}")
+            }
+            (1, 0) => format!("for (int i = 0; i < 2; i++) {{ {} }}", self.atomic()),
+            (2, _) => {
+                let update = self.update("x");
+                let local = self.local();
+                format!(
+                    "if (pthread_mutex_trylock(&m) == 0) {{ {update} pthread_mutex_unlock(&m); }} \
+                     else {local} = 2;"
+                )
+            }
+            (3..6, _) => self.special(),
+            (6 | 7, _) => self.locked(),
+            _ => self.atomic(),
+        }
+    }
+
+    /// What may go wrong.
+    fn special(&mut self) -> String {
+        let (local, value) = (self.local(), self.below(4));
+        match self.kind {
+            Kind::Assertion => format!("assert({local} != {value});"),
+            Kind::Race => {
+                let update = format!("{} += 1;", self.pick(&["x", "y"]));
+                match self.below(3) {
+                    0 => format!("if (atomic_load(&a) == {value}) {{ {update} }}"),
+                    _ => update,
+                }
+            }
+            Kind::Deadlock => self
+                .pick(&[
+                    "sem_wait(&s);",
+                    "sem_post(&s);",
+                    "pthread_mutex_lock(&m); while (x == 0) pthread_cond_wait(&c, &m); \
+                     pthread_mutex_unlock(&m);",
+                    "pthread_mutex_lock(&m); x = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);",
+                    "pthread_mutex_lock(&m); pthread_mutex_lock(&n); x++; pthread_mutex_unlock(&n); \
+                     pthread_mutex_unlock(&m);",
+                    "pthread_mutex_lock(&n); pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); \
+                     pthread_mutex_unlock(&n);",
+                ])
+                .to_owned(),
+        }
+    }
+
+    fn atomic(&mut self) -> String {
+        let (object, local, value) = (self.pick(&["a", "b"]), self.local(), self.below(3));
+        match self.below(6) {
+            0 => format!("atomic_store(&{object}, {value});"),
+            1 => format!("{local} = atomic_load(&{object});"),
+            2 => format!("{local} = atomic_fetch_add(&{object}, 1);"),
+            3 => format!("{local} = atomic_exchange(&{object}, {value});"),
+            4 => format!("{object} += {local} + 1;"),
+            _ => format!(
+                "{{ int e = {value}; {local} = atomic_compare_exchange_strong(&{object}, &e, 3); }}"
+            ),
+        }
+    }
+
+    fn locked(&mut self) -> String {
+        let (lock, variable) = [("m", "x"), ("n", "y")][self.below(2) as usize];
+        let update = self.update(variable);
+        format!("pthread_mutex_lock(&{lock}); {update} pthread_mutex_unlock(&{lock});")
+    }
+
+    fn update(&mut self, variable: &str) -> String {
+        let (local, value) = (self.local(), self.below(3));
+        match self.below(4) {
+            0 => format!("{variable} = {variable} + 1;"),
+            1 => format!("{local} = {variable};"),
+            2 => format!("{variable} = {local};"),
+            _ => format!("if ({variable} == {value}) {variable} = 2;"),
+        }
+    }
+
+    fn local(&mut self) -> &'static str {
+        self.pick(&["r", "q"])
+    }
+}
+
+/// What an engine says: `holds`, or the kind of violation.
+fn verdict(text: &str, kind: Kind, engine: &[&str]) -> String {
+    let [property, _] = kind.names();
+    let arguments = ["check", "x.c", "--property", property, "--json", "-"];
+    let said = with_file("x.c", text, &[&arguments, engine].concat());
+    let json: serde_json::Value = serde_json::from_str(&said.stdout)
+        .unwrap_or_else(|_| panic!("{engine:?}: {}{}\n{text}", said.stdout, said.stderr));
+    match json["verdict"].as_str() {
+        Some("violated") => json["violation"]["kind"].as_str().expect("it has a kind").to_owned(),
+        verdict => verdict.expect("there is one").to_owned(),
+    }
+}
+
+/// Holds every engine to the judge, on programs that may have this kind of violation.
+fn agree_on(kind: Kind) {
+    let n_programs = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
+    let n_programs = n_programs.unwrap_or(N_PROGRAMS);
+    let mut n_violated = 0;
+    for seed in 0..n_programs {
+        let text = Program { kind, state: 1000 * seed + 17 }.text();
+        let [judge, others @ ..] = ENGINES;
+        let expected = verdict(&text, kind, judge);
+        assert!(["holds", kind.names()[1]].contains(&expected.as_str()), "{expected}\n{text}");
+        for engine in others {
+            assert_eq!(verdict(&text, kind, engine), expected, "seed {seed}, {engine:?}\n{text}");
+        }
+        n_violated += u64::from(expected != "holds");
+    }
+    // Neither answer is always right.
+    let share = n_programs / 6..=n_programs - n_programs / 6;
+    assert!(share.contains(&n_violated), "{n_violated} of {n_programs} are violated");
+}
+
+#[test]
+fn engines_agree_on_assertions() {
+    agree_on(Kind::Assertion);
+}
+
+#[test]
+fn engines_agree_on_deadlocks() {
+    agree_on(Kind::Deadlock);
+}
+
+#[test]
+fn engines_agree_on_data_races() {
+    agree_on(Kind::Race);
+}
