@@ -424,6 +424,23 @@ S2: if :: !p -> goto S1 :: p -> goto accept_S0 :: p -> goto S1 fi
     }
 }
 
+/// A rendezvous is a step of who sends, and changes where the other one stands, and what it knows.
+#[test]
+fn a_rendezvous_is_seen_on_both_sides() {
+    let text = "chan r = [0] of { byte }; byte g, got;
+active proctype from() { r!1 }
+active proctype to() { byte x; r?x; there: x = 2; (x == 2) }
+active proctype other() { g = 1 }
+";
+    let global = text.replace("r?x", "r?got");
+    for (text, seen) in [(text, "to@there"), (text, "to:x == 1"), (&global, "got == 1")] {
+        for order in [format!("[] (g == 1 -> {seen})"), format!("[] ({seen} -> g == 1)")] {
+            let said = mazurka(text, &["--ltl", &order]).ends_with(1);
+            assert!(!said.stdout.contains("without reduction"), "{}", said.stdout);
+        }
+    }
+}
+
 /// Both halves of a rendezvous are steps of their processes, and neither is possible without the other.
 #[test]
 fn a_rendezvous_is_fair_to_both() {

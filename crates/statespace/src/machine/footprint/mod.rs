@@ -172,6 +172,8 @@ struct Analysis<'a> {
     has_deaths: bool,
     /// What the trace looks at when a message is sent or received.
     trace: Footprint,
+    /// The channels by which two meet so that a property may see it, see `Analysis::find_met_in_sight`.
+    met_in_sight: Vec<i64>,
     /// By number of an edge, what it uses, once that was asked for.
     edges: Vec<Option<Footprint>>,
     /// By routine and place, what a process may come to use.
@@ -234,6 +236,7 @@ impl<'a> Analysis<'a> {
             has_missed_rendezvous: false,
             has_deaths: true,
             trace: Footprint::default(),
+            met_in_sight: Vec::new(),
             edges,
             future,
         };
@@ -290,6 +293,7 @@ impl<'a> Analysis<'a> {
         }
         // What processes may start may start others.
         while routines.iter().filter(|&&routine| self.spread_future(routine)).count() > 0 {}
+        self.find_met_in_sight();
         for &routine in &routines {
             for idx in 0..self.code.routines[routine].places.len() {
                 self.tell(routine, idx);

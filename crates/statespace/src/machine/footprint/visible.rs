@@ -42,9 +42,78 @@ pub(in crate::machine) fn who_changes(
     (changes, by_others)
 }
 
+/// A channel that cannot be told. It is the number of none.
+const ANY: i64 = 0;
+
 impl Analysis<'_> {
-    /// Whether the steps that are next at a place may change what a property looks at.
+    /// Whether the steps that are next at a place may change what a property looks at, also where they are
+    /// those of two: a rendezvous is a step of who sends.
     pub(super) fn is_visible(&mut self, routine: usize, idx: usize) -> bool {
+        let begun = self.begun(routine, idx);
+        let is_met = |channel: i64| {
+            let is_same = |&other: &i64| channel == other || channel == ANY || other == ANY;
+            self.met_in_sight.iter().any(is_same)
+        };
+        let mut sends =
+            begun.iter().filter_map(|&(_, number)| match self.code.edges[number as usize].step {
+                Step::Send(message) => self.rendezvous(message),
+                _ => None,
+            });
+        sends.any(is_met) || self.has_seen(routine, &begun)
+    }
+
+    /// Finds the channels from which somebody may take what another one sends at that moment, and change what a
+    /// property looks at.
+    pub(super) fn find_met_in_sight(&mut self) {
+        for routine in self.routines.clone() {
+            for idx in 0..self.code.routines[routine].places.len() {
+                let received = self.received(routine, idx);
+                let begun = self.begun(routine, idx);
+                if !received.is_empty() && self.has_seen(routine, &begun) {
+                    self.met_in_sight.extend(received);
+                }
+            }
+        }
+    }
+
+    /// The channels from which a process at a place may take what another one sends at that moment.
+    fn received(&self, routine: usize, idx: usize) -> Vec<i64> {
+        let places = &self.code.routines[routine].places;
+        let step = |number: u32| &self.code.edges[number as usize].step;
+        let mut first: Vec<&Step> = places[idx].edges.clone().map(step).collect();
+        for step_of in places[idx].edges.clone().map(step) {
+            if let Step::Indivisible { start, .. } = step_of {
+                first.extend(places[*start as usize].edges.clone().map(step));
+            }
+        }
+        let received = first.into_iter().filter_map(|step| match step {
+            Step::Receive(message) => self.rendezvous(*message),
+            _ => None,
+        });
+        received.collect()
+    }
+
+    /// The channel of a message, if it may be one that has no room; [`ANY`] if it cannot be told.
+    fn rendezvous(&self, message: u32) -> Option<i64> {
+        let code = &*self.code;
+        let id = code.messages[message as usize].channel;
+        let known = match code.nodes[id.0 as usize] {
+            Node::Global { at, cell } if self.bit(at) == 0 => {
+                Some(cell.load(&code.globals, at as usize))
+            }
+            _ => constant(code, id),
+        };
+        let has_room = |kind: u16| code.kinds[kind as usize].capacity > 0;
+        let found = known.and_then(|number| code.channels.get(number.checked_sub(1)? as usize));
+        match found {
+            Some(&(_, kind)) => known.filter(|_| !has_room(kind)),
+            None => code.kinds.iter().any(|kind| kind.capacity == 0).then_some(ANY),
+        }
+    }
+
+    /// The edges that are next at a place, and those behind them that nobody else moves before, each with the
+    /// place that it leaves.
+    fn begun(&self, routine: usize, idx: usize) -> Vec<(u16, u32)> {
         let mut numbers: Vec<(u16, u32)> = Vec::new();
         for number in self.code.routines[routine].places[idx].edges.clone() {
             numbers.push((idx as u16, number));
@@ -55,7 +124,11 @@ impl Analysis<'_> {
                     .extend(later.into_iter().map(|number| (self.source(routine, number), number)));
             }
         }
-        numbers.into_iter().any(|(from, number)| self.is_seen(routine, from, number))
+        numbers
+    }
+
+    fn has_seen(&mut self, routine: usize, begun: &[(u16, u32)]) -> bool {
+        begun.iter().any(|&(from, number)| self.is_seen(routine, from, number))
     }
 
     fn source(&self, routine: usize, number: u32) -> u16 {
