@@ -324,6 +324,43 @@ fn formulae_are_about_locals_and_labels_of_threads() {
     }
 }
 
+/// Within an atomic block nobody looks, and behind it somebody does.
+#[test]
+fn atomic_blocks_of_c_are_seen_from_outside() {
+    let text = "#include <pthread.h>
+void __VERIFIER_atomic_begin(void);
+void __VERIFIER_atomic_end(void);
+void *work(void *p)
+{
+	int n = 0, box[2] = { 0, 0 };
+	__VERIFIER_atomic_begin();
+	n = 1;
+inside:	box[1] = 1;
+	n = 2;
+	box[1] = 2;
+	__VERIFIER_atomic_end();
+	n = 3;
+	box[1] = 3;
+	return 0;
+}
+int main(void)
+{
+	pthread_t other;
+	pthread_create(&other, 0, work, 0);
+	pthread_join(other, 0);
+}
+";
+    let check = |formula: &str| {
+        with_file("x.c", text, &["check", "x.c", "--engine", "statespace", "--ltl", formula])
+    };
+    for local in ["work:n", "work:box[1]"] {
+        check(&format!("[] ({local} != 1)")).ends_with(0);
+        check(&format!("[] ({local} != 2)")).ends_with(1);
+        check(&format!("[] ({local} != 3)")).ends_with(1);
+    }
+    check("[] !work@inside").ends_with(0);
+}
+
 /// SPIN follows what a never claim does beside the processes, and we follow SPIN's trail of it.
 #[test]
 fn a_trail_has_the_moves_of_the_claim() {

@@ -2,10 +2,12 @@
 //!
 //! What nobody else can see runs together with the step before it, and no state is between. Where a
 //! proposition is about a local or a label of a thread, the thread stops behind everything that may change the
-//! local, and at the label: it yields, which changes nothing.
+//! local, and at the label: it yields, which changes nothing. Within an atomic block nobody looks, and to yield is
+//! nothing; so it stops behind the block, too.
 
 use crate::{
-    Action, Base, Branching, Edge, Expr, Location, LocationId, Program, Query, RegisterId, Routine,
+    Action, Base, Branching, Callee, Edge, Expr, Location, LocationId, Program, Query, RegisterId,
+    Routine,
 };
 
 /// Adds the stops that the propositions need. Locations keep their numbers.
@@ -18,6 +20,8 @@ pub fn add_stops(program: &mut Program, propositions: &[Expr]) {
             }
         });
     }
+    let ends = ending_blocks(program);
+    let ends_block = |action: &Action| is_ending(&ends, action);
     for query in queries {
         match query {
             Query::At { routine, location, .. } => {
@@ -25,19 +29,44 @@ pub fn add_stops(program: &mut Program, propositions: &[Expr]) {
             }
             Query::Register { routine, register, .. } => {
                 stop_behind(&mut program.routines[routine.0 as usize], |action| {
-                    action.targets().contains(register)
+                    action.targets().contains(register) || ends_block(action)
                 });
                 stop_in_the_beginning(&mut program.routines[routine.0 as usize], *register);
             }
             Query::Frame { routine, from, .. } => {
                 stop_behind(&mut program.routines[routine.0 as usize], |action| {
-                    let mut has_it = false;
+                    let mut has_it = ends_block(action);
                     action.visit_places(&mut |place| has_it |= is_within(&place.base, &from.base));
                     has_it
                 });
             }
             _ => {}
         }
+    }
+}
+
+/// By number of a routine, whether an atomic block may end in it, or in what it calls.
+fn ending_blocks(program: &Program) -> Vec<bool> {
+    let mut ends = vec![false; program.routines.len()];
+    loop {
+        let n_before = ends.iter().filter(|it| **it).count();
+        for (idx, routine) in program.routines.iter().enumerate() {
+            let mut edges = routine.locations.iter().flat_map(|location| &location.edges);
+            ends[idx] |= edges.any(|edge| is_ending(&ends, &edge.action));
+        }
+        if ends.iter().filter(|it| **it).count() == n_before {
+            return ends;
+        }
+    }
+}
+
+/// Whether an atomic block may end in an action, by what is known of routines.
+fn is_ending(ends: &[bool], action: &Action) -> bool {
+    match action {
+        Action::AtomicEnd => true,
+        Action::Call { callee: Callee::Routine(routine), .. } => ends[routine.0 as usize],
+        Action::Call { callee: Callee::Pointer(_), .. } => ends.contains(&true),
+        _ => false,
     }
 }
 
