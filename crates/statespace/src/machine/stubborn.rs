@@ -352,11 +352,13 @@ impl Sets {
             next.avoids.channel(own, idx);
             next.avoids.channel(Kind::Look, idx);
         }
-        // A message that does not fit is in the way of others, too.
-        if !sends && !is_possible && length > 0 {
+        // A message that does not fit is in the way of those that come behind it.
+        let is_blocked = !sends && !is_possible && length > 0;
+        if is_blocked {
             next.avoids.channel(own, idx);
         }
-        if !is_possible || view.code.sorts {
+        let waits = !is_possible && (!is_blocked || message.anywhere);
+        if waits || view.code.sorts {
             next.avoids.channel(other, idx);
         }
     }
