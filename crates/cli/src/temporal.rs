@@ -3,9 +3,7 @@
 use crate::arguments::Temporal;
 use crate::{Failure, automaton, promela, simulate};
 use mazurka_core::{Schedule, Verdict, ViolationKind};
-use mazurka_ltl::{
-    Atoms, Automaton, Formula, Lasso, Stuttering, accepts, hoa, negated, parts, stuttering,
-};
+use mazurka_ltl::{Atoms, Automaton, Formula, Lasso, hoa};
 use mazurka_model::{Expr, Program, PropositionError, Routine, RoutineId, proposition};
 use mazurka_promela::{Asked, Model, NamedFormula};
 use mazurka_statespace::{
@@ -33,14 +31,8 @@ pub(crate) struct Wanted {
 
 #[derive(Debug)]
 enum Kind {
-    /// What the automaton accepts is wrong.
-    Automaton {
-        automaton: Automaton,
-        stuttering: Stuttering,
-        parts: Option<Vec<u64>>,
-        /// Whether labels of processes accept, too.
-        has_labels: bool,
-    },
+    /// What an automaton accepts is wrong.
+    Property(Property),
     /// It is wrong to come by labels that accept, again and again.
     Labels,
     /// It is wrong to come by no progress label from some point on.
@@ -56,10 +48,8 @@ impl Wanted {
         propositions: Vec<Expr>,
     ) -> Result<Self, Failure> {
         let too_large = |error| Failure::input(format!("{name}: {error}"));
-        let (automaton, stuttering) = negated(formula, atoms).map_err(too_large)?;
-        let parts = Some(parts(formula));
-        let kind = Kind::Automaton { automaton, stuttering, parts, has_labels: false };
-        Ok(Self { name, propositions, kind, claim: None })
+        let property = Property::formula(&name, formula, atoms).map_err(too_large)?;
+        Ok(Self { name, propositions, kind: Kind::Property(property), claim: None })
     }
 
     fn named(formula: &NamedFormula, name: String) -> Result<Self, Failure> {
@@ -73,9 +63,9 @@ impl Wanted {
         propositions: Vec<Expr>,
         has_labels: bool,
     ) -> Self {
-        let stuttering = stuttering(&automaton);
-        let kind = Kind::Automaton { automaton, stuttering, parts: None, has_labels };
-        Self { name, propositions, kind, claim: None }
+        let property = Property::new(&name, automaton);
+        let property = if has_labels { property.with_labels() } else { property };
+        Self { name, propositions, kind: Kind::Property(property), claim: None }
     }
 
     /// What a search is asked to look for.
@@ -83,20 +73,15 @@ impl Wanted {
         match &self.kind {
             Kind::Labels => Cycles::Acceptance,
             Kind::Progress => Cycles::NonProgress,
-            Kind::Automaton { automaton, stuttering, parts, has_labels } => {
-                let property = Property::new(&self.name, automaton, stuttering);
-                let property =
-                    parts.as_ref().map_or(property, |parts| property.parts(parts.as_slice()));
-                Cycles::Accepted(if *has_labels { property.with_labels() } else { property })
-            }
+            Kind::Property(property) => Cycles::Accepted(property),
         }
     }
 
     /// Whether an execution violates it. Nobody knows if it is about labels.
     pub(crate) fn is_violated_by(&self, word: &Lasso) -> Option<bool> {
         match &self.kind {
-            Kind::Automaton { automaton, has_labels: false, .. } => Some(accepts(automaton, word)),
-            _ => None,
+            Kind::Property(property) => property.is_violated_by(word),
+            Kind::Labels | Kind::Progress => None,
         }
     }
 

@@ -5,25 +5,33 @@
 //! system too.
 
 use mazurka_core::Verdict;
-use mazurka_ltl::{Stuttering, negated, parts, stuttering};
-use mazurka_promela as promela;
+use mazurka_model::Expr;
+use mazurka_promela::{self as promela, NamedFormula};
 use mazurka_statespace::{
-    CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction, claim, search_cycles,
+    Claim, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction, claim,
+    search_cycles,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
-/// A property of a model, by what violates it.
+/// How long a search may take.
+const PATIENCE: Duration = Duration::from_secs(200);
+
+/// A property of a model, and the model as it is looked at for that.
 pub struct Checked {
     /// What the model calls it.
     pub name: String,
     machine: Machine,
-    automaton: mazurka_ltl::Automaton,
-    stuttering: Stuttering,
-    parts: Vec<u64>,
-    is_claim: bool,
+    /// None if it is about the labels that accept.
+    property: Option<Property>,
 }
+
+/// The name of a property that is a claim.
+const CLAIM: &str = "never";
+/// The name of what labels say.
+const LABELS: &str = "accept";
 
 /// What a search tells.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +44,8 @@ pub struct Numbers {
     pub bytes: u64,
     /// Of processor time.
     pub seconds: f64,
-    /// Whether the property is violated.
-    pub is_violated: bool,
+    /// Whether the property is violated, if there was time to find out.
+    pub is_violated: Option<bool>,
 }
 
 /// How to search.
@@ -54,42 +62,28 @@ pub struct How {
 }
 
 impl Checked {
-    /// All formulae and the never claim of a model.
-    ///
-    /// # Panics
-    ///
-    /// If it is no model.
-    pub fn all(file: &Path) -> Vec<Self> {
-        let model = promela::translate(file, &promela::Options::default());
-        let model = model.unwrap_or_else(|faults| panic!("{}: {faults}", file.display()));
-        let machine = |propositions: &[mazurka_model::Expr]| {
+    /// All formulae and the never claim of a model; if it has neither, its labels that accept.
+    pub fn all(file: &Path) -> Result<Vec<Self>, promela::Faults> {
+        let model = promela::translate(file, &promela::Options::default())?;
+        let checked = |name: &str, propositions: &[Expr], property: Option<Property>| {
             let machine = Machine::watching(&model.program, propositions);
-            machine.expect("the machine can run all of Promela").trusting()
+            let machine = machine.expect("the machine can run all of Promela").trusting();
+            Self { name: name.to_owned(), machine, property }
         };
         let mut all = Vec::new();
-        for formula in &model.formulas {
-            let violated = negated(&formula.formula, &formula.atoms);
-            let (automaton, stuttering) = violated.expect("it is small");
-            all.push(Self {
-                name: formula.name.clone(),
-                machine: machine(&formula.propositions),
-                automaton,
-                stuttering,
-                parts: parts(&formula.formula),
-                is_claim: false,
-            });
+        for NamedFormula { name, formula, atoms, propositions } in &model.formulas {
+            let property = Property::formula(name, formula, atoms).expect("it is small");
+            all.push(checked(name, propositions, Some(property)));
         }
-        if let Some(Ok(claim)) = claim(&model.program) {
-            all.push(Self {
-                name: "never".to_owned(),
-                machine: machine(&claim.propositions),
-                stuttering: stuttering(&claim.automaton),
-                automaton: claim.automaton,
-                parts: vec![u64::MAX],
-                is_claim: true,
-            });
+        if let Some(Ok(Claim { automaton, propositions, .. })) = claim(&model.program) {
+            let property = Property::new(CLAIM, automaton).with_labels();
+            all.push(checked(CLAIM, &propositions, Some(property)));
         }
-        all
+        let mut places = model.program.routines.iter().flat_map(|routine| &routine.locations);
+        if all.is_empty() && places.any(|place| place.labels.accept) {
+            all.push(checked(LABELS, &[], None));
+        }
+        Ok(all)
     }
 
     /// What our search tells.
@@ -105,11 +99,10 @@ impl Checked {
         options.all_violations = how.goes_on;
         // SPIN looks for failed assertions only as long as its claim goes on, too.
         options.all_steps = false;
-        let property = Property::new(&self.name, &self.automaton, &self.stuttering);
-        let property = property.parts(&self.parts);
-        let property = if self.is_claim { property.with_labels() } else { property };
+        options.time = Some(PATIENCE);
+        let cycles = self.property.as_ref().map_or(Cycles::Acceptance, Cycles::Accepted);
         let before = processor_time();
-        let outcome = search_cycles(&self.machine, Cycles::Accepted(property), &options);
+        let outcome = search_cycles(&self.machine, cycles, &options);
         let seconds = processor_time() - before;
         let outcome = outcome.expect("the options go together");
         Numbers {
@@ -117,7 +110,11 @@ impl Checked {
             transitions: outcome.statistics.transitions,
             bytes: outcome.store_bytes,
             seconds,
-            is_violated: matches!(outcome.verdict, Verdict::Violated(_)),
+            is_violated: match outcome.verdict {
+                Verdict::Violated(_) => Some(true),
+                Verdict::Holds(_) => Some(false),
+                _ => None,
+            },
         }
     }
 }
@@ -147,10 +144,12 @@ impl<'a> Verifier<'a> {
 
     /// What it tells.
     pub fn run(&self, property: &str, how: How) -> Option<Numbers> {
-        let name = if property == "never" { String::new() } else { format!(" -N {property}") };
+        let is_named = property != CLAIM && property != LABELS;
+        let name = if is_named { format!(" -N {property}") } else { String::new() };
         let fair = if how.fairness == Fairness::Weak { " -f" } else { "" };
         let errors = if how.goes_on { " -c0" } else { "" };
-        let command = format!("./pan -a -m2000000{errors}{fair}{name} | cat");
+        let limit = PATIENCE.as_secs();
+        let command = format!("timeout {limit} ./pan -a -m2000000{errors}{fair}{name} | cat");
         let (said, seconds) = user_time(self.folder, &command)?;
         let number = |what: &str| -> Option<f64> {
             let line = said.lines().find(|line| line.contains(what))?;
@@ -163,7 +162,7 @@ impl<'a> Verifier<'a> {
             bytes: (number("total actual memory usage").or(number("actual memory usage"))? * 1e6)
                 as u64,
             seconds,
-            is_violated: errors != "0",
+            is_violated: Some(errors != "0"),
         })
     }
 }

@@ -294,9 +294,8 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
 
     /// Makes the moves from a state.
     fn visit(&mut self, number: u32, state: &[u8]) {
-        let moves = &mut self.inner.levels[0].0;
-        moves.clear();
-        self.program.expand(state, moves);
+        self.inner.expand(&mut self.program, state);
+        let moves = self.inner.moves();
         if moves.is_empty() {
             self.counted.ends += 1;
             if self.frontier.options.ends && !self.program.is_valid_end(state) {
@@ -306,9 +305,8 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         }
         let mut plan = Plan::new(self.frontier.options.reduction, moves);
         self.look_ahead(state);
-        while let Some(first) = plan.next(&self.inner.levels[0].0) {
-            self.inner.levels[0].1 = first;
-            self.inner.depth = 0;
+        while let Some(first) = plan.next(self.inner.moves()) {
+            self.inner.begin(first);
             if self.follow(number, state) {
                 plan.satisfy();
             }
@@ -317,7 +315,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
 
     /// Finds out what the successors of a state are found by, and gets memory under way.
     fn look_ahead(&mut self, state: &[u8]) {
-        let moves = &self.inner.levels[0].0;
+        let moves = self.inner.moves();
         self.keys.clear();
         self.session.growing(|session| session.near(state));
         for idx in 0..moves.len() {

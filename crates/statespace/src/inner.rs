@@ -8,31 +8,32 @@ use crate::watch::Path;
 pub(crate) const TRANSIENT: usize = 1 << 20;
 
 /// Goes through all that one move leads to before the next stored states.
+#[derive(Default)]
 pub(crate) struct Inner {
     /// The moves of the stored state, and of those after it; and which one is looked at.
     pub(crate) levels: Vec<(Moves, usize)>,
     pub(crate) depth: usize,
 }
 
-impl Default for Inner {
-    fn default() -> Self {
-        Self { levels: vec![(Moves::new(), 0)], depth: 0 }
-    }
-}
-
 impl Inner {
-    pub(crate) fn new(program: &mut impl Transitions, state: &[u8], first: usize) -> Self {
-        let mut inner = Self::default();
-        inner.begin(program, state, first);
-        inner
-    }
-
-    /// Begins with a move of a stored state.
-    pub(crate) fn begin(&mut self, program: &mut impl Transitions, state: &[u8], first: usize) {
-        let (moves, idx) = &mut self.levels[0];
+    /// Asks for the moves of a stored state.
+    pub(crate) fn expand(&mut self, program: &mut impl Transitions, state: &[u8]) {
+        if self.levels.is_empty() {
+            self.levels.push((Moves::new(), 0));
+        }
+        let moves = &mut self.levels[0].0;
         moves.clear();
         program.expand(state, moves);
-        *idx = first;
+    }
+
+    /// The moves of the stored state.
+    pub(crate) fn moves(&self) -> &Moves {
+        &self.levels[0].0
+    }
+
+    /// Begins with one of them.
+    pub(crate) fn begin(&mut self, first: usize) {
+        self.levels[0].1 = first;
         self.depth = 0;
     }
 
@@ -83,7 +84,9 @@ pub(crate) fn arrival(
     ordinal: u32,
     path: &mut Path,
 ) -> Vec<u8> {
-    let mut inner = Inner::new(program, &state, first as usize);
+    let mut inner = Inner::default();
+    inner.expand(program, &state);
+    inner.begin(first as usize);
     let mut seen = 0;
     loop {
         let (moves, idx) = inner.here();

@@ -92,6 +92,9 @@ impl Arrow {
     }
 }
 
+/// What a state is found by.
+type Key<'a> = <TreeSession<'a> as Session>::Key;
+
 /// A program as a graph, as far as it was looked at.
 pub(super) struct Graph<'a, T> {
     program: T,
@@ -100,6 +103,8 @@ pub(super) struct Graph<'a, T> {
     session: TreeSession<'a>,
     reduction: Reduction,
     fairness: Fairness,
+    /// Whether all steps are looked at in the end, whatever the automaton does.
+    all_steps: bool,
     /// The atoms of each part of the property.
     parts: &'a [u64],
     /// Kinds of violation that are not looked for.
@@ -108,9 +113,10 @@ pub(super) struct Graph<'a, T> {
     arrows: Vec<Arrow>,
     /// By number of a state, who can move there; if that is of interest.
     able: Vec<Able>,
-    moves: Moves,
     inner: Inner,
     bytes: Vec<u8>,
+    groups: Vec<u32>,
+    keys: Vec<Key<'a>>,
     recent: Recent,
     /// The state that was expanded last.
     expanding: u32,
@@ -133,6 +139,8 @@ struct State {
     on_path: u32,
     /// Whether its arrows are those of an ample set alone.
     is_reduced: bool,
+    /// Whether they must not be.
+    takes_all: bool,
 }
 
 /// The first arrow of a state that was not expanded.
@@ -194,14 +202,16 @@ impl<'a, T: Transitions> Graph<'a, T> {
             session: store.session(),
             reduction,
             fairness: options.fairness,
+            all_steps: options.all_steps,
             parts,
             ignored: &options.ignored,
             states: Vec::new(),
             arrows: Vec::new(),
             able: Vec::new(),
-            moves: Moves::new(),
             inner: Inner::default(),
             bytes: Vec::new(),
+            groups: Vec::new(),
+            keys: Vec::new(),
             recent: Recent::default(),
             expanding: UNKNOWN,
             fault: None,
@@ -223,13 +233,20 @@ impl<'a, T: Transitions> Graph<'a, T> {
         Ok(())
     }
 
-    /// Expands what a state of the path leads to by way of ample sets, where an automaton does not go on.
+    /// The path is at a state from which the automaton does not go on.
     ///
-    /// On every cycle there has to be a state from which all steps are taken. It is enough for that if what
-    /// the steps of an ample set lead to was expanded before, and is not on the path, or is expanded while
-    /// the state is there for the first time: its first visit then ends before that of the state, and this
-    /// can go round no cycle. Whatever is behind a state from which all steps are taken may be left alone.
-    pub(super) fn settle(&mut self, state: u32, watch: &Watch<'_>) -> Result<(), Ended> {
+    /// On every cycle there has to be a state from which all steps are taken. That is so if what the steps of an
+    /// ample set lead to is not on the path, and if they were followed: then the visit at which it was
+    /// expanded ends before that of the state, and this can go round no cycle. It is as good if all steps
+    /// are taken from there, should that ever be asked for.
+    pub(super) fn stop_at(&mut self, state: u32, watch: &Watch<'_>) -> Result<(), Ended> {
+        if !self.all_steps {
+            self.states[state as usize].takes_all = true;
+            return Ok(());
+        }
+        // What is behind will be looked at in any case, and is better known now. Whatever is behind a state
+        // from which all steps are taken may be left alone.
+        self.arrows(state);
         match self.states[state as usize].is_reduced {
             true => self.walk(state, Follow::Ample, watch),
             false => Ok(()),
@@ -329,7 +346,8 @@ impl<'a, T: Transitions> Graph<'a, T> {
     pub(super) fn initial(&mut self) -> u32 {
         let mut state = Vec::new();
         self.program.initial(&mut state);
-        self.intern(&state)
+        let key = self.key(&state);
+        self.arrive(key, &state, None)
     }
 
     /// What the automaton reads in a state.
@@ -337,17 +355,16 @@ impl<'a, T: Transitions> Graph<'a, T> {
         self.states[state as usize].letter
     }
 
-    /// Who can move in a state.
+    /// Who can move in a state that was expanded.
     pub(super) fn able(&self, state: u32) -> Able {
-        self.able[state as usize]
+        self.able.get(state as usize).copied().unwrap_or_default()
     }
 
     /// The same, of a state that may be known without it.
     pub(super) fn look(&mut self, state: u32) -> Able {
         let bytes = self.state(state);
-        self.moves.clear();
-        self.program.expand(&bytes, &mut self.moves);
-        able(&self.moves)
+        self.inner.expand(&mut self.program, &bytes);
+        able(self.inner.moves())
     }
 
     /// The steps that are taken from a state, by their numbers.
@@ -401,14 +418,14 @@ impl<'a, T: Transitions> Graph<'a, T> {
     /// The moves that make up a step from a state.
     pub(super) fn moves_of(&mut self, from: u32, arrow: Arrow) -> Path {
         let (state, target) = (self.state(from), self.state(arrow.to));
-        self.moves.clear();
-        self.program.expand(&state, &mut self.moves);
-        for first in 0..self.moves.len() {
-            let step = self.moves[first].step;
+        let mut inner = Inner::default();
+        inner.expand(&mut self.program, &state);
+        for first in 0..inner.moves().len() {
+            let step = inner.moves()[first].step;
             if Some(step.process) != arrow.process() || step.partner != arrow.partner() {
                 continue;
             }
-            let mut inner = Inner::new(&mut self.program, &state, first);
+            inner.begin(first);
             loop {
                 let (moves, idx) = inner.here();
                 if moves[idx].successor == Successor::Stored && moves.state(idx) == target {
@@ -424,20 +441,33 @@ impl<'a, T: Transitions> Graph<'a, T> {
         unreachable!("a step that was taken is possible");
     }
 
-    /// The number of a state, which differs little from the one that is expanded.
-    fn intern(&mut self, state: &[u8]) -> u32 {
-        let seen = self.session.growing(|session| {
-            let key = session.key(state)?;
-            session.try_insert(key, state)
-        });
+    /// The number of a state. The letter of a new one is known if it is that of the state before.
+    fn arrive(&mut self, key: Key<'a>, state: &[u8], letter: Option<u64>) -> u32 {
+        let seen = self.session.growing(|session| session.try_insert(key, state));
         if let Seen::New(_) = seen {
-            let letter = self.read(state);
-            let unknown =
-                State { letter, start: UNKNOWN, end: UNKNOWN, on_path: 0, is_reduced: false };
-            self.states.push(unknown);
+            let letter = match letter {
+                Some(letter) => {
+                    debug_assert_eq!(letter, self.read(state), "what changes a letter is visible");
+                    letter
+                }
+                None => self.read(state),
+            };
+            self.states.push(State {
+                letter,
+                start: UNKNOWN,
+                end: UNKNOWN,
+                on_path: 0,
+                is_reduced: false,
+                takes_all: false,
+            });
             self.recent.keep(seen.number(), state);
         }
         seen.number()
+    }
+
+    /// What a state is found by. It differs little from the one that is expanded.
+    fn key(&mut self, state: &[u8]) -> Key<'a> {
+        self.session.growing(|session| session.key(state))
     }
 
     fn read(&mut self, state: &[u8]) -> u64 {
@@ -458,43 +488,48 @@ impl<'a, T: Transitions> Graph<'a, T> {
         if !self.recent.get(number, &mut state) {
             self.store.get(number, &mut state);
         }
-        let mut moves = std::mem::take(&mut self.moves);
-        moves.clear();
-        self.program.expand(&state, &mut moves);
+        let mut inner = std::mem::take(&mut self.inner);
+        inner.expand(&mut self.program, &state);
         if self.fairness != Fairness::None {
             let unknown = self.states.len().max(number as usize + 1);
             self.able.resize(unknown, Able::default());
-            self.able[number as usize] = able(&moves);
+            self.able[number as usize] = able(inner.moves());
         }
         self.session.growing(|session| session.near(&state));
         self.expanding = number;
         let start = self.arrows.len() as u32;
-        let is_reduced = self.expand_ample(&state, &moves);
+        let mut groups = std::mem::take(&mut self.groups);
+        let is_reduced = !self.states[number as usize].takes_all
+            && self.expand_ample(&state, &mut inner, &mut groups);
         if !is_reduced {
-            for group in 0..moves.groups().len() {
-                self.follow_all(&state, &moves, group);
-            }
+            groups.clear();
+            groups.extend(0..inner.moves().groups().len() as u32);
+            self.follow_all(&state, &mut inner, &groups);
         }
-        if moves.is_empty() {
+        if inner.moves().is_empty() {
             self.arrows.push(Arrow::stays(number));
         }
-        (self.bytes, self.moves) = (state, moves);
+        (self.bytes, self.inner, self.groups) = (state, inner, groups);
         let end = self.arrows.len() as u32;
         let known = &mut self.states[number as usize];
         *known = State { start, end, is_reduced, ..*known };
     }
 
-    /// Takes the steps of one process or of some, if they may stand for those of all.
-    fn expand_ample(&mut self, state: &[u8], moves: &Moves) -> bool {
+    /// Takes the steps of one process or of some, if they may stand for those of all. `groups` is for what is
+    /// tried on the way.
+    fn expand_ample(&mut self, state: &[u8], inner: &mut Inner, groups: &mut Vec<u32>) -> bool {
+        let moves = inner.moves();
         let n_sets = if moves.groups().len() < 2 { 0 } else { moves.n_sets(self.reduction) };
         for set in 0..n_sets {
+            let moves = inner.moves();
             let n_before = moves.members(set).len();
-            let members = &moves.members(set + 1)[n_before..];
-            if !self.is_candidate(state, moves, members) {
+            groups.clear();
+            groups.extend_from_slice(&moves.members(set + 1)[n_before..]);
+            if !self.is_candidate(state, moves, groups) {
                 continue;
             }
             let start = self.arrows.len();
-            members.iter().for_each(|&group| self.follow_all(state, moves, group as usize));
+            self.follow_all(state, inner, groups);
             let taken = &self.arrows[start..];
             let is_off_path = |arrow: &Arrow| self.states[arrow.to as usize].on_path == 0;
             if !taken.is_empty() && taken.iter().all(is_off_path) {
@@ -529,30 +564,54 @@ impl<'a, T: Transitions> Graph<'a, T> {
         !self.parts.iter().any(is_shared)
     }
 
-    /// Adds the steps that begin with the moves of a group.
-    fn follow_all(&mut self, state: &[u8], moves: &Moves, group: usize) {
-        let safety = moves.groups()[group].safety;
-        for idx in moves.of_group(group) {
-            let made = moves[idx];
-            if made.successor == Successor::Transient {
-                self.follow(state, idx, safety);
-                continue;
-            }
-            if made.fault.is_some() {
-                self.note_fault(state, made, || vec![idx as u32]);
-            }
-            if made.successor == Successor::Stored {
-                let to = self.intern(moves.state(idx));
-                self.arrows.push(Arrow::new(to, made.step, safety));
+    /// Adds the steps that begin with the moves of some groups. Where these lead to is asked for before the
+    /// first of them is looked up: memory answers several questions at once.
+    fn follow_all(&mut self, state: &[u8], inner: &mut Inner, groups: &[u32]) {
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.clear();
+        let moves = inner.moves();
+        for idx in groups.iter().flat_map(|&group| moves.of_group(group as usize)) {
+            if moves[idx].successor == Successor::Stored {
+                let key = self.key(moves.state(idx));
+                self.session.touch(key);
+                keys.push(key);
             }
         }
+        let mut known = keys.iter();
+        for &group in groups {
+            let &Group { safety, visible, .. } = &inner.moves().groups()[group as usize];
+            let letter = (!visible).then_some(self.states[self.expanding as usize].letter);
+            for idx in inner.moves().of_group(group as usize) {
+                let moves = inner.moves();
+                let made = moves[idx];
+                if made.successor == Successor::Transient {
+                    self.follow(state, inner, idx, safety, letter);
+                    continue;
+                }
+                if made.fault.is_some() {
+                    self.note_fault(state, made, || vec![idx as u32]);
+                }
+                if made.successor == Successor::Stored {
+                    let key = known.next().expect("its key was asked for");
+                    let to = self.arrive(*key, moves.state(idx), letter);
+                    self.arrows.push(Arrow::new(to, made.step, safety));
+                }
+            }
+        }
+        self.keys = keys;
     }
 
     /// Adds the steps that begin with a move into an indivisible sequence.
-    fn follow(&mut self, state: &[u8], first: usize, safety: Safety) {
-        let mut inner = std::mem::take(&mut self.inner);
-        inner.begin(&mut self.program, state, first);
-        let step = inner.here().0[first].step;
+    fn follow(
+        &mut self,
+        state: &[u8],
+        inner: &mut Inner,
+        first: usize,
+        safety: Safety,
+        letter: Option<u64>,
+    ) {
+        inner.begin(first);
+        let step = inner.moves()[first].step;
         loop {
             let (moves, idx) = inner.here();
             let made = moves[idx];
@@ -568,7 +627,8 @@ impl<'a, T: Transitions> Graph<'a, T> {
                 });
             }
             if made.successor == Successor::Stored {
-                let to = self.intern(moves.state(idx));
+                let key = self.key(moves.state(idx));
+                let to = self.arrive(key, moves.state(idx), letter);
                 self.arrows.push(Arrow::new(to, step, safety));
             }
             self.is_cut |= inner.depth == TRANSIENT;
@@ -576,7 +636,6 @@ impl<'a, T: Transitions> Graph<'a, T> {
                 break;
             }
         }
-        self.inner = inner;
     }
 
     /// Keeps the way to a move that goes wrong, if it is the first one.

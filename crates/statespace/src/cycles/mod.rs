@@ -11,8 +11,10 @@ mod graph;
 mod lasso;
 mod nested;
 mod product;
+mod property;
 
 pub use claim::{Claim, ClaimError, ClaimMoves, claim};
+pub use property::Property;
 
 use crate::confirm;
 use crate::inner::TRANSIENT;
@@ -31,45 +33,11 @@ use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
 #[non_exhaustive]
 pub enum Cycles<'a> {
     /// Anything that violates a property.
-    Accepted(Property<'a>),
+    Accepted(&'a Property),
     /// Go without progress.
     NonProgress,
     /// Come by labels that accept.
     Acceptance,
-}
-
-/// A property of executions, by those that violate it.
-#[derive(Clone, Copy, Debug)]
-pub struct Property<'a> {
-    /// What people call it.
-    name: &'a str,
-    automaton: &'a Automaton,
-    stuttering: &'a Stuttering,
-    parts: Option<&'a [u64]>,
-    has_labels: bool,
-}
-
-impl<'a> Property<'a> {
-    /// What the automaton accepts violates the property. Its atoms are the program's propositions, in their
-    /// order.
-    ///
-    /// If it may matter to the automaton how often a state is repeated, there is no reduction. Ask
-    /// `mazurka_ltl::stuttering`, or know it from where the automaton comes.
-    pub fn new(name: &'a str, automaton: &'a Automaton, stuttering: &'a Stuttering) -> Self {
-        Self { name, automaton, stuttering, parts: None, has_labels: false }
-    }
-
-    /// Says which atoms the parts have that the property is a boolean combination of: `mazurka_ltl::parts`.
-    /// Under fairness, that can make for more reduction.
-    pub fn parts(self, parts: &'a [u64]) -> Self {
-        Self { parts: Some(parts), ..self }
-    }
-
-    /// An execution that comes by labels that accept, again and again, violates it, too, if only the
-    /// automaton goes on.
-    pub fn with_labels(self) -> Self {
-        Self { has_labels: true, ..self }
-    }
 }
 
 impl<'a> Cycles<'a> {
@@ -86,8 +54,7 @@ impl<'a> Cycles<'a> {
     fn automaton(self) -> Automaton {
         let edge = |holds, target| Edge { guard: Cube::literal(0, holds), target };
         let (atom, states) = match self {
-            Self::Accepted(property) if property.has_labels => return labelled(property.automaton),
-            Self::Accepted(property) => return property.automaton.clone(),
+            Self::Accepted(property) => return property.automaton(),
             // From some point on, never any progress.
             Self::NonProgress => (
                 "no progress",
@@ -112,8 +79,8 @@ impl<'a> Cycles<'a> {
     /// The atoms of each part of the property.
     fn parts(self) -> &'a [u64] {
         match self {
-            Self::Accepted(Property { parts: Some(parts), .. }) => parts,
-            _ => &[u64::MAX],
+            Self::Accepted(property) => &property.parts,
+            Self::NonProgress | Self::Acceptance => &[u64::MAX],
         }
     }
 
@@ -137,28 +104,10 @@ impl<'a> Cycles<'a> {
     }
 }
 
-/// An automaton that accepts, too, if the letters have the bit behind its own atoms again and again: its
-/// states remember whether the last one had.
-fn labelled(automaton: &Automaton) -> Automaton {
-    let bit = automaton.atoms.len();
-    let states = automaton.states.iter().flat_map(|state| {
-        let ways = state.edges.iter().flat_map(|edge| {
-            [false, true].map(|has| Edge {
-                guard: edge.guard.and(Cube::literal(bit, has)).expect("the atom is a new one"),
-                target: 2 * edge.target + usize::from(has),
-            })
-        });
-        let edges: Vec<Edge> = ways.collect();
-        [state.is_accepting, true].map(|is_accepting| State { is_accepting, edges: edges.clone() })
-    });
-    let mut atoms = automaton.atoms.clone();
-    atoms.push("accept".to_owned());
-    Automaton { atoms, states: states.collect() }
-}
-
 /// Searches for an execution that never ends and is wrong, or for a step that goes wrong.
 ///
-/// Only executions count that are fair, in the sense of [`Options::fairness`].
+/// Only executions count that are fair, in the sense of [`Options::fairness`]. What no execution does, no fair
+/// one does: so it is looked for first in all of them, which takes less.
 pub fn search_cycles<T: Transitions>(
     program: &T,
     cycles: Cycles<'_>,
@@ -168,6 +117,19 @@ pub fn search_cycles<T: Transitions>(
     if !errors.is_empty() {
         return Err(errors);
     }
+    if options.fairness != Fairness::None {
+        let mut unfair = options.clone();
+        unfair.fairness = Fairness::None;
+        let outcome = search_all(program, cycles, &unfair);
+        // What goes wrong in a step, or stops somewhere, is fair.
+        if outcome.loop_start.is_none() {
+            return Ok(outcome);
+        }
+    }
+    Ok(search_all(program, cycles, options))
+}
+
+fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options) -> Outcome {
     let automaton = cycles.automaton();
     let (reduction, note) = reduction(cycles, options.reduction);
     let mut program = program.clone();
@@ -199,7 +161,7 @@ pub fn search_cycles<T: Transitions>(
         (None, Ended::Done) => Verdict::Holds(coverage(program, cycles, options)),
     };
     let violations = u64::from(matches!(verdict, Verdict::Violated(_)));
-    Ok(Outcome {
+    Outcome {
         verdict,
         statistics: counted,
         stuck: Vec::new(),
@@ -208,7 +170,7 @@ pub fn search_cycles<T: Transitions>(
         store_bytes: states.bytes() + bytes,
         loop_start,
         notes,
-    })
+    }
 }
 
 /// Searches the product, and what is beside it for steps that go wrong.

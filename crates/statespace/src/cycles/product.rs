@@ -88,14 +88,14 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         if self.is_patient || self.graph.is_expanded(node.state) {
             return Ok(());
         }
-        // While it is on the path: what is left out depends on that.
-        self.graph.arrows(node.state);
         let letter = self.graph.letter(node.state);
         let mut edges = self.automaton.states[node.place as usize].edges.iter();
-        match edges.any(|edge| edge.guard.takes(letter)) {
-            true => Ok(()),
-            false => self.graph.settle(node.state, watch),
+        if !edges.any(|edge| edge.guard.takes(letter)) {
+            return self.graph.stop_at(node.state, watch);
         }
+        // While it is on the path: what is left out depends on that.
+        self.graph.arrows(node.state);
+        Ok(())
     }
 
     /// The path goes back from a node.

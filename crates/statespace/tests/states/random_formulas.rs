@@ -1,9 +1,8 @@
 //! Random formulae on random models: every reduction, search and construction says what the full search
 //! says, under every fairness.
 
-use mazurka_core::fold::mix;
+use crate::kit::{Random, formula};
 use mazurka_core::{Verdict, ViolationKind};
-use mazurka_ltl::{negated, parts};
 use mazurka_promela::translate_text;
 use mazurka_statespace::{
     Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction,
@@ -14,7 +13,7 @@ use mazurka_statespace::{
 const MOST: usize = 6_000;
 
 /// What may be said of a model, for all that a process can change.
-const PROPOSITIONS: [&str; 12] = [
+const PROPOSITIONS: [&str; 14] = [
     "g == 1",
     "h == 0",
     "k < 2",
@@ -24,38 +23,16 @@ const PROPOSITIONS: [&str; 12] = [
     "nempty(d)",
     "c?[1]",
     "P0@L0",
+    "P0@L1",
+    "P1@L1",
     "P0:y == 1",
     "_nr_pr > 2",
     "P1:z != 0",
 ];
 
-/// Numbers from a seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = mix(self.0, 0x0bad_cafe);
-        (self.0 >> 20) as usize % bound
-    }
-}
-
-fn formula(random: &mut Random, depth: usize) -> String {
-    if depth == 0 {
-        let text = PROPOSITIONS[random.below(PROPOSITIONS.len())];
-        return if random.below(2) == 0 { format!("({text})") } else { format!("!({text})") };
-    }
-    let (left, right) = (formula(random, depth - 1), formula(random, depth - 1));
-    match random.below(9) {
-        0 => format!("([] {left})"),
-        1 => format!("(<> {left})"),
-        2 => format!("({left} U {right})"),
-        3 => format!("({left} W {right})"),
-        4 => format!("({left} && {right})"),
-        5 => format!("({left} -> {right})"),
-        6 => format!("([] <> {left})"),
-        7 => format!("([] ({left} -> <> {right}))"),
-        _ => format!("(<> [] {left})"),
-    }
+fn proposition(random: &mut Random) -> String {
+    let text = PROPOSITIONS[random.below(PROPOSITIONS.len())];
+    if random.one_in(2) { format!("({text})") } else { format!("!({text})") }
 }
 
 #[test]
@@ -63,20 +40,17 @@ fn every_search_says_what_the_full_one_says() {
     let (mut n_checked, mut n_violated, mut n_reduced) = (0, 0, 0);
     let mut n_fair = 0;
     for seed in 0..500 {
-        let mut random = Random(mix(0x00fe_edfa, seed));
-        let formula = formula(&mut random, 2);
+        let formula = formula(&mut Random::new(seed), 2, &proposition);
         let text = format!("{}ltl f {{ {formula} }}\n", crate::generate::model(seed));
         let model = translate_text("random.pml", &text);
         let model = model.unwrap_or_else(|faults| panic!("seed {seed}: {faults}\n{text}"));
         let named = &model.formulas[0];
-        let violated = negated(&named.formula, &named.atoms);
-        let (automaton, stutters) = violated.expect("it is small");
-        let parts = parts(&named.formula);
-        let property = Property::new("f", &automaton, &stutters).parts(&parts);
+        let property = Property::formula("f", &named.formula, &named.atoms);
+        let property = property.expect("it is small");
         let machine = Machine::watching(&model.program, &named.propositions);
         let machine = machine.expect("the machine can run all of Promela");
         let search = |options: &Options| {
-            let outcome = search_cycles(&machine, Cycles::Accepted(property), options);
+            let outcome = search_cycles(&machine, Cycles::Accepted(&property), options);
             let outcome = outcome.expect("the options go together");
             let is_violated = match outcome.verdict {
                 Verdict::Violated(_) => Some(true),
@@ -138,6 +112,7 @@ fn others(fairness: Fairness) -> Vec<Options> {
                 options.cycle_search = cycle_search;
                 options.construction = construction;
                 options.reduction = reduction;
+                options.all_steps = cycle_search == CycleSearch::Nested;
                 all.push(options);
             }
         }

@@ -5,12 +5,11 @@
 
 use crate::installed::{self, Copied};
 use mazurka_core::Verdict;
-use mazurka_ltl::{Stuttering, negated, parts, stuttering};
 use mazurka_model::Expr;
-use mazurka_promela::Model;
+use mazurka_promela::{Model, NamedFormula};
 use mazurka_statespace::{
-    Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction, claim,
-    search_cycles,
+    Claim, Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction,
+    claim, search_cycles,
 };
 use std::path::{Path, PathBuf};
 
@@ -56,41 +55,24 @@ fn compare(path: &Path) -> Vec<String> {
     rows
 }
 
-/// A property of a model, by what violates it.
+/// A property of a model, and what its propositions mean.
 struct Checked {
     name: String,
-    automaton: mazurka_ltl::Automaton,
-    stuttering: Stuttering,
-    parts: Vec<u64>,
+    property: Property,
     propositions: Vec<Expr>,
-    is_claim: bool,
 }
 
 impl Checked {
     fn all(model: &Model) -> Vec<Self> {
         let mut all = Vec::new();
-        for formula in &model.formulas {
-            let violated = negated(&formula.formula, &formula.atoms);
-            let (automaton, stuttering) = violated.expect("it is small");
-            all.push(Self {
-                name: formula.name.clone(),
-                automaton,
-                stuttering,
-                parts: parts(&formula.formula),
-                propositions: formula.propositions.clone(),
-                is_claim: false,
-            });
+        for NamedFormula { name, formula, atoms, propositions } in model.formulas.clone() {
+            let property = Property::formula(&name, &formula, &atoms).expect("it is small");
+            all.push(Self { name, property, propositions });
         }
         if let Some(claim) = claim(&model.program) {
-            let claim = claim.expect("the claim is one of guards");
-            all.push(Self {
-                name: "never".to_owned(),
-                stuttering: stuttering(&claim.automaton),
-                automaton: claim.automaton,
-                parts: vec![u64::MAX],
-                propositions: claim.propositions,
-                is_claim: true,
-            });
+            let Claim { automaton, propositions, .. } = claim.expect("the claim is one of guards");
+            let property = Property::new("never", automaton).with_labels();
+            all.push(Self { name: "never".to_owned(), property, propositions });
         }
         all
     }
@@ -99,9 +81,6 @@ impl Checked {
     fn disagreements(&self, model: &Model, fairness: Fairness, theirs: bool) -> Vec<String> {
         let machine = Machine::watching(&model.program, &self.propositions);
         let machine = machine.expect("the machine can run all of Promela").trusting();
-        let property = Property::new(&self.name, &self.automaton, &self.stuttering);
-        let property = property.parts(&self.parts);
-        let property = if self.is_claim { property.with_labels() } else { property };
         let mut wrong = Vec::new();
         for (cycle_search, construction, reduction) in [
             (CycleSearch::Components, Construction::OnTheFly, Reduction::None),
@@ -117,7 +96,7 @@ impl Checked {
             options.cycle_search = cycle_search;
             options.construction = construction;
             options.reduction = reduction;
-            let outcome = search_cycles(&machine, Cycles::Accepted(property), &options);
+            let outcome = search_cycles(&machine, Cycles::Accepted(&self.property), &options);
             let ours = match outcome.expect("the options go together").verdict {
                 Verdict::Violated(_) => true,
                 Verdict::Holds(_) => false,

@@ -147,7 +147,7 @@ impl Writer {
             false => 2 + self.random.below(4),
         };
         text += &self.sequence(n_statements);
-        text + "}\n"
+        text + "; L1: skip\n}\n"
     }
 
     fn init(&mut self) -> String {

@@ -28,6 +28,33 @@ impl Random {
     }
 }
 
+/// A random formula over what `proposition` tells.
+pub(crate) fn formula(
+    random: &mut Random,
+    depth: usize,
+    proposition: &impl Fn(&mut Random) -> String,
+) -> String {
+    if depth == 0 {
+        return proposition(random);
+    }
+    let mut part = || formula(random, depth - 1, proposition);
+    let (left, right) = (part(), part());
+    match random.below(12) {
+        0 => format!("([] {left})"),
+        1 => format!("(<> {left})"),
+        2 => format!("({left} U {right})"),
+        3 => format!("({left} V {right})"),
+        4 => format!("({left} W {right})"),
+        5 => format!("({left} && {right})"),
+        6 => format!("({left} || {right})"),
+        7 => format!("({left} -> {right})"),
+        8 => format!("([] <> {left})"),
+        9 => format!("([] ({left} -> <> {right}))"),
+        10 if random.one_in(3) => format!("(X {left})"),
+        _ => format!("(<> [] {left})"),
+    }
+}
+
 /// What an edge does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
