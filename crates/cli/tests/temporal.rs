@@ -466,8 +466,9 @@ S2: if :: !p -> goto S1 :: p -> goto accept_S0 :: p -> goto S1 fi
 fn a_rendezvous_is_seen_on_both_sides() {
     let text = "chan r = [0] of { byte }; byte g, got;
 active proctype from() { r!1 }
-active proctype to() { byte x; r?x; there: x = 2; (x == 2) }
+active proctype to() { byte x; r?x; there: do :: (g == 5) od }
 active proctype other() { g = 1 }
+active proctype reader() { (g == 1) }
 ";
     let global = text.replace("r?x", "r?got");
     for (text, seen) in [(text, "to@there"), (text, "to:x == 1"), (&global, "got == 1")] {

@@ -17,7 +17,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// How long a search may take.
-const PATIENCE: Duration = Duration::from_secs(200);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A property of a model, and the model as it is looked at for that.
 pub struct Checked {
