@@ -20,7 +20,7 @@
 //! read once and later writes see them through it.
 
 use crate::fold::mix;
-use crate::operation::{End, Place, Touch, Touches};
+use crate::operation::{End, Place, Touch};
 use crate::{Decision, Effect, ObjectId, Operation, ThreadId, ThreadSet, may_be_coenabled};
 use std::hash::{Hash, Hasher};
 
@@ -52,6 +52,8 @@ pub struct HappensBefore {
     /// Notification, sleeper, and the sleeper's waker before.
     woken: Vec<(Position, ThreadId, Position)>,
     hashing: bool,
+    /// Members of a group, while a step is ordered after them.
+    unseen: Vec<Position>,
 }
 
 /// A step that was taken.
@@ -115,6 +117,7 @@ impl HappensBefore {
             queues: Vec::new(),
             woken: Vec::new(),
             hashing,
+            unseen: Vec::new(),
         }
     }
 
@@ -199,24 +202,44 @@ impl HappensBefore {
     /// Adds a step at the end.
     #[inline]
     pub fn push(&mut self, decision: Decision, operation: Operation, effect: Effect) -> Position {
+        match operation {
+            Operation::Load(object) => {
+                self.push_touching(decision, operation, effect, &[read(object)])
+            }
+            _ => self.push_touching(decision, operation, effect, operation.touches().as_slice()),
+        }
+    }
+
+    /// Adds a step that touches these places. Nothing is done more often than reading, so there is code
+    /// for that alone; the same goes for [`Self::pop`] and [`Self::race_candidates`].
+    #[inline(always)]
+    fn push_touching(
+        &mut self,
+        decision: Decision,
+        operation: Operation,
+        effect: Effect,
+        touches: &[(Place, Touch)],
+    ) -> Position {
         let thread = decision.thread;
-        let touches = operation.touches();
-        self.make_room(thread, operation, &touches);
+        self.make_room(thread, operation, touches);
         let at = self.events.len() as Position + 1;
         let origin = self.threads[thread.index()].origin();
         let mut hash = match self.hashing {
             true => self.hash_of(decision, operation, origin),
             false => 0,
         };
-        let first = touches.as_slice().first().map_or(0, |&(place, touch)| self.tail(place, touch));
+        let first = touches.first().map_or(0, |&(place, touch)| self.tail(place, touch));
         self.begin_clock(at, origin, first);
         let mut replaced = [Tails::default(); 2];
-        for (idx, &(place, touch)) in touches.as_slice().iter().enumerate() {
+        for (idx, &(place, touch)) in touches.iter().enumerate() {
             if idx > 0 {
                 self.follow(at, self.tail(place, touch));
             }
             for &group in groups_before(place, touch) {
-                self.follow_all(at, group, place, touch);
+                let last = self.tail(place, touch);
+                if self.has_unseen(group, place, last) {
+                    self.follow_all(at, group, place, last);
+                }
             }
             replaced[idx] = self.enter(at, thread, place, touch);
         }
@@ -308,22 +331,11 @@ impl HappensBefore {
         let at = self.events.len() as Position;
         let &event = self.events.last().expect("a step to take back");
         self.events.truncate(at as usize - 1);
-        let thread = event.decision.thread;
-        self.threads[thread.index()].steps.pop();
-        // Two touches of one operation never meet in one place, so their order does not matter.
-        for (idx, &(place, touch)) in event.operation.touches().as_slice().iter().enumerate() {
-            let replaced = event.replaced[idx];
-            let group = match touch {
-                Touch::Enter | Touch::Write => {
-                    self.places[slot(place)] = replaced;
-                    continue;
-                }
-                Touch::Read => Group::Reads,
-                Touch::Add => Group::Additions,
-            };
-            self.places[slot(place)].newest = replaced.newest;
-            *self.cell(group, place.0.index() * self.stride + thread.index()) = replaced.chain;
+        self.threads[event.decision.thread.index()].steps.pop();
+        if let Operation::Load(object) = event.operation {
+            return self.leave(&event, &[read(object)]);
         }
+        self.leave(&event, event.operation.touches().as_slice());
         if event.queued != Queued::No {
             let object = event.operation.object().expect("a queue is an object");
             let queue = &mut self.queues[object.index()];
@@ -338,6 +350,26 @@ impl HappensBefore {
         }
         while let Some((_, sleeper, before)) = self.woken.pop_if(|&mut (by, _, _)| by == at) {
             self.threads[sleeper.index()].waker = before;
+        }
+    }
+
+    /// Puts back into the tables what a step has replaced there.
+    #[inline(always)]
+    fn leave(&mut self, event: &Event, touches: &[(Place, Touch)]) {
+        // Two touches of one operation never meet in one place, so their order does not matter.
+        for (idx, &(place, touch)) in touches.iter().enumerate() {
+            let replaced = event.replaced[idx];
+            let group = match touch {
+                Touch::Enter | Touch::Write => {
+                    self.places[slot(place)] = replaced;
+                    continue;
+                }
+                Touch::Read => Group::Reads,
+                Touch::Add => Group::Additions,
+            };
+            self.places[slot(place)].newest = replaced.newest;
+            *self.cell(group, place.0.index() * self.stride + event.decision.thread.index()) =
+                replaced.chain;
         }
     }
 
@@ -371,9 +403,24 @@ impl HappensBefore {
         operation: Operation,
         candidates: &mut Vec<Position>,
     ) {
+        match operation {
+            Operation::Load(object) => {
+                self.candidates_touching(thread, &[read(object)], candidates);
+            }
+            _ => self.candidates_touching(thread, operation.touches().as_slice(), candidates),
+        }
+    }
+
+    #[inline(always)]
+    fn candidates_touching(
+        &self,
+        thread: ThreadId,
+        touches: &[(Place, Touch)],
+        candidates: &mut Vec<Position>,
+    ) {
         candidates.clear();
         let base = self.clock(thread);
-        for &(place, touch) in operation.touches().as_slice() {
+        for &(place, touch) in touches {
             if slot(place) >= self.places.len() {
                 continue;
             }
@@ -648,7 +695,7 @@ impl HappensBefore {
     }
 
     /// Begins the clock of a step: what its thread knew, and what another step knows.
-    #[inline]
+    #[inline(always)]
     fn begin_clock(&mut self, at: Position, origin: Position, other: Position) {
         let width = self.stride / LANE;
         let [start, origin, other] = [at, origin, other].map(|it| it as usize * width);
@@ -673,18 +720,12 @@ impl HappensBefore {
         }
     }
 
-    /// Orders the step after all members of a group that the last of the chain does not know of.
-    #[inline]
-    fn follow_all(&mut self, at: Position, group: Group, place: Place, touch: Touch) {
-        let last = self.tail(place, touch);
-        if self.has_unseen(group, place, last) {
-            for idx in 0..self.threads.len() {
-                let member = *self.cell(group, place.0.index() * self.stride + idx);
-                if member > self.clock_at(last)[idx] {
-                    self.follow(at, member);
-                }
-            }
-        }
+    /// Orders the step after all members of a group that the step `last` of the chain does not know of.
+    fn follow_all(&mut self, at: Position, group: Group, place: Place, last: Position) {
+        let mut unseen = std::mem::take(&mut self.unseen);
+        unseen.extend(self.unseen(group, place, last).map(|(_, member)| member));
+        unseen.drain(..).for_each(|member| self.follow(at, member));
+        self.unseen = unseen;
     }
 
     /// Enters a step into its queue, and tells what made it possible: a step that it follows.
@@ -763,7 +804,7 @@ impl HappensBefore {
 
     /// Grows the tables so that `thread` and whatever `operation` names have their entries.
     #[inline]
-    fn make_room(&mut self, thread: ThreadId, operation: Operation, touches: &Touches) {
+    fn make_room(&mut self, thread: ThreadId, operation: Operation, touches: &[(Place, Touch)]) {
         let mut n_threads = thread.index() + 1;
         if let Operation::Spawn(child) | Operation::Join(child) = operation {
             n_threads = n_threads.max(child.index() + 1);
@@ -771,7 +812,7 @@ impl HappensBefore {
         if n_threads > self.threads.len() {
             self.grow_threads(n_threads);
         }
-        for &(place, _) in touches.as_slice() {
+        for &(place, _) in touches {
             self.make_room_for(place.0.index());
         }
         if let Operation::Leave { barrier, .. } = operation {
@@ -837,9 +878,17 @@ impl Thread {
     }
 }
 
+/// The greater ones of two lanes. Positions are far from the end of their type, and numbers with a
+/// sign are what most machines compare.
 #[inline]
 fn joined(a: &Lane, b: &Lane) -> Lane {
-    std::array::from_fn(|idx| a[idx].max(b[idx]))
+    std::array::from_fn(|idx| (a[idx] as i32).max(b[idx] as i32) as Position)
+}
+
+/// What a load touches.
+#[inline]
+fn read(object: ObjectId) -> (Place, Touch) {
+    ((object, End::Front), Touch::Read)
 }
 
 #[inline]

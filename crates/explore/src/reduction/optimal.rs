@@ -69,6 +69,7 @@ use crate::unit::{OptimalUnit, Unit};
 use crate::view::View;
 use mazurka_core::{
     Decision, HappensBefore, Operation, Position, Schedule, ThreadId, ThreadSet, dependent,
+    may_be_coenabled,
 };
 use serde::{Deserialize, Serialize};
 
@@ -204,14 +205,24 @@ impl Optimal {
             return;
         }
         let order = view.order;
-        let mut races = std::mem::take(&mut self.races);
-        order.race_candidates(thread, operation, &mut races);
-        let is_free = |&race: &Position| self.marks[race as usize - 1] == Mark::Free;
-        if races.iter().any(is_free) {
-            order.keep_immediate(operation, &mut races);
-            self.reverse_all(order, &races, thread, operation);
+        order.race_candidates(thread, operation, &mut self.races);
+        match self.races[..] {
+            [] => {}
+            [race] => {
+                if may_be_coenabled(order.operation(race), operation) {
+                    self.reverse_one(order, race, order.clock(thread), thread, operation);
+                }
+            }
+            _ => {
+                let mut races = std::mem::take(&mut self.races);
+                let is_free = |&race: &Position| self.marks[race as usize - 1] == Mark::Free;
+                if races.iter().any(is_free) {
+                    order.keep_immediate(operation, &mut races);
+                    self.reverse_all(order, &races, thread, operation);
+                }
+                self.races = races;
+            }
         }
-        self.races = races;
     }
 
     /// Finds which of the steps that the next step of `thread` races with it is to displace.
@@ -318,9 +329,9 @@ impl Optimal {
             let enabler = order.enabler(operation, displaced as usize - 1);
             enabler != 0 && order.ordered(head, enabler)
         };
-        let n_before = self.heads.partition_point(|head| head.at < displaced);
         let mut last = displaced - 1;
-        for &Head { at: head, largest } in self.heads[..n_before].iter().rev() {
+        let before = self.heads.iter().rev().skip_while(|head| head.at > displaced);
+        for &Head { at: head, largest } in before {
             let Mark::Head { displaced: Some(other), start } = self.marks[head as usize - 1] else {
                 return true;
             };
