@@ -31,7 +31,10 @@ pub(crate) fn check(
     let mut options = search.options()?;
     options.stateful = modelling.stateful;
     options.jobs = modelling.jobs;
-    options.race &= modelling.races == RacesAre::Error;
+    if modelling.races == RacesAre::Allow {
+        // Whether something ends while others may use it is looked for in the same way.
+        options.race = !options.stateful;
+    }
     let start = Instant::now();
     let outcome = explore(&vm, &options, output, search.memory_limit)?;
     for warning in &outcome.warnings {

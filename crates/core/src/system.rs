@@ -249,6 +249,12 @@ pub trait System {
         false
     }
 
+    /// Whether what is [told](Self::accesses) is the life of things alone: who is about to use one, and
+    /// who ends it. Two of these that nothing orders are no data race, but a use of what is gone.
+    fn tells_lives_only(&self) -> bool {
+        false
+    }
+
     /// The plain accesses that the thread of the last step made in it, in order.
     fn accesses(&self) -> &[PlainAccess] {
         &[]

@@ -29,7 +29,7 @@
 
 use mazurka_core::{
     Access, Decision, Effect, HappensBefore, ObjectId, Operation, PlainAccess, Position, Sighting,
-    System, ThreadId,
+    System, ThreadId, Violation, ViolationKind,
 };
 
 /// When something was accessed: some times the step, and which part of it. 0 stands for "never".
@@ -61,18 +61,30 @@ pub(crate) struct DataRace {
 }
 
 impl DataRace {
-    /// The message of the violation, for people.
-    pub(crate) fn describe<S: System + ?Sized>(&self, system: &S) -> String {
-        let side = |write: bool, thread: ThreadId, step: Position| {
-            let what = if write { "writes" } else { "reads" };
+    /// The violation that it is.
+    pub(crate) fn violation<S: System + ?Sized>(&self, system: &S) -> Violation {
+        let is_life = system.tells_lives_only();
+        let [write, read] = if is_life { ["ends", "uses"] } else { ["writes", "reads"] };
+        let side = |is_write: bool, thread: ThreadId, step: Position| {
+            let what = if is_write { write } else { read };
             format!("{} {what} it at step {step}", system.thread_name(thread))
         };
-        format!(
-            "data race on `{}`: {} and {}, and nothing orders the two",
-            system.memory_name(self.memory),
+        let sides = format!(
+            "{} and {}, and nothing orders the two",
             side(self.first_write, self.first_thread, self.first),
             side(self.second_write, self.second_thread, self.second),
-        )
+        );
+        let name = system.memory_name(self.memory);
+        match is_life {
+            false => Violation {
+                kind: ViolationKind::Race,
+                message: format!("data race on `{name}`: {sides}"),
+            },
+            true => Violation {
+                kind: ViolationKind::Memory,
+                message: format!("`{name}` may be gone when it is used: {sides}"),
+            },
+        }
     }
 
     /// The two accesses with their places, seen by taking the steps of the execution once more.

@@ -495,7 +495,7 @@ impl<'a, S: System> Explorer<'a, S> {
         // Data races and livelocks are properties of an execution, not of the states it goes through.
         let searched_for = [
             (options.deadlock, "deadlock"),
-            (looks_for_races, "data race"),
+            (looks_for_races && !system.tells_lives_only(), "data race"),
             (options.livelock && !options.stateful, "livelock"),
         ];
         let searched_for = searched_for.iter().filter(|(is_on, _)| *is_on);
@@ -516,6 +516,9 @@ impl<'a, S: System> Explorer<'a, S> {
         if !looks_for_races && system.has_plain_accesses() {
             // Then nobody came between them.
             coverage = coverage.assuming("no data race");
+        }
+        if !looks_for_races && system.tells_lives_only() {
+            coverage = coverage.assuming("nothing ends while another thread may use it");
         }
         if options.stateful {
             coverage = coverage.assuming("no two states have the same 128-bit hash");

@@ -182,8 +182,7 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
             && let Some(race) = races.step(decision, operation, effect, atomic, accesses)
             && self.counters.are_sure(self.system, &self.order)
         {
-            let message = race.describe(self.system);
-            let violated = Violation { kind: ViolationKind::Race, message };
+            let violated = race.violation(self.system);
             first_race.get_or_insert(race);
             violation.get_or_insert((number, violated));
         }

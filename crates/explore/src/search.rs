@@ -297,7 +297,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     fn violation_at_end(&mut self, ending: Option<Ending>) -> Option<Violation> {
         let Some(ending) = ending else {
             self.cut = true;
-            return self.options.livelock.then(|| Violation {
+            return (self.options.livelock && self.is_fair()).then(|| Violation {
                 kind: ViolationKind::Livelock,
                 message: format!(
                     "an execution has not ended after {} steps",
@@ -315,6 +315,16 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         };
         // Who waits for whom is told once the counterexample is replayed.
         Some(Violation { kind, message: kind.name().to_owned() })
+    }
+
+    /// Whether all who could move in the second half of the execution did so. If not, it is perhaps the
+    /// schedule alone that keeps it from ending.
+    fn is_fair(&self) -> bool {
+        let half = self.schedule.len() / 2;
+        let could = self.states[half..].iter().fold(ThreadSet::EMPTY, |all, it| all | it.enabled);
+        let has_moved =
+            |thread| self.order.steps_of(thread).last().is_some_and(|&at| at as usize > half);
+        could.iter().all(has_moved)
     }
 
     fn note_violation(&mut self) {
@@ -400,9 +410,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 // If not, whoever came last may have known of the others.
                 && self.counters.are_sure(&mut self.system, &self.order)
             {
-                let message = race.describe(&self.system);
-                let race = Violation { kind: ViolationKind::Race, message };
-                self.violation = Some((number, race));
+                self.violation = Some((number, race.violation(&self.system)));
             }
         }
     }
@@ -427,37 +435,57 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         if self.states.len() > depth {
             return self.observe_again(n_threads);
         }
-        let asked = self.who_may_say_something_new(n_threads);
-        if n_threads > self.next.len() {
-            self.next.resize(n_threads, Next::Unborn);
+        let mut state = self.states.last().copied().unwrap_or_default();
+        let is_settled = state.unsettled.is_empty() && n_threads == self.next.len();
+        match self.who_moved() {
+            Some((moved, None)) if is_settled => self.ask(moved, &mut state),
+            moved => {
+                let asked = self.who_may_say_something_new(moved, is_settled, n_threads);
+                self.next.resize(n_threads.max(self.next.len()), Next::Unborn);
+                asked.iter().for_each(|thread| self.ask(thread, &mut state));
+            }
         }
-        let last = self.states.last().copied().unwrap_or_default();
-        let State { mut enabled, mut unsettled, .. } = last;
-        for thread in asked.iter() {
-            let next = self.system.next(thread);
-            enabled.set(thread, matches!(next, Next::Enabled { .. }));
-            unsettled.set(thread, may_change(next));
-            self.changes.push((thread, self.next[thread.index()]));
-            self.next[thread.index()] = next;
-        }
-        self.enabled = enabled;
-        self.states.push(State { n_changes: self.changes.len(), enabled, unsettled });
+        self.enabled = state.enabled;
+        self.states.push(State { n_changes: self.changes.len(), ..state });
         Ok(())
     }
 
+    /// Asks a thread what it would do next.
+    #[inline]
+    fn ask(&mut self, thread: ThreadId, state: &mut State) {
+        let next = self.system.next(thread);
+        state.enabled.set(thread, matches!(next, Next::Enabled { .. }));
+        state.unsettled.set(thread, may_change(next));
+        let before = std::mem::replace(&mut self.next[thread.index()], next);
+        self.changes.push((thread, before));
+    }
+
+    /// Who took the last step, and whom it started.
+    #[inline]
+    fn who_moved(&self) -> Option<(ThreadId, Option<ThreadId>)> {
+        let &Decision { thread: moved, .. } = self.schedule.decisions().last()?;
+        let started = match self.order.operation(self.schedule.len() as Position) {
+            Operation::Spawn(child) => Some(child),
+            _ => None,
+        };
+        Some((moved, started))
+    }
+
     /// The threads that may not say after the last step what they said before it.
-    fn who_may_say_something_new(&self, n_threads: usize) -> ThreadSet {
-        let Some(&Decision { thread: moved, .. }) = self.schedule.decisions().last() else {
+    fn who_may_say_something_new(
+        &self,
+        moved: Option<(ThreadId, Option<ThreadId>)>,
+        is_settled: bool,
+        n_threads: usize,
+    ) -> ThreadSet {
+        let Some((moved, started)) = moved else {
             return (0..n_threads).map(ThreadId::new).collect();
         };
-        let mut changed = ThreadSet::one(moved);
-        if let Operation::Spawn(child) = self.order.operation(self.schedule.len() as Position) {
-            changed.insert(child);
-        }
-        let unsettled = self.states[self.schedule.len() - 1].unsettled;
-        if unsettled.is_empty() && n_threads == self.next.len() {
+        let changed: ThreadSet = started.into_iter().chain([moved]).collect();
+        if is_settled {
             return changed;
         }
+        let unsettled = self.states[self.schedule.len() - 1].unsettled;
         // Who waits for the end of a thread waits on while others move.
         let waits_on = |thread: ThreadId| match self.next[thread.index()] {
             Next::Blocked(Operation::Join(child)) => !changed.contains(child),

@@ -295,6 +295,10 @@ impl System for Vm {
         self.races == Races::Error
     }
 
+    fn tells_lives_only(&self) -> bool {
+        self.races == Races::Allow
+    }
+
     fn undoes_steps(&self) -> bool {
         true
     }
