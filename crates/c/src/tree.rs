@@ -4,6 +4,7 @@
 //! `p->m` are places, `&&` and `||` are what they are because they are control flow.
 
 use crate::types::{Bits, Qualified, Records, Signature, Type};
+use mazurka_model::{Function as MathFunction, Sync};
 use mazurka_source::Span;
 use std::rc::Rc;
 
@@ -139,6 +140,8 @@ pub(crate) enum Kind {
     Binary(Binary, Box<Expression>, Box<Expression>),
     /// A pointer and so many elements of a size further.
     Advance(Box<Expression>, Box<Expression>, u64),
+    /// An index that is at least 0 and less than a number.
+    Index(Box<Expression>, u64),
     /// How many elements of a size are between two pointers.
     Distance(Box<Expression>, Box<Expression>, u64),
     And(Box<Expression>, Box<Expression>),
@@ -253,6 +256,8 @@ pub(crate) enum Intrinsic {
     CompareAndSwapped,
     /// `*a op= b`, in one step; what was there before, or what is there now.
     AtomicUpdate(Change, bool),
+    /// Whether `a op b` has no room in `*c`; what has is there now.
+    Overflow(Change),
     /// Something that memory models know, and interleavings do not.
     Nothing,
     /// `a` holds; if not, that is wrong in this way.
@@ -263,11 +268,13 @@ pub(crate) enum Intrinsic {
     Primitive(Primitive),
 }
 
-/// How an atomic operation changes memory.
+/// How an operation changes memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Add,
     Subtract,
+    /// Never in one step.
+    Multiply,
     And,
     Or,
     Xor,
@@ -307,17 +314,15 @@ pub(crate) enum Primitive {
     Lock,
     TryLock,
     Unlock,
-    MutexDestroy,
+    Destroy(Sync),
     ReadLock,
     WriteLock,
     TryReadLock,
     TryWriteLock,
     ReadWriteUnlock,
-    RwLockDestroy,
     Wait,
     NotifyOne,
     NotifyAll,
-    CondvarDestroy,
     SemaphoreInit,
     SemaphoreAcquire,
     SemaphoreTryAcquire,
@@ -336,13 +341,16 @@ pub(crate) enum Primitive {
     /// A word that nobody else looks at, though it may be in shared memory.
     Get,
     Set,
+    /// A function of one or two numbers with a fraction.
+    Apply(MathFunction),
 }
 
 impl Primitive {
     /// The one that a function of the library stands for.
     pub(crate) fn named(name: &str) -> Option<Self> {
         use Primitive as P;
-        Some(match name.strip_prefix("__mazurka_")? {
+        let name = name.strip_prefix("__mazurka_")?;
+        Some(match name {
             "allocate" => P::Allocate,
             "free" => P::Free,
             "size_of" => P::SizeOf,
@@ -365,23 +373,25 @@ impl Primitive {
             "lock" => P::Lock,
             "try_lock" => P::TryLock,
             "unlock" => P::Unlock,
-            "mutex_destroy" => P::MutexDestroy,
+            "mutex_destroy" => P::Destroy(Sync::Mutex),
             "read_lock" => P::ReadLock,
             "write_lock" => P::WriteLock,
             "try_read_lock" => P::TryReadLock,
             "try_write_lock" => P::TryWriteLock,
             "read_write_unlock" => P::ReadWriteUnlock,
-            "rwlock_destroy" => P::RwLockDestroy,
+            "rwlock_destroy" => P::Destroy(Sync::RwLock),
             "wait" => P::Wait,
             "notify_one" => P::NotifyOne,
             "notify_all" => P::NotifyAll,
-            "condvar_destroy" => P::CondvarDestroy,
+            "condvar_destroy" => P::Destroy(Sync::Condvar),
             "semaphore_init" => P::SemaphoreInit,
+            "semaphore_destroy" => P::Destroy(Sync::Semaphore),
             "semaphore_acquire" => P::SemaphoreAcquire,
             "semaphore_try_acquire" => P::SemaphoreTryAcquire,
             "semaphore_release" => P::SemaphoreRelease,
             "semaphore_value" => P::SemaphoreValue,
             "barrier_init" => P::BarrierInit,
+            "barrier_destroy" => P::Destroy(Sync::Barrier),
             "barrier_wait" => P::BarrierWait,
             "excuse" => P::Excuse,
             "await" => P::Await,
@@ -389,7 +399,11 @@ impl Primitive {
             "has_handlers" => P::HasHandlers,
             "get" => P::Get,
             "set" => P::Set,
-            _ => return None,
+            // `sinf` is `sin` of a shorter number.
+            _ => P::Apply(
+                MathFunction::named(name)
+                    .or_else(|| MathFunction::named(name.strip_suffix('f')?))?,
+            ),
         })
     }
 }

@@ -172,7 +172,6 @@ fn without_data_races_it_does_not_matter_whether_accesses_are_steps() {
         }
         let vm = case.machine(Races::Allow);
         let mut options = Options::new();
-        options.race = false;
         options.max_executions = Some(20_000);
         match explore(&vm, options) {
             Some(verdict) if verdict != case.verdict => {

@@ -267,6 +267,68 @@ fn formats(first: u64) -> String {
     text
 }
 
+/// A file of functions of numbers with a fraction; the bits of each value make a number.
+fn functions(first: u64) -> String {
+    let mut text = "#include <math.h>\n#include <stdio.h>\n#include <string.h>\n\
+        unsigned long result[64];\n\
+        static unsigned long bits(double value) {\n\
+        \x20   unsigned long bits;\n\
+        \x20   if (isnan(value))\n        return 1;\n\
+        \x20   memcpy(&bits, &value, sizeof bits);\n\
+        \x20   return bits;\n}\nint main(void) {\n    volatile double x, y;\n    int exponent;\n"
+        .to_owned();
+    let one = [
+        "sqrt",
+        "floor",
+        "ceil",
+        "trunc",
+        "round",
+        "rint",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "fabs",
+        "nearbyint",
+        "lround",
+        "lrint",
+        "signbit",
+        "isfinite",
+    ];
+    let two = ["pow", "atan2", "hypot", "fmod", "copysign", "fmin", "fmax", "fdim", "isless"];
+    for idx in 0..BATCH {
+        let state = (first + idx).wrapping_add(1).wrapping_mul(0xd134_2543_de82_ef95);
+        let mut random = Program { state, number: 0 };
+        let mut number = || {
+            let (whole, part) = (random.below(40) as i64 - 20, random.below(1000));
+            format!("{whole}.{part:03}")
+        };
+        let (x, y) = (number(), number());
+        let value = match random.below(5) {
+            0 => format!("{}(x, y)", random.pick(&two)),
+            1 => format!("{}f((float)x)", random.pick(&one[..22])),
+            2 => "frexp(x, &exponent) + exponent".to_owned(),
+            _ => format!("{}(x)", random.pick(&one)),
+        };
+        let _ = writeln!(text, "    x = {x}, y = {y};\n    result[{idx}] = bits({value});");
+    }
+    let _ = writeln!(text, "    for (int i = 0; i < {BATCH}; i++)");
+    text.push_str("        printf(\"%lu\\n\", result[i]);\n    return 0;\n}\n");
+    text
+}
+
 /// Some text, a conversion, and its arguments.
 fn conversion(random: &mut Program) -> (String, String) {
     let mut arguments = String::new();
@@ -320,7 +382,7 @@ fn model(path: &Path) -> Result<Vec<u64>, String> {
 fn reference(path: &Path) -> Option<Vec<u64>> {
     let program = path.with_extension("out");
     let mut gcc = Command::new("gcc");
-    gcc.args(["-w", "-O0", "-fwrapv", "-o"]).arg(&program).arg(path);
+    gcc.args(["-w", "-O0", "-fwrapv", "-o"]).arg(&program).arg(path).arg("-lm");
     let compiled = gcc.output().expect("gcc runs");
     let said = String::from_utf8_lossy(&compiled.stderr);
     if said.contains("internal compiler error") {
@@ -341,6 +403,11 @@ fn random_programs_compute_the_same_with_gcc() {
 #[test]
 fn random_formats_are_printed_as_gcc_does() {
     compare(formats);
+}
+
+#[test]
+fn functions_of_numbers_have_the_values_of_the_c_library() {
+    compare(functions);
 }
 
 /// Both make the same of all files.

@@ -1,6 +1,6 @@
 //! What an edge does: one small step of a process.
 
-use crate::{Expr, LayoutId, LocationId, Place, RegisterId, RoutineId, SymbolSet, Type};
+use crate::{Expr, LayoutId, LocationId, Place, RegisterId, RoutineId, SymbolSet, Sync, Type};
 use mazurka_core::ViolationKind;
 
 /// One small step. Whatever it computes is total; what can go wrong is a violation that the action
@@ -252,11 +252,6 @@ pub enum Action {
         /// Gets 0, or 1 if the mutex is of kind 2 and the process has not got it.
         to: Option<RegisterId>,
     },
-    /// Ends a mutex; a violation if somebody has it. What is done with the bytes is up to them.
-    MutexDestroy {
-        /// The mutex.
-        mutex: Place,
-    },
 
     /// Takes a reader-writer lock for reading, waiting for it.
     ReadLock(Place),
@@ -270,8 +265,6 @@ pub enum Action {
     TryWriteLock(Place, Option<RegisterId>),
     /// Gives back a reader-writer lock, whichever way the process has it; a violation if it has not.
     ReadWriteUnlock(Place),
-    /// Ends a reader-writer lock; a violation if somebody has it.
-    RwLockDestroy(Place),
 
     /// Gives a mutex back and sleeps until somebody notifies; then takes the mutex again.
     Wait {
@@ -284,8 +277,6 @@ pub enum Action {
     NotifyOne(Place),
     /// Wakes all that sleep.
     NotifyAll(Place),
-    /// Ends a condition variable; a violation if somebody sleeps on it.
-    CondvarDestroy(Place),
 
     /// Gives a semaphore its first permits.
     SemaphoreInit {
@@ -312,6 +303,10 @@ pub enum Action {
     },
     /// Waits until a round is complete; the register gets whether the process was the last.
     BarrierWait(Place, Option<RegisterId>),
+
+    /// Ends something to synchronise on; a violation if somebody has it or waits for it. Using it from
+    /// then on is a violation, too, until it is made again.
+    Destroy(Sync, Place),
 
     /// Puts a message into a channel, waiting for room; into one for a rendezvous, waiting for a
     /// process that takes it in the same step.
@@ -420,9 +415,7 @@ impl Action {
             | Self::Excuse { .. }
             | Self::Print { .. }
             | Self::MutexInit { .. }
-            | Self::MutexDestroy { .. }
-            | Self::RwLockDestroy(_)
-            | Self::CondvarDestroy(_)
+            | Self::Destroy(..)
             | Self::SemaphoreInit { .. }
             | Self::BarrierInit { .. } => false,
             Self::Load { access, .. } | Self::Store { access, .. } => match access {
@@ -549,19 +542,17 @@ impl Action {
                 visit(Place(mutex));
                 visit(Value(kind));
             }
-            Self::Lock { mutex, .. }
-            | Self::TryLock { mutex, .. }
-            | Self::Unlock { mutex, .. }
-            | Self::MutexDestroy { mutex } => visit(Place(mutex)),
+            Self::Lock { mutex, .. } | Self::TryLock { mutex, .. } | Self::Unlock { mutex, .. } => {
+                visit(Place(mutex))
+            }
             Self::ReadLock(place)
             | Self::WriteLock(place)
             | Self::TryReadLock(place, _)
             | Self::TryWriteLock(place, _)
             | Self::ReadWriteUnlock(place)
-            | Self::RwLockDestroy(place)
+            | Self::Destroy(_, place)
             | Self::NotifyOne(place)
             | Self::NotifyAll(place)
-            | Self::CondvarDestroy(place)
             | Self::SemaphoreAcquire(place)
             | Self::SemaphoreTryAcquire(place, _)
             | Self::SemaphoreRelease(place)

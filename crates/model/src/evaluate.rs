@@ -58,6 +58,7 @@ pub fn binary(op: Binary, ty: Type, left: u64, right: u64, shift: Type) -> u64 {
                 (_, None) => 0,
             }
         }
+        Binary::Apply(_) => 0,
     };
     canonical(ty, bits)
 }
@@ -68,7 +69,7 @@ fn shift_amount(ty: Type, right: u64, shift: Type) -> Option<u32> {
     (!negative && right < u64::from(ty.bits())).then_some(right as u32)
 }
 
-/// Floats have the first five operators only; the others are zero.
+/// Floats have the first five operators and functions; the others are zero.
 fn float_binary(op: Binary, ty: Type, left: u64, right: u64) -> u64 {
     if ty == Type::Float32 {
         let (l, r) = (f32::from_bits(left as u32), f32::from_bits(right as u32));
@@ -78,6 +79,7 @@ fn float_binary(op: Binary, ty: Type, left: u64, right: u64) -> u64 {
             Binary::Multiply => l * r,
             Binary::Divide => l / r,
             Binary::Remainder => l % r,
+            Binary::Apply(function) => function.of_f32(l, r),
             _ => 0.0,
         };
         return u64::from(value.to_bits());
@@ -89,6 +91,7 @@ fn float_binary(op: Binary, ty: Type, left: u64, right: u64) -> u64 {
         Binary::Multiply => l * r,
         Binary::Divide => l / r,
         Binary::Remainder => l % r,
+        Binary::Apply(function) => function.of_f64(l, r),
         _ => 0.0,
     };
     value.to_bits()

@@ -1,6 +1,6 @@
 //! Values computed from what a process knows: total, and typed by width.
 
-use crate::{ObjectIdx, Pointer, Query, RegisterId, RoutineId, Type, evaluate};
+use crate::{Function, ObjectIdx, Pointer, Query, RegisterId, RoutineId, Type, evaluate};
 
 /// A value. Computing it has no effect and always succeeds; only [`Expr::Read`] and [`Expr::Query`]
 /// look at the state.
@@ -118,6 +118,8 @@ pub enum Binary {
     /// Shifted down, the sign kept; by the width or more, or by less than nothing: zero, or -1 if
     /// the left side is negative.
     ShiftRight,
+    /// A function of floats; of anything else, zero.
+    Apply(Function),
 }
 
 /// Comparisons. Of pointers: the object first. A float that is no number is unequal to all.

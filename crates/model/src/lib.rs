@@ -31,7 +31,7 @@ pub mod analysis;
 mod build;
 mod evaluate;
 mod expression;
-
+mod function;
 mod print;
 mod program;
 mod proposition;
@@ -47,7 +47,7 @@ pub use action::{Access, Action, Callee, Message, MessageField, Update};
 pub use build::RoutineBuilder;
 pub use evaluate::{binary, canonical, compare, convert, overflows, unary};
 pub use expression::{Base, Binary, Compare, Expr, Overflow, Place, Unary};
-
+pub use function::Function;
 pub use print::{dot, text};
 pub use program::{
     Branching, Edge, Exclusive, FrameObject, Init, InitValue, Labels, Location, LocationId, Object,

@@ -299,7 +299,6 @@ impl Show<'_> {
             A::Lock { mutex, to } => format!("{}lock {}", self.result(*to), place(mutex)),
             A::TryLock { mutex, to } => format!("{}try-lock {}", self.result(*to), place(mutex)),
             A::Unlock { mutex, to } => format!("{}unlock {}", self.result(*to), place(mutex)),
-            A::MutexDestroy { mutex } => format!("destroy mutex {}", place(mutex)),
             A::ReadLock(lock) => format!("read-lock {}", place(lock)),
             A::WriteLock(lock) => format!("write-lock {}", place(lock)),
             A::TryReadLock(lock, to) => {
@@ -309,11 +308,9 @@ impl Show<'_> {
                 format!("{}try-write-lock {}", self.result(*to), place(lock))
             }
             A::ReadWriteUnlock(lock) => format!("read-write-unlock {}", place(lock)),
-            A::RwLockDestroy(lock) => format!("destroy rwlock {}", place(lock)),
             A::Wait { condvar, mutex } => format!("wait {} {}", place(condvar), place(mutex)),
             A::NotifyOne(condvar) => format!("notify-one {}", place(condvar)),
             A::NotifyAll(condvar) => format!("notify-all {}", place(condvar)),
-            A::CondvarDestroy(condvar) => format!("destroy condvar {}", place(condvar)),
             A::SemaphoreInit { semaphore, permits } => {
                 format!("semaphore {} = {}", place(semaphore), expr(permits))
             }
@@ -331,6 +328,7 @@ impl Show<'_> {
             A::BarrierWait(barrier, to) => {
                 format!("{}barrier-wait {}", self.result(*to), place(barrier))
             }
+            A::Destroy(kind, at) => format!("destroy {} {}", kind.name(), place(at)),
             A::Send(message) => self.message("send", message),
             A::TrySend(message, to) => self.result(*to) + &self.message("try-send", message),
             A::Receive(message) => self.message("receive", message),
@@ -390,6 +388,9 @@ impl Show<'_> {
             Expr::Register { register, .. } => self.register(*register),
             Expr::Unary(Unary::Negate, operand) => format!("-{}", self.expr(operand)),
             Expr::Unary(Unary::Not, operand) => format!("!{}", self.expr(operand)),
+            Expr::Binary(Binary::Apply(function), left, right) => {
+                format!("{}({}, {})", function.name(), self.expr(left), self.expr(right))
+            }
             Expr::Binary(op, left, right) => {
                 format!("({} {} {})", self.expr(left), binary_symbol(*op), self.expr(right))
             }
@@ -493,6 +494,7 @@ fn binary_symbol(op: Binary) -> &'static str {
         Binary::Xor => "^",
         Binary::ShiftLeft => "<<",
         Binary::ShiftRight => ">>",
+        Binary::Apply(function) => function.name(),
     }
 }
 

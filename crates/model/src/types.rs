@@ -267,10 +267,24 @@ impl Sync {
         match self {
             Self::Mutex => 4,
             Self::RwLock => 56,
-            Self::Condvar => 16,
+            Self::Condvar => 24,
             Self::Semaphore | Self::Barrier => 8,
         }
     }
+
+    /// The byte that is [`Self::DESTROYED`] once it was destroyed, and never before: that of the kind
+    /// of a mutex, the highest of the permits or parties, or one that has no other use.
+    pub fn mark(self) -> u32 {
+        match self {
+            Self::Mutex | Self::RwLock => 1,
+            Self::Condvar => 16,
+            Self::Semaphore => 7,
+            Self::Barrier => 3,
+        }
+    }
+
+    /// What the [mark](Self::mark) is afterwards.
+    pub const DESTROYED: u8 = 0xff;
 
     /// What people call it.
     pub fn name(self) -> &'static str {

@@ -34,6 +34,9 @@ impl<'a> Checker<'a> {
         if let Some(operation) = atomic {
             return Some(self.atomic(name, operation, arguments, span));
         }
+        if let Some((change, int)) = overflowing(name) {
+            return Some(self.overflow(name, change, int, arguments, span));
+        }
         let failed = |what: &str| Intrinsic::Check(Wrong::Assertion, what.to_owned());
         Some(match name {
             "__assert_fail" => {
@@ -158,6 +161,41 @@ impl<'a> Checker<'a> {
         };
         let kind = Kind::Intrinsic(Intrinsic::Nondet, Vec::new());
         Ok(Expression { kind, ty: Type::Int(int), span })
+    }
+
+    /// `__builtin_add_overflow` and its like: whether the result, as it is without end, has no room where
+    /// the third argument points to. What fits is put there.
+    fn overflow(
+        &mut self,
+        name: &str,
+        change: Change,
+        int: Option<Int>,
+        arguments: Arguments<'a>,
+        span: Span,
+    ) -> Checked<Expression> {
+        let [left, right, to] = arguments else {
+            return Err(self.invalid(span, "three arguments are needed"));
+        };
+        let mut values = Vec::new();
+        for it in [left, right] {
+            let value = self.expression(it)?;
+            values.push(match int {
+                Some(int) => self.convert(value, &Type::Int(int), span)?,
+                None => value,
+            });
+        }
+        let to = self.expression(to)?;
+        let target = to.ty.target().and_then(|it| it.ty.as_int());
+        let ints = [values[0].ty.as_int(), values[1].ty.as_int(), target];
+        // All of one type, or all within 64 bits with a sign.
+        let is_one = ints[0].is_some() && ints.iter().all(|it| *it == ints[0]);
+        let is_small = |it: &Option<Int>| it.is_some_and(|it| it.is_signed() || it.bits() < 64);
+        if !is_one && !ints.iter().all(is_small) {
+            return Err(self.unsupported(span, format_args!("`{name}` of these types")));
+        }
+        values.push(to);
+        let kind = Kind::Intrinsic(Intrinsic::Overflow(change), values);
+        Ok(Expression { kind, ty: Type::Int(Int::Bool), span })
     }
 
     /// `__atomic_…` and `__sync_…`.
@@ -318,6 +356,33 @@ fn change(operation: &str) -> Option<(Change, bool)> {
         _ => return None,
     };
     Some((change, is_new))
+}
+
+/// What `__builtin_add_overflow` and `__builtin_saddl_overflow` compute, and in which type if the name
+/// says so.
+fn overflowing(name: &str) -> Option<(Change, Option<Int>)> {
+    let name = name.strip_prefix("__builtin_")?.strip_suffix("_overflow")?;
+    let change = |name: &str| match name {
+        "add" => Some(Change::Add),
+        "sub" => Some(Change::Subtract),
+        "mul" => Some(Change::Multiply),
+        _ => None,
+    };
+    if let Some(change) = change(name) {
+        return Some((change, None));
+    }
+    let (sign, rest) = name.split_at_checked(1)?;
+    let (word, length) = rest.split_at_checked(3)?;
+    let int = match (sign, length) {
+        ("s", "") => Int::Int,
+        ("s", "l") => Int::Long,
+        ("s", "ll") => Int::LongLong,
+        ("u", "") => Int::UnsignedInt,
+        ("u", "l") => Int::UnsignedLong,
+        ("u", "ll") => Int::UnsignedLongLong,
+        _ => return None,
+    };
+    Some((change(word)?, Some(int)))
 }
 
 /// The text of a string that is written where a function is called.

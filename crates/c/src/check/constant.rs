@@ -26,6 +26,12 @@ pub(crate) fn fold(expression: &Expression) -> Option<Constant> {
                 _ => None,
             }
         }
+        Kind::Index(index, limit) => match fold(index)? {
+            Constant::Int(index) if u64::try_from(index).is_ok_and(|it| it < *limit) => {
+                Some(Constant::Int(index))
+            }
+            _ => None,
+        },
         Kind::Distance(left, right, size) => match (fold(left)?, fold(right)?) {
             (Constant::Address(a, x), Constant::Address(b, y)) if a == b => {
                 Some(Constant::Int((x - y) / i64::try_from(*size).ok()?))

@@ -101,7 +101,10 @@ impl<'a> Checker<'a> {
             E::UnaryOperator(it) => self.unary(&it.node, span),
             E::Cast(it) => {
                 let ty = self.type_name(&it.node.type_name)?.ty;
-                let value = self.expression(&it.node.expression)?;
+                let value = match self.shortened(&it.node.expression, &ty) {
+                    Some(value) => value,
+                    None => self.expression(&it.node.expression)?,
+                };
                 self.convert(value, &ty, span).map(Operand::Value)
             }
             E::BinaryOperator(it) => self.binary(&it.node, span),
@@ -251,12 +254,15 @@ impl<'a> Checker<'a> {
 
     fn unary(&mut self, it: &'a ast::UnaryOperatorExpression, span: Span) -> Checked<Operand> {
         let value = match it.operator.node {
-            UnaryOperator::Address => match self.operand(&it.operand)? {
+            UnaryOperator::Address => match self.addressed(&it.operand)? {
                 Operand::Place(place) => self.address(place),
                 // The address of a function is what its name is already.
                 Operand::Value(value) => value,
             },
             UnaryOperator::Indirection => {
+                if let Some(sum) = as_binary(&it.operand, &BinaryOperator::Plus) {
+                    return self.element(sum, 0, span).map(Operand::Place);
+                }
                 let value = self.expression(&it.operand)?;
                 if matches!(value.ty.target(), Some(it) if matches!(it.ty, Type::Function(_))) {
                     return Ok(Operand::Value(value));
@@ -361,14 +367,7 @@ impl<'a> Checker<'a> {
     fn binary(&mut self, it: &'a ast::BinaryOperatorExpression, span: Span) -> Checked<Operand> {
         use BinaryOperator as B;
         let operator = match it.operator.node {
-            B::Index => {
-                let (left, right) = self.both(it)?;
-                // `2[a]` is `a[2]`.
-                let (base, index) =
-                    if left.ty.is_pointer() { (left, right) } else { (right, left) };
-                let pointer = self.advance(base, index, false, span)?;
-                return self.target(pointer, span).map(Operand::Place);
-            }
+            B::Index => return self.element(it, 0, span).map(Operand::Place),
             B::LogicalAnd | B::LogicalOr => {
                 let (left, right) = self.both(it)?;
                 let (left, right) = (Box::new(self.truth(left)?), Box::new(self.truth(right)?));
@@ -392,6 +391,54 @@ impl<'a> Checker<'a> {
         };
         let (left, right) = self.both(it)?;
         self.combine(operator, left, right, span).map(Operand::Value)
+    }
+
+    /// What `&` is applied to. The address of the element behind the last one is fine.
+    fn addressed(&mut self, it: &'a Node<ast::Expression>) -> Checked<Operand> {
+        match as_binary(it, &BinaryOperator::Index) {
+            Some(index) => {
+                let span = self.span(it.span);
+                self.element(index, 1, span).map(Operand::Place)
+            }
+            None => self.operand(it),
+        }
+    }
+
+    /// `a[i]`, or `*(a + i)`; `2[a]` is `a[2]`. The index may be beyond the end by less than `beyond`.
+    fn element(
+        &mut self,
+        it: &'a ast::BinaryOperatorExpression,
+        beyond: u64,
+        span: Span,
+    ) -> Checked<Place> {
+        let (left, right) = (self.operand(&it.lhs), self.operand(&it.rhs));
+        let (left, right) = (left?, right?);
+        let length = self.length_of_part(&left).or_else(|| self.length_of_part(&right));
+        let (left, right) = (self.value(left)?, self.value(right)?);
+        let (base, mut index) = if left.ty.is_pointer() { (left, right) } else { (right, left) };
+        if let Some(length) = length {
+            let ty = Type::Int(Int::Long);
+            let within = Kind::Index(Box::new(self.convert(index, &ty, span)?), length + beyond);
+            index = Expression { kind: within, ty, span };
+        }
+        let pointer = self.advance(base, index, false, span)?;
+        self.target(pointer, span)
+    }
+
+    /// How many elements an array has that is a part of something larger. The machine knows where that
+    /// ends, and not where the array does.
+    fn length_of_part(&self, operand: &Operand) -> Option<u64> {
+        let Operand::Place(place) = operand else { return None };
+        let Type::Array(_, Some(length)) = place.ty.ty else { return None };
+        let is_whole = match &place.base {
+            Base::Local(id) => self.frame.body.locals[id.0].ty.ty == place.ty.ty,
+            Base::Global(id) => self.tree.globals[id.0].ty.ty == place.ty.ty,
+            // The last member of a struct may stand for a longer array, as it did before C99.
+            Base::Pointer(_) => length == 1,
+            Base::Value(_) => false,
+        };
+        // One without elements is not there for its own sake.
+        (!is_whole && length > 0).then_some(length)
     }
 
     /// Both sides of an operator. What is wrong with the right one is told even if the left one is
@@ -742,6 +789,17 @@ impl Binary {
             self,
             B::Equal | B::NotEqual | B::Less | B::LessOrEqual | B::Greater | B::GreaterOrEqual
         )
+    }
+}
+
+/// The two sides of an expression, if it is one with this operator.
+fn as_binary<'a>(
+    it: &'a Node<ast::Expression>,
+    operator: &BinaryOperator,
+) -> Option<&'a ast::BinaryOperatorExpression> {
+    match &it.node {
+        ast::Expression::BinaryOperator(it) if it.node.operator.node == *operator => Some(&it.node),
+        _ => None,
     }
 }
 

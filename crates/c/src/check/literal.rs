@@ -4,10 +4,29 @@ use super::{Checked, Checker};
 use crate::tree::{Constant, Expression, Global, GlobalId, Initial, Kind};
 use crate::types::{Int, Qualified, Type};
 use lang_c::ast;
+use lang_c::span::Node;
 use mazurka_source::Span;
 use std::rc::Rc;
 
 impl Checker<'_> {
+    /// The `double` or `float` that a constant is made which was written as a `long double`, as those of
+    /// `float.h` are.
+    pub(super) fn shortened(
+        &mut self,
+        it: &Node<ast::Expression>,
+        ty: &Type,
+    ) -> Option<Expression> {
+        let ast::Expression::Constant(constant) = &it.node else { return None };
+        let ast::Constant::Float(number) = &constant.node else { return None };
+        let is_long = number.suffix.format == ast::FloatFormat::LongDouble;
+        if !is_long || !matches!(ty, Type::Double | Type::Float) {
+            return None;
+        }
+        let value = float(number)?;
+        let value = if *ty == Type::Float { f64::from(value as f32) } else { value };
+        Some(Expression { kind: Kind::Float(value), ty: ty.clone(), span: self.span(it.span) })
+    }
+
     pub(super) fn literal(&mut self, it: &ast::Constant, span: Span) -> Checked<Expression> {
         let (kind, ty) = match it {
             ast::Constant::Integer(number) => {

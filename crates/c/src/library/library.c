@@ -44,8 +44,10 @@ void __mazurka_semaphore_acquire(void *semaphore);
 _Bool __mazurka_semaphore_try_acquire(void *semaphore);
 void __mazurka_semaphore_release(void *semaphore);
 int __mazurka_semaphore_value(void *semaphore);
+void __mazurka_semaphore_destroy(void *semaphore);
 void __mazurka_barrier_init(void *barrier, unsigned parties);
 _Bool __mazurka_barrier_wait(void *barrier);
+void __mazurka_barrier_destroy(void *barrier);
 /* From here to there, nobody has to wait for ever: time passes, in another execution. */
 void __mazurka_excuse(int begins);
 void __mazurka_await(int *word, int value);
@@ -56,6 +58,61 @@ int __mazurka_has_handlers(void);
 /* A word that no other thread looks at. */
 int __mazurka_get(const void *word);
 void __mazurka_set(void *word, int value);
+/* Functions of numbers; those of one number ignore the second. */
+double __mazurka_sqrt(double x, double y);
+float __mazurka_sqrtf(float x, float y);
+double __mazurka_floor(double x, double y);
+float __mazurka_floorf(float x, float y);
+double __mazurka_ceil(double x, double y);
+float __mazurka_ceilf(float x, float y);
+double __mazurka_trunc(double x, double y);
+float __mazurka_truncf(float x, float y);
+double __mazurka_round(double x, double y);
+float __mazurka_roundf(float x, float y);
+double __mazurka_rint(double x, double y);
+float __mazurka_rintf(float x, float y);
+double __mazurka_sin(double x, double y);
+float __mazurka_sinf(float x, float y);
+double __mazurka_cos(double x, double y);
+float __mazurka_cosf(float x, float y);
+double __mazurka_tan(double x, double y);
+float __mazurka_tanf(float x, float y);
+double __mazurka_asin(double x, double y);
+float __mazurka_asinf(float x, float y);
+double __mazurka_acos(double x, double y);
+float __mazurka_acosf(float x, float y);
+double __mazurka_atan(double x, double y);
+float __mazurka_atanf(float x, float y);
+double __mazurka_sinh(double x, double y);
+float __mazurka_sinhf(float x, float y);
+double __mazurka_cosh(double x, double y);
+float __mazurka_coshf(float x, float y);
+double __mazurka_tanh(double x, double y);
+float __mazurka_tanhf(float x, float y);
+double __mazurka_exp(double x, double y);
+float __mazurka_expf(float x, float y);
+double __mazurka_exp2(double x, double y);
+float __mazurka_exp2f(float x, float y);
+double __mazurka_expm1(double x, double y);
+float __mazurka_expm1f(float x, float y);
+double __mazurka_log(double x, double y);
+float __mazurka_logf(float x, float y);
+double __mazurka_log2(double x, double y);
+float __mazurka_log2f(float x, float y);
+double __mazurka_log10(double x, double y);
+float __mazurka_log10f(float x, float y);
+double __mazurka_log1p(double x, double y);
+float __mazurka_log1pf(float x, float y);
+double __mazurka_pow(double x, double y);
+float __mazurka_powf(float x, float y);
+double __mazurka_atan2(double x, double y);
+float __mazurka_atan2f(float x, float y);
+double __mazurka_hypot(double x, double y);
+float __mazurka_hypotf(float x, float y);
+double __mazurka_fmod(double x, double y);
+float __mazurka_fmodf(float x, float y);
+double __mazurka_copysign(double x, double y);
+float __mazurka_copysignf(float x, float y);
 void __mazurka_fail(int kind, const char *message);
 void __mazurka_assumption(const char *what);
 
@@ -575,6 +632,284 @@ unsigned long __builtin_bswap64(unsigned long value) {
     return (unsigned long)__builtin_bswap32(value) << 32 | __builtin_bswap32(value >> 32);
 }
 
+/* Numbers with a fraction. Where a function has no value, `errno` is 33, and 34 where that is too large
+ * or too small. */
+
+static double __mazurka_told(double x, double y, double value) {
+    if (value != value && x == x && y == y)
+        __mazurka_errno = 33;
+    else if (value - value != 0 && x - x == 0 && y - y == 0)
+        __mazurka_errno = 34;
+    return value;
+}
+static double __mazurka_told_zero(double x, double y, double value) {
+    if (value == 0 && x - x == 0 && y - y == 0)
+        __mazurka_errno = 34;
+    return __mazurka_told(x, y, value);
+}
+double sqrt(double x) {
+    return __mazurka_told(x, 0, __mazurka_sqrt(x, 0));
+}
+float sqrtf(float x) {
+    return __mazurka_told(x, 0, __mazurka_sqrtf(x, 0));
+}
+double floor(double x) {
+    return __mazurka_floor(x, 0);
+}
+float floorf(float x) {
+    return __mazurka_floorf(x, 0);
+}
+double ceil(double x) {
+    return __mazurka_ceil(x, 0);
+}
+float ceilf(float x) {
+    return __mazurka_ceilf(x, 0);
+}
+double trunc(double x) {
+    return __mazurka_trunc(x, 0);
+}
+float truncf(float x) {
+    return __mazurka_truncf(x, 0);
+}
+double round(double x) {
+    return __mazurka_round(x, 0);
+}
+float roundf(float x) {
+    return __mazurka_roundf(x, 0);
+}
+double rint(double x) {
+    return __mazurka_rint(x, 0);
+}
+float rintf(float x) {
+    return __mazurka_rintf(x, 0);
+}
+double sin(double x) {
+    return __mazurka_told(x, 0, __mazurka_sin(x, 0));
+}
+float sinf(float x) {
+    return __mazurka_told(x, 0, __mazurka_sinf(x, 0));
+}
+double cos(double x) {
+    return __mazurka_told(x, 0, __mazurka_cos(x, 0));
+}
+float cosf(float x) {
+    return __mazurka_told(x, 0, __mazurka_cosf(x, 0));
+}
+double tan(double x) {
+    return __mazurka_told(x, 0, __mazurka_tan(x, 0));
+}
+float tanf(float x) {
+    return __mazurka_told(x, 0, __mazurka_tanf(x, 0));
+}
+double asin(double x) {
+    return __mazurka_told(x, 0, __mazurka_asin(x, 0));
+}
+float asinf(float x) {
+    return __mazurka_told(x, 0, __mazurka_asinf(x, 0));
+}
+double acos(double x) {
+    return __mazurka_told(x, 0, __mazurka_acos(x, 0));
+}
+float acosf(float x) {
+    return __mazurka_told(x, 0, __mazurka_acosf(x, 0));
+}
+double atan(double x) {
+    return __mazurka_atan(x, 0);
+}
+float atanf(float x) {
+    return __mazurka_atanf(x, 0);
+}
+double sinh(double x) {
+    return __mazurka_told(x, 0, __mazurka_sinh(x, 0));
+}
+float sinhf(float x) {
+    return __mazurka_told(x, 0, __mazurka_sinhf(x, 0));
+}
+double cosh(double x) {
+    return __mazurka_told(x, 0, __mazurka_cosh(x, 0));
+}
+float coshf(float x) {
+    return __mazurka_told(x, 0, __mazurka_coshf(x, 0));
+}
+double tanh(double x) {
+    return __mazurka_tanh(x, 0);
+}
+float tanhf(float x) {
+    return __mazurka_tanhf(x, 0);
+}
+double exp(double x) {
+    return __mazurka_told_zero(x, 0, __mazurka_exp(x, 0));
+}
+float expf(float x) {
+    return __mazurka_told_zero(x, 0, __mazurka_expf(x, 0));
+}
+double exp2(double x) {
+    return __mazurka_told_zero(x, 0, __mazurka_exp2(x, 0));
+}
+float exp2f(float x) {
+    return __mazurka_told_zero(x, 0, __mazurka_exp2f(x, 0));
+}
+double expm1(double x) {
+    return __mazurka_told(x, 0, __mazurka_expm1(x, 0));
+}
+float expm1f(float x) {
+    return __mazurka_told(x, 0, __mazurka_expm1f(x, 0));
+}
+double log(double x) {
+    return __mazurka_told(x, 0, __mazurka_log(x, 0));
+}
+float logf(float x) {
+    return __mazurka_told(x, 0, __mazurka_logf(x, 0));
+}
+double log2(double x) {
+    return __mazurka_told(x, 0, __mazurka_log2(x, 0));
+}
+float log2f(float x) {
+    return __mazurka_told(x, 0, __mazurka_log2f(x, 0));
+}
+double log10(double x) {
+    return __mazurka_told(x, 0, __mazurka_log10(x, 0));
+}
+float log10f(float x) {
+    return __mazurka_told(x, 0, __mazurka_log10f(x, 0));
+}
+double log1p(double x) {
+    return __mazurka_told(x, 0, __mazurka_log1p(x, 0));
+}
+float log1pf(float x) {
+    return __mazurka_told(x, 0, __mazurka_log1pf(x, 0));
+}
+double pow(double x, double y) {
+    return x != 0 ? __mazurka_told_zero(x, y, __mazurka_pow(x, y)) : __mazurka_told(x, y, __mazurka_pow(x, y));
+}
+float powf(float x, float y) {
+    return x != 0 ? __mazurka_told_zero(x, y, __mazurka_powf(x, y)) : __mazurka_told(x, y, __mazurka_powf(x, y));
+}
+double atan2(double x, double y) {
+    return __mazurka_atan2(x, y);
+}
+float atan2f(float x, float y) {
+    return __mazurka_atan2f(x, y);
+}
+double hypot(double x, double y) {
+    return __mazurka_told(x, y, __mazurka_hypot(x, y));
+}
+float hypotf(float x, float y) {
+    return __mazurka_told(x, y, __mazurka_hypotf(x, y));
+}
+double fmod(double x, double y) {
+    return __mazurka_told(x, y, __mazurka_fmod(x, y));
+}
+float fmodf(float x, float y) {
+    return __mazurka_told(x, y, __mazurka_fmodf(x, y));
+}
+double copysign(double x, double y) {
+    return __mazurka_copysign(x, y);
+}
+float copysignf(float x, float y) {
+    return __mazurka_copysignf(x, y);
+}
+double nearbyint(double x) {
+    return __mazurka_rint(x, 0);
+}
+long lround(double x) {
+    return (long)__mazurka_round(x, 0);
+}
+long long llround(double x) {
+    return (long)__mazurka_round(x, 0);
+}
+long lrint(double x) {
+    return (long)__mazurka_rint(x, 0);
+}
+long long llrint(double x) {
+    return (long)__mazurka_rint(x, 0);
+}
+double fmin(double x, double y) {
+    return x < y || y != y ? x : y;
+}
+double fmax(double x, double y) {
+    return x > y || y != y ? x : y;
+}
+double fdim(double x, double y) {
+    return x <= y ? 0 : __mazurka_told(x, y, x - y);
+}
+double modf(double x, double *whole) {
+    *whole = __mazurka_trunc(x, 0);
+    return __mazurka_copysign(x == *whole ? 0 : x - *whole, x);
+}
+double frexp(double x, int *exponent) {
+    *exponent = 0;
+    if (x == 0 || x - x != 0)
+        return x;
+    for (; x >= 1 || x <= -1; x /= 2)
+        ++*exponent;
+    for (; x < 0.5f && x > -0.5f; x *= 2)
+        --*exponent;
+    return x;
+}
+float nearbyintf(float x) {
+    return __mazurka_rintf(x, 0);
+}
+long lroundf(float x) {
+    return (long)__mazurka_roundf(x, 0);
+}
+long long llroundf(float x) {
+    return (long)__mazurka_roundf(x, 0);
+}
+long lrintf(float x) {
+    return (long)__mazurka_rintf(x, 0);
+}
+long long llrintf(float x) {
+    return (long)__mazurka_rintf(x, 0);
+}
+float fminf(float x, float y) {
+    return x < y || y != y ? x : y;
+}
+float fmaxf(float x, float y) {
+    return x > y || y != y ? x : y;
+}
+float fdimf(float x, float y) {
+    return x <= y ? 0 : __mazurka_told(x, y, x - y);
+}
+float modff(float x, float *whole) {
+    *whole = __mazurka_truncf(x, 0);
+    return __mazurka_copysignf(x == *whole ? 0 : x - *whole, x);
+}
+float frexpf(float x, int *exponent) {
+    *exponent = 0;
+    if (x == 0 || x - x != 0)
+        return x;
+    for (; x >= 1 || x <= -1; x /= 2)
+        ++*exponent;
+    for (; x < 0.5f && x > -0.5f; x *= 2)
+        --*exponent;
+    return x;
+}
+int __builtin_signbit(double value) {
+    return __mazurka_copysign(1, value) < 0;
+}
+int __builtin_signbitf(float value) {
+    return __mazurka_copysign(1, value) < 0;
+}
+int __builtin_isgreater(double x, double y) {
+    return x > y;
+}
+int __builtin_isgreaterequal(double x, double y) {
+    return x >= y;
+}
+int __builtin_isless(double x, double y) {
+    return x < y;
+}
+int __builtin_islessequal(double x, double y) {
+    return x <= y;
+}
+int __builtin_islessgreater(double x, double y) {
+    return x < y || x > y;
+}
+int __builtin_isunordered(double x, double y) {
+    return x != x || y != y;
+}
+
 /* Output: it is evaluated and goes nowhere, or into memory. A call with a format that is known becomes
  * one of `print_text`, `print_signed` and so on for each of its parts, and `print_end`: `at` characters
  * are there already, those from `room - 1` on are dropped, and a `room` of 0 is a file.
@@ -1052,12 +1387,13 @@ int pthread_cond_broadcast(void *condition) {
 /* Barriers. */
 
 int pthread_barrier_init(void *barrier, const void *attributes, unsigned parties) {
-    if (!parties)
+    if (!parties || parties > 0x7fffffff)
         return 22;
     __mazurka_barrier_init(barrier, parties);
     return 0;
 }
 int pthread_barrier_destroy(void *barrier) {
+    __mazurka_barrier_destroy(barrier);
     return 0;
 }
 int pthread_barrier_wait(void *barrier) {
@@ -1110,10 +1446,15 @@ void *pthread_getspecific(unsigned key) {
 /* Semaphores. */
 
 int sem_init(void *semaphore, int shared, unsigned permits) {
+    if (permits > 0x7fffffff) {
+        __mazurka_errno = 22;
+        return -1;
+    }
     __mazurka_semaphore_init(semaphore, permits);
     return 0;
 }
 int sem_destroy(void *semaphore) {
+    __mazurka_semaphore_destroy(semaphore);
     return 0;
 }
 int sem_wait(void *semaphore) {

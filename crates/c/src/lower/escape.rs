@@ -154,7 +154,7 @@ fn children<'t>(it: &'t Expression, visit: &mut dyn FnMut(Part<'t>)) {
     match &it.kind {
         Kind::Int(_) | Kind::Float(_) | Kind::Function(_) => {}
         Kind::Address(place) | Kind::Read(place) => visit(P(place)),
-        Kind::Convert(a) | Kind::Unary(_, a) => visit(E(a)),
+        Kind::Convert(a) | Kind::Unary(_, a) | Kind::Index(a, _) => visit(E(a)),
         Kind::Binary(_, a, b)
         | Kind::Advance(a, b, _)
         | Kind::Distance(a, b, _)

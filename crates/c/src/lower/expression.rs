@@ -95,6 +95,18 @@ impl<'a> Writer<'_, 'a> {
                 let index = self.value(index);
                 offset(base, scaled(index, *size))
             }
+            Kind::Index(index, limit) => {
+                let index = self.value(index);
+                let index = self.small(index);
+                self.at(it.span);
+                // Below zero is beyond every limit.
+                let number = index.clone().convert(Type::U64);
+                let limit = Expr::int(Type::U64, *limit as i64);
+                let is_within = Expr::compare(Compare::Less, number, limit);
+                let message = "an index is outside of its array";
+                self.check(is_within, ViolationKind::Memory, message);
+                index
+            }
             Kind::Distance(left, right, size) => {
                 let left = self.value(left).convert(Type::I64);
                 let right = self.value(right).convert(Type::I64);

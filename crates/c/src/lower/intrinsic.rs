@@ -6,7 +6,8 @@ use super::{Writer, value_type};
 use crate::tree::{Change, Expression, Intrinsic, Primitive, Wrong};
 use crate::types::{self, Int};
 use mazurka_model::{
-    self as model, Access, Action, Callee, Compare, Expr, Layout, Type, Update, ViolationKind,
+    self as model, Access, Action, Callee, Compare, Expr, Layout, Overflow, Type, Update,
+    ViolationKind,
 };
 
 impl<'a> Writer<'_, 'a> {
@@ -74,7 +75,38 @@ impl<'a> Writer<'_, 'a> {
                 Some(self.to.get(register))
             }
             Intrinsic::CompareExchange => Some(self.compare_exchange(arguments, it)),
+            Intrinsic::Overflow(change) => Some(self.overflow(*change, arguments, it)),
         }
+    }
+
+    /// Computes in the type that all have, or in one that has room for each of them.
+    fn overflow(
+        &mut self,
+        change: Change,
+        arguments: &'a [Expression],
+        it: &'a Expression,
+    ) -> Expr {
+        let (operator, overflow) = match change {
+            Change::Add => (model::Binary::Add, Overflow::Add),
+            Change::Subtract => (model::Binary::Subtract, Overflow::Subtract),
+            _ => (model::Binary::Multiply, Overflow::Multiply),
+        };
+        let narrow = arguments[2].ty.target().map_or(Type::I64, |it| value_type(&it.ty));
+        let values: Vec<Expr> = arguments[..2].iter().map(|value| self.value(value)).collect();
+        let is_one = values.iter().all(|value| value.ty() == narrow);
+        let wide = if is_one { narrow } else { Type::I64 };
+        let [left, right] = [0, 1].map(|idx| self.small(values[idx].clone().convert(wide)));
+        let place = self.pointed(&arguments[2]);
+        self.at(it.span);
+        let access = if self.is_private(&place) { Access::Private } else { Access::Plain };
+        let result = Expr::binary(operator, left.clone(), right.clone());
+        let result = self.small(result);
+        let fitting = self.small(result.clone().convert(narrow));
+        let is_changed = Expr::compare(Compare::NotEqual, fitting.clone().convert(wide), result);
+        let is_outside = Expr::overflows(overflow, left, right).or(is_changed);
+        let is_outside = self.small(is_outside);
+        self.to.store(place, fitting, access);
+        is_outside
     }
 
     fn atomic_change(
@@ -92,6 +124,7 @@ impl<'a> Writer<'_, 'a> {
         let (update, operator) = match change {
             Change::Add => (Update::Add, model::Binary::Add),
             Change::Subtract => (Update::Subtract, model::Binary::Subtract),
+            Change::Multiply => unreachable!("nothing is multiplied in one step"),
             Change::And => (Update::And, model::Binary::And),
             Change::Or => (Update::Or, model::Binary::Or),
             Change::Xor => (Update::Xor, model::Binary::Xor),
@@ -229,6 +262,10 @@ impl<'a> Writer<'_, 'a> {
                 return self.giving(Type::I32, |to| Action::Join { process, to: Some(to) });
             }
             P::Thread => return Some(Expr::Thread),
+            P::Apply(function) => {
+                let operator = model::Binary::Apply(function);
+                return Some(Expr::binary(operator, value(0), value(1)));
+            }
             P::Lock => {
                 let mutex = place(0);
                 return self.giving(Type::I32, |to| Action::Lock { mutex, to: Some(to) });
@@ -297,15 +334,13 @@ impl<'a> Writer<'_, 'a> {
             P::ExitThread => Action::ExitProcess { value: Some(value(0)) },
             P::ExitProgram => Action::ExitProgram,
             P::MutexInit => Action::MutexInit { mutex: place(0), kind: value(1) },
-            P::MutexDestroy => Action::MutexDestroy { mutex: place(0) },
+            P::Destroy(kind) => Action::Destroy(kind, place(0)),
             P::ReadLock => Action::ReadLock(place(0)),
             P::WriteLock => Action::WriteLock(place(0)),
             P::ReadWriteUnlock => Action::ReadWriteUnlock(place(0)),
-            P::RwLockDestroy => Action::RwLockDestroy(place(0)),
             P::Wait => Action::Wait { condvar: place(0), mutex: place(1) },
             P::NotifyOne => Action::NotifyOne(place(0)),
             P::NotifyAll => Action::NotifyAll(place(0)),
-            P::CondvarDestroy => Action::CondvarDestroy(place(0)),
             P::SemaphoreInit => Action::SemaphoreInit { semaphore: place(0), permits: value(1) },
             P::SemaphoreAcquire => Action::SemaphoreAcquire(place(0)),
             P::SemaphoreRelease => Action::SemaphoreRelease(place(0)),

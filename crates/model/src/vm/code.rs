@@ -2,7 +2,7 @@
 
 use super::foresight::Futures;
 use super::units::Units;
-use crate::{Binary, Compare, Overflow, Span, Type, Unary, Update};
+use crate::{Binary, Compare, Overflow, Span, Sync, Type, Unary, Update};
 use mazurka_core::ViolationKind;
 
 /// The number of an instruction.
@@ -394,9 +394,7 @@ pub(super) enum Instruction {
         mutex: Address,
         kind: Operand,
     },
-    MutexDestroy(Address),
-    RwLockDestroy(Address),
-    CondvarDestroy(Address),
+    Destroy(Sync, Address),
     SemaphoreInit {
         semaphore: Address,
         permits: Operand,

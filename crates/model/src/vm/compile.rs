@@ -438,19 +438,11 @@ impl<'a> Compiler<'a> {
             A::Lock { mutex, to } => I::Lock { mutex: self.place(mutex), to: result(*to) },
             A::TryLock { mutex, to } => I::TryLock { mutex: self.place(mutex), to: result(*to) },
             A::Unlock { mutex, to } => I::Unlock { mutex: self.place(mutex), to: result(*to) },
-            A::MutexDestroy { mutex } => {
-                self.code.has_lifecycle = true;
-                I::MutexDestroy(self.place(mutex))
-            }
             A::ReadLock(lock) => I::ReadLock(self.place(lock)),
             A::WriteLock(lock) => I::WriteLock(self.place(lock)),
             A::TryReadLock(lock, to) => I::TryReadLock(self.place(lock), result(*to)),
             A::TryWriteLock(lock, to) => I::TryWriteLock(self.place(lock), result(*to)),
             A::ReadWriteUnlock(lock) => I::ReadWriteUnlock(self.place(lock)),
-            A::RwLockDestroy(lock) => {
-                self.code.has_lifecycle = true;
-                I::RwLockDestroy(self.place(lock))
-            }
             A::Wait { condvar, mutex } => {
                 let (condvar, mutex) = (self.place(condvar), self.place(mutex));
                 self.emit(I::Wait { condvar, mutex });
@@ -458,10 +450,6 @@ impl<'a> Compiler<'a> {
             }
             A::NotifyOne(condvar) => I::NotifyOne(self.place(condvar)),
             A::NotifyAll(condvar) => I::NotifyAll(self.place(condvar)),
-            A::CondvarDestroy(condvar) => {
-                self.code.has_lifecycle = true;
-                I::CondvarDestroy(self.place(condvar))
-            }
             A::SemaphoreInit { semaphore, permits } => {
                 self.code.has_lifecycle = true;
                 let semaphore = self.place(semaphore);
@@ -481,6 +469,10 @@ impl<'a> Compiler<'a> {
                 let barrier = self.place(barrier);
                 self.emit(I::Arrive(barrier, result(*to)));
                 I::Leave(barrier)
+            }
+            A::Destroy(kind, place) => {
+                self.code.has_lifecycle = true;
+                I::Destroy(*kind, self.place(place))
             }
             A::Send(message) => I::Send(self.queue(message)),
             A::TrySend(message, to) => I::TrySend(self.queue(message), result(*to)),

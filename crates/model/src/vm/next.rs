@@ -5,6 +5,8 @@
 
 use super::code::{Code, Instruction, Operand, Pc, UNBORN};
 use super::machine::{Frame, Machine, Spot, control, memory};
+use super::run::uninitialised_barrier;
+use super::spin::TRIED;
 use super::step::assertion;
 use crate::{Sync, Type};
 use Instruction as I;
@@ -129,6 +131,12 @@ impl Machine {
         let spot = |address, size| self.spot(code, frame, address, size);
         let sync = |address, kind: Sync| -> Result<(ObjectId, u32), Violation> {
             let spot = self.spot(code, frame, address, kind.bytes())?;
+            self.check_life(code, spot, kind)?;
+            Ok((unit(code, spot), spot.address()))
+        };
+        // Whoever was woken, or belongs to a complete round, may come after the end.
+        let former = |address, kind: Sync| -> Result<(ObjectId, u32), Violation> {
+            let spot = self.spot(code, frame, address, kind.bytes())?;
             Ok((unit(code, spot), spot.address()))
         };
         let me = thread as u64 + 1;
@@ -165,7 +173,7 @@ impl Machine {
             }
             I::Unlock { mutex, .. } => {
                 let (object, address) = sync(mutex, Sync::Mutex)?;
-                if self.get_bytes(address, 1) != me || self.get_bytes(address + 2, 2) > 1 {
+                if self.get_bytes(address, 1) != me || self.get_bytes(address + 2, 2) & !TRIED > 1 {
                     return Ok(None);
                 }
                 Pending::open(O::Release(object))
@@ -204,7 +212,7 @@ impl Machine {
             }
             I::Reacquire { condvar, mutex } => {
                 let (mutex, mutex_address) = sync(mutex, Sync::Mutex)?;
-                let (condvar, address) = sync(condvar, Sync::Condvar)?;
+                let (condvar, address) = former(condvar, Sync::Condvar)?;
                 let gate = Gate::Awake { condvar: address, mutex: mutex_address };
                 Pending::when(O::Reacquire { condvar, mutex }, gate)
             }
@@ -230,12 +238,12 @@ impl Machine {
             I::Arrive(barrier, _) => {
                 let (barrier, address) = sync(barrier, Sync::Barrier)?;
                 if self.get_bytes(address, 4) == 0 {
-                    return Err(memory("a barrier is used that nobody has initialised".to_owned()));
+                    return Err(uninitialised_barrier());
                 }
                 Pending::open(O::Arrive(barrier))
             }
             I::Leave(barrier) => {
-                let (barrier, address) = sync(barrier, Sync::Barrier)?;
+                let (barrier, address) = former(barrier, Sync::Barrier)?;
                 let parties = self.get_bytes(address, 4) as u32;
                 let round_end = self.control(thread, control::ROUND_END) as u32;
                 let gate = Gate::RoundEnd { arrived: address + 4, round_end };
@@ -318,6 +326,12 @@ impl Machine {
                 Err(assertion(format!("{thread} is joined and was detached")))
             }
         }
+    }
+
+    /// Whether somebody waits for a permit of the semaphore at `address`.
+    pub(super) fn is_waited_for(&self, address: u32) -> bool {
+        self.get_bytes(address, 4) == 0
+            && self.pending.iter().any(|it| it.gate == Gate::Positive(address))
     }
 
     /// The threads that sleep on the condition variable at `address`.

@@ -43,11 +43,11 @@ impl Machine {
     /// Runs the invisible instructions from `pc` on, and leaves the thread behind them.
     pub(super) fn run(&mut self, code: &Code, thread: usize, mut pc: Pc) -> Result<(), Violation> {
         let mut frame = self.frame(thread);
-        let mut round = Round::new();
+        let mut round = None;
         for n_done in 0..MAX_INVISIBLE {
             self.here = (thread, pc);
-            if (n_done == round.next_look || pc == round.start)
-                && self.goes_round(thread, pc, n_done, &mut round)?
+            if n_done >= Round::FIRST_LOOK
+                && self.goes_round(thread, pc, n_done, round.get_or_insert_with(Round::new))?
             {
                 return Ok(());
             }
@@ -133,7 +133,7 @@ impl Machine {
                 _ => match self.arrive(code, thread, pc)? {
                     Arrival::At(pending) => {
                         self.set_stack(thread, control::PC, u64::from(pc));
-                        self.spins.has_changed |= round.had_changed;
+                        self.spins.has_changed |= round.is_some_and(|it| it.had_changed);
                         let is_held = self.comes_round(code, thread, pc);
                         self.set_pending(thread, if is_held { Pending::FINISHED } else { pending });
                         return Ok(());
@@ -201,7 +201,9 @@ impl Machine {
             I::SemaphoreTryAcquire(at, _) | I::SemaphoreValue(at, _) => {
                 (at, Sync::Semaphore.bytes(), true)
             }
-            I::Arrive(at, _) | I::Leave(at) => (at, Sync::Barrier.bytes(), true),
+            I::Arrive(at, _) => (at, Sync::Barrier.bytes(), true),
+            // Who belongs to a complete round does not mind if the barrier is destroyed.
+            I::Leave(at) => (at, Sync::Barrier.bytes(), false),
             I::Wait { condvar, mutex } => {
                 let spot = self.spot(code, self.frame(thread), condvar, Sync::Condvar.bytes())?;
                 self.watch_life(code, spot, true);
@@ -358,9 +360,7 @@ impl Machine {
                 }
                 self.reset_sync(code, frame, barrier, Sync::Barrier, parties)?;
             }
-            I::MutexDestroy(mutex) => self.destroy(code, frame, mutex, Sync::Mutex)?,
-            I::RwLockDestroy(lock) => self.destroy(code, frame, lock, Sync::RwLock)?,
-            I::CondvarDestroy(condvar) => self.destroy(code, frame, condvar, Sync::Condvar)?,
+            I::Destroy(kind, address) => self.destroy(code, frame, address, kind)?,
             other => unreachable!("{other:?} is visible"),
         }
         Ok(pc + 1)
@@ -430,20 +430,35 @@ impl Machine {
     ) -> Result<(), Violation> {
         let spot = self.spot_to_write(code, frame, address, kind.bytes())?;
         self.watch(code, spot, 1, true);
+        self.check_life(code, spot, kind)?;
         let address = spot.address();
         let is_used = match kind {
             Sync::Mutex => self.get_bytes(address, 1) != 0,
             Sync::RwLock => self.get_bytes(address, 1) != 0 || self.get_bytes(address + 4, 4) != 0,
             Sync::Condvar => self.sleepers(address) != 0,
-            Sync::Semaphore | Sync::Barrier => false,
+            Sync::Semaphore => self.is_waited_for(address),
+            // Whoever belongs to a complete round does not wait any more.
+            Sync::Barrier => match self.get_bytes(address, 4) {
+                0 => return Err(uninitialised_barrier()),
+                parties => !self.get_bytes(address + 4, 4).is_multiple_of(parties),
+            },
         };
-        match is_used {
-            true => {
-                let name = self.unit_text(code, spot);
-                Err(assertion(format!("{name} is destroyed while it is in use")))
-            }
-            false => Ok(()),
+        if is_used {
+            let name = self.unit_text(code, spot);
+            return Err(assertion(format!("{name} is destroyed while it is in use")));
         }
+        self.set_bytes(address + kind.mark(), 1, u64::from(Sync::DESTROYED));
+        Ok(())
+    }
+
+    /// Something to synchronise on must not have been destroyed.
+    pub(super) fn check_life(&self, code: &Code, spot: Spot, kind: Sync) -> Result<(), Violation> {
+        let mark = spot.address() + kind.mark();
+        if code.has_lifecycle && self.get_bytes(mark, 1) == u64::from(Sync::DESTROYED) {
+            let name = self.unit_text(code, spot);
+            return Err(memory(format!("{name} is used after it was destroyed")));
+        }
+        Ok(())
     }
 
     #[cold]
@@ -550,8 +565,10 @@ impl Machine {
     /// Ends a frame: its objects are gone, and the caller has its result. Says where to go on.
     fn pop_frame(&mut self, code: &Code, thread: usize, value: u64) -> Pc {
         let base = self.control(thread, control::BASE) as usize;
-        let [back, caller, locals, to, n_objects]: [u64; SAVED] =
-            std::array::from_fn(|idx| self.control(thread, base - SAVED + idx));
+        let saved = &self.threads[thread].stack[base - SAVED..base];
+        let &[back, caller, locals, to, n_objects] = saved else {
+            unreachable!("a frame begins with as many words")
+        };
         let first = self.control(thread, control::LOCALS) as usize;
         for number in first..first + n_objects as usize {
             let object = self.threads[thread].made[number];
@@ -596,6 +613,12 @@ enum Arrival {
     At(Pending),
     /// Behind it; it goes on there.
     Past(Pc),
+}
+
+/// A barrier that nobody knows the parties of.
+#[cold]
+pub(super) fn uninitialised_barrier() -> Violation {
+    memory("a barrier is used that nobody has initialised".to_owned())
 }
 
 /// A number of bytes that an object may have.

@@ -14,6 +14,13 @@
 //! **Notes** of what a thread came to and saw are in one list for all threads, each with the number of
 //! the note before it. The number of the last one is a word of the stack, so it is undone like the rest.
 //!
+//! **Locks.** A round may take a mutex and give it back: others can do without it what they did around
+//! it. That a thread has a mutex belongs to its state, by [`control::PRIVATE`] again. There are two
+//! exceptions. Somebody who tried to take the mutex meanwhile, in vain, has noticed the round; the mutex
+//! remembers that until it is given back ([`TRIED`]), so that only who comes to it in order learns of
+//! it. And a thread is not held while it has a mutex that the round gives back, since others may wait
+//! for that.
+//!
 //! A loop that counts its rounds is never in the same state again: it is unrolled.
 //!
 //! **A loop without an operation**, such as one that reads a plain variable, never comes to an access
@@ -38,6 +45,9 @@ const MAX_NOTES: usize = 256;
 /// A mark at the note where a round began: there is no operation in it.
 const FOR_EVER: u64 = 1 << 32;
 
+/// A mark in the count of a mutex: somebody has tried to take it while it was taken.
+pub(super) const TRIED: u64 = 1 << 15;
+
 /// What is known of the rounds of threads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spins {
@@ -51,9 +61,9 @@ pub(super) struct Spins {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     /// Where the thread was when it was last looked at; nowhere before the first time.
-    pub(super) start: Pc,
+    start: Pc,
     /// After how many instructions it is looked at next.
-    pub(super) next_look: u32,
+    next_look: u32,
     /// In which state it was, and how long its stack.
     state: [u64; 2],
     top: u64,
@@ -65,7 +75,7 @@ pub(super) struct Round {
 
 impl Round {
     /// Most steps have fewer instructions than this.
-    const FIRST_LOOK: u32 = 1 << 12;
+    pub(super) const FIRST_LOOK: u32 = 1 << 12;
 
     pub(super) fn new() -> Self {
         Self {
@@ -94,11 +104,15 @@ enum What {
     Saw { object: ObjectId, address: u32, size: u32, bits: u64 },
     /// It made a choice, which it could make in another way.
     Chose,
+    /// It took this mutex, which was free.
+    Took { object: ObjectId, address: u32 },
+    /// It gave this mutex back.
+    Gave { address: u32 },
 }
 
 impl Machine {
     /// Notes that the thread looks at memory that others may change.
-    #[inline]
+    #[inline(always)]
     pub(super) fn see(&mut self, code: &Code, thread: usize, spot: Spot, size: u32) {
         if self.spins.is_on && self.control(thread, control::NOTES) != 0 {
             self.note_bytes(code, thread, spot, size);
@@ -132,6 +146,53 @@ impl Machine {
         self.set_stack(thread, control::NOTES, self.spins.notes.len() as u64);
     }
 
+    /// Takes the mutex at `spot`, which is free.
+    pub(super) fn take(&mut self, code: &Code, thread: usize, spot: Spot) {
+        let (address, had_changed) = (spot.address(), self.spins.has_changed);
+        let kind = self.get_bytes(address + 1, 1);
+        self.set_bytes(address, 4, thread as u64 + 1 | kind << 8 | 1 << 16);
+        if self.spins.is_on {
+            self.spins.has_changed = had_changed;
+            self.change_hold(thread, address);
+            self.note_in_round(thread, What::Took { object: unit(code, spot), address });
+        }
+    }
+
+    /// Gives back the mutex at `address`, which was taken once.
+    pub(super) fn give(&mut self, thread: usize, address: u32) {
+        let (kind, count) = (self.get_bytes(address + 1, 1), self.get_bytes(address + 2, 2));
+        let had_changed = self.spins.has_changed || count & TRIED != 0;
+        self.set_bytes(address, 4, kind << 8);
+        if self.spins.is_on {
+            self.spins.has_changed = had_changed;
+            self.change_hold(thread, address);
+            self.note_in_round(thread, What::Gave { address });
+        }
+    }
+
+    /// Notes in the mutex at `address`, which is taken, that somebody has tried to take it.
+    pub(super) fn note_trial(&mut self, address: u32) {
+        if self.spins.is_on {
+            let had_changed = self.spins.has_changed;
+            let count = self.get_bytes(address + 2, 2);
+            self.set_bytes(address + 2, 2, count | TRIED);
+            self.spins.has_changed = had_changed;
+        }
+    }
+
+    /// A thread has the mutex at `address` from now on, or has it no more.
+    fn change_hold(&mut self, thread: usize, address: u32) {
+        let hold = fold::mix(u64::from(address), 0x7a6b);
+        self.set_stack(thread, control::PRIVATE, self.control(thread, control::PRIVATE) ^ hold);
+    }
+
+    /// Notes something if a round may have begun.
+    fn note_in_round(&mut self, thread: usize, what: What) {
+        if self.control(thread, control::NOTES) != 0 {
+            self.note(thread, what);
+        }
+    }
+
     /// Writes what no other thread can come to.
     #[inline]
     pub(super) fn set_private(&mut self, thread: usize, spot: Spot, size: u32, value: u64) {
@@ -161,18 +222,30 @@ impl Machine {
             return false;
         }
         let here = self.digest(thread);
-        let mut number = self.control(thread, control::NOTES) as u32;
-        for _ in 0..MAX_NOTES {
-            let Some(idx) = number.checked_sub(1) else { break };
-            let note = self.spins.notes[idx as usize];
-            if matches!(note.what, What::Arrived(there) if there == here) {
-                self.set_stack(thread, control::HELD, u64::from(number));
-                return true;
-            }
-            number = note.before;
+        if let Some(first) = self.same_before(thread, here) {
+            self.set_stack(thread, control::HELD, u64::from(first));
+            return true;
         }
         self.note(thread, What::Arrived(here));
         false
+    }
+
+    /// The note of when a thread was in this state before, with all that it gave back since also taken
+    /// since.
+    fn same_before(&self, thread: usize, here: [u64; 2]) -> Option<u32> {
+        let mut number = self.control(thread, control::NOTES) as u32;
+        let mut given: Vec<u32> = Vec::new();
+        for _ in 0..MAX_NOTES {
+            let note = self.spins.notes[number.checked_sub(1)? as usize];
+            match note.what {
+                What::Arrived(there) if there == here && given.is_empty() => return Some(number),
+                What::Gave { address } => given.push(address),
+                What::Took { address, .. } => given.retain(|it| *it != address),
+                What::Arrived(_) | What::Saw { .. } | What::Chose => {}
+            }
+            number = note.before;
+        }
+        None
     }
 
     /// Looks at a thread on its way to the next operation, `pc`, after `n_done` instructions. Whether
@@ -185,6 +258,9 @@ impl Machine {
         n_done: u32,
         round: &mut Round,
     ) -> Result<bool, Violation> {
+        if n_done != round.next_look && pc != round.start {
+            return Ok(false);
+        }
         let top = self.control(thread, control::TOP);
         let may_be_same = pc == round.start && top == round.top && !self.spins.has_changed;
         if may_be_same && self.digest(thread) == round.state {
@@ -261,9 +337,10 @@ impl Machine {
             return false;
         }
         self.round(thread).any(|what| match what {
-            What::Arrived(_) => false,
+            What::Arrived(_) | What::Gave { .. } => false,
             What::Saw { address, size, bits, .. } => self.get_bytes(address, size) != bits,
             What::Chose => true,
+            What::Took { address, .. } => self.get_bytes(address, 1) != 0,
         })
     }
 
@@ -281,7 +358,11 @@ impl Machine {
             What::Saw { object, .. } => Some(object),
             _ => None,
         });
-        let object = seen.last()?;
+        let taken = self.round(thread).filter_map(|what| match what {
+            What::Took { object, .. } => Some(object),
+            _ => None,
+        });
+        let object = seen.last().or_else(|| taken.last())?;
         let names = self.names.lock().expect("nobody panics while naming");
         let name = names.unit(code, &self.threads, object.index() as u32);
         let place = location.map_or_else(String::new, |location| format!(" at {location}"));
@@ -307,6 +388,7 @@ fn may_leave_things_alone(instruction: &Instruction) -> bool {
             | I::Store { .. }
             | I::Modify { .. }
             | I::CompareExchange { .. }
+            | I::Lock { .. }
             | I::TryLock { .. }
             | I::TryReadLock(..)
             | I::TryWriteLock(..)
@@ -319,7 +401,10 @@ impl Spins {
     /// Notes that an operation which is none of those that may leave things alone was carried out.
     #[inline]
     pub(super) fn after(&mut self, instruction: &Instruction) {
-        let is_harmless = matches!(instruction, I::Yield | I::Choose { .. });
+        if !self.is_on {
+            return;
+        }
+        let is_harmless = matches!(instruction, I::Yield | I::Choose { .. } | I::Unlock { .. });
         if !is_harmless && !may_leave_things_alone(instruction) {
             self.has_changed = true;
         }

@@ -45,17 +45,20 @@ impl Machine {
         self.spins.after(&code.instructions[pc as usize]);
         match code.instructions[pc as usize] {
             I::Load { to, from, ty, .. } => {
-                let spot = self.spot(code, frame, from, ty.bytes())?;
-                self.see(code, thread, spot, ty.bytes());
-                let value = self.get(spot, ty);
+                let size = ty.bytes();
+                let spot = self.spot(code, frame, from, size)?;
+                self.see(code, thread, spot, size);
+                let value = evaluate::canonical(ty, self.get_bytes(spot.address(), size));
                 self.set(frame, to, value);
                 self.last = Last::Read(ty, value);
             }
             I::Store { to, value, ty, .. } => {
-                let spot = self.spot_to_write(code, frame, to, ty.bytes())?;
-                self.see(code, thread, spot, ty.bytes());
-                let (old, new) = (self.get(spot, ty), self.value(code, frame, value));
-                self.set_bytes(spot.address(), ty.bytes(), new);
+                let size = ty.bytes();
+                let spot = self.spot_to_write(code, frame, to, size)?;
+                self.see(code, thread, spot, size);
+                let old = evaluate::canonical(ty, self.get_bytes(spot.address(), size));
+                let new = self.value(code, frame, value);
+                self.set_bytes(spot.address(), size, new);
                 self.last = Last::Wrote(ty, old, new);
             }
             I::Modify { old: to, on, update, value, ty } => {
@@ -88,22 +91,25 @@ impl Machine {
                 self.last = Last::Read(ty, value);
             }
             I::Lock { mutex, to } => {
-                let address = self.sync(code, frame, mutex, Sync::Mutex)?;
-                self.take(address, me);
+                let mutex = self.mutex(code, frame, mutex)?;
+                self.take(code, thread, mutex);
                 self.set(frame, to, 0);
             }
             I::TryLock { mutex, to } => {
-                let address = self.sync(code, frame, mutex, Sync::Mutex)?;
-                let is_free = self.get_bytes(address, 1) == 0;
+                let mutex = self.mutex(code, frame, mutex)?;
+                let is_free = self.get_bytes(mutex.address(), 1) == 0;
                 self.set(frame, to, u64::from(is_free));
-                match is_free {
-                    true => self.take(address, me),
-                    false => effect = Effect::Failed,
+                if is_free {
+                    self.take(code, thread, mutex);
+                } else {
+                    self.note_trial(mutex.address());
+                    self.see(code, thread, mutex, Sync::Mutex.bytes());
+                    effect = Effect::Failed;
                 }
             }
             I::Unlock { mutex, to } => {
-                let address = self.sync(code, frame, mutex, Sync::Mutex)?;
-                self.give(address);
+                let mutex = self.mutex(code, frame, mutex)?;
+                self.give(thread, mutex.address());
                 self.set(frame, to, 0);
             }
             I::ReadLock(lock) => {
@@ -141,15 +147,15 @@ impl Machine {
                 }
             }
             I::Wait { condvar, mutex } => {
-                let mutex = self.sync(code, frame, mutex, Sync::Mutex)?;
+                let mutex = self.mutex(code, frame, mutex)?;
                 let condvar = self.sync(code, frame, condvar, Sync::Condvar)?;
-                self.give(mutex);
+                self.give(thread, mutex.address());
                 let sleepers = self.sleepers(condvar) | 1 << thread;
                 self.set_sleepers(condvar, sleepers);
             }
             I::Reacquire { mutex, .. } => {
-                let address = self.sync(code, frame, mutex, Sync::Mutex)?;
-                self.take(address, me);
+                let mutex = self.mutex(code, frame, mutex)?;
+                self.take(code, thread, mutex);
             }
             I::NotifyOne(condvar) => {
                 let condvar = self.sync(code, frame, condvar, Sync::Condvar)?;
@@ -282,7 +288,14 @@ impl Machine {
         }
     }
 
-    /// Where something to synchronise on is.
+    /// Where a mutex is.
+    fn mutex(&self, code: &Code, frame: Frame, address: Address) -> Result<Spot, Violation> {
+        let spot = self.spot(code, frame, address, Sync::Mutex.bytes())?;
+        self.check_life(code, spot, Sync::Mutex)?;
+        Ok(spot)
+    }
+
+    /// Where anything else to synchronise on is.
     fn sync(
         &mut self,
         code: &Code,
@@ -291,6 +304,7 @@ impl Machine {
         kind: Sync,
     ) -> Result<u32, Violation> {
         let spot = self.spot(code, frame, address, kind.bytes())?;
+        self.check_life(code, spot, kind)?;
         self.see(code, frame.thread, spot, kind.bytes());
         Ok(spot.address())
     }
@@ -312,18 +326,6 @@ impl Machine {
             }
             _ => Err(memory("something is called that is no function".to_owned())),
         }
-    }
-
-    /// Takes the free mutex at `address`.
-    fn take(&mut self, address: u32, me: u64) {
-        let kind = self.get_bytes(address + 1, 1);
-        self.set_bytes(address, 4, me | kind << 8 | 1 << 16);
-    }
-
-    /// Gives back the mutex at `address`, which was taken once.
-    fn give(&mut self, address: u32) {
-        let kind = self.get_bytes(address + 1, 1);
-        self.set_bytes(address, 4, kind << 8);
     }
 
     fn change_reads(&mut self, address: u32, thread: usize, by: i64) -> Result<(), Violation> {

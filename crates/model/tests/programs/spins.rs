@@ -39,7 +39,7 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
     let seen = thread.register("seen", INT);
     let done = thread.register("done", Type::BOOL);
     let (place, value) = (shared.variable(random), int(random.below(3)));
-    match random.below(8) {
+    match random.below(12) {
         0 | 1 => thread.store(place, value, Access::Atomic),
         2 => {
             let update = Update::Add;
@@ -75,6 +75,41 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
             let way_out = thread.branch(goes_on);
             thread.jump(start);
             thread.go_on_from(way_out);
+        }
+        // A variable that is looked at again and again, each time with the lock.
+        kind @ (7 | 8) => {
+            let mutex = Place::object(shared.mutex);
+            let start = thread.here();
+            thread.then(Action::Lock { mutex: mutex.clone(), to: None });
+            thread.load(seen, place, Access::Atomic);
+            if kind == 8 {
+                thread.load(seen, shared.variable(random), Access::Atomic);
+            }
+            thread.then(Action::Unlock { mutex, to: None });
+            let goes_on = Expr::compare(Compare::NotEqual, thread.get(seen), value);
+            let way_out = thread.branch(goes_on);
+            thread.jump(start);
+            thread.go_on_from(way_out);
+        }
+        // A change with the lock, or what an attempt to take it comes to.
+        9 => {
+            let mutex = Place::object(shared.mutex);
+            thread.then(Action::Lock { mutex: mutex.clone(), to: None });
+            thread.store(place, value, Access::Atomic);
+            thread.then(Action::Unlock { mutex, to: None });
+        }
+        10 => {
+            let mutex = Place::object(shared.mutex);
+            thread.then(Action::TryLock { mutex: mutex.clone(), to: Some(done) });
+            let failed = thread.branch(thread.get(done));
+            thread.then(Action::Unlock { mutex, to: None });
+            let end = thread.location();
+            thread.jump(end);
+            thread.go_on_from(failed);
+            let update = Update::Add;
+            thread.then(Action::Modify { old: None, on: place, update, value: int(1) });
+            thread.jump(end);
+            thread.go_on_from(end);
         }
         // A lock that is tried for, and given back or not.
         _ => {
@@ -135,7 +170,7 @@ struct Graph {
 }
 
 /// Too many states to look at.
-const MANY: usize = 20_000;
+const MANY: usize = 400;
 
 impl Graph {
     fn of(vm: Vm, shared: &Shared) -> Option<Self> {

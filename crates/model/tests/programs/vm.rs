@@ -285,6 +285,41 @@ fn a_free_that_nothing_orders_with_a_use_is_a_race() {
     }
 }
 
+#[test]
+fn a_free_by_another_thread_is_found_where_races_are_allowed() {
+    let mut program = Program::new("lives");
+    let ints = program.scalar(INT);
+    let mut ender = RoutineBuilder::new("ender");
+    let pointer = ender.parameter("pointer", Type::Pointer);
+    let pointer = ender.get(pointer);
+    ender.then(Action::Free { pointer });
+    let ender = program.add_routine(ender.finish());
+    let mut main = RoutineBuilder::new("main");
+    let block = allocate(&mut main, 4, ints);
+    let handle = main.register("handle", Type::U32);
+    let arguments = vec![main.get(block)];
+    main.then(Action::Spawn { routine: Callee::Routine(ender), arguments, to: Some(handle) });
+    main.store(Place::pointer(main.get(block)), int(1), Access::Plain);
+    let program = main_program(main, program);
+    let found = verdict(&program, Races::Allow);
+    assert!(found.starts_with("memory: `block 0 of main` may be gone when it is used"), "{found}");
+}
+
+#[test]
+fn a_semaphore_is_not_destroyed_while_somebody_waits_for_it() {
+    let mut program = Program::new("destroyed");
+    let layout = program.sync(Sync::Semaphore);
+    let semaphore = Place::object(program.object("semaphore", layout));
+    let mut waiting = RoutineBuilder::new("waiting");
+    waiting.then(Action::SemaphoreAcquire(semaphore.clone()));
+    let waiting = program.add_routine(waiting.finish());
+    program.process("waiting", waiting, Vec::new());
+    let mut main = RoutineBuilder::new("main");
+    main.then(Action::Destroy(Sync::Semaphore, semaphore));
+    let program = main_program(main, program);
+    check(&program, expect!["assertion: semaphore is destroyed while it is in use"]);
+}
+
 /// Two threads that both do this to a shared number, and then a check of it.
 fn twice(body: impl FnOnce(&mut RoutineBuilder, Place), expected: i64) -> Program {
     let mut program = Program::new("twice");

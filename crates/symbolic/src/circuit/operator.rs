@@ -32,6 +32,7 @@ impl Aig {
             // A negative distance has its top bit set, and is a large one.
             Binary::ShiftLeft => self.shift_left(left, &distance(left, right, shift)),
             Binary::ShiftRight => self.shift_right(left, &distance(left, right, shift), signed),
+            Binary::Apply(_) => unreachable!("it is refused where floats are"),
         }
     }
 

@@ -360,7 +360,7 @@ impl Encoder<'_> {
             Action::ReadWriteUnlock(lock) => self.read_write_unlock(state, lock),
             Action::NotifyOne(condvar) => self.notify_one(state, condvar),
             Action::NotifyAll(condvar) => {
-                let at = self.resolve(state, condvar, Sync::Condvar.bytes(), true);
+                let at = self.condvar(state, condvar);
                 let n_bytes = self.threads.len().div_ceil(8);
                 self.write(state, &at, 0, &Word::constant(n_bytes * 8, 0));
                 Gate::OPEN
@@ -413,6 +413,7 @@ impl Encoder<'_> {
         let n_touches = self.touches.len();
         let at = self.resolve(state, place, Sync::Mutex.bytes(), true);
         self.touches[n_touches..].iter_mut().for_each(|touch| touch.kind = TouchKind::Lock);
+        self.check_life(state, &at, Sync::Mutex);
         let owner = self.read(state, &at, 0, 1);
         let is_free = self.is_zero(&owner);
         let is_mine = self.circuit.aig.equal(&owner, &self.me());
@@ -463,6 +464,7 @@ impl Encoder<'_> {
 
     fn rwlock(&mut self, state: &mut State, place: &Place) -> (Vec<Target>, Word, Word) {
         let at = self.resolve(state, place, Sync::RwLock.bytes(), true);
+        self.check_life(state, &at, Sync::RwLock);
         let writer = self.read(state, &at, 0, 1);
         // Threads are few, and none reads more than seven times: a byte is enough.
         let readers = self.read(state, &at, 4, 1);
@@ -527,19 +529,26 @@ impl Encoder<'_> {
 
     fn semaphore(&mut self, state: &mut State, place: &Place) -> (Vec<Target>, Word) {
         let at = self.resolve(state, place, Sync::Semaphore.bytes(), true);
+        self.check_life(state, &at, Sync::Semaphore);
         let permits = self.read(state, &at, 0, 4);
         (at, permits)
     }
 
+    fn condvar(&mut self, state: &mut State, place: &Place) -> Vec<Target> {
+        let at = self.resolve(state, place, Sync::Condvar.bytes(), true);
+        self.check_life(state, &at, Sync::Condvar);
+        at
+    }
+
     /// The bit of every thread that sleeps.
-    fn sleepers(&mut self, state: &State, at: &[Target]) -> Word {
+    pub(super) fn sleepers(&mut self, state: &State, at: &[Target]) -> Word {
         self.read(state, at, 0, self.threads.len().div_ceil(8))
     }
 
     fn wait(&mut self, state: &mut State, condvar: &Place, mutex: &Place) -> Gate {
         let mutex = self.mutex(state, mutex);
         self.effects.releases = self.release_at(&mutex.at);
-        let at = self.resolve(state, condvar, Sync::Condvar.bytes(), true);
+        let at = self.condvar(state, condvar);
         let fault = Fault::new(ViolationKind::Assertion, "a mutex is given to a wait, unheld");
         self.fault(state, mutex.is_mine, fault);
         let zero = Word::constant(16, 0);
@@ -562,7 +571,7 @@ impl Encoder<'_> {
     }
 
     fn notify_one(&mut self, state: &mut State, condvar: &Place) -> Gate {
-        let at = self.resolve(state, condvar, Sync::Condvar.bytes(), true);
+        let at = self.condvar(state, condvar);
         let n_threads = self.threads.len();
         let word = self.sleepers(state, &at);
         let sleepers = word.bits()[..n_threads].to_vec();
@@ -601,6 +610,7 @@ impl Encoder<'_> {
 
     fn arrive(&mut self, state: &mut State, barrier: &Place, to: Option<RegisterId>) {
         let (at, parties, arrived, round) = self.barrier(state, barrier);
+        self.check_life(state, &at, Sync::Barrier);
         let is_some = self.circuit.aig.is_nonzero(&parties);
         let message = "a barrier is used that nobody has initialised";
         self.fault(state, is_some, Fault::new(ViolationKind::Memory, message));

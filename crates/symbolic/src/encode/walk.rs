@@ -4,7 +4,7 @@
 //! together, their states become one: a formula grows with the graph, not with its ways.
 
 use super::graph::{ENDED, Point, STUCK, StopId, StopKind, may_be_atomic};
-use super::memory::{Cell, ObjectId, ObjectKind, Site, TouchKind};
+use super::memory::{Cell, ObjectId, ObjectKind, Site, Target, TouchKind};
 use super::state::State;
 use super::station::StationId;
 use super::{Encoder, Fault, Limit, Pass};
@@ -251,9 +251,7 @@ impl Encoder<'_> {
                 self.fault(state, is_some, fault);
                 self.reset(state, barrier, Sync::Barrier, &parties);
             }
-            Action::MutexDestroy { mutex: place } => self.destroy(state, place, Sync::Mutex),
-            Action::RwLockDestroy(place) => self.destroy(state, place, Sync::RwLock),
-            Action::CondvarDestroy(place) => self.destroy(state, place, Sync::Condvar),
+            Action::Destroy(kind, place) => self.destroy(state, place, *kind),
             _ => self.refuse("an action of a model", self.span),
         }
     }
@@ -505,16 +503,30 @@ impl Encoder<'_> {
     /// Ends something to synchronise on, which must not be in use.
     fn destroy(&mut self, state: &mut State, place: &Place, kind: Sync) {
         let targets = self.resolve(state, place, kind.bytes(), true);
+        self.check_life(state, &targets, kind);
         let word = match kind {
             Sync::Mutex => self.read(state, &targets, 0, 1),
             Sync::RwLock => {
                 let writer = self.read(state, &targets, 0, 1);
                 writer.concat(&self.read(state, &targets, 4, 1))
             }
-            _ => self.read(state, &targets, 0, Sync::Condvar.bytes() as usize),
+            Sync::Condvar => self.sleepers(state, &targets),
+            // Whoever waits for it goes on from here, and into the violation.
+            Sync::Semaphore => Word::constant(1, 0),
+            Sync::Barrier => self.read(state, &targets, 4, 2),
         };
         let is_used = self.circuit.aig.is_nonzero(&word);
         let message = "something to synchronise on is destroyed while it is in use";
         self.fault(state, !is_used, Fault::new(ViolationKind::Assertion, message));
+        let mark = Word::constant(8, u64::from(Sync::DESTROYED));
+        self.write(state, &targets, kind.mark() as usize, &mark);
+    }
+
+    /// Something to synchronise on must not have been destroyed.
+    pub(super) fn check_life(&mut self, state: &mut State, at: &[Target], kind: Sync) {
+        let mark = self.read(state, at, kind.mark() as usize, 1);
+        let is_over = self.circuit.aig.equals_number(&mark, u64::from(Sync::DESTROYED));
+        let message = "something to synchronise on is used after it was destroyed";
+        self.fault(state, !is_over, Fault::new(ViolationKind::Memory, message));
     }
 }

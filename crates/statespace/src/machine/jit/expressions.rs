@@ -223,6 +223,7 @@ impl Emitter<'_, '_> {
                 };
                 self.builder.ins().select(fits, shifted, too_far)
             }
+            Binary::Apply(_) => return Err(Unsupported),
         };
         Ok(self.canonical(ty, value))
     }
