@@ -185,7 +185,7 @@ impl Transitions for Machine {
     }
 
     fn expand(&mut self, state: &[u8], moves: &mut Moves) {
-        let is_compiled = self.is_compiled();
+        let (is_compiled, is_watched) = (self.is_compiled(), self.steps.ending.is_watched);
         self.tables.scan(&self.code, state);
         let Self { code, tables, steps, jit, .. } = self;
         let jit = jit.get().and_then(Option::as_ref).filter(|_| is_compiled);
@@ -206,7 +206,7 @@ impl Transitions for Machine {
             }
             let reduces = code.reduces && self.reduction != Reduction::None;
             if reduces && !timeout && alone == 0 && moves.groups().len() > 1 {
-                self.sets.find(code, tables, state, self.reduction, moves);
+                self.sets.find(code, tables, state, (self.reduction, is_watched), moves);
             }
             if !moves.is_empty() || !code.uses_timeout {
                 return;

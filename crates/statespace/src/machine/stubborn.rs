@@ -19,7 +19,7 @@ use super::code::{Code, Message, Node, NodeId, Step};
 use super::footprint::{COUNTED, Footprint, Kind, N_KINDS, STARTED, UNKNOWN, waits_for_all};
 use super::view::{ChannelPlace, Tables, View};
 use crate::options::Reduction;
-use crate::transitions::{Moves, Safety};
+use crate::transitions::{Group, Moves, Safety};
 use std::cell;
 
 /// Some of up to 256 processes, or channels.
@@ -110,13 +110,14 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    /// Tells which moves may stand for all others. They belong to a state in which everybody may move.
+    /// Tells which moves may stand for all others. They belong to a state in which everybody may move. If it
+    /// `is_watched`, what a property may see is of no use for that.
     pub(super) fn find(
         &mut self,
         code: &Code,
         tables: &Tables,
         state: &[u8],
-        reduction: Reduction,
+        (reduction, is_watched): (Reduction, bool),
         moves: &mut Moves,
     ) {
         let fault = cell::Cell::new(None);
@@ -125,24 +126,25 @@ impl Sets {
         let n_groups = moves.groups().len();
         let mut has_single = false;
         for group in 0..n_groups {
-            let process = moves.groups()[group].process;
+            let Group { process, visible, .. } = moves.groups()[group];
+            let is_of_use = !(is_watched && visible);
             if view.place_of(process).is_local {
                 let is_free = !code.uses_timeout && !dies(view, process);
                 let safety = if is_free { Safety::Independent } else { Safety::Commutes };
                 moves.allow(group, safety);
-                has_single = true;
+                has_single |= is_of_use;
             } else if self.needs_of(view, process) == NONE {
                 moves.allow(group, Safety::Commutes);
-                has_single = true;
+                has_single |= is_of_use;
             }
         }
         if !has_single && reduction == Reduction::Stubborn {
-            self.find_smallest(view, moves);
+            self.find_smallest(view, is_watched, moves);
         }
     }
 
-    /// Tells the smallest set that is not that of all who can move.
-    fn find_smallest(&mut self, view: View<'_>, moves: &mut Moves) {
+    /// Tells the smallest set that is not that of all who can move, and is of use.
+    fn find_smallest(&mut self, view: View<'_>, is_watched: bool, moves: &mut Moves) {
         let n_groups = moves.groups().len();
         let mut best = n_groups;
         let mut members = std::mem::take(&mut self.members);
@@ -150,7 +152,8 @@ impl Sets {
             let set = self.closure(view, moves.groups()[seed].process);
             let within = |group: &usize| contains(&set, moves.groups()[*group].process as usize);
             let n_within = (0..n_groups).filter(within).count();
-            if n_within < best {
+            let is_seen = |group: usize| is_watched && moves.groups()[group].visible;
+            if n_within < best && !(0..n_groups).filter(within).any(is_seen) {
                 best = n_within;
                 members.clear();
                 members.extend((0..n_groups).filter(within));
