@@ -99,6 +99,8 @@ pub(crate) enum Command {
         modelling: Modelling,
         #[command(flatten)]
         solving: Solving,
+        #[command(flatten)]
+        temporal: Temporal,
         /// As AIGER, in text or binary form, or as BTOR2
         #[arg(long, value_name = "aag|aig|btor2", default_value = "aag")]
         #[arg(hide_possible_values = true)]
@@ -239,6 +241,11 @@ impl Engine {
     /// Whether it decides a circuit.
     pub(crate) fn is_symbolic(self) -> bool {
         matches!(self, Self::Bmc | Self::Induction | Self::Ic3 | Self::Bdd | Self::Portfolio)
+    }
+
+    /// Whether it knows of executions that never end.
+    pub(crate) fn is_temporal(self) -> bool {
+        self == Self::Statespace || self.is_symbolic()
     }
 
     /// What it is called.

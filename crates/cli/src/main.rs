@@ -97,9 +97,10 @@ fn main() -> ExitCode {
                 })
             }
             Command::Check { engine, temporal, .. }
-                if temporal.is_given() && engine != Engine::Statespace =>
+                if temporal.is_given() && !engine.is_temporal() =>
             {
-                let text = "temporal properties are for Promela models and `--engine statespace`";
+                let text = "temporal properties are for Promela models, `--engine statespace` and \
+                            engines that decide a circuit";
                 Err(Failure::input(text).into())
             }
             Command::Check {
@@ -118,10 +119,19 @@ fn main() -> ExitCode {
             } => {
                 statespace::check(&files, &build, &modelling, &storing, &temporal, &search, &output)
             }
-            Command::Check { files, engine, build, modelling, solving, search, output, .. }
-                if engine.is_symbolic() =>
-            {
-                symbolic::check(&files, engine, &build, &modelling, &solving, &search, &output)
+            Command::Check {
+                files,
+                engine,
+                build,
+                modelling,
+                solving,
+                temporal,
+                search,
+                output,
+                ..
+            } if engine.is_symbolic() => {
+                let asked = symbolic::Asked { engine, solving, temporal, search };
+                symbolic::check(&files, &build, &modelling, &asked, &output)
             }
             Command::Check { files, build, search, output, .. } => {
                 search.asked().and_then(|it| native::check(&files, &build, &it, &output))
@@ -134,8 +144,8 @@ fn main() -> ExitCode {
             Command::Model { files, build, modelling, format } => {
                 vm::model(&files, &build, &modelling, format)
             }
-            Command::Circuit { files, build, modelling, solving, format } => {
-                symbolic::circuit(&files, &build, &modelling, &solving, format)
+            Command::Circuit { files, build, modelling, solving, temporal, format } => {
+                symbolic::circuit(&files, &build, &modelling, &solving, &temporal, format)
             }
             Command::Simulate { file, build, simulation } => {
                 simulate::simulate(&file, &build, &simulation)

@@ -9,7 +9,7 @@ use mazurka_core::{
     possible,
 };
 use mazurka_explore::{by_birth, replay as follow};
-use mazurka_model::{Expr, Races, add_stops};
+use mazurka_model::{Expr, Program, Races, add_stops, split_choices};
 use mazurka_report::{Colour, Report};
 use mazurka_statespace::{Options, Threads, search as search_states};
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub(crate) fn check(
     if storing.trail.is_some() {
         return Err(Failure::input("a trail is written of Promela models alone").into());
     }
-    let (threads, wanted) = translate(files, build, modelling, temporal, conduct)?;
+    let (threads, wanted) = translate(files, build, modelling, temporal, conduct, |_| {})?;
     announce(&name, output);
     options.stop = Some(interrupt::flag());
     let start = Instant::now();
@@ -75,12 +75,14 @@ fn translate(
     modelling: &Modelling,
     temporal: &Temporal,
     conduct: &Conduct,
+    prepare: fn(&mut Program),
 ) -> Result<(Threads, Vec<Wanted>), Vec<Failure>> {
     let mut program = vm::translate(files, build, modelling, conduct.has_overflow())?;
     let wanted = temporal::wanted_of_threads(&program, temporal)?;
     let propositions: Vec<Expr> =
         wanted.iter().flat_map(|wanted| wanted.propositions.clone()).collect();
     add_stops(&mut program, &propositions);
+    prepare(&mut program);
     let races = match modelling.races {
         RacesAre::Error if conduct.has_races() => Races::Error,
         _ => Races::Allow,
@@ -100,7 +102,8 @@ pub(crate) fn replay(
     conduct: &Conduct,
     schedule: &Schedule,
 ) -> Done {
-    let (threads, wanted) = translate(files, build, modelling, temporal, conduct)?;
+    // A solver may have chosen among more numbers than a search would try.
+    let (threads, wanted) = translate(files, build, modelling, temporal, conduct, split_choices)?;
     say(Colour::Doing, "Replaying", &names(files));
     let mut vm = threads.vm();
     let again = vm::follow_schedule(&mut vm, schedule)?;

@@ -1,12 +1,14 @@
 //! C files as a circuit: the engines that decide it, and `mazurka circuit`.
 
+mod temporal;
+
 use crate::arguments::{
-    Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving,
+    Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving, Temporal,
 };
 use crate::{Done, Failure, interrupt, memory, names, tell, vm};
 use mazurka_core::{Counterexample, Coverage, Statistics, Verdict, ViolationKind};
 use mazurka_explore::replay;
-use mazurka_model::{Program, Races, Vm};
+use mazurka_model::{Program, Races, Vm, split_choices};
 use mazurka_report::{ExitStatus, Report};
 use mazurka_symbolic::{
     self as circuits, Bounds, Encode, Finding, ProofError, Question, Refusal, Reply,
@@ -15,24 +17,34 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// What is asked of a program, and of whom.
+pub(crate) struct Asked {
+    pub(crate) engine: Engine,
+    pub(crate) solving: Solving,
+    pub(crate) temporal: Temporal,
+    pub(crate) search: Search,
+}
+
 /// Decides a program as a circuit.
 pub(crate) fn check(
     files: &[PathBuf],
-    engine: Engine,
     build: &Build,
     modelling: &Modelling,
-    solving: &Solving,
-    search: &Search,
+    asked: &Asked,
     output: &Output,
 ) -> Done {
     let name = names(files);
+    let Asked { engine, solving, search, .. } = asked;
     let conduct = &search.conduct;
     if conduct.has_leaks() {
         let text = "`--property leak` goes with `--engine vm` and `--engine statespace` alone";
         return Err(Failure::input(text).into());
     }
     let program = vm::announced(files, build, modelling, conduct, output)?;
-    let question = question(engine, modelling, solving, search);
+    if asked.temporal.is_given() {
+        return temporal::check(files, program, build, modelling, asked, output);
+    }
+    let question = question(*engine, modelling, solving, search);
     let start = Instant::now();
     let reply = circuits::check(&program, &question)
         .map_err(|refusals| refused(&program.files, &refusals))?;
@@ -51,9 +63,7 @@ pub(crate) fn check(
     }
     let proved = proved(&reply);
     report.proved = proved.as_deref();
-    if let Finding::SafeTo(_) = reply.finding {
-        report.tips.push("a larger `--depth` sees more".to_owned());
-    }
+    report.tips.extend(tip(&reply));
     tell(&report, output)
 }
 
@@ -63,15 +73,21 @@ pub(crate) fn circuit(
     build: &Build,
     modelling: &Modelling,
     solving: &Solving,
+    temporal: &Temporal,
     format: CircuitFormat,
 ) -> Done {
     if solving.proof.is_some() {
         return Err(Failure::input("`--proof` goes with `mazurka check` alone").into());
     }
-    let program = vm::translate(files, build, modelling, true)?;
+    let mut program = vm::translate(files, build, modelling, true)?;
     let is_error = modelling.races == RacesAre::Error;
-    let encode = encode(is_error, is_error, true, solving);
-    let encoding = circuits::sized(&program, &encode, solving.schedule)
+    let mut encode = encode(is_error, is_error, true, solving);
+    let mut schedule = solving.schedule;
+    if temporal.is_given() {
+        schedule = circuits::Schedule::Interleaving;
+        temporal::add_to(&mut encode, &mut program, temporal)?;
+    }
+    let encoding = circuits::sized(&program, &encode, schedule)
         .map_err(|refusals| refused(&program.files, &refusals))?;
     let mut to = std::io::stdout().lock();
     let written = match format {
@@ -142,7 +158,7 @@ fn question(engine: Engine, modelling: &Modelling, solving: &Solving, search: &S
 /// How a program becomes a circuit: what a race is to the machine, and what is looked for.
 fn encode(is_error: bool, races: bool, deadlock: bool, solving: &Solving) -> Encode {
     let bounds = Bounds { recursion: solving.recursion, ..Bounds::default() };
-    Encode { races, plain_steps: !is_error, deadlock, bounds }
+    Encode { races, plain_steps: !is_error, deadlock, temporal: None, bounds }
 }
 
 /// What the answer about a circuit says about the program.
@@ -153,7 +169,9 @@ fn verdict(program: &Program, question: &Question, reply: &Reply) -> Result<Verd
                 true => Races::Allow,
                 false => Races::Error,
             };
-            let vm = Vm::new(program.clone(), races)
+            let mut program = program.clone();
+            split_choices(&mut program);
+            let vm = Vm::new(program, races)
                 .map_err(|errors| Failure::input(format!("the machine runs no {errors:?}")))?;
             let (lifted, mut vm) =
                 reply.encoding.lift_by(witness, || vm.clone()).map_err(differs)?;
@@ -161,25 +179,36 @@ fn verdict(program: &Program, question: &Question, reply: &Reply) -> Result<Verd
         }
         Finding::Unknown(_, why) => Verdict::Inconclusive(why.clone()),
         Finding::Safe | Finding::SafeTo(_) => {
-            let looked_for =
-                [(question.encode.deadlock, "deadlock"), (question.encode.races, "data race")];
-            let looked_for = looked_for.iter().filter(|(is_on, _)| *is_on);
-            let properties = std::iter::once("assertion failure".to_owned())
-                .chain(program.properties.iter().cloned())
-                .chain(looked_for.map(|(_, name)| (*name).to_owned()));
-            let mut coverage = Coverage::of(properties);
-            if let Finding::SafeTo(depth) = reply.finding {
-                coverage = coverage.within(format!("of up to {depth} steps"));
-            }
-            if let Some(bound) = &reply.bound {
-                coverage = coverage.within(format!("until {bound}"));
-            }
             // Whoever goes round for ever moves: to a circuit that is no deadlock.
-            let spins = "no thread spins for ever".to_owned();
-            let assumptions = program.assumptions.iter().cloned().chain([spins]);
-            Verdict::Holds(assumptions.fold(coverage, Coverage::assuming))
+            let coverage = coverage(program, question, reply, None);
+            Verdict::Holds(coverage.assuming("no thread spins for ever"))
         }
     })
+}
+
+/// What nothing was found of, beside a temporal property if there is one.
+fn coverage(
+    program: &Program,
+    question: &Question,
+    reply: &Reply,
+    temporal: Option<String>,
+) -> Coverage {
+    let Encode { deadlock, races, .. } = question.encode;
+    let looked_for = [(deadlock, "deadlock"), (races, "data race")];
+    let looked_for = looked_for.iter().filter(|(is_on, _)| *is_on);
+    let properties = { temporal }
+        .into_iter()
+        .chain(["assertion failure".to_owned()])
+        .chain(program.properties.iter().cloned())
+        .chain(looked_for.map(|(_, name)| (*name).to_owned()));
+    let mut coverage = Coverage::of(properties);
+    if let Finding::SafeTo(depth) = reply.finding {
+        coverage = coverage.within(format!("of up to {depth} steps"));
+    }
+    if let Some(bound) = &reply.bound {
+        coverage = coverage.within(format!("until {bound}"));
+    }
+    program.assumptions.iter().cloned().fold(coverage, Coverage::assuming)
 }
 
 /// The counterexample that a schedule leads the machine to.
@@ -242,6 +271,11 @@ fn proved(reply: &Reply) -> Option<String> {
         _ => None,
     };
     depth.map(|depth| format!("nothing goes wrong in {depth} steps"))
+}
+
+/// What to try next.
+fn tip(reply: &Reply) -> Option<String> {
+    matches!(reply.finding, Finding::SafeTo(_)).then(|| "a larger `--depth` sees more".to_owned())
 }
 
 /// Options as the JSON output has them.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long it may take to find out whether fairness would help.
-const SECOND_LOOK: Duration = Duration::from_secs(10);
+pub(crate) const SECOND_LOOK: Duration = Duration::from_secs(10);
 
 /// A property that is to be checked.
 #[derive(Debug)]
@@ -77,12 +77,24 @@ impl Wanted {
         }
     }
 
-    /// Whether an execution violates it. Nobody knows if it is about labels.
-    pub(crate) fn is_violated_by(&self, word: &Lasso) -> Option<bool> {
+    /// The automaton that accepts what is wrong, and whether repetition matters to it; none if it is about labels.
+    pub(crate) fn accepting(&self) -> Option<(&Automaton, &Stuttering)> {
         match &self.kind {
+<<<<<<< HEAD
             Kind::Property(property) => property.is_violated_by(word),
             Kind::Labels | Kind::Progress => None,
+=======
+            Kind::Automaton { automaton, stuttering, has_labels: false, .. } => {
+                Some((automaton, stuttering))
+            }
+            _ => None,
+>>>>>>> 8d857e1 (Circuits decide temporal properties, with the fairness of the search of states)
         }
+    }
+
+    /// Whether an execution violates it. Nobody knows if it is about labels.
+    pub(crate) fn is_violated_by(&self, word: &Lasso) -> Option<bool> {
+        self.accepting().map(|(automaton, _)| accepts(automaton, word))
     }
 
     /// An execution that violates it as a trail for SPIN, if it is one of a model: with what its never claim does,

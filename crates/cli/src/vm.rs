@@ -9,7 +9,7 @@ use crate::{
 };
 use mazurka_core::{Event, Schedule};
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome, Replay, replay as follow};
-use mazurka_model::{Program, Races, Vm, VmError};
+use mazurka_model::{Program, Races, Vm, VmError, split_choices};
 use mazurka_report::{Colour, ExitStatus, Report};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -110,7 +110,9 @@ pub(crate) fn replay(
     schedule: &Schedule,
 ) -> Done {
     let name = names(files);
-    let program = translate(files, build, modelling, conduct.has_overflow())?;
+    let mut program = translate(files, build, modelling, conduct.has_overflow())?;
+    // A solver may have chosen among more numbers than a search would try.
+    split_choices(&mut program);
     say(Colour::Doing, "Replaying", &name);
     let mut vm = machine(program, modelling, conduct)?;
     let replay = follow_schedule(&mut vm, schedule)?;

@@ -138,6 +138,7 @@ fn a_proof_is_written_with_its_formula() {
     said.refuses("`--proof` goes with `mazurka check` alone");
 }
 
+<<<<<<< HEAD
 /// Once steps are joined, the second thread has more stations than its program counter had bits for.
 #[test]
 fn a_program_counter_grows_when_steps_are_joined() {
@@ -171,4 +172,172 @@ int main(void) {
 }
 ";
     check(text, "bmc", &[]).ends_with(1).prints(&["Violated no-deadlock"]);
+=======
+/// Two threads that take turns, for ever; and one that waits for a lock that others take again and again.
+const TURNS: &str = "#include <pthread.h>
+#include <stdatomic.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int got;
+static atomic_int turn;
+static void *work(void *unused) {
+    for (;;) {
+        while (turn != 1);
+        turn = 0;
+    }
+    return unused;
+}
+static void *wait(void *unused) {
+    pthread_mutex_lock(&lock);
+    got = 1;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+#ifdef LOCKS
+    pthread_create(&thread, 0, wait, 0);
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+    }
+#else
+    pthread_create(&thread, 0, work, 0);
+    for (;;) {
+        int mine = turn;
+        if (mine == 0) turn = 1;
+    }
+#endif
+}
+";
+
+#[test]
+fn every_engine_decides_what_never_ends() {
+    for engine in ENGINES {
+        let ltl = ["--ltl", "[] <> (turn == 1)"];
+        let said = check(TURNS, engine, &ltl).ends_with(1).prints(&[
+            "ltl `[] <> (turn == 1)` fails: this goes on for ever",
+            "no fairness is assumed",
+            "could always move there and never does",
+            "back to step",
+        ]);
+        if engine != "bmc" {
+            said.prints(&["it needs fairness: it holds with `--fairness weak`"]);
+        }
+        let depth = if engine == "bmc" { "--depth=8" } else { "--recursion=0" };
+        let said = check(TURNS, engine, &[&ltl[..], &["--fairness", "weak", depth]].concat());
+        said.ends_with(0).prints(&[
+            "no violation of ltl `[] <> (turn == 1)`, assertion failure",
+            "that it is weakly",
+        ]);
+    }
+}
+
+#[test]
+fn fairness_is_that_of_the_search_of_states() {
+    let ltl = ["-DLOCKS", "--ltl", "<> (got == 1)"];
+    for engine in ["statespace", "ic3"] {
+        check(TURNS, engine, &[&ltl[..], &["--fairness", "weak"]].concat())
+            .ends_with(1)
+            .prints(&["could move there again and again and never does"]);
+        check(TURNS, engine, &[&ltl[..], &["--fairness", "strong"]].concat())
+            .ends_with(0)
+            .prints(&["that it is strongly"]);
+    }
+}
+
+#[test]
+fn a_loop_of_a_circuit_is_replayed_by_the_machine() {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.c"), TURNS).expect("there is room");
+    // The last one is about an execution that stays where it is.
+    let ended = "int x; int main(void) { x = 1; return 0; }\n";
+    std::fs::write(folder.path().join("y.c"), ended).expect("there is room");
+    for (file, formula, how) in [
+        ("x.c", "<> [] (turn == 0)", "this goes on for ever"),
+        ("x.c", "[] (main:mine == 0)", "for ever"),
+        ("y.c", "[] <> (x == 0)", "it stops there for ever"),
+    ] {
+        let said = run(folder.path(), &["check", file, "--engine", "bmc", "--ltl", formula]);
+        let said = said.ends_with(1).prints(&[how]);
+        let at = said.stdout.find("mazurka replay").expect("it can be replayed");
+        let words = shlex::split(said.stdout[at..].lines().next().expect("there is a line"));
+        let words = words.expect("it is what a shell reads");
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        run(folder.path(), &words).ends_with(1).prints(&["fails", "for ever"]);
+    }
+}
+
+#[test]
+fn formulae_that_a_circuit_does_not_take_are_refused() {
+    let check = |more: &[&str]| check(TURNS, "ic3", more);
+    check(&["--ltl", "X (turn == 0)"]).refuses("how often a state is repeated");
+    check(&["--ltl", "X (turn == 0)"]).refuses("`--engine statespace` takes it");
+    check(&["--ltl", "[] (turn < 2)", "--fairness", "trace"]).refuses("`--engine statespace`");
+    check(&["--ltl", "[] (turn < 2)", "--cycles", "nested"]).refuses("`--engine statespace`");
+    check(&["--fairness", "weak"]).refuses("`--ltl FORMULA` is one");
+    check(&["--ltl", "[] (gone == 1)"]).refuses("there is no global variable `gone`");
+}
+
+#[test]
+fn what_goes_wrong_beside_a_temporal_property_is_found() {
+    let text = "#include <assert.h>\n#include <pthread.h>
+static int n;
+static void *work(void *unused) { n++; return unused; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+#ifdef RACE
+    n++;
+#endif
+    pthread_join(thread, 0);
+    assert(n == 0);
+    return 0;
+}
+";
+    let ltl = ["--ltl", "[] (n >= 0)"];
+    check(text, "bmc", &ltl).ends_with(1).prints(&["n == 0", "mazurka replay"]);
+    check(text, "bmc", &[&ltl[..], &["-DRACE"]].concat()).ends_with(1).prints(&["access n"]);
+    // A loop that nobody can end is wrong, too.
+    let endless = "int x; int main(void) { x = 1; for (;;); }\n";
+    for engine in ["statespace", "bmc", "ic3"] {
+        check(endless, engine, &["--ltl", "<> (x == 1)"])
+            .ends_with(1)
+            .prints(&["a loop goes round for ever"]);
+    }
+}
+
+#[test]
+fn a_circuit_with_a_temporal_property_is_written() {
+    let circuit = |format: &str| {
+        let more = ["circuit", "x.c", "--ltl", "[] <> (turn == 1)", "--fairness", "weak"];
+        with_file("x.c", TURNS, &[&more[..], &["--format", format]].concat()).ends_with(0)
+    };
+    let header = circuit("aag").stdout;
+    let header: Vec<&str> = header.lines().next().expect("it has one").split(' ').collect();
+    // What is behind the latches, the outputs and the gates: bad states, constraints and justice.
+    assert_eq!(header[8], "1", "{header:?}");
+    circuit("btor2").prints(&["justice 3 "]);
+}
+
+#[test]
+fn a_number_of_64_bits_is_found_and_replayed() {
+    let text = "#include <assert.h>
+extern unsigned long __VERIFIER_nondet_ulong(void);
+extern int __VERIFIER_nondet_int(void);
+int main(void) {
+    unsigned long a = __VERIFIER_nondet_ulong(), b = __VERIFIER_nondet_ulong();
+    int c = __VERIFIER_nondet_int();
+    assert(!(a == 0x123456789abcdef0 && b == ~0ul && c == -7));
+    return 0;
+}
+";
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.c"), text).expect("there is room");
+    let said = run(folder.path(), &["check", "x.c", "--engine", "bmc"]).ends_with(1);
+    let at = said.stdout.find("mazurka replay").expect("it can be replayed");
+    let words = shlex::split(said.stdout[at..].lines().next().expect("there is a line"));
+    let words = words.expect("it is what a shell reads");
+    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    run(folder.path(), &words).ends_with(1).prints(&["c == -7"]);
+>>>>>>> 8d857e1 (Circuits decide temporal properties, with the fairness of the search of states)
 }

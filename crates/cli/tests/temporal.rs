@@ -200,7 +200,7 @@ fn wrong_formulae_are_shown_with_a_caret() {
     );
     check(&["[] worker:x == 1"], &["x"]);
     with_file("x.c", "int main(void) { return 0; }\n", &["check", "x.c", "--ltl", "[] 1"])
-        .refuses("temporal properties are for Promela models and `--engine statespace`");
+        .refuses("temporal properties are for Promela models, `--engine statespace` and engines");
 }
 
 /// SPIN finds nothing with `-f`: what has ended is not neglected.

@@ -32,6 +32,7 @@ mod build;
 mod evaluate;
 mod expression;
 mod function;
+mod pieces;
 mod print;
 mod program;
 mod proposition;
@@ -48,6 +49,7 @@ pub use build::RoutineBuilder;
 pub use evaluate::{binary, canonical, compare, convert, overflows, unary};
 pub use expression::{Base, Binary, Compare, Expr, Overflow, Place, Unary};
 pub use function::Function;
+pub use pieces::{PIECE_BITS, split_choices};
 pub use print::{dot, text};
 pub use program::{
     Branching, Edge, Exclusive, FrameObject, Init, InitValue, Labels, Location, LocationId, Object,

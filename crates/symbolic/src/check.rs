@@ -8,8 +8,7 @@
 use crate::encode::{Bounds, Encode, Encoding, Limit as BoundReached, Meaning, Refusal, encode};
 use crate::schedule::Schedule;
 use crate::{
-    Answer, Certificate, Circuit, Engine, Formula, Limits, Outcome, ProofError, Property,
-    Statistics, Witness,
+    Answer, Circuit, Engine, Formula, Limits, Outcome, ProofError, Property, Statistics, Witness,
 };
 use mazurka_core::Limit;
 use mazurka_model::Program;
@@ -90,7 +89,10 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
     loop {
         let encoding = encode(program, &options, question.schedule.scheduler())?;
         let decide = |circuit: &Circuit| {
-            let outcome = question.engine.decide(circuit, &left(), &mut |_| {});
+            let outcome = match circuit.justice.is_empty() {
+                true => question.engine.decide(circuit, &left(), &mut |_| {}),
+                false => question.engine.decide_cycles(circuit, &left(), &mut |_| {}),
+            };
             Outcome { answer: confirmed(circuit, outcome.answer, &left()), ..outcome }
         };
         let (first, numbers) = encoding.only(|meaning| !is_bound(meaning));
@@ -106,7 +108,7 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
             answer @ (Answer::Safe(_) | Answer::SafeTo { .. }) => {
                 let (circuit, numbers) = encoding.only(is_bound);
                 let found = (!circuit.bads.is_empty()).then(|| decide(&circuit).answer);
-                claims.push((first, answer.clone()));
+                claims.push((claimed(first, &answer), answer.clone()));
                 claims.extend(found.clone().map(|found| (circuit, found)));
                 match found {
                     Some(Answer::Unsafe(witness)) => {
@@ -137,14 +139,22 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
 ///
 /// If an engine is wrong: something bad is in the set, or a step leads out of it.
 fn confirmed(circuit: &Circuit, answer: Answer, limits: &Limits) -> Answer {
-    let Answer::Safe(certificate @ (Certificate::Clauses(_) | Certificate::Set { .. })) = &answer
-    else {
+    let Answer::Safe(certificate) = &answer else { return answer };
+    if !certificate.is_set() {
         return answer;
-    };
+    }
     match certificate.check(circuit, limits) {
         Ok(()) => answer,
         Err(ProofError::Limit(why)) => Answer::Unknown { depth: None, why },
         Err(error) => panic!("an invariant is none: {error}"),
+    }
+}
+
+/// The circuit that an answer is about: with executions without end, what they were made to.
+fn claimed(circuit: Circuit, answer: &Answer) -> Circuit {
+    match answer {
+        Answer::SafeTo { .. } if !circuit.justice.is_empty() => circuit.cycles().circuit,
+        _ => circuit,
     }
 }
 
@@ -244,12 +254,15 @@ impl Encoding {
         }
     }
 
-    /// The circuit with some of its bad states, and the numbers of these.
+    /// The circuit with some of its bad states, and the numbers of these. Loops are there if all are wanted.
     pub fn only(&self, is_wanted: impl Fn(&Meaning) -> bool) -> (Circuit, Vec<usize>) {
         let numbers: Vec<usize> =
             (0..self.meanings.len()).filter(|&idx| is_wanted(&self.meanings[idx])).collect();
         let mut circuit = self.circuit.clone();
         circuit.bads = numbers.iter().map(|&idx| self.circuit.bads[idx].clone()).collect();
+        if !self.loops.iter().all(is_wanted) {
+            circuit.justice.clear();
+        }
         (circuit, numbers)
     }
 }

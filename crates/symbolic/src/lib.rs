@@ -21,12 +21,13 @@ pub use circuit::{
     Wanted, Witness, WitnessError, Word,
 };
 pub use encode::{
-    Bounds, Encode, Encoding, Fault, Limit as BoundReached, Meaning, Refusal, encode,
+    Bounds, Encode, Encoding, Fairness, Fault, Limit as BoundReached, Meaning, Refusal, Temporal,
+    encode,
 };
 pub use engine::{
     Answer, Certificate, Depth, Engine, Found, Frames, Limits, Outcome, Progress, Statistics,
 };
 pub use format::AigerError;
-pub use lift::Lifted;
+pub use lift::{Lifted, Round};
 pub use schedule::{CellTouch, Move, Schedule, Scheduler, peephole, quasi_monotonic};
 pub use solver::{Formula, ProofError};

@@ -4,11 +4,16 @@
 //! which nothing is visible, and, where plain accesses are invisible to the machine, those. The machine
 //! is followed on the way, since it numbers threads by what happens, and the circuit before anything
 //! does.
+//!
+//! An execution that violates a temporal property is held against the automaton and the fairness once
+//! more, as the machine has it.
 
-use crate::encode::{Choice, Gate};
-use crate::{Encoding, Meaning, Property, Simulation, Witness, WitnessError};
+use crate::encode::{Choice, Gate, StopPart};
+use crate::{Encoding, Fairness, Meaning, Property, Simulation, Temporal, Witness, WitnessError};
 use mazurka_core::{Decision, Next, Operation, Schedule, System as _, ThreadId};
-use mazurka_model::Vm;
+use mazurka_ltl::{Lasso, accepts};
+use mazurka_model::{PIECE_BITS, Vm};
+use std::collections::BTreeSet;
 
 /// An execution of a circuit as the machine takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +25,21 @@ pub struct Lifted {
     /// Whether the machine could take every step. If it could not, something was wrong before: where
     /// there are data races, the two need not do the same.
     pub is_whole: bool,
+    /// What goes on for ever, if it shows that a temporal property is violated.
+    pub round: Option<Round>,
+}
+
+/// What goes on for ever in an execution, as the machine has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// The number of the first step that is repeated; none if nobody can move any more.
+    pub start: Option<usize>,
+    /// Whether the machine comes back to the same state. Else it does to one with the same future.
+    pub returns: bool,
+    /// Who could always move in it and never does.
+    pub always: Vec<ThreadId>,
+    /// Who could move in it again and again, not always, and never does.
+    pub often: Vec<ThreadId>,
 }
 
 impl Encoding {
@@ -29,28 +49,32 @@ impl Encoding {
         let simulation = self.circuit.simulate(witness)?;
         let meaning = match witness.property {
             Property::Bad(idx) => self.meanings[idx].clone(),
-            Property::Justice { .. } => return Err(WitnessError::Shape),
-        };
-        // What is wrong with a state is wrong before its step.
-        let n_steps = match meaning {
-            Meaning::Deadlock | Meaning::Race => simulation.n_frames() - 1,
-            Meaning::Violation(_) | Meaning::Bound(_) => simulation.n_frames(),
+            Property::Justice { idx, .. } => self.loops[idx].clone(),
         };
         vm.reset();
-        let mut follower = Follower::new(self, vm);
-        // A step in which something else goes wrong does nothing to others: they do the same without it.
-        let is_wrong = |frame: usize| {
-            let bads = self.circuit.bads.iter().zip(&self.meanings);
-            let mut faults = bads.filter(|(_, it)| matches!(it, Meaning::Violation(_)));
-            faults.any(|(bad, _)| simulation.value(frame, bad.lit))
+        let mut follower = Follower::new(self, vm, &simulation);
+        let n_frames = simulation.n_frames();
+        let mut round = None;
+        let is_whole = match (&meaning, witness.property) {
+            (Meaning::GoesOn, Property::Justice { loop_start, .. }) => {
+                round = follower.go_round(loop_start);
+                round.is_some()
+            }
+            (Meaning::Stays, _) => {
+                let is_there = follower.follow_all(0..n_frames - 1);
+                follower.begin_all();
+                round = follower.stay().filter(|_| is_there);
+                round.is_some()
+            }
+            // What is wrong with a state is wrong before its step.
+            (Meaning::Deadlock | Meaning::Race, _) => {
+                let is_there = follower.follow_all(0..n_frames - 1);
+                follower.begin_all();
+                is_there
+            }
+            _ => follower.follow_all(0..n_frames),
         };
-        let is_last = |frame: usize| frame + 1 == simulation.n_frames();
-        let mut frames = (0..n_steps).filter(|&frame| is_last(frame) || !is_wrong(frame));
-        let is_whole = frames.all(|frame| follower.follow(&simulation, frame));
-        if n_steps < simulation.n_frames() {
-            follower.begin_all();
-        }
-        Ok(Lifted { schedule: follower.schedule, meaning, is_whole })
+        Ok(Lifted { schedule: follower.schedule, meaning, is_whole, round })
     }
 
     /// The same with a machine that holds whoever spins, as searches have it, if that can take every step;
@@ -73,25 +97,128 @@ impl Encoding {
 struct Follower<'a> {
     encoding: &'a Encoding,
     vm: &'a mut Vm,
+    simulation: &'a Simulation,
     schedule: Schedule,
     /// For each thread of the circuit, the machine's.
     threads: Vec<Option<ThreadId>>,
     /// The machine's threads in the order of their births.
     births: Vec<ThreadId>,
     has_failed: bool,
+    /// What was there before each step, if there is a temporal property.
+    sights: Vec<Sight>,
+}
+
+/// A state of the machine as a temporal property sees it, and who moves there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sight {
+    letter: u64,
+    able: BTreeSet<ThreadId>,
+    moves: Option<ThreadId>,
 }
 
 impl<'a> Follower<'a> {
-    fn new(encoding: &'a Encoding, vm: &'a mut Vm) -> Self {
+    fn new(encoding: &'a Encoding, vm: &'a mut Vm, simulation: &'a Simulation) -> Self {
         let n_first = vm.program().processes.len();
         let births: Vec<ThreadId> = (0..n_first).map(ThreadId::new).collect();
         let mut threads: Vec<Option<ThreadId>> = births.iter().copied().map(Some).collect();
         threads.resize(encoding.threads.len(), None);
-        Self { encoding, vm, schedule: Schedule::new(), threads, births, has_failed: false }
+        Self {
+            encoding,
+            vm,
+            simulation,
+            schedule: Schedule::new(),
+            threads,
+            births,
+            has_failed: false,
+            sights: Vec::new(),
+        }
+    }
+
+    /// Takes the steps of frames; says whether that was possible.
+    fn follow_all(&mut self, frames: std::ops::Range<usize>) -> bool {
+        let simulation = self.simulation;
+        // A step in which something else goes wrong does nothing to others: they do the same without it.
+        let encoding = self.encoding;
+        let is_wrong = |frame: usize| {
+            let bads = encoding.circuit.bads.iter().zip(&encoding.meanings);
+            let mut faults = bads.filter(|(_, it)| matches!(it, Meaning::Violation(_)));
+            faults.any(|(bad, _)| simulation.value(frame, bad.lit))
+        };
+        let is_last = |frame: usize| frame + 1 == simulation.n_frames();
+        let mut frames = frames.filter(|&frame| is_last(frame) || !is_wrong(frame));
+        frames.all(|frame| self.follow(frame))
+    }
+
+    /// Takes all steps, of which those from a frame on are a loop; the round that this is, if the machine
+    /// goes round, too, and violates the temporal property.
+    fn go_round(&mut self, loop_start: usize) -> Option<Round> {
+        let n_frames = self.simulation.n_frames();
+        let mut is_there = self.follow_all(0..loop_start);
+        self.begin_before(loop_start);
+        let (start, before) = (self.sights.len(), self.vm.fingerprint());
+        is_there = is_there && self.follow_all(loop_start..n_frames);
+        let (end, schedule) = (self.sights.len(), self.schedule.clone());
+        let returns = self.vm.fingerprint() == before;
+        if is_there && !returns {
+            // What differs has no effect on what comes: the next round is the same.
+            is_there = self.follow_all(loop_start..n_frames);
+            is_there = is_there && self.sights[end..] == self.sights[start..end];
+        }
+        self.schedule = schedule;
+        self.sights.truncate(end);
+        let goes_on = is_there && !self.has_failed && start < end;
+        self.violation(start).filter(|_| goes_on).map(|round| Round { returns, ..round })
+    }
+
+    /// The round that it is to stay here, if that violates the temporal property.
+    fn stay(&mut self) -> Option<Round> {
+        let start = self.sights.len();
+        let sight = self.sight(None);
+        self.sights.extend(sight);
+        let is_over = !self.has_failed && self.sights.last()?.able.is_empty();
+        self.violation(start).filter(|_| is_over).map(|round| Round { start: None, ..round })
+    }
+
+    /// What goes on from a step on, if that violates the temporal property.
+    fn violation(&self, start: usize) -> Option<Round> {
+        let temporal = self.encoding.temporal.as_ref()?;
+        let letters = self.sights.iter().map(|it| it.letter).collect();
+        let word = Lasso { letters, loop_start: start };
+        let (always, often) = neglected(&self.sights[start..]);
+        let is_fair = match temporal.fairness {
+            Fairness::None => true,
+            Fairness::Weak => always.is_empty(),
+            Fairness::Strong => always.is_empty() && often.is_empty(),
+        };
+        let round = Round { start: Some(start), returns: true, always, often };
+        (is_fair && accepts(&temporal.automaton, &word)).then_some(round)
+    }
+
+    fn sight(&self, moves: Option<ThreadId>) -> Option<Sight> {
+        let Temporal { propositions, .. } = self.encoding.temporal.as_ref()?;
+        let holds = propositions.iter().map(|it| u64::from(self.vm.value_of(it) != 0));
+        let letter = holds.enumerate().fold(0, |letter, (idx, bit)| letter | bit << idx);
+        let is_able = |thread: &ThreadId| matches!(self.vm.next(*thread), Next::Enabled { .. });
+        let able = self.births.iter().copied().filter(is_able).collect();
+        Some(Sight { letter, able, moves })
+    }
+
+    /// Lets threads begin that the circuit has beyond their beginning in a frame.
+    fn begin_before(&mut self, frame: usize) {
+        let simulation = self.simulation;
+        for (part, thread) in self.encoding.threads.iter().zip(self.threads.clone()) {
+            let is_first = |stop: &StopPart| stop.is_first && simulation.value(frame, stop.is_here);
+            if let Some(thread) = thread.filter(|_| !part.stops.iter().any(is_first))
+                && self.vm.is_to_begin(thread)
+            {
+                self.take(thread, Operation::Yield, 0);
+            }
+        }
     }
 
     /// Takes the step of a frame; says whether that was possible.
-    fn follow(&mut self, simulation: &Simulation, frame: usize) -> bool {
+    fn follow(&mut self, frame: usize) -> bool {
+        let simulation = self.simulation;
         let holds = |lit| simulation.value(frame, lit);
         let threads = &self.encoding.threads;
         let Some(number) = threads.iter().position(|thread| holds(thread.executes)) else {
@@ -101,17 +228,12 @@ impl<'a> Follower<'a> {
         let stop = stops.iter().find(|stop| holds(stop.is_here)).expect("a thread is somewhere");
         let passes = stop.passes.iter().filter(|pass| holds(pass.taken)).map(|pass| &pass.gate);
         let mut gates = std::iter::once(&stop.gate).chain(passes);
-        gates.all(|gate| self.follow_gate(simulation, frame, number, gate))
+        gates.all(|gate| self.follow_gate(frame, number, gate))
     }
 
     /// Takes a step that is one of the machine, or a part of one of the circuit.
-    fn follow_gate(
-        &mut self,
-        simulation: &Simulation,
-        frame: usize,
-        number: usize,
-        gate: &Gate,
-    ) -> bool {
+    fn follow_gate(&mut self, frame: usize, number: usize, gate: &Gate) -> bool {
+        let simulation = self.simulation;
         let holds = |lit| simulation.value(frame, lit);
         let Some(thread) = self.threads[number].filter(|_| !self.has_failed) else {
             return self.has_failed;
@@ -130,12 +252,33 @@ impl<'a> Follower<'a> {
                 self.threads[number] = Some(child);
             }
         }
-        let choice = self.choice(simulation, frame, gate);
-        if choice >= choices {
-            return false;
+        let choice = self.choice(frame, gate);
+        if let Choice::Number(word) = &gate.choice
+            && word.width() >= 32
+            && choices <= 1 << PIECE_BITS
+        {
+            return self.take_pieces(thread, choice, word.width().div_ceil(PIECE_BITS as usize));
         }
-        self.take(thread, operation, choice);
-        true
+        match u32::try_from(choice) {
+            Ok(choice) if choice < choices => {
+                self.take(thread, operation, choice);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Makes a choice that the machine makes piece by piece.
+    fn take_pieces(&mut self, thread: ThreadId, mut choice: u64, n_pieces: usize) -> bool {
+        for _ in 0..n_pieces {
+            let Next::Enabled { operation: Operation::Choose, choices } = self.vm.next(thread)
+            else {
+                return false;
+            };
+            self.take(thread, Operation::Choose, (choice % u64::from(choices)) as u32);
+            choice /= u64::from(choices);
+        }
+        choice == 0
     }
 
     /// Lets threads begin that have done so in the circuit, by being started.
@@ -151,6 +294,8 @@ impl<'a> Follower<'a> {
         let born = self.births.iter().position(|&born| born == thread);
         let number = born.expect("whoever moves was born");
         self.schedule.push(Decision { thread: ThreadId::new(number), choice });
+        let sight = self.sight(Some(thread));
+        self.sights.extend(sight);
         self.has_failed = self.vm.step(Decision { thread, choice }).is_err();
         if let Operation::Spawn(child) = operation {
             self.births.push(child);
@@ -158,21 +303,29 @@ impl<'a> Follower<'a> {
     }
 
     /// Which alternative of the machine's step is taken.
-    fn choice(&self, simulation: &Simulation, frame: usize, gate: &Gate) -> u32 {
-        let holds = |lit| simulation.value(frame, lit);
+    fn choice(&self, frame: usize, gate: &Gate) -> u64 {
+        let holds = |lit| self.simulation.value(frame, lit);
         match &gate.choice {
             Choice::None | Choice::Started(_) => 0,
             Choice::Number(word) => {
                 let bits = word.bits().iter().enumerate();
-                bits.map(|(idx, &bit)| u32::from(holds(bit)) << idx).sum()
+                bits.map(|(idx, &bit)| u64::from(holds(bit)) << idx).sum()
             }
             Choice::Woken { sleepers, woken } => {
                 let woken = woken.iter().position(|&it| holds(it));
                 let woken = woken.and_then(|number| self.threads[number]);
                 let sleepers = sleepers.iter().enumerate().filter(|(_, it)| holds(**it));
                 let before = sleepers.filter(|(number, _)| self.threads[*number] < woken);
-                before.count() as u32
+                before.count() as u64
             }
         }
     }
+}
+
+/// Who could always move where these are repeated for ever and never does; and who could again and again.
+fn neglected(round: &[Sight]) -> (Vec<ThreadId>, Vec<ThreadId>) {
+    let movers: BTreeSet<ThreadId> = round.iter().filter_map(|it| it.moves).collect();
+    let able: BTreeSet<ThreadId> = round.iter().flat_map(|it| it.able.iter().copied()).collect();
+    let idle = able.difference(&movers).copied();
+    idle.partition(|thread| round.iter().all(|it| it.able.contains(thread)))
 }

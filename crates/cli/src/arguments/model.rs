@@ -83,7 +83,7 @@ fn storage(text: &str) -> Result<Storage, String> {
 /// What executions that never end are held against, and which ones count.
 #[derive(Debug, Default, Args)]
 #[command(
-    next_help_heading = "Temporal properties, of Promela models and with --engine statespace"
+    next_help_heading = "Temporal properties, of Promela models and with engines other than native and vm"
 )]
 pub(crate) struct Temporal {
     /// Check a formula of linear temporal logic, in SPIN's syntax; may be given several times

@@ -13,11 +13,10 @@
 //! equal to it. So an unrolling has one copy and compares it with every frame: the lasso encoding
 //! of bounded search that is linear in the depth.
 
-use super::Wanted;
 use crate::{Circuit, Cone, Lit, Property, Witness};
 use rustc_hash::FxHashMap;
 
-/// A circuit with a bad state for every justice property of another one.
+/// A circuit with a bad state for every justice property of another one, behind its bad states.
 #[derive(Clone, Debug)]
 pub struct Cycles {
     /// The circuit to search.
@@ -27,10 +26,10 @@ pub struct Cycles {
 }
 
 impl Circuit {
-    /// A circuit in which bad states are reachable if and only if executions without end break the
-    /// justice properties of this one.
+    /// A circuit in which bad states are reachable if and only if they are in this one, or executions
+    /// without end break its justice properties.
     pub fn cycles(&self) -> Cycles {
-        let cone = self.cone_of(|wanted| matches!(wanted, Wanted::Justice(_)));
+        let cone = self.cone();
         let mut circuit = cone.circuit.clone();
         let save_idx = circuit.inputs.len();
         let mut translation = Translation::new(&mut circuit);
@@ -52,19 +51,27 @@ impl Circuit {
 }
 
 impl Cycles {
-    /// An execution that closes its loop as one of the circuit that was asked about.
+    /// An execution that ends in a bad state or closes its loop as one of the circuit that was asked about.
     pub fn lift(&self, witness: &Witness) -> Witness {
-        let Property::Bad(idx) = witness.property else {
+        let Property::Bad(bad_idx) = witness.property else {
             panic!("cycles are closed by a bad state")
         };
-        let saved = witness.inputs.iter().position(|frame| frame[self.save_idx]);
-        let loop_start = saved.expect("a loop is closed where it began");
-        // The last frame is the first of the loop again.
-        let frames = &witness.inputs[..witness.inputs.len() - 1];
+        let mut n_frames = witness.inputs.len();
+        let property = match bad_idx.checked_sub(self.cone.circuit.bads.len()) {
+            None => witness.property,
+            Some(idx) => {
+                // The last frame is the first of the loop again.
+                n_frames -= 1;
+                let saved = witness.inputs.iter().position(|frame| frame[self.save_idx]);
+                let loop_start = saved.expect("a loop is closed where it began");
+                Property::Justice { idx, loop_start }
+            }
+        };
+        let frames = &witness.inputs[..n_frames];
         let original = Witness {
             latches: witness.latches[..self.cone.circuit.latches.len()].to_vec(),
             inputs: frames.iter().map(|frame| frame[..self.save_idx].to_vec()).collect(),
-            property: Property::Justice { idx, loop_start },
+            property,
         };
         self.cone.lift(&original)
     }

@@ -121,6 +121,8 @@ pub(crate) struct Known<'a> {
     pub(crate) program: &'a Program,
     pub(crate) points_to: &'a PointsTo,
     pub(crate) bounds: &'a Bounds,
+    /// The registers that matter wherever their routine is being run.
+    pub(crate) watched: &'a [(RoutineId, RegisterId)],
 }
 
 /// All threads of a program.
@@ -572,7 +574,32 @@ impl Thread {
                 StopKind::Head(point) => live[self.numbers[&point]].clone(),
                 StopKind::Edge { point, edge, .. } => self.live_before(known, point, edge, &live),
             };
+            let watched = self.watched_at(known, idx);
+            self.stops[idx].live.extend(watched);
         }
+    }
+
+    /// The registers that are watched at a stop.
+    fn watched_at(&self, known: &Known<'_>, stop: StopId) -> Vec<usize> {
+        let mut registers = Vec::new();
+        for context in self.calls_at(stop) {
+            let watched = known.watched.iter();
+            let own = watched.filter(|(routine, _)| *routine == self.contexts[context].routine);
+            registers.extend(own.map(|(_, register)| self.register(context, *register)));
+        }
+        registers
+    }
+
+    /// The calls that a thread at a stop is in, the innermost first.
+    pub(crate) fn calls_at(&self, stop: StopId) -> impl Iterator<Item = ContextId> + '_ {
+        let innermost = match self.stops[stop].kind {
+            StopKind::Unborn | StopKind::Ended | StopKind::Stuck => None,
+            StopKind::Begin(root) => Some(self.roots[root].1),
+            StopKind::Head(point) | StopKind::Edge { point, .. } => Some(point.context),
+        };
+        std::iter::successors(innermost, |&context| {
+            self.contexts[context].caller.map(|caller| caller.context)
+        })
     }
 
     /// The registers that matter before an edge whose guard is known to be true.

@@ -1,24 +1,31 @@
-//! What a circuit has not got, and what its bad states are to the program.
+//! What a circuit has not got, and what its bad states and its loops are to the program.
 
 use mazurka_model::{RoutineId, Span, ViolationKind};
 
 /// Something in a program that a circuit has not got.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} is nothing that a circuit has; `--engine vm` takes it")]
+#[error("{what} is nothing that a circuit has; `--engine {engine}` takes it")]
 pub struct Refusal {
     /// What it is.
     pub what: String,
     /// Where it stands in the source.
     pub span: Span,
+    /// The engine that takes it.
+    pub engine: &'static str,
 }
 
 impl Refusal {
     pub(super) fn new(what: &str, span: Span) -> Self {
-        Self { what: what.to_owned(), span }
+        Self { what: what.to_owned(), span, engine: "vm" }
+    }
+
+    /// The same of a program with a temporal property.
+    pub(super) fn of_temporal(self) -> Self {
+        Self { engine: "statespace", ..self }
     }
 }
 
-/// What a bad state of the circuit is to the program.
+/// What a bad state of the circuit, or a loop of it, is to the program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meaning {
     /// Something goes wrong in the step that is taken.
@@ -27,6 +34,12 @@ pub enum Meaning {
     Deadlock,
     /// Two threads are about to make accesses that conflict, at least one of them plain.
     Race,
+    /// Nobody can move, and to stay there for ever violates the temporal property.
+    Stays,
+    /// To go on like this for ever violates the temporal property.
+    GoesOn,
+    /// A thread goes round for ever in a loop in which nothing is visible.
+    Spins,
     /// A bound is reached: nothing is wrong, and nothing is known of what comes then.
     Bound(Limit),
 }
@@ -105,6 +118,9 @@ impl Meaning {
             }
             Self::Deadlock => "deadlock".to_owned(),
             Self::Race => "race".to_owned(),
+            Self::Stays => "violated by staying".to_owned(),
+            Self::GoesOn => "violated by going on".to_owned(),
+            Self::Spins => "endless loop".to_owned(),
             Self::Bound(limit) => format!("bound: {limit}"),
         }
     }

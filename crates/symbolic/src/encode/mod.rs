@@ -18,7 +18,10 @@
 //! is before them stays the same. An execution ends where nobody can move: no frame after that
 //! counts, so that executions of all lengths being safe is known once there are no longer ones.
 
+mod arrive;
+mod connect;
 mod constants;
+mod declare;
 mod graph;
 mod interference;
 mod meaning;
@@ -28,14 +31,15 @@ mod options;
 mod parts;
 mod plan;
 mod properties;
+mod spawn;
 mod state;
 mod station;
+mod temporal;
 mod value;
 mod walk;
 
 use crate::{Circuit, Lit, Word};
 use graph::{ContextId, ENDED, Known, STUCK, StopKind, Thread, UNBORN};
-use interference::undisturbed;
 pub(crate) use interference::{Byte, Touches};
 use mazurka_model::analysis::{Abstract, PointsTo};
 use mazurka_model::{Access, Action, LocationId, Program, RegisterId, RoutineId, Span};
@@ -47,10 +51,11 @@ pub(crate) use operate::Gate;
 pub use options::{Bounds, Encode};
 pub use parts::Encoding;
 pub(crate) use parts::{Choice, Lock, Pass, StopPart, ThreadPart};
-use plan::{Constants, Learnt, Merging, Plan};
+use plan::{Constants, Plan};
 use state::{State, VarId, Variables};
 use station::{Facts, StationId, Stations};
 use std::collections::{BTreeMap, BTreeSet};
+pub use temporal::{Fairness, Temporal};
 use walk::Pace;
 
 /// Makes a program a circuit, or tells all in it that a circuit has not got.
@@ -61,9 +66,26 @@ pub fn encode(
     options: &Encode,
     schedule: &dyn crate::schedule::Scheduler,
 ) -> Result<Encoding, Vec<Refusal>> {
+    let encoded = encode_for_vm(program, options, schedule);
+    match &options.temporal {
+        Some(_) => encoded.map_err(|all| all.into_iter().map(Refusal::of_temporal).collect()),
+        None => encoded,
+    }
+}
+
+fn encode_for_vm(
+    program: &Program,
+    options: &Encode,
+    schedule: &dyn crate::schedule::Scheduler,
+) -> Result<Encoding, Vec<Refusal>> {
     let points_to = PointsTo::of(program);
-    let known = Known { program, points_to: &points_to, bounds: &options.bounds };
+    let watched = options.temporal.as_ref().map(Temporal::registers).unwrap_or_default();
+    let known =
+        Known { program, points_to: &points_to, bounds: &options.bounds, watched: &watched };
     let threads = graph::threads(&known)?;
+    if let Some(temporal) = &options.temporal {
+        temporal.check(&threads)?;
+    }
     let mut plan = Plan::new(&threads);
     let mut n_latches = usize::MAX;
     loop {
@@ -159,6 +181,8 @@ struct Encoder<'a> {
     context: ContextId,
     span: Span,
     seen: Option<(RegisterId, Word)>,
+    /// Whether what is evaluated is a proposition, which sees the whole state.
+    is_asking: bool,
     pending: BTreeMap<(Pace, usize), State>,
     /// How the walk goes on from where it is, in the order of ways of all kinds.
     pace: Pace,
@@ -229,6 +253,7 @@ impl<'a> Encoder<'a> {
             context: 0,
             span: Span::NONE,
             seen: None,
+            is_asking: false,
             pending: BTreeMap::new(),
             pace: Pace::Stopping,
             at: 0,
@@ -245,63 +270,6 @@ impl<'a> Encoder<'a> {
         };
         encoder.declare();
         encoder
-    }
-
-    /// Makes all variables.
-    fn declare(&mut self) {
-        let n_bits = bits_for(self.threads.len());
-        self.schedule =
-            (0..n_bits).map(|bit| self.circuit.input(format!("thread.{bit}"))).collect();
-        self.excused = self.variable("excused".to_owned(), 1, 0);
-        self.n_excused = self.variable("excuses".to_owned(), 8, 0);
-        let threads = self.threads;
-        for (number, thread) in threads.iter().enumerate() {
-            // Those that are there from the beginning stand behind the stations that all have.
-            let begin = if thread.parent.is_none() { STUCK + 1 } else { UNBORN };
-            let width = self.plan.pc_bits[number];
-            let pc = self.variable(format!("pc {number}"), width, begin as u64);
-            self.pcs.push(pc);
-            let n_children = self.known.bounds.n_children(thread) as usize;
-            let width = bits_for(n_children + 1);
-            let name = |what: &str| format!("{what} {number}");
-            let n_started = self.variable(name("started by"), width, 0);
-            self.n_started.push(n_started);
-            let status = self.variable(name("status of"), 2, 0);
-            self.statuses.push(status);
-            let result = self.variable(name("result of"), 64, 0);
-            self.results.push(result);
-            let round = self.variable(name("round of"), 16, 0);
-            self.rounds.push(round);
-            self.declare_registers(number, thread);
-        }
-        self.number_blocks();
-        self.lay_out();
-    }
-
-    /// Makes the registers of a thread. What they hold before the first step is known at its first
-    /// station, and so they hold nothing.
-    fn declare_registers(&mut self, number: usize, thread: &Thread) {
-        let mut is_live = vec![false; thread.n_registers];
-        for register in thread.stops.iter().flat_map(|stop| &stop.live) {
-            is_live[*register] = true;
-        }
-        self.registers.push(self.variables.len());
-        for (context, info) in thread.contexts.iter().enumerate() {
-            let routine = self.known.program.routine(info.routine);
-            for (idx, register) in routine.registers.iter().enumerate() {
-                let name = format!("{number}.{context}.{}%{idx}", register.name);
-                let width = register.ty.bits() as usize;
-                match is_live[info.first_register + idx] {
-                    true => self.variable(name, width, 0),
-                    false => self.variables.add_constant(width, 0),
-                };
-            }
-        }
-    }
-
-    fn variable(&mut self, name: String, width: usize, init: u64) -> VarId {
-        let known = self.plan.constants.as_ref().map(|all| &all[self.variables.len()][..]);
-        self.variables.add(&mut self.circuit, name, width, init, known)
     }
 
     /// Bits of what comes in, for whoever takes the step of the frame. They are used once in a step.
@@ -420,120 +388,6 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The station of a thread that comes to a stop and knows this. Where stops are passed, there may
-    /// be none: all were found without passing any.
-    fn station(&mut self, thread: usize, stop: usize, facts: Facts) -> Option<StationId> {
-        match self.plan.merging {
-            Some(_) => self.stations.find(thread, stop, &facts),
-            None => Some(self.stations.enter(thread, stop, facts)),
-        }
-    }
-
-    /// Where a thread may be first.
-    fn first_stations(&self, thread: usize) -> Vec<StationId> {
-        match self.threads[thread].parent {
-            Some(_) => self.born_at[thread].iter().copied().collect(),
-            None => vec![STUCK + 1],
-        }
-    }
-
-    /// The same circuit with every step that nobody could disturb as a part of the step before.
-    fn merged(self) -> Plan {
-        let touches: Vec<Touches> = self.parts.iter().map(Touches::of).collect();
-        let passable = undisturbed(&self, &touches);
-        let (stations, locks) = (self.stations, self.locks);
-        Plan { merging: Some(Merging { stations, locks, touches, passable }), ..self.plan }
-    }
-
-    /// The same without passes in which something goes wrong.
-    fn without_failing(self) -> Plan {
-        let mut plan = self.plan;
-        if let Some(merging) = &mut plan.merging {
-            for (thread, station) in self.failing {
-                match station {
-                    Some(station) => drop(merging.passable.remove(&(thread, station))),
-                    None => {
-                        assert!(!merging.passable.is_empty(), "stations are found again");
-                        merging.passable.clear();
-                    }
-                }
-            }
-        }
-        plan
-    }
-
-    /// What a thread knows that is there from the beginning.
-    fn first_facts(&self, number: usize, stop: usize) -> Facts {
-        let first = self.registers[number];
-        let arguments = &self.known.program.processes[number].arguments;
-        let it = &self.threads[number];
-        let given = |register: usize| arguments.get(register).copied().unwrap_or(0);
-        // The registers of the root come first.
-        let live = it.stops[stop].live.iter();
-        let registers = live.map(|&register| {
-            let width = self.variables.word(first + register).width();
-            (first + register, given(register) & (u64::MAX >> (64 - width)))
-        });
-        let owned = self.owned[number].iter().map(|&it| (it, self.variables.init(it)));
-        registers.chain(owned).collect()
-    }
-
-    fn reach(&mut self, thread: usize, station: StationId) {
-        if self.reached.insert((thread, station)) {
-            self.to_make.insert((thread, station));
-        }
-    }
-
-    /// Whether a thread has more stations than its program counter has values.
-    fn has_outgrown_counters(&self) -> bool {
-        self.pc_bits().iter().zip(&self.plan.pc_bits).any(|(needed, has)| needed > has)
-    }
-
-    /// How many bits the program counters need.
-    fn pc_bits(&self) -> Vec<usize> {
-        (0..self.threads.len()).map(|it| bits_for(self.stations.count(it))).collect()
-    }
-
-    /// Gives latches their next values, and says what is known then.
-    ///
-    /// What the plan says holds if it holds before the first step and every step keeps it. That it was
-    /// so in another circuit is no reason: there, other registers may have been known.
-    fn learn(&mut self) -> Learnt {
-        let writers = self.writers();
-        let owners = &self.plan.owners;
-        let is_disowned = |(variable, threads): (&VarId, &BTreeSet<usize>)| {
-            let owner = owners.get(variable)?;
-            threads.iter().any(|thread| thread != owner).then_some(*variable)
-        };
-        let disowned = writers.iter().filter_map(is_disowned).collect();
-        let owner = |(variable, threads): (&VarId, &BTreeSet<usize>)| {
-            let mut threads = threads.iter();
-            let owner = threads.next()?;
-            threads.next().is_none().then_some((*variable, *owner))
-        };
-        let owners = writers.iter().filter_map(owner).collect();
-        let steady = self.connect();
-        let (constants, changing) = self.constants(&steady);
-        Learnt { constants, owners, pc_bits: self.pc_bits(), changing, disowned }
-    }
-
-    /// The threads that change a variable, apart from registers and program counters.
-    fn writers(&self) -> BTreeMap<VarId, BTreeSet<usize>> {
-        let mut writers: BTreeMap<VarId, BTreeSet<usize>> = BTreeMap::new();
-        for (&variable, changes) in &self.changes {
-            let is_register = |(number, &first): (usize, &VarId)| {
-                (first..first + self.threads[number].n_registers).contains(&variable)
-            };
-            if self.pcs.contains(&variable) || self.registers.iter().enumerate().any(is_register) {
-                continue;
-            }
-            let of_others =
-                changes.iter().filter(|(it, _)| !self.births.contains(&(*it, variable)));
-            writers.insert(variable, of_others.map(|((thread, _), _)| *thread).collect());
-        }
-        writers
-    }
-
     /// Makes the step that begins at a station.
     fn stop(&mut self, thread: &Thread, number: StationId) -> StopPart {
         let program = self.known.program;
@@ -574,6 +428,7 @@ impl<'a> Encoder<'a> {
             next,
             effects: std::mem::take(&mut self.effects),
             is_alone: matches!(stop.kind, StopKind::Head(point) if point.n_atomic > 0),
+            is_first: matches!(stop.kind, StopKind::Begin(_)),
         }
     }
 
@@ -613,203 +468,6 @@ impl<'a> Encoder<'a> {
             self.faulty.push((Meaning::Bound(limit), step, is_reached));
         }
         next
-    }
-
-    /// Whether a variable has a value at the station from which a step is made.
-    fn is_there(&self, unchanged: &State, variable: VarId, word: &Word) -> bool {
-        let first = self.registers[self.thread];
-        let own = first..first + self.threads[self.thread].n_registers;
-        if !own.contains(&variable) {
-            return *word == unchanged.get(&self.variables, variable);
-        }
-        // Registers whose values are known or do not matter hold nothing.
-        let stop = self.stations.get(self.thread, self.station).stop;
-        let is_live = self.threads[self.thread].stops[stop].live.contains(&(variable - first));
-        match is_live && unchanged.known(variable).is_none() {
-            true => word == self.variables.word(variable),
-            false => word.value() == Some(0),
-        }
-    }
-
-    /// What nobody else changes is what it was in the beginning when a thread begins.
-    fn know_first(&self, state: &mut State, number: usize) {
-        for &variable in &self.owned[number] {
-            let word = self.variables.word(variable);
-            if state.get(&self.variables, variable) == *word {
-                state.set(variable, Word::constant(word.width(), self.variables.init(variable)));
-            }
-        }
-    }
-
-    /// What a thread knows that comes to a stop.
-    fn facts(&self, number: usize, stop: usize, state: &State) -> Facts {
-        let first = self.registers[number];
-        let live = self.threads[number].stops[stop].live.iter();
-        let registers = live.filter_map(|&register| {
-            let value = state.get(&self.variables, first + register).value()?;
-            Some((first + register, value))
-        });
-        let owned = self.owned[number].iter().filter_map(|&variable| {
-            Some((variable, state.get(&self.variables, variable).value()?))
-        });
-        registers.chain(owned).collect()
-    }
-
-    /// A state in which a thread has come to a stop, from a station or from nowhere, and the station it
-    /// is at. Registers that do not matter there or are known are zero, so that states that differ in
-    /// nothing else are one.
-    fn at_stop(
-        &mut self,
-        number: usize,
-        from: Option<StationId>,
-        stop: usize,
-        mut state: State,
-    ) -> (StationId, State) {
-        let facts = match stop {
-            UNBORN | ENDED | STUCK => Facts::new(),
-            _ => self.facts(number, stop, &state),
-        };
-        let station = self.station(number, stop, facts).unwrap_or_else(|| {
-            self.failing.extend(state.passed.iter().map(|&passed| (self.thread, passed)));
-            STUCK
-        });
-        self.reach(number, station);
-        let facts = &self.stations.get(number, station).facts;
-        let thread = &self.threads[number];
-        let (pc, first) = (self.pcs[number], self.registers[number]);
-        let live = &thread.stops[stop].live;
-        let own = first..first + thread.n_registers;
-        let changed = state.changed.range(own).map(|(&variable, _)| variable);
-        let before = from.map(|from| self.stations.get(number, from).stop);
-        let before = before.iter().flat_map(|&stop| &thread.stops[stop].live);
-        let registers: BTreeSet<VarId> =
-            changed.chain(before.map(|register| first + register)).collect();
-        for variable in registers {
-            let is_kept = self.variables.is_kept(variable);
-            if live.contains(&(variable - first)) && !facts.contains_key(&variable) {
-                // It may have been known before, and so have been nowhere.
-                let word = state.get(&self.variables, variable);
-                state.set(variable, word);
-            } else if is_kept {
-                let width = self.variables.word(variable).width();
-                state.set(variable, Word::constant(width, 0));
-            } else {
-                state.changed.remove(&variable);
-            }
-        }
-        state.set(pc, Word::constant(self.variables.word(pc).width(), station as u64));
-        (station, state)
-    }
-
-    /// Whether the step of the frame is this one.
-    fn is_taken(&mut self, (thread, stop): StepId) -> Lit {
-        let part = &self.parts[thread];
-        self.circuit.aig.and(part.executes, part.stops[stop].is_here)
-    }
-
-    /// Whether a thread was chosen for the step of the frame.
-    fn is_chosen(&mut self, thread: usize) -> Lit {
-        let chosen = Word::from(self.schedule.clone());
-        self.circuit.aig.equals_number(&chosen, thread as u64)
-    }
-
-    /// Says which threads can move, and that only those do.
-    fn enable(&mut self) {
-        let threads = self.threads;
-        let mut alone = Vec::new();
-        for part in &self.parts {
-            let within = part.stops.iter().filter(|stop| stop.is_alone);
-            alone.push(self.circuit.aig.any(within.map(|stop| stop.is_here)));
-        }
-        for number in 0..threads.len() {
-            let stops = self.parts[number].stops.iter();
-            let gates: Vec<_> = stops.map(|stop| (stop.is_here, stop.gate.is_open)).collect();
-            let aig = &mut self.circuit.aig;
-            let open: Vec<_> =
-                gates.into_iter().map(|(is_here, is_open)| aig.and(is_here, is_open)).collect();
-            let is_open = aig.any(open);
-            let others = (0..threads.len()).filter(|&other| other != number);
-            let is_held = aig.any(others.map(|other| alone[other]));
-            let is_enabled = aig.and(is_open, !is_held);
-            self.parts[number].is_enabled = is_enabled;
-            let chosen = self.is_chosen(number);
-            self.parts[number].executes = self.circuit.aig.and(chosen, is_enabled);
-        }
-    }
-
-    /// Gives every latch its next value. The bits that are no latches, since they are believed never to
-    /// change, come back with theirs.
-    fn connect(&mut self) -> Vec<((VarId, usize), Lit)> {
-        let mut steady = Vec::new();
-        for (meaning, step, lit) in std::mem::take(&mut self.faulty) {
-            let is_taken = self.is_taken(step);
-            let is_bad = self.circuit.aig.and(is_taken, lit);
-            self.bads.entry(meaning).or_default().push(is_bad);
-        }
-        let mut changes = std::mem::take(&mut self.changes);
-        for variable in 0..self.variables.len() {
-            if !self.variables.is_kept(variable) {
-                continue;
-            }
-            let word = self.variables.word(variable).clone();
-            let choices = changes.remove(&variable).unwrap_or_default().into_iter();
-            let choices: Vec<_> = choices.map(|(step, word)| (self.is_taken(step), word)).collect();
-            let aig = &mut self.circuit.aig;
-            let changed = aig.one_hot(word.width(), &choices);
-            let is_changed = aig.any(choices.iter().map(|(fires, _)| *fires));
-            for (bit, (&latch, &new)) in word.bits().iter().zip(changed.bits()).enumerate() {
-                let aig = &mut self.circuit.aig;
-                let kept = aig.and(!is_changed, latch);
-                let next = aig.or(kept, new);
-                match latch.constant() {
-                    Some(_) => steady.push(((variable, bit), next)),
-                    None => self.circuit.set_next(latch, next),
-                }
-            }
-        }
-        steady
-    }
-
-    /// Adds the properties and the schedule, and hands it all over.
-    fn finish(mut self, schedule: &dyn crate::schedule::Scheduler) -> Encoding {
-        let is_deadlock = self.deadlock();
-        if self.options.races {
-            let races = self.races();
-            self.bads.insert(Meaning::Race, races);
-        }
-        let moves: Vec<Lit> = self.parts.iter().map(|part| part.executes).collect();
-        let moves = self.circuit.aig.any(moves);
-        let counts = match self.options.deadlock {
-            true => {
-                self.bads.insert(Meaning::Deadlock, vec![is_deadlock]);
-                self.circuit.aig.or(moves, is_deadlock)
-            }
-            false => moves,
-        };
-        self.circuit.constrain(counts);
-        let mut meanings = Vec::new();
-        for (meaning, lits) in std::mem::take(&mut self.bads) {
-            let is_bad = self.circuit.aig.any(lits);
-            if is_bad == Lit::FALSE {
-                continue;
-            }
-            self.circuit.bad(is_bad, meaning.name());
-            meanings.push(meaning);
-        }
-        let owner = |&(object, byte): &(ObjectId, usize)| {
-            let owner = self.objects[object].bytes[byte];
-            Lock { owner: self.variables.word(owner).clone() }
-        };
-        let locks = self.locks.iter().map(owner).collect();
-        let touches = match self.plan.merging {
-            Some(merging) => merging.touches,
-            None => self.parts.iter().map(Touches::of).collect(),
-        };
-        let (circuit, threads) = (self.circuit, self.parts);
-        let mut encoding = Encoding { circuit, meanings, threads, touches, locks };
-        schedule.constrain(&mut encoding);
-        encoding.circuit.validate();
-        encoding
     }
 }
 

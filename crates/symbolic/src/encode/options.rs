@@ -1,6 +1,7 @@
 //! How a program is made a circuit, and what there is at most of what a circuit has a fixed number of.
 
 use super::graph::Thread;
+use super::temporal::Temporal;
 
 /// How a program is to be made a circuit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,13 +12,21 @@ pub struct Encode {
     pub plain_steps: bool,
     /// Whether it is a violation if nobody can move and somebody waits.
     pub deadlock: bool,
+    /// What executions must not do for ever. There are no schedulers for it but that of all interleavings.
+    pub temporal: Option<Temporal>,
     /// What there is at most of what a circuit has a fixed number of.
     pub bounds: Bounds,
 }
 
 impl Default for Encode {
     fn default() -> Self {
-        Self { races: true, plain_steps: false, deadlock: true, bounds: Bounds::default() }
+        Self {
+            races: true,
+            plain_steps: false,
+            deadlock: true,
+            temporal: None,
+            bounds: Bounds::default(),
+        }
     }
 }
 

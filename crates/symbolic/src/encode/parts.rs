@@ -4,6 +4,7 @@ use super::interference::Touches;
 use super::meaning::Meaning;
 use super::memory::Touch;
 use super::operate::{Effects, Gate};
+use super::temporal::Temporal;
 use crate::{Circuit, Lit, Word};
 
 /// Which alternative of a step of the machine a step of the circuit is.
@@ -26,6 +27,9 @@ pub struct Encoding {
     pub circuit: Circuit,
     /// What each bad state means.
     pub meanings: Vec<Meaning>,
+    /// What each justice property means.
+    pub loops: Vec<Meaning>,
+    pub(crate) temporal: Option<Temporal>,
     pub(crate) threads: Vec<ThreadPart>,
     /// What each thread touches, station by station, and where it may go on.
     pub(crate) touches: Vec<Touches>,
@@ -67,6 +71,8 @@ pub(crate) struct StopPart {
     pub(crate) effects: Effects,
     /// Whether nobody else moves while it is there.
     pub(crate) is_alone: bool,
+    /// Whether it is the thread's beginning.
+    pub(crate) is_first: bool,
 }
 
 /// A stop that a step may go past, since nobody could disturb it.
@@ -88,6 +94,7 @@ impl StopPart {
             next: Vec::new(),
             effects: Effects::default(),
             is_alone: false,
+            is_first: false,
         }
     }
 }

@@ -26,19 +26,26 @@ impl Encoder<'_> {
         aig.all([waits, !moves, !excused, !is_excused])
     }
 
-    /// Two threads are about to access the same bytes, both plainly, and not both to read.
+    /// Two threads are about to access the same byte, not both to read it and not both by atomic operations.
     pub(super) fn races(&mut self) -> Vec<Lit> {
-        let now: Vec<_> = (0..self.threads.len()).map(|it| self.plain_now(it)).collect();
+        let now: Vec<_> = (0..self.threads.len()).map(|it| self.accesses_now(it)).collect();
         let mut races = Vec::new();
         for (first, of_first) in now.iter().enumerate() {
             for of_second in &now[first + 1..] {
-                for (byte, [reads, writes]) in of_first {
-                    let Some([other_reads, other_writes]) = of_second.get(byte) else { continue };
-                    let aig = &mut self.circuit.aig;
-                    let other = aig.or(*other_reads, *other_writes);
-                    let both = aig.and(*writes, other);
-                    let one = aig.and(*reads, *other_writes);
-                    races.push(aig.or(both, one));
+                for (byte, one) in of_first {
+                    let Some(other) = of_second.get(byte) else { continue };
+                    let pairs = [
+                        (one.plain, other.plain),
+                        (one.plain, other.atomic),
+                        (one.atomic, other.plain),
+                    ];
+                    for ([reads, writes], [other_reads, other_writes]) in pairs {
+                        let aig = &mut self.circuit.aig;
+                        let other = aig.or(other_reads, other_writes);
+                        let both = aig.and(writes, other);
+                        let one = aig.and(reads, other_writes);
+                        races.push(aig.or(both, one));
+                    }
                 }
             }
         }
@@ -47,9 +54,9 @@ impl Encoder<'_> {
         races
     }
 
-    /// For each byte, whether a thread is about to read it plainly, and whether to write it.
-    fn plain_now(&mut self, thread: usize) -> BTreeMap<(ObjectId, usize), [Lit; 2]> {
-        let mut now: BTreeMap<(ObjectId, usize), [Vec<Lit>; 2]> = BTreeMap::new();
+    /// How a thread is about to access each byte.
+    fn accesses_now(&mut self, thread: usize) -> BTreeMap<(ObjectId, usize), Accesses> {
+        let mut now: BTreeMap<(ObjectId, usize), [Vec<Lit>; 4]> = BTreeMap::new();
         let program = self.known.program;
         let threads = self.threads;
         let it = &threads[thread];
@@ -61,23 +68,35 @@ impl Encoder<'_> {
                     *access == Access::Plain
                 }
                 Action::Copy { .. } | Action::Fill { .. } => true,
-                _ => false,
+                Action::Modify { .. } | Action::CompareExchange { .. } | Action::Await { .. } => {
+                    false
+                }
+                _ => continue,
             };
-            if !is_plain {
-                continue;
-            }
             let part = &self.parts[thread].stops[station];
-            let (is_here, touches) = (part.is_here, part.touches.clone());
+            let (is_here, is_open) = (part.is_here, part.gate.is_open);
+            let touches = part.touches.clone();
             for touch in touches.into_iter().filter(|touch| touch.kind != TouchKind::Frame) {
-                let when = self.circuit.aig.and(is_here, touch.when);
+                let when = self.circuit.aig.all([is_here, is_open, touch.when]);
                 let Cell::Object(object) = touch.cell else { continue };
                 for byte in touch.bytes {
                     let entry = now.entry((object, byte)).or_default();
-                    entry[usize::from(touch.is_write)].push(when);
+                    entry[2 * usize::from(!is_plain) + usize::from(touch.is_write)].push(when);
                 }
             }
         }
         let aig = &mut self.circuit.aig;
-        now.into_iter().map(|(byte, lits)| (byte, lits.map(|lits| aig.any(lits)))).collect()
+        let mut accesses = |lits: [Vec<Lit>; 4]| {
+            let [reads, writes, atomic_reads, atomic_writes] = lits.map(|lits| aig.any(lits));
+            Accesses { plain: [reads, writes], atomic: [atomic_reads, atomic_writes] }
+        };
+        now.into_iter().map(|(byte, lits)| (byte, accesses(lits))).collect()
     }
+}
+
+/// Whether a thread is about to read a byte, and whether to write it.
+struct Accesses {
+    plain: [Lit; 2],
+    /// By an atomic operation.
+    atomic: [Lit; 2],
 }

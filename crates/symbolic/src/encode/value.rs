@@ -91,6 +91,8 @@ impl Encoder<'_> {
             }
             Expr::Routine(routine) => Word::constant(64, Pointer::to_routine(*routine).bits()),
             Expr::Thread => Word::constant(32, self.thread as u64),
+            Expr::Read { from, ty } if self.is_asking => self.peek(from, *ty),
+            Expr::Query(query) if self.is_asking => self.answer(query),
             Expr::Read { ty, .. } => {
                 self.refuse("an expression that reads memory", self.span);
                 Word::constant(ty.bits() as usize, 0)

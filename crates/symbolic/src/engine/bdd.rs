@@ -11,8 +11,9 @@
 //! | counterexamples from the sets of each step | [`Reachability::witness`]    |
 //!
 //! Differs: variables are in the order in which a walk through the functions comes to them, the next value
-//! of a latch beside it. The diagrams have a fixed capacity, and one
-//! operation on them is not interrupted: limits are looked at between operations.
+//! of a latch beside it. The diagrams have a fixed capacity. An operation on them cannot be interrupted, so
+//! they are in a thread of their own: whoever asked looks at the limits meanwhile and waits no longer than
+//! these allow. A thread that nobody waits for ends after its operation.
 
 use super::{Answer, Certificate, Job, Outcome, Statistics, Watch};
 use crate::{Aig, Circuit, Latch, Lit, Node, Property, Witness};
@@ -25,6 +26,10 @@ use oxidd::{
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 /// How many nodes all diagrams may have together. An operation on so many takes some seconds.
 pub(super) const MANY_NODES: usize = 1 << 24;
@@ -38,13 +43,51 @@ const NODE_BYTES: u64 = 32;
 /// Parts of the relation are put together until they are larger than this.
 const PART_SIZE: usize = 1_000;
 
+/// How often limits are looked at while an operation goes on.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Diagrams are as deep as there are variables.
+const STACK_BYTES: usize = 64 << 20;
+
+/// What the thread with the diagrams tells.
+enum News {
+    /// It is through with a depth.
+    Passed(usize),
+    Answer(Result<Answer, Stop>),
+}
+
 pub(super) fn decide(job: &mut Job<'_>, n_nodes: usize) -> Outcome {
     let fit = job.watch.memory().map_or(u64::MAX, |bytes| bytes / NODE_BYTES);
     let n_nodes = n_nodes.min(usize::try_from(fit).unwrap_or(usize::MAX));
+    let (tell, news) = channel();
+    let (circuit, watch) = (job.circuit.clone(), job.watch.clone());
+    let work = move || {
+        let answer = Reachability::new(&circuit, &watch, n_nodes).and_then(|mut states| {
+            // Nobody hears what is told too late.
+            states.run(&mut |depth| drop(tell.send(News::Passed(depth))))
+        });
+        drop(tell.send(News::Answer(answer)));
+    };
+    let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
+    let worker = worker.expect("there is room for a thread");
     let mut depth = None;
-    let answer = match Reachability::new(job.circuit, job.watch, n_nodes) {
-        Ok(mut states) => states.run(job, &mut depth),
-        Err(stop) => Err(stop),
+    let answer = loop {
+        match news.recv_timeout(LOOK_EVERY) {
+            Ok(News::Passed(passed)) => {
+                depth = Some(passed);
+                job.passed(passed, &Statistics::default());
+            }
+            Ok(News::Answer(answer)) => break answer,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(limit) = job.watch.limit() {
+                    break Err(Stop::Limit(limit));
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let panic = worker.join().expect_err("it ends with an answer, or else by a panic");
+                resume_unwind(panic);
+            }
+        }
     };
     let answer = answer.unwrap_or_else(|stop| Answer::Unknown {
         depth,
@@ -132,7 +175,8 @@ impl<'a> Reachability<'a> {
         Ok(Self { circuit, watch, variables, next, constraint, bad, relation, rings })
     }
 
-    fn run(&mut self, job: &mut Job<'_>, depth: &mut Option<usize>) -> Result<Answer, Stop> {
+    /// Goes from ring to ring, and tells of each.
+    fn run(&mut self, passed: &mut dyn FnMut(usize)) -> Result<Answer, Stop> {
         let mut ring = self.initial()?;
         let mut reached = ring.clone();
         while ring.satisfiable() {
@@ -142,8 +186,7 @@ impl<'a> Reachability<'a> {
                 return Ok(Answer::Unsafe(self.witness(&bad)?));
             }
             let n_steps = self.rings.len() - 1;
-            *depth = Some(n_steps);
-            job.passed(n_steps, &Statistics::default());
+            passed(n_steps);
             let image = self.relation.image(&self.rings[n_steps], self.watch)?;
             ring = image.and(&reached.not()?)?;
             reached = reached.or(&ring)?;

@@ -58,6 +58,15 @@ impl Certificate {
         }
     }
 
+    /// Whether it is a set of states. Others are what a solver has said already.
+    pub(crate) fn is_set(&self) -> bool {
+        match self {
+            Self::Clauses(_) | Self::Set { .. } => true,
+            Self::Induction { .. } | Self::Finite { .. } => false,
+            Self::Cycles(certificate) => certificate.is_set(),
+        }
+    }
+
     /// Checks it with a solver that knows nothing of how it was found.
     pub fn check(&self, circuit: &Circuit, limits: &Limits) -> Result<(), ProofError> {
         self.formula(circuit).refute(limits, None)

@@ -76,14 +76,14 @@ impl Engine {
         outcome
     }
 
-    /// Whether an execution without end can break a justice property of a circuit, and how. Bad states
-    /// are not looked at.
+    /// Whether anything bad can happen in a circuit or an execution without end can break one of its justice
+    /// properties, and how.
     ///
     /// Depths are those of the translation: executions with so many frames before the loop is closed.
     ///
     /// # Panics
     ///
-    /// If an engine is wrong: an execution that it found breaks nothing.
+    /// If an engine is wrong: an execution that it found shows nothing of that.
     pub fn decide_cycles(
         self,
         circuit: &Circuit,

@@ -39,6 +39,7 @@ fn with_justice(seed: u64) -> Circuit {
         };
         (0..n).map(|_| lit(&mut random)).collect()
     };
+    circuit.bads.clear();
     circuit.justice = vec![lits(2), lits(3)];
     circuit.fairness = lits(1);
     circuit

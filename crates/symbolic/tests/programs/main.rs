@@ -3,6 +3,7 @@
 mod corpus;
 mod kit;
 mod schedulers_agree;
+mod temporal_agree;
 mod traces;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../model/tests/programs/translate.rs"]

@@ -57,7 +57,7 @@ fn error_of(meaning: &Meaning) -> String {
         Meaning::Violation(fault) => error(fault.kind, &fault.message),
         Meaning::Deadlock => "deadlock".to_owned(),
         Meaning::Race => "race".to_owned(),
-        Meaning::Bound(bound) => panic!("{bound}"),
+        other => panic!("{other:?}, and nobody asked"),
     }
 }
 
