@@ -180,8 +180,10 @@ fn verdict(program: &Program, question: &Question, reply: &Reply) -> Result<Verd
         Finding::Unknown(_, why) => Verdict::Inconclusive(why.clone()),
         Finding::Safe | Finding::SafeTo(_) => {
             // Whoever goes round for ever moves: to a circuit that is no deadlock.
+            let spins = "no thread spins for ever".to_owned();
+            let assumptions = program.assumptions.iter().cloned().chain([spins]);
             let coverage = coverage(program, question, reply, None);
-            Verdict::Holds(coverage.assuming("no thread spins for ever"))
+            Verdict::Holds(assumptions.fold(coverage, Coverage::assuming))
         }
     })
 }
@@ -205,10 +207,10 @@ fn coverage(
     if let Finding::SafeTo(depth) = reply.finding {
         coverage = coverage.within(format!("of up to {depth} steps"));
     }
-    if let Some(bound) = &reply.bound {
-        coverage = coverage.within(format!("until {bound}"));
+    match &reply.bound {
+        Some(bound) => coverage.within(format!("until {bound}")),
+        None => coverage,
     }
-    program.assumptions.iter().cloned().fold(coverage, Coverage::assuming)
 }
 
 /// The counterexample that a schedule leads the machine to.

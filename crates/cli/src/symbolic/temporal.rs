@@ -3,11 +3,11 @@
 use super::{
     Asked, coverage, differs, in_force, prove, proved, question, refused, shown, size_of, tip,
 };
-use crate::arguments::{Build, Engine, Modelling, Output, Temporal};
+use crate::arguments::{Build, Modelling, Output, Temporal};
 use crate::temporal::{SECOND_LOOK, Wanted, again, wanted_of_threads};
 use crate::{Done, Failure, memory, names, tell, vm};
 use mazurka_core::{
-    Counterexample, Statistics, System as _, ThreadId, Verdict, Violation, ViolationKind,
+    Counterexample, Coverage, Statistics, System as _, ThreadId, Verdict, Violation, ViolationKind,
 };
 use mazurka_explore::replay;
 use mazurka_ltl::Stuttering;
@@ -167,7 +167,8 @@ fn decide(
             let fairness = fairness_of(question);
             let fairness = (fairness != circuits::Fairness::None)
                 .then(|| format!("that it is {} to every process", fair(fairness)));
-            Verdict::Holds(fairness.into_iter().fold(coverage, mazurka_core::Coverage::assuming))
+            let assumptions = fairness.into_iter().chain(program.assumptions.iter().cloned());
+            Verdict::Holds(assumptions.fold(coverage, Coverage::assuming))
         }
     };
     notes.push(size_of(&reply));
@@ -309,7 +310,7 @@ fn conclude(all: &[Decided]) -> Conclusion<'_> {
         Verdict::Holds(coverage) => Some(coverage.clone()),
         _ => None,
     });
-    let coverage = coverages.reduce(mazurka_core::Coverage::and);
+    let coverage = coverages.reduce(Coverage::and);
     let verdict = Verdict::Holds(coverage.expect("something was asked"));
     Conclusion { verdict, decisive: &all[0] }
 }
