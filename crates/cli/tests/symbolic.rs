@@ -210,8 +210,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int got;
 static atomic_int turn;
 static void *work(void *unused) {
+    int n = 0;
     for (;;) {
         while (turn != 1);
+        n = 1 - n;
         turn = 0;
     }
     return unused;
@@ -231,12 +233,9 @@ int main(void) {
         pthread_mutex_unlock(&lock);
     }
 #else
-    int mine = 0;
     pthread_create(&thread, 0, work, 0);
-    for (;;) {
-        mine = 2 * turn;
-        if (mine == 0) turn = 1;
-    }
+    for (;;)
+        if (turn == 0) turn = 1;
 #endif
 }
 ";
@@ -286,7 +285,8 @@ fn a_loop_of_a_circuit_is_replayed_by_the_machine() {
     std::fs::write(folder.path().join("y.c"), ended).expect("there is room");
     for (file, formula, how) in [
         ("x.c", "<> [] (turn == 0)", "this goes on for ever"),
-        ("x.c", "[] (main:mine == 0)", "for ever"),
+        ("x.c", "[] (work:n == 0)", "for ever"),
+        ("x.c", "[] <> (work[1]:n == 1)", "for ever"),
         ("y.c", "[] <> (x == 0)", "it stops there for ever"),
     ] {
         let said = run(folder.path(), &["check", file, "--engine", "bmc", "--ltl", formula]);
