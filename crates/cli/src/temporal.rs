@@ -77,24 +77,20 @@ impl Wanted {
         }
     }
 
-    /// The automaton that accepts what is wrong, and whether repetition matters to it; none if it is about labels.
-    pub(crate) fn accepting(&self) -> Option<(&Automaton, &Stuttering)> {
+    /// The automaton that accepts what is wrong, if it does not matter to it how often a state is repeated.
+    pub(crate) fn stutter_invariant(&self) -> Option<&Automaton> {
         match &self.kind {
-<<<<<<< HEAD
-            Kind::Property(property) => property.is_violated_by(word),
+            Kind::Property(property) => property.stutter_invariant(),
             Kind::Labels | Kind::Progress => None,
-=======
-            Kind::Automaton { automaton, stuttering, has_labels: false, .. } => {
-                Some((automaton, stuttering))
-            }
-            _ => None,
->>>>>>> 8d857e1 (Circuits decide temporal properties, with the fairness of the search of states)
         }
     }
 
     /// Whether an execution violates it. Nobody knows if it is about labels.
     pub(crate) fn is_violated_by(&self, word: &Lasso) -> Option<bool> {
-        self.accepting().map(|(automaton, _)| accepts(automaton, word))
+        match &self.kind {
+            Kind::Property(property) => property.is_violated_by(word),
+            Kind::Labels | Kind::Progress => None,
+        }
     }
 
     /// An execution that violates it as a trail for SPIN, if it is one of a model: with what its never claim does,

@@ -202,6 +202,7 @@ int main(void) {
 }
 ";
     check(text, "bmc", &[]).ends_with(1).prints(&["Violated no-deadlock"]);
+}
 
 /// Two threads that take turns, for ever; and one that waits for a lock that others take again and again.
 const TURNS: &str = "#include <pthread.h>

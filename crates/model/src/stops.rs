@@ -2,23 +2,14 @@
 //!
 //! What nobody else can see runs together with the step before it, and no state is between. Where a
 //! proposition is about a local or a label of a thread, the thread stops behind everything that may change the
-<<<<<<< HEAD
 //! local, and at the label: it yields, which changes nothing. Within an atomic block nobody looks, and to yield is
-//! nothing; so it stops behind the block, too.
-=======
-//! local, and at the label: it yields, which changes nothing. It then stops where it begins, too, so that there is
-//! a state in which it has begun and done nothing, whatever it does first.
->>>>>>> 8d857e1 (Circuits decide temporal properties, with the fairness of the search of states)
+//! nothing; so it stops behind the block, too. And it stops where it begins, so that there is a state in which it
+//! has begun and done nothing, whatever it does first.
 
 use crate::analysis::PointsTo;
 use crate::{
-<<<<<<< HEAD
     Action, Base, Branching, Callee, Edge, Expr, Location, LocationId, Program, Query, RegisterId,
-    Routine,
-=======
-    Action, Base, Branching, Edge, Expr, Location, LocationId, Program, Query, RegisterId, Routine,
-    RoutineId,
->>>>>>> 8d857e1 (Circuits decide temporal properties, with the fairness of the search of states)
+    Routine, RoutineId,
 };
 
 /// Adds the stops that the propositions need. Locations keep their numbers.
@@ -31,17 +22,14 @@ pub fn add_stops(program: &mut Program, propositions: &[Expr]) {
             }
         });
     }
-<<<<<<< HEAD
     let ends = ending_blocks(program);
     let ends_block = |action: &Action| is_ending(&ends, action);
-=======
     if !queries.is_empty() {
         for routine in beginnings(program) {
             let routine = &mut program.routines[routine.0 as usize];
             stop_at(routine, routine.start);
         }
     }
->>>>>>> 8d857e1 (Circuits decide temporal properties, with the fairness of the search of states)
     for query in queries {
         match query {
             Query::At { routine, location, .. } => {
@@ -65,7 +53,6 @@ pub fn add_stops(program: &mut Program, propositions: &[Expr]) {
     }
 }
 
-<<<<<<< HEAD
 /// By number of a routine, whether an atomic block may end in it, or in what it calls.
 fn ending_blocks(program: &Program) -> Vec<bool> {
     let mut ends = vec![false; program.routines.len()];
@@ -89,7 +76,8 @@ fn is_ending(ends: &[bool], action: &Action) -> bool {
         Action::Call { callee: Callee::Pointer(_), .. } => ends.contains(&true),
         _ => false,
     }
-=======
+}
+
 /// The routines that threads may begin with.
 fn beginnings(program: &Program) -> Vec<RoutineId> {
     let mut routines: Vec<RoutineId> = program.processes.iter().map(|it| it.routine).collect();
@@ -102,7 +90,6 @@ fn beginnings(program: &Program) -> Vec<RoutineId> {
         }
     }
     routines
->>>>>>> 8d857e1 (Circuits decide temporal properties, with the fairness of the search of states)
 }
 
 /// Whether two places are in the same local.

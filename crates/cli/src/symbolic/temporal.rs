@@ -10,7 +10,6 @@ use mazurka_core::{
     Counterexample, Coverage, Statistics, System as _, ThreadId, Verdict, Violation, ViolationKind,
 };
 use mazurka_explore::replay;
-use mazurka_ltl::Stuttering;
 use mazurka_model::{Expr, Program, Races, Vm, add_stops, split_choices};
 use mazurka_report::Report;
 use mazurka_statespace::{Fairness, Moves, Threads, Transitions as _};
@@ -124,13 +123,13 @@ fn temporal_of(wanted: &Wanted, temporal: &Temporal) -> Result<circuits::Tempora
             return Err(Failure::input(text).help(takes_it));
         }
     };
-    match wanted.accepting() {
-        Some((automaton, Stuttering::Invariant)) => Ok(circuits::Temporal {
+    match wanted.stutter_invariant() {
+        Some(automaton) => Ok(circuits::Temporal {
             propositions: wanted.propositions.clone(),
             automaton: automaton.clone(),
             fairness,
         }),
-        _ => {
+        None => {
             let name = &wanted.name;
             let text = format!(
                 "{name}: it may matter to it how often a state is repeated, and a circuit does not tell"

@@ -48,6 +48,13 @@ impl Property {
         (!self.has_labels).then(|| accepts(&self.automaton, word))
     }
 
+    /// What accepts executions that violate it, for engines to which it must not matter how often a state is
+    /// repeated; none if it may, or if the property is about labels.
+    pub fn stutter_invariant(&self) -> Option<&Automaton> {
+        let is_invariant = matches!(self.stuttering, Stuttering::Invariant);
+        (is_invariant && !self.has_labels).then_some(&self.automaton)
+    }
+
     /// What accepts executions that violate it. If it is about labels, letters have a bit behind the atoms that
     /// tells whether there is one that accepts.
     pub(super) fn automaton(&self) -> Automaton {

@@ -3,7 +3,7 @@
 
 use crate::translate;
 use mazurka_core::Verdict;
-use mazurka_ltl::{Automaton, Formula, Stuttering, negated};
+use mazurka_ltl::Formula;
 use mazurka_model::{Expr, Program, Races, add_stops, proposition};
 use mazurka_script::Script;
 use mazurka_statespace::{
@@ -94,7 +94,7 @@ struct Case {
     program: Program,
     text: String,
     propositions: Vec<Expr>,
-    automaton: Automaton,
+    property: Property,
 }
 
 impl Case {
@@ -121,10 +121,9 @@ impl Case {
         let parsed = Formula::parse_placed(formula, &mut atoms, &mut places).expect(text);
         let meaning = |atom: &String| proposition(&program, atom).expect(text);
         let propositions: Vec<Expr> = atoms.iter().map(meaning).collect();
-        let (automaton, stuttering) = negated(&parsed, &atoms).expect(text);
-        assert!(matches!(stuttering, Stuttering::Invariant), "{text}");
+        let property = Property::formula("it", &parsed, &atoms).expect(text);
         add_stops(&mut program, &propositions);
-        Self { program, text: text.to_owned(), propositions, automaton }
+        Self { program, text: text.to_owned(), propositions, property }
     }
 
     /// Whether it is violated, by somebody who looks at states.
@@ -133,8 +132,7 @@ impl Case {
         let threads = threads.watching(self.propositions.clone());
         let mut options = Options::default();
         (options.reduction, options.fairness) = (Reduction::None, fairness);
-        let property = Property::new("it", &self.automaton, &Stuttering::Invariant);
-        let outcome = search_cycles(&threads, Cycles::Accepted(property), &options);
+        let outcome = search_cycles(&threads, Cycles::Accepted(&self.property), &options);
         match outcome.expect("the options go together").verdict {
             Verdict::Holds(_) => false,
             Verdict::Violated(_) => true,
@@ -146,7 +144,7 @@ impl Case {
     fn decide(&self, engine: Engine, fairness: Fairness, depth: Option<usize>) -> Finding {
         let temporal = Temporal {
             propositions: self.propositions.clone(),
-            automaton: self.automaton.clone(),
+            automaton: self.property.stutter_invariant().expect("it has no `X`").clone(),
             fairness,
         };
         let encode = Encode {
