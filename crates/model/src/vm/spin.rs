@@ -150,7 +150,8 @@ impl Machine {
     pub(super) fn take(&mut self, code: &Code, thread: usize, spot: Spot) {
         let (address, had_changed) = (spot.address(), self.spins.has_changed);
         let kind = self.get_bytes(address + 1, 1);
-        self.set_bytes(address, 4, thread as u64 + 1 | kind << 8 | 1 << 16);
+        let me = thread as u64 + 1;
+        self.set_bytes(address, 4, me | kind << 8 | 1 << 16);
         if self.spins.is_on {
             self.spins.has_changed = had_changed;
             self.change_hold(thread, address);
