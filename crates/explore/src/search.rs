@@ -317,14 +317,16 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         Some(Violation { kind, message: kind.name().to_owned() })
     }
 
-    /// Whether all who could move in the second half of the execution did so. If not, it is perhaps the
-    /// schedule alone that keeps it from ending.
+    /// Whether all who could move in the third quarter of the execution did so there, and those in the
+    /// last one. If not, it is perhaps the schedule alone that keeps it from ending.
     fn is_fair(&self) -> bool {
-        let half = self.schedule.len() / 2;
-        let could = self.states[half..].iter().fold(ThreadSet::EMPTY, |all, it| all | it.enabled);
-        let has_moved =
-            |thread| self.order.steps_of(thread).last().is_some_and(|&at| at as usize > half);
-        could.iter().all(has_moved)
+        let len = self.schedule.len();
+        [(len / 2, len * 3 / 4), (len * 3 / 4, len)].into_iter().all(|(from, to)| {
+            let states = self.states[from..to].iter();
+            let could = states.fold(ThreadSet::EMPTY, |all, state| all | state.enabled);
+            let is_there = |&at: &Position| (from..to).contains(&(at as usize - 1));
+            could.iter().all(|thread| self.order.steps_of(thread).iter().any(is_there))
+        })
     }
 
     fn note_violation(&mut self) {
