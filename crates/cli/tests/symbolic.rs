@@ -245,16 +245,19 @@ int main(void) {
 fn every_engine_decides_what_never_ends() {
     for engine in ENGINES {
         let ltl = ["--ltl", "[] <> (turn == 1)"];
-        let said = check(TURNS, engine, &ltl).ends_with(1).prints(&[
+        check(TURNS, engine, &ltl).ends_with(1).prints(&[
             "ltl `[] <> (turn == 1)` fails: this goes on for ever",
             "no fairness is assumed",
             "could always move there and never does",
+            "it needs fairness: it holds with `--fairness weak`",
             "back to step",
         ]);
-        if engine != "bmc" {
-            said.prints(&["it needs fairness: it holds with `--fairness weak`"]);
-        }
-        let depth = if engine == "bmc" { "--depth=8" } else { "--recursion=0" };
+        let depth = match engine {
+            "bmc" => "--depth=8",
+            // It would go through all paths without a loop.
+            "induction" => continue,
+            _ => "--recursion=0",
+        };
         let said = check(TURNS, engine, &[&ltl[..], &["--fairness", "weak", depth]].concat());
         said.ends_with(0).prints(&[
             "no violation of ltl `[] <> (turn == 1)`, assertion failure",

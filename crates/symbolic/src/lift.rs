@@ -15,6 +15,9 @@ use mazurka_ltl::{Lasso, accepts};
 use mazurka_model::{PIECE_BITS, Vm};
 use std::collections::BTreeSet;
 
+/// How often the machine goes round a loop of the circuit to come to a state again.
+const MOST_ROUNDS: usize = 8;
+
 /// An execution of a circuit as the machine takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lifted {
@@ -34,7 +37,8 @@ pub struct Lifted {
 pub struct Round {
     /// The number of the first step that is repeated; none if nobody can move any more.
     pub start: Option<usize>,
-    /// Whether the machine comes back to the same state. Else it does to one with the same future.
+    /// Whether the machine comes back to the same state, if need be after some rounds of the circuit. Else it
+    /// comes to one with the same future.
     pub returns: bool,
     /// Who could always move in it and never does.
     pub always: Vec<ThreadId>,
@@ -153,23 +157,26 @@ impl<'a> Follower<'a> {
     /// goes round, too, and violates the temporal property.
     fn go_round(&mut self, loop_start: usize) -> Option<Round> {
         let n_frames = self.simulation.n_frames();
-        let mut is_there = self.follow_all(0..loop_start);
+        let mut goes_on = self.follow_all(0..loop_start);
         self.begin_before(loop_start);
-        let (start, before) = (self.sights.len(), self.vm.fingerprint());
-        is_there = is_there && self.follow_all(loop_start..n_frames);
-        let (end, schedule) = (self.sights.len(), self.schedule.clone());
-        let returns = self.vm.fingerprint() == before;
-        let mut goes_on = is_there && !self.has_failed && start < end;
-        if goes_on && !returns {
-            // What differs has no effect on what comes: the next round is the same, but for what nobody asks.
-            let done = |sight: &Sight| (sight.able.clone(), sight.moves);
-            goes_on = self.follow_all(loop_start..n_frames) && self.violation(end).is_some();
-            let again = self.sights[end..].iter().map(done);
-            goes_on = goes_on && again.eq(self.sights[start..end].iter().map(done));
+        let mut starts = vec![(self.sights.len(), self.vm.fingerprint())];
+        let mut once = None;
+        while goes_on && starts.len() <= MOST_ROUNDS {
+            goes_on = self.follow_all(loop_start..n_frames) && !self.has_failed;
+            let (start, now) = (starts[starts.len() - 1].0, self.vm.fingerprint());
+            goes_on &= start < self.sights.len() && self.violation(start).is_some();
+            if let Some(&(start, _)) = starts.iter().find(|(_, before)| *before == now) {
+                return self.violation(start).filter(|_| goes_on);
+            }
+            once = once.or_else(|| Some((self.schedule.clone(), self.sights.len())));
+            starts.push((self.sights.len(), now));
         }
+        // What differs from round to round has no effect on what comes.
+        let (schedule, end) = once?;
         self.schedule = schedule;
         self.sights.truncate(end);
-        self.violation(start).filter(|_| goes_on).map(|round| Round { returns, ..round })
+        let round = self.violation(starts[0].0).filter(|_| goes_on)?;
+        Some(Round { returns: false, ..round })
     }
 
     /// The round that it is to stay here, if that violates the temporal property.

@@ -263,10 +263,7 @@ fn notes_of(round: &Round, question: &Question, vm: &Vm) -> Vec<String> {
 
 /// Whether a round would be ruled out by more fairness, in words.
 fn would_fairness_help(program: &Program, question: &Question, round: &Round) -> Option<String> {
-    // What is only proved to a depth is no help.
-    if round.start.is_none() || question.engine == circuits::Engine::Bounded {
-        return None;
-    }
+    round.start?;
     let stronger: &[(circuits::Fairness, Fairness)] = match fairness_of(question) {
         circuits::Fairness::None => &[
             (circuits::Fairness::Weak, Fairness::Weak),
@@ -278,6 +275,8 @@ fn would_fairness_help(program: &Program, question: &Question, round: &Round) ->
     for &(fairness, named) in stronger {
         let mut question = question.clone();
         question.encode.temporal.as_mut()?.fairness = fairness;
+        // Who finds a loop fast need not be good at proving that there is none.
+        question.engine = circuits::Engine::Ic3;
         let time = question.limits.time;
         question.limits.time = Some(time.map_or(SECOND_LOOK, |limit| limit.min(SECOND_LOOK)));
         match circuits::check(program, &question).ok()?.finding {
