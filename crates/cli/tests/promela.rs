@@ -218,6 +218,6 @@ fn what_is_no_model_is_refused() {
     mazurka("init\0{ skip }", &["check", "x.pml"]).refuses("`x.pml` is a binary file");
     mazurka("init { skip }", &["check", "y.pml"]).refuses("`y.pml` does not exist");
     mazurka("#include \"none.h\"\ninit { skip }", &["check", "x.pml"]).refuses("none.h");
-    mazurka("byte x;\n", &["check", "x.pml"]).refuses("no runnable process");
+    mazurka("byte x;\n", &["check", "x.pml"]).refuses("no runable process");
     mazurka("init { c_code { x = 1; } }\n", &["check", "x.pml"]).refuses("embedded C");
 }

@@ -46,12 +46,12 @@ fn names_and_types() {
             5:3: P011 undeclared variable: y
             6:3: P012 missing array index for 'x'
             7:3: P012 missing array index for 'x'
-            8:5: P011 no field `b` in `t`
-            9:3: P012 `s` is a struct, not a number
-            10:7: P011 no such proctype: r
-            11:7: P012 p has 0 parameters, not 1
-            12:5: P012 `c` has no fields
-            13:3: P012 illegal assignment to _pid
+            8:5: P011 no field 'b' defined in structure 's'
+            9:3: P012 incomplete structure ref 's'
+            10:7: P011 proctype r not found
+            11:7: P012 wrong number of parameters: saw 1, expected 0
+            12:5: P011 no field 'a' defined in structure 'c'
+            13:3: P012 invalid assignment to _pid
         "#]],
     );
 }
@@ -62,10 +62,10 @@ fn jumps_and_labels() {
         "active proctype p() {\n  break;\n  goto nowhere;\nhere: skip;\nhere: skip;\n  d_step { goto here };\n  if :: else -> skip :: else -> skip fi\n}\n",
         expect![[r#"
             2:3: P013 misplaced break statement
-            3:8: P013 undefined label `nowhere`
-            5:1: P013 label `here` redeclared
+            3:8: P013 undefined label nowhere
+            5:1: P013 label here redeclared
             6:12: P013 non_local jump in d_step sequence
-            7:3: P013 duplicate `else`
+            7:3: P013 duplicate `else'
         "#]],
     );
 }
@@ -116,7 +116,7 @@ fn files_that_are_no_models() {
     check(
         "byte x;\n",
         expect![[r#"
-        P015 no runnable process
+        P015 no runable process
     "#]],
     );
     check(
@@ -132,9 +132,9 @@ fn inlines() {
     check(
         "byte x;\ninline f(a) { a = 1; g(a) }\ninline g(a) { f(a) }\ninit { f(x); f(); f(x, x) }\n",
         expect![[r#"
-            3:15: P003 cyclic inline attempt on: `f`
-            4:14: P003 wrong nr of params on call of `f`: 0, not 1
-            4:19: P003 wrong nr of params on call of `f`: 2, not 1
+            3:15: P003 cyclic inline attempt on: f
+            4:14: P003 wrong nr of params on call of 'f': 0, not 1
+            4:19: P003 wrong nr of params on call of 'f': 2, not 1
         "#]],
     );
 }
@@ -167,6 +167,69 @@ fn labels_where_nobody_stands() {
         expect![[r#"
             4:6: P013 label end1 placed incorrectly
             7:5: P013 label accept placed incorrectly
+        "#]],
+    );
+}
+
+#[test]
+fn declarations_in_the_words_of_spin() {
+    check(
+        "byte a[0]; byte b : 3; unsigned c : 40; hidden bit d; hidden chan e = [1] of { byte };\nbyte f = { 1, 2 }; mtype = { g }; byte g;\nproctype p(byte h[2]) { hidden byte i; skip }\nactive proctype q() priority 300 { skip }\nproctype r() provided (run q()) { skip }\nltl s { [] (f == 0) } ltl s { [] (f == 0) }\n",
+        expect![[r#"
+            1:8: P012 bad array size for 'a'
+            1:12: P012 only an unsigned can have width-field
+            1:24: P012 invalid width-field
+            1:52: P012 bit variable (d) cannot be hidden
+            1:67: P012 cannot hide channels (e)
+            2:6: P012 f must be an array
+            2:40: P011 redeclaration of 'g'
+            3:17: P012 array in parameter list, h
+            3:37: P012 cannot hide non-globals (i)
+            4:17: P012 bad process priority, valid range: 1..255
+            5:24: P012 invalid PROVIDED clause
+            6:13: P011 undeclared variable: f
+            6:27: P011 claim s redefined
+        "#]],
+    );
+    check(
+        "typedef t { byte a };\ntypedef t { byte b };\ninline f() { skip }\ninline f() { skip }\ninit { }\nactive proctype p() { mtype = { x }; g(); select(x : 5 .. 1) }\n",
+        expect![[r#"
+            2:9: P003 syntax error: saw `t`: expected the name of a new type
+            4:8: P003 procedure name f redefined
+            5:8: P003 syntax error: saw `}`: expected a statement
+            6:23: P003 mtype declaration must be global
+            6:38: P003 undeclared variable: g
+            6:54: P003 bad range in select statement
+        "#]],
+    );
+}
+
+#[test]
+fn statements_in_the_words_of_spin() {
+    check(
+        "chan c = [2] of { byte }; byte x; mtype:u = { a }; mtype:v = { b }; mtype:u m;\nactive proctype p() {\n  c!1,2;\n  x!1;\n  xr x;\n  x[1] = 1;\n  c = 3;\n  x = c + 1;\n  m = b;\n  x = np_;\n  d_step { skip unless skip };\n  d_step { q[1]@here }\n}\nproctype q() { here: skip }\nnever { c!1 }\n",
+        expect![[r#"
+            3:3: P012 too many pars in send
+            4:3: P012 bad channel name 'x'
+            5:6: P012 xr or xs of non-chan 'x'
+            6:3: P012 ref to scalar 'x' using array index
+            7:7: P012 invalid asgn to chan
+            8:7: P012 invalid use of chan name
+            9:7: P012 'm' is type 'u' but 'b' is type 'v'
+            10:7: P013 using np_ outside never claim
+            11:12: P013 'unless' inside d_step
+            12:12: P013 remote reference in d_step
+            15:1: P012 never claim contains i/o stmnts
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_has_to_stand_behind_a_brace_or_an_else() {
+    check(
+        "byte x;\ninit { if :: x == 1 -> skip :: else x = 2 fi; { x = 3 } x = 4; atomic { skip } x = 5 }\n",
+        expect![[r#"
+            no fault
         "#]],
     );
 }

@@ -34,10 +34,10 @@ impl Lowerer<'_> {
             };
         }
         if width.is_some() && ty.kind != TypeKind::Unsigned {
-            return self.fault(code::TYPE, "only `unsigned` has a number of bits", ty.span);
+            return self.fault(code::TYPE, "only an unsigned can have width-field", ty.span);
         }
         if width.is_some_and(|width| !(1..=31).contains(&width)) {
-            return self.fault(code::TYPE, "width-field too large", ty.span);
+            return self.fault(code::TYPE, "invalid width-field", ty.span);
         }
         let scalar = self.scalar(&ty.kind, width).expect("structs are dealt with above");
         Ok(Shape::Scalar(scalar))
@@ -74,7 +74,10 @@ impl Lowerer<'_> {
         let Some(count) = &variable.count else { return Ok(None) };
         match self.constant(count)? {
             value @ 1..=MOST_ELEMENTS => Ok(Some(value as u32)),
-            _ => self.fault(code::TYPE, "bad array size", count.span),
+            _ => {
+                let message = format!("bad array size for '{}'", variable.name.text);
+                self.fault(code::TYPE, &message, count.span)
+            }
         }
     }
 
@@ -143,6 +146,7 @@ impl Lowerer<'_> {
             let shape = self.shape(ty, None)?;
             self.scalars(shape, &mut scalars);
         }
+        self.found.most_fields = self.found.most_fields.max(scalars.len());
         let fields = scalars.iter().map(|scalar| scalar.ty).collect();
         let symbols = scalars.iter().map(|scalar| scalar.symbols).collect();
         Ok(self.program.layout(Layout::Channel { capacity, fields, symbols }))
@@ -194,7 +198,8 @@ impl Lowerer<'_> {
             }
             Some(First::Values(list)) => {
                 if count.is_none() {
-                    return self.fault(code::TYPE, "only an array has a list of values", span);
+                    let message = format!("{} must be an array", self.text(span));
+                    return self.fault(code::TYPE, &message, span);
                 }
                 for (idx, value) in (0..n_elements).zip(list) {
                     let value = self.value(value)?;
@@ -269,6 +274,9 @@ impl Lowerer<'_> {
         let shape = self.shape(&declaration.ty, variable.width)?;
         let count = self.count(variable)?;
         let firsts = self.first_values(shape, count, variable.first.as_ref(), name.span)?;
+        if declaration.is_hidden {
+            self.check_hidden(&declaration.ty.kind, name)?;
+        }
         let layout = self.layout(shape, count);
         let span = self.span(name.span);
         let storage = if declaration.is_hidden { Storage::Scratch } else { Storage::Shared };
@@ -303,11 +311,24 @@ impl Lowerer<'_> {
         let capacity = self.capacity(variable.first.as_ref());
         let home = Home::Object(object);
         let entry = Variable { shape, count, home, message, capacity };
-        if self.globals.insert(name.text.clone(), entry).is_some() {
+        let is_symbol = self.symbols.contains_key(&name.text);
+        if self.globals.insert(name.text.clone(), entry).is_some() || is_symbol {
             let message = format!("redeclaration of '{}'", name.text);
             return self.fault(code::NAME, &message, name.span);
         }
         Ok(())
+    }
+
+    /// Refuses to hide what is always a part of the state.
+    fn check_hidden(&mut self, kind: &TypeKind, name: &Name) -> Lowered<()> {
+        let message = match kind {
+            TypeKind::Bit | TypeKind::Bool => {
+                format!("bit variable ({}) cannot be hidden", name.text)
+            }
+            TypeKind::Chan => format!("cannot hide channels ({})", name.text),
+            _ => return Ok(()),
+        };
+        self.fault(code::TYPE, &message, name.span)
     }
 
     fn begin_with(&mut self, object: ObjectIdx, offset: u32, ty: Type, value: i64) {
@@ -359,6 +380,10 @@ impl Lowerer<'_> {
         is_first: bool,
     ) -> Lowered<()> {
         let name = &variable.name;
+        if declaration.is_hidden {
+            let message = format!("cannot hide non-globals ({})", name.text);
+            return self.fault(code::TYPE, &message, name.span);
+        }
         let shape = self.shape(&declaration.ty, variable.width)?;
         let count = self.count(variable)?;
         let message = self.message_shapes(variable.first.as_ref());

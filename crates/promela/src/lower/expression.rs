@@ -133,7 +133,14 @@ impl Lowerer<'_> {
                 Expr::query(Query::Poll(self.receive(channel, fields, *anywhere, true)?))
             }
             ExpressionKind::Timeout => Expr::query(Query::Timeout),
-            ExpressionKind::NonProgress => Expr::query(Query::NonProgress),
+            ExpressionKind::NonProgress => {
+                let is_process = !self.process.is_claim && !self.process.name.is_empty();
+                if is_process {
+                    let message = "using np_ outside never claim";
+                    return self.fault(code::CONTROL, message, expression.span);
+                }
+                Expr::query(Query::NonProgress)
+            }
             ExpressionKind::Enabled(process) => Expr::query(Query::Enabled(self.value(process)?)),
             ExpressionKind::AtLabel { proctype, process, label } => {
                 self.at_label(proctype, process.as_deref(), label)?
@@ -168,7 +175,7 @@ impl Lowerer<'_> {
     pub(super) fn channel(&mut self, reference: &Reference) -> Lowered<Expr> {
         let part = self.part(reference)?;
         if !part.scalar.is_channel {
-            let message = format!("`{}` is no channel", reference.name.text);
+            let message = format!("bad channel name '{}'", reference.name.text);
             return self.fault(code::TYPE, &message, reference.span);
         }
         Ok(part.value())
@@ -180,7 +187,7 @@ impl Lowerer<'_> {
         match parts.pop() {
             Some(part) if parts.is_empty() && !part.is_of_struct => Ok(part),
             _ => {
-                let message = format!("`{}` is a struct, not a number", reference.name.text);
+                let message = format!("incomplete structure ref '{}'", reference.name.text);
                 self.fault(code::TYPE, &message, reference.span)
             }
         }
@@ -201,14 +208,14 @@ impl Lowerer<'_> {
             let Shape::Scalar(scalar) = variable.shape else {
                 unreachable!("a register is one number")
             };
-            if reference.field.is_some() {
-                let message = format!("`{}` has no fields", reference.name.text);
-                return self.fault(code::TYPE, &message, reference.span);
+            if let Some(field) = &reference.field {
+                let message = no_field(&field.name.text, &reference.name.text);
+                return self.fault(code::NAME, &message, field.name.span);
             }
             if let Some(index) = &reference.index
                 && !matches!(index.kind, ExpressionKind::Number(0))
             {
-                let message = format!("`{}` is no array", reference.name.text);
+                let message = format!("ref to scalar '{}' using array index", reference.name.text);
                 return self.fault(code::TYPE, &message, reference.span);
             }
             let spot = Spot::Register(register);
@@ -235,6 +242,10 @@ impl Lowerer<'_> {
     ) -> Lowered<Place> {
         let size = self.size_of(shape);
         match (&reference.index, count) {
+            (Some(index), None) if !matches!(index.kind, ExpressionKind::Number(0)) => {
+                let message = format!("ref to scalar '{}' using array index", reference.name.text);
+                self.fault(code::TYPE, &message, reference.span)
+            }
             (Some(index), count) => {
                 let index = Expr::Index(Box::new(self.value(index)?), count.unwrap_or(1));
                 let is_fine = |value: u64| value < u64::from(count.unwrap_or(1));
@@ -265,8 +276,8 @@ impl Lowerer<'_> {
                 Ok(())
             }
             (Shape::Scalar(_), Some(field)) => {
-                let message = format!("`{}` has no fields", reference.name.text);
-                self.fault(code::TYPE, &message, field.span)
+                let message = no_field(&field.name.text, &reference.name.text);
+                self.fault(code::NAME, &message, field.name.span)
             }
             (Shape::Struct(number), None) => {
                 self.flatten(place, number, parts);
@@ -276,8 +287,7 @@ impl Lowerer<'_> {
                 let known = self.structs[number].fields.iter();
                 let Some(field) = known.clone().find(|it| it.name == inner.name.text).cloned()
                 else {
-                    let name = &self.structs[number].name;
-                    let message = format!("no field `{}` in `{name}`", inner.name.text);
+                    let message = no_field(&inner.name.text, &reference.name.text);
                     return self.fault(code::NAME, &message, inner.name.span);
                 };
                 let place = place.plus(Expr::int(Type::I64, i64::from(field.offset)));
@@ -332,6 +342,10 @@ impl Lowerer<'_> {
                 }
                 _ => fields_sent.push(MessageField::Value(self.value(field)?)),
             }
+        }
+        // Which channel it is may be known when the program runs, or never.
+        if self.known.is_some_and(|known| fields_sent.len() > known.most_fields) {
+            return self.fault(code::TYPE, "too many pars in send", channel.span);
         }
         Ok(Message {
             channel: Place::channel(number),
@@ -391,6 +405,9 @@ impl Lowerer<'_> {
         process: Option<&Expression>,
         label: &Name,
     ) -> Lowered<Expr> {
+        if self.process.is_indivisible {
+            return self.fault(code::CONTROL, "remote reference in d_step", proctype.span);
+        }
         let process = self.process_number(process)?;
         let Some(routine) = self.routine_of(&proctype.text) else {
             return self.unknown_proctype(proctype);
@@ -428,7 +445,7 @@ impl Lowerer<'_> {
         };
         let parts = self.parts_of(&variable, reference)?;
         let [part] = parts.as_slice() else {
-            let message = format!("`{}` is a struct, not a number", reference.name.text);
+            let message = format!("incomplete structure ref '{}'", reference.name.text);
             return self.fault(code::TYPE, &message, reference.span);
         };
         let ty = part.scalar.ty;
@@ -442,7 +459,7 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn unknown_proctype<T>(&mut self, name: &Name) -> Lowered<T> {
-        let message = format!("no such proctype: {}", name.text);
+        let message = format!("proctype {} not found", name.text);
         self.fault(code::NAME, &message, name.span)
     }
 
@@ -490,6 +507,10 @@ impl Lowerer<'_> {
             _ => return None,
         })
     }
+}
+
+fn no_field(field: &str, of: &str) -> String {
+    format!("no field '{field}' defined in structure '{of}'")
 }
 
 fn arithmetic(operator: Binary) -> Option<model::Binary> {

@@ -178,7 +178,7 @@ impl Graph {
     pub(crate) fn label(&mut self, name: &Name, scope: &[u32], element: ElementId) {
         let is_known = |label: &Label| label.name.text == name.text && label.scope == scope;
         if self.labels.iter().any(is_known) {
-            self.wrong.push((format!("label `{}` redeclared", name.text), name.span));
+            self.wrong.push((format!("label {} redeclared", name.text), name.span));
         }
         self.labels.push(Label { name: name.clone(), scope: scope.to_vec(), element });
         let begins = |word: &str| name.text.starts_with(word);
@@ -201,7 +201,7 @@ impl Graph {
             matches!(graph.at(chain.first).kind, ElementKind::Step { otherwise: true, .. })
         };
         if options.iter().filter(|option| is_else(self, option)).count() > 1 {
-            self.wrong.push(("duplicate `else`".to_owned(), span));
+            self.wrong.push(("duplicate `else'".to_owned(), span));
         }
         options.sort_by_key(|option| is_else(self, option));
         let head = self.add(ElementKind::Choice(Vec::new()), span, "");
@@ -361,7 +361,7 @@ impl Graph {
         };
         let found = same.max_by_key(rank).map(|label| label.element);
         if found.is_none() {
-            self.wrong.push((format!("undefined label `{}`", name.text), name.span));
+            self.wrong.push((format!("undefined label {}", name.text), name.span));
             let target = ElementId(0);
             self.at_mut(id).kind = ElementKind::Goto(Target::Element(target));
         }

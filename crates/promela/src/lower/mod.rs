@@ -11,7 +11,7 @@ mod statement;
 mod types;
 
 use crate::fault::code;
-use crate::tree::{Name, Proctype, Sequence, Unit};
+use crate::tree::{Expression, ExpressionKind, Name, Proctype, Sequence, Unit};
 use crate::{Model, lexer, parse};
 use graph::{ElementId, ElementKind, Graph};
 use mazurka_ltl::{Formula, ParseError};
@@ -60,6 +60,8 @@ struct Known {
     locals: FxHashMap<(String, String), Variable>,
     /// The labels that others ask about.
     remote_labels: FxHashSet<(String, String)>,
+    /// How many fields the longest messages have.
+    most_fields: usize,
 }
 
 struct Lowerer<'a> {
@@ -82,6 +84,8 @@ struct Lowerer<'a> {
     parameters: FxHashMap<String, Vec<Scalar>>,
     /// Labels that others ask about, as far as they were seen.
     remote_labels: FxHashSet<(String, String)>,
+    /// The names of the formulas that were read.
+    formula_names: FxHashSet<String>,
     /// The process that is being read.
     process: InProgress,
     /// The number that SPIN gives to the next element of a graph.
@@ -107,6 +111,8 @@ struct InProgress {
     exits: Vec<ElementId>,
     /// Whether nothing but declarations was read.
     is_at_start: bool,
+    /// Whether it is about the inside of a `d_step`.
+    is_indivisible: bool,
     /// The number of the process that the statement at hand has started, until it is asked for.
     born: Option<RegisterId>,
 }
@@ -128,6 +134,7 @@ impl<'a> Lowerer<'a> {
             routines: FxHashMap::default(),
             parameters: FxHashMap::default(),
             remote_labels: FxHashSet::default(),
+            formula_names: FxHashSet::default(),
             process: InProgress::default(),
             next_number: 0,
         }
@@ -164,7 +171,7 @@ impl<'a> Lowerer<'a> {
             }
         }
         if self.program.processes.is_empty() && self.faults.is_empty() {
-            let fault = Fault::new(code::NO_PROCESS, "no runnable process")
+            let fault = Fault::new(code::NO_PROCESS, "no runable process")
                 .help("write `init { … }`, or `active` in front of a `proctype`");
             self.faults.push((fault, Span::default()));
         }
@@ -177,7 +184,7 @@ impl<'a> Lowerer<'a> {
     fn announce(&mut self, proctype: &Proctype) {
         let name = &proctype.name;
         if self.routines.contains_key(&name.text) {
-            let message = format!("proctype `{}` redeclared", name.text);
+            let message = format!("proctype {} redeclared", name.text);
             let _ = self.fault::<()>(code::NAME, &message, name.span);
             return;
         }
@@ -189,7 +196,8 @@ impl<'a> Lowerer<'a> {
                 match self.scalar(&declaration.ty.kind, variable.width) {
                     Some(scalar) if variable.count.is_none() => scalars.push(scalar),
                     _ => {
-                        let message = format!("`{}` cannot be a parameter", variable.name.text);
+                        let what = if variable.count.is_some() { "array" } else { "structure" };
+                        let message = format!("{what} in parameter list, {}", variable.name.text);
                         let _ = self.fault::<()>(code::TYPE, &message, variable.name.span);
                     }
                 }
@@ -247,11 +255,11 @@ impl<'a> Lowerer<'a> {
         }
         let n_parameters = self.process.registers.len() as u32;
         let provided = match &proctype.provided {
-            Some(condition) => Some(self.truth(condition)?),
+            Some(condition) => Some(self.provided(condition)?),
             None => None,
         };
         let routine = self.routine(&proctype.body, name.span);
-        let priority = proctype.priority.unwrap_or(1).clamp(0, 255) as u8;
+        let priority = self.priority(proctype.priority.unwrap_or(1), name.span)?;
         self.program.has_priorities |= proctype.priority.is_some();
         self.program.define(id, Routine { n_parameters, provided, priority, ..routine });
         let n_active = match &proctype.active {
@@ -269,6 +277,27 @@ impl<'a> Lowerer<'a> {
         Ok(())
     }
 
+    /// What has to be true for a process to move.
+    fn provided(&mut self, condition: &Expression) -> Lowered<Expr> {
+        match condition.kind {
+            ExpressionKind::Run { .. } => {
+                self.fault(code::TYPE, "invalid PROVIDED clause", condition.span)
+            }
+            _ => self.truth(condition),
+        }
+    }
+
+    /// A priority that is a number in the text.
+    fn priority(&mut self, priority: i32, span: Span) -> Lowered<u8> {
+        match u8::try_from(priority) {
+            Ok(priority) if priority > 0 => Ok(priority),
+            _ => {
+                let message = "bad process priority, valid range: 1..255";
+                self.fault(code::TYPE, message, span)
+            }
+        }
+    }
+
     fn claim(&mut self, name: Option<&Name>, body: &Sequence, span: Span) -> Lowered<()> {
         if self.program.claim.is_some() {
             let fault = Fault::new(code::UNSUPPORTED, "more than one never claim")
@@ -280,13 +309,18 @@ impl<'a> Lowerer<'a> {
         self.process = InProgress { name, is_claim: true, ..InProgress::default() };
         self.process.scopes.push(FxHashMap::default());
         let routine = self.routine(body, span);
+        let is_message = |action: &Action| matches!(action, Action::Send(_) | Action::Receive(_));
+        if routine.edges().any(|(_, edge)| is_message(&edge.action)) {
+            return self.fault(code::TYPE, "never claim contains i/o stmnts", span);
+        }
         self.program.claim = Some(self.program.add_routine(routine));
         Ok(())
     }
 
     fn trace(&mut self, is_forbidden: bool, body: &Sequence, span: Span) -> Lowered<()> {
         if self.program.trace.is_some() {
-            return self.fault(code::NAME, "trace redefined", span);
+            let name = if is_forbidden { "notrace" } else { "trace" };
+            return self.fault(code::NAME, &format!("{name} redefined"), span);
         }
         let name = if is_forbidden { "notrace" } else { "trace" }.to_owned();
         self.process = InProgress { name, is_claim: true, ..InProgress::default() };
@@ -362,6 +396,11 @@ impl<'a> Lowerer<'a> {
     /// A formula, with what its propositions mean. One without a name has its number, as in SPIN.
     fn formula(&mut self, unit: &Unit, idx: usize) -> Lowered<Option<crate::NamedFormula>> {
         let Unit::Formula { name, text, span } = unit else { return Ok(None) };
+        if let Some(name) = name
+            && !self.formula_names.insert(name.text.clone())
+        {
+            return self.fault(code::NAME, &format!("claim {} redefined", name.text), name.span);
+        }
         self.process = InProgress::default();
         let text = without_markers(text);
         let within = |start: usize, end: usize| Span {

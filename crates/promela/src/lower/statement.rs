@@ -9,9 +9,14 @@ use crate::parse::increment;
 use crate::tree::{
     Binary, Expression, ExpressionKind, Name, Pattern, Probe, Reference, Statement, StatementKind,
 };
-use mazurka_model::{Access, Action, Callee, Exclusive, Expr, RegisterId, Type, ViolationKind};
-use mazurka_source::Span;
+use mazurka_model::{
+    Access, Action, Callee, Exclusive, Expr, RegisterId, SymbolSet, Type, ViolationKind,
+};
+use mazurka_source::{Fault, Span};
 use rustc_hash::FxHashMap;
+
+/// What SPIN calls the `mtype` that has no subtype.
+const UNNAMED: &str = "_unnamed_";
 
 impl Lowerer<'_> {
     /// What stands at a place, on one line.
@@ -39,6 +44,11 @@ impl Lowerer<'_> {
             }
             StatementKind::Exclusive { sends, channels } => {
                 for reference in channels {
+                    if !self.is_channel(reference) {
+                        let name = &reference.name.text;
+                        let message = format!("xr or xs of non-chan '{name}'");
+                        return self.fault(code::TYPE, &message, reference.span);
+                    }
                     let channel = self.channel(reference)?;
                     let span = self.span(reference.span);
                     self.process.exclusive.push(Exclusive { sends: *sends, channel, span });
@@ -188,6 +198,9 @@ impl Lowerer<'_> {
             StatementKind::Select { index, low, high, is_unrolled } => {
                 return self.select(index, low, high, *is_unrolled, span, sequence);
             }
+            StatementKind::Unless { .. } if self.process.is_indivisible => {
+                return self.fault(code::CONTROL, "'unless' inside d_step", span);
+            }
             StatementKind::Unless { main, escape } => {
                 let main = self.part_of_unless(main)?;
                 let escape = self.part_of_unless(escape)?;
@@ -285,6 +298,8 @@ impl Lowerer<'_> {
         if let ExpressionKind::Run { name, arguments, priority } = &value.kind {
             return self.assign_run(to, name, arguments, *priority, span, sequence);
         }
+        self.check_channels(to, value)?;
+        self.check_symbols(to, value)?;
         let value = self.value(value)?;
         let action = match to.name.text.as_str() {
             "_" => Action::Skip,
@@ -293,12 +308,61 @@ impl Lowerer<'_> {
                 Action::SetPriority { process: Expr::Thread, priority: value }
             }
             "_pid" | "_nr_pr" | "_last" => {
-                let message = format!("illegal assignment to {}", to.name.text);
+                let message = format!("invalid assignment to {}", to.name.text);
                 return self.fault(code::TYPE, &message, to.span);
             }
             _ => self.store(to, value)?,
         };
         Ok(self.step(None, action, span, sequence))
+    }
+
+    /// Channels are assigned to each other, and nothing is computed with them.
+    fn check_channels(&mut self, to: &Reference, value: &Expression) -> Lowered<()> {
+        if matches!(value.kind, ExpressionKind::Number(_)) && self.is_channel(to) {
+            return self.fault(code::TYPE, "invalid asgn to chan", value.span);
+        }
+        let operands = match &value.kind {
+            ExpressionKind::Binary(_, operands) => &operands[..],
+            ExpressionKind::Unary(_, operand) => std::slice::from_ref(&**operand),
+            ExpressionKind::If(parts) => &parts[..],
+            _ => &[],
+        };
+        for operand in operands {
+            match &operand.kind {
+                ExpressionKind::Variable(reference) if self.is_channel(reference) => {
+                    return self.fault(code::TYPE, "invalid use of chan name", reference.span);
+                }
+                _ => self.check_channels(to, operand)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A variable of a subtype of `mtype` is assigned no symbol of another one.
+    fn check_symbols(&mut self, to: &Reference, value: &Expression) -> Lowered<()> {
+        let ExpressionKind::Variable(from) = &value.kind else { return Ok(()) };
+        let kind = ExpressionKind::Variable(to.clone());
+        let target = Expression { kind, span: to.span };
+        let (Some(left), Some(right)) = (self.symbols_of(&target), self.symbols_of(value)) else {
+            return Ok(());
+        };
+        let name = |set: SymbolSet| match self.symbol_sets[set.0 as usize].0.as_str() {
+            "" => UNNAMED.to_owned(),
+            name => name.to_owned(),
+        };
+        let (its, other) = (name(left), name(right));
+        if its == other || its == UNNAMED {
+            return Ok(());
+        }
+        let (to, from) = (&to.name.text, &from.name.text);
+        let message = format!("'{to}' is type '{its}' but '{from}' is type '{other}'");
+        self.fault(code::TYPE, &message, value.span)
+    }
+
+    /// Whether a name is that of a channel.
+    fn is_channel(&self, reference: &Reference) -> bool {
+        let is_channel = |it: Variable| matches!(it.shape, Shape::Scalar(it) if it.is_channel);
+        reference.field.is_none() && self.lookup(&reference.name.text).is_some_and(is_channel)
     }
 
     fn store(&mut self, to: &Reference, value: Expr) -> Lowered<Action> {
@@ -342,13 +406,11 @@ impl Lowerer<'_> {
         };
         let parameters = self.parameters.get(&name.text).cloned().unwrap_or_default();
         if parameters.len() != arguments.len() {
-            let message = format!(
-                "{} has {} parameters, not {}",
-                name.text,
-                parameters.len(),
-                arguments.len()
-            );
-            return self.fault(code::TYPE, &message, name.span);
+            let (saw, expected) = (arguments.len(), parameters.len());
+            let fault = Fault::new(code::TYPE, "wrong number of parameters")
+                .label(format!("saw {saw}, expected {expected}"));
+            self.faults.push((fault, name.span));
+            return Err(Told);
         }
         let mut values = Vec::new();
         for (argument, parameter) in arguments.iter().zip(parameters) {
@@ -452,7 +514,10 @@ impl Lowerer<'_> {
             self.process.exits.clone_from(&exits);
         }
         let mut inner = Sequence::default();
+        let was_indivisible = self.process.is_indivisible;
+        self.process.is_indivisible |= kind == BlockKind::Indivisible;
         self.in_scope(|lowerer| lowerer.statements(body, &mut inner));
+        self.process.is_indivisible = was_indivisible;
         self.process.exits = exits;
         let chain = self.chain(&inner, span)?;
         let text = match kind {

@@ -458,6 +458,9 @@ impl<'a> Parser<'a> {
     fn inline(&mut self) -> Parsed<()> {
         self.advance();
         let name = self.name("the name of the inline")?;
+        if self.inlines.contains_key(&name.text) {
+            return self.misused(&name, format!("procedure name {} redefined", name.text));
+        }
         self.expect("(")?;
         let mut parameters = Vec::new();
         while !self.is(")") {
@@ -477,6 +480,9 @@ impl<'a> Parser<'a> {
 
     fn typedef(&mut self) -> Parsed<Unit> {
         self.advance();
+        if matches!(self.peek(), Kind::Name(name) if self.structs.contains(name)) {
+            return self.unexpected("the name of a new type");
+        }
         let name = self.name("the name of the type")?;
         self.structs.insert(name.text.clone());
         self.expect("{")?;

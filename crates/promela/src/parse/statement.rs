@@ -21,6 +21,10 @@ impl Parser<'_> {
     /// `{ … }`, whole.
     pub(super) fn body(&mut self) -> Parsed<Sequence> {
         self.expect("{")?;
+        self.skip_separators();
+        if self.is("}") {
+            return self.unexpected("a statement");
+        }
         let sequence = self.sequence();
         self.expect("}")?;
         Ok(sequence)
@@ -45,11 +49,23 @@ impl Parser<'_> {
                 Ok(statement) => sequence.push(statement),
                 Err(Told) => self.skip_statement(start),
             }
-            let is_separated = self.is(";") || self.is("->") || self.peek() == &Kind::Newline;
+            let is_separated = self.is(";")
+                || self.is("->")
+                || self.peek() == &Kind::Newline
+                || self.separates_itself();
             if !is_separated && !self.is_sequence_end() {
                 let _ = self.unexpected::<()>("`;` between statements");
                 self.skip_statement(self.at);
             }
+        }
+    }
+
+    /// Whether nothing has to stand between what was read last and the next statement.
+    fn separates_itself(&self) -> bool {
+        match &self.tokens[self.at - 1].kind {
+            Kind::Sign(sign) => *sign == "}",
+            Kind::Name(word) => word == "else",
+            _ => false,
         }
     }
 
@@ -109,9 +125,11 @@ impl Parser<'_> {
                 (main.labels.clone(), Statement { labels: Vec::new(), ..main })
             }
             _ if !main.labels.is_empty() => {
-                let fault = Fault::new(code::CONTROL, "label placed incorrectly")
+                let label = main.labels[0].clone();
+                let message = format!("label {} placed incorrectly", label.text);
+                let fault = Fault::new(code::CONTROL, message)
                     .help("write `label: { statement unless statement }`");
-                return self.fault(fault, main.labels[0].span);
+                return self.fault(fault, label.span);
             }
             _ => (Vec::new(), main),
         };
@@ -146,6 +164,10 @@ impl Parser<'_> {
     }
 
     fn statement_kind(&mut self) -> Parsed<StatementKind> {
+        if self.is_word("mtype") && self.declares_symbols() {
+            let fault = Fault::new(code::SYNTAX, "mtype declaration must be global");
+            return self.fault(fault, self.span());
+        }
         if self.begins_declaration() {
             return Ok(StatementKind::Declaration(self.declaration()?));
         }
@@ -215,6 +237,8 @@ impl Parser<'_> {
             return self.condition();
         };
         match sign {
+            "(" => self
+                .misused(&reference.name, format!("undeclared variable: {}", reference.name.text)),
             "=" => self.assignment(reference, start),
             "++" | "--" => {
                 let operator = if sign == "++" { Change::Up } else { Change::Down };
@@ -323,6 +347,10 @@ impl Parser<'_> {
         let index = self.reference()?;
         let (low, high) = self.range()?;
         let is_unrolled = match (&low.kind, &high.kind) {
+            (ExpressionKind::Number(first), ExpressionKind::Number(last)) if first > last => {
+                let fault = Fault::new(code::SYNTAX, "bad range in select statement");
+                return self.fault(fault, low.span.to(high.span));
+            }
             (ExpressionKind::Number(low), ExpressionKind::Number(high)) => {
                 let is_plain = index.index.is_none() && index.field.is_none();
                 let is_simple = index.name.text.chars().all(|c| c.is_ascii_alphanumeric());
@@ -390,7 +418,7 @@ impl Parser<'_> {
             return self.misused(
                 &name,
                 format!(
-                    "wrong nr of params on call of `{}`: {}, not {}",
+                    "wrong nr of params on call of '{}': {}, not {}",
                     name.text,
                     arguments.len(),
                     inline.parameters.len()
@@ -404,7 +432,7 @@ impl Parser<'_> {
         self.leave_calls();
         let is_active = self.calls.iter().any(|(active, _)| *active == name.text);
         if is_active || self.calls.len() >= DEEPEST_CALL {
-            return self.misused(&name, format!("cyclic inline attempt on: `{}`", name.text));
+            return self.misused(&name, format!("cyclic inline attempt on: {}", name.text));
         }
         let replaced = inline.body.iter().flat_map(|token| {
             let place = match &token.kind {
