@@ -21,20 +21,16 @@
 use crate::options::Reduction;
 use crate::transitions::Moves;
 
-/// Which moves of a state are taken, and in which order.
+/// Which moves of a state are taken, and in which order: set by set, until one of them satisfies C2, or else
+/// all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// How many sets of groups may stand for all others; without one, all moves are taken as they come.
     n_sets: u32,
-    /// The set whose moves are taken; `n_sets` when it is about the groups that are in none.
-    set: u32,
-    /// The next member of the sets; behind them, the next group.
-    member: u32,
-    /// The next move, by its number.
+    /// The set whose moves are taken next; `n_sets` when it is about the groups that are in none, and more
+    /// when nothing is left.
     next: u32,
-    /// The move after the last one of the group at hand.
-    end: u32,
-    /// Whether the set at hand satisfies C2.
+    /// Whether a set that was taken satisfies C2.
     is_satisfied: bool,
 }
 
@@ -49,54 +45,42 @@ impl Plan {
 
     /// A plan that leaves nothing out.
     pub(crate) fn all() -> Self {
-        Self { n_sets: 0, set: 0, member: 0, next: 0, end: 0, is_satisfied: false }
+        Self { n_sets: 0, next: 0, is_satisfied: false }
     }
 
-    /// The move to take next, by its number.
+    /// Whether nothing has to be taken any more.
     #[inline]
-    pub(crate) fn next(&mut self, moves: &Moves) -> Option<usize> {
-        let end = if self.n_sets == 0 { moves.len() as u32 } else { self.end };
-        if self.next == end && (self.n_sets == 0 || !self.next_group(moves)) {
-            return None;
-        }
-        self.next += 1;
-        Some(self.next as usize - 1)
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_satisfied || self.next > self.n_sets
     }
 
-    /// Something that the set leads to satisfies C2.
+    /// Something that a set leads to satisfies C2.
+    #[inline]
     pub(crate) fn satisfy(&mut self) {
         self.is_satisfied = true;
     }
 
-    /// Goes to the next group whose moves are to be taken.
-    fn next_group(&mut self, moves: &Moves) -> bool {
-        while self.set < self.n_sets {
-            if (self.member as usize) < moves.members(self.set + 1).len() {
-                let group = moves.members(self.n_sets)[self.member as usize];
-                self.member += 1;
-                return self.begin(group, moves);
-            }
-            if self.is_satisfied {
-                return false;
-            }
-            self.set += 1;
-            if self.set == self.n_sets {
-                self.member = 0;
-            }
+    /// Goes on to the next set: `chosen` become the numbers of its moves, all of which are to be taken.
+    pub(crate) fn choose(&mut self, moves: &Moves, chosen: &mut Vec<u32>) {
+        debug_assert!(!self.is_done(), "there is a set to go on to");
+        let next = self.next;
+        self.next += 1;
+        chosen.clear();
+        if self.n_sets == 0 {
+            chosen.extend(0..moves.len() as u32);
+            return;
         }
-        while (self.member as usize) < moves.groups().len() {
-            let group = self.member;
-            self.member += 1;
-            if !moves.members(self.n_sets).contains(&group) {
-                return self.begin(group, moves);
-            }
+        let mut take = |group: u32| {
+            let range = moves.of_group(group as usize);
+            chosen.extend(range.start as u32..range.end as u32);
+        };
+        if next < self.n_sets {
+            let before = moves.members(next).len();
+            moves.members(next + 1)[before..].iter().for_each(|&group| take(group));
+        } else {
+            let members = moves.members(self.n_sets);
+            let groups = 0..moves.groups().len() as u32;
+            groups.filter(|group| !members.contains(group)).for_each(take);
         }
-        false
-    }
-
-    fn begin(&mut self, group: u32, moves: &Moves) -> bool {
-        let range = moves.of_group(group as usize);
-        (self.next, self.end) = (range.start as u32, range.end as u32);
-        true
     }
 }

@@ -1,7 +1,10 @@
 //! Depth-first search by one worker.
 //!
-//! What is kept of a path is what is different from state to state ([`Undo`]), and the moves of the last
-//! few thousand states. Where the search comes back to an earlier one, it asks for its moves again.
+//! What is kept of a path is the moves that are still to be taken, with the states that they lead to. Where it
+//! depends on these whether there will be others, the state is kept, too, as far as it differs from the one
+//! that was kept before it ([`Undo`]). All that a state leads to is looked up at once, since these states differ little and
+//! memory answers several questions at the same time; what is known already is counted then and there,
+//! and never comes back.
 
 use crate::ample::Plan;
 use crate::inner::TRANSIENT;
@@ -13,11 +16,11 @@ use crate::watch::{Counted, Ended, Path, Watch};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// How many states of a path have their moves at hand. A power of two.
-const AT_HAND: usize = 1 << 12;
-
 /// How many moves are made between two looks at the clock.
 const PATIENCE: u64 = 1 << 12;
+
+/// What a state is found by in a store.
+type Key<'a, S> = <<S as Store>::Session<'a> as Session>::Key;
 
 /// A depth-first search.
 pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
@@ -25,13 +28,22 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
     options: &'a Options,
     store: &'a S,
     session: S::Session<'a>,
-    path: Undo,
-    frames: Vec<Frame<<S::Session<'a> as Session>::Key>>,
-    /// The moves of the state at depth `d` are at `d % AT_HAND`, unless a later one's are there.
-    at_hand: Vec<AtHand<<S::Session<'a> as Session>::Key>>,
+    /// The states of the path that may be asked for more moves.
+    kept: Undo,
+    frames: Vec<Frame<Key<'a, S>>>,
+    /// The moves that are to be taken from the states of the path, the next one last.
+    waiting: Vec<Waiting<Key<'a, S>>>,
+    /// The states that they lead to, one behind the other.
+    ahead: Vec<u8>,
+    /// The state that was looked at last, its moves, and those that are taken of them.
+    state: Vec<u8>,
+    moves: Moves,
+    chosen: Vec<u32>,
+    /// What the states that these lead to are found by, of those that are stored.
+    keys: Vec<Key<'a, S>>,
     /// The states of the path, by what they are found by, if that is of interest: how many there are.
     /// Where two states have the same, neither is taken for one that is not on the path.
-    on_path: Option<FxHashMap<<S::Session<'a> as Session>::Key, u32>>,
+    on_path: Option<FxHashMap<Key<'a, S>, u32>>,
     /// By number, the least depth at which a state was reached; if shorter ways are looked for.
     depths: Vec<u32>,
     /// The longest path that is of interest.
@@ -41,34 +53,40 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
     pub(crate) found: Option<Path>,
 }
 
-/// The moves of a state of the path.
-#[derive(Default)]
-struct AtHand<K> {
-    /// How many states there are before it.
-    depth: usize,
-    moves: Moves,
-    /// By the number of a move, what is known of the state that it leads to.
-    arrivals: Vec<Option<Arrival<K>>>,
-}
-
-/// What is known of a state before the search goes there.
-#[derive(Clone, Copy)]
-struct Arrival<K> {
-    /// What it is found by.
-    key: K,
-    /// What is known of it, if it was there already when it was looked up.
-    found: Option<Seen>,
-}
-
 /// A state of the path.
 struct Frame<K> {
     /// What it is found by, if it is stored and that is of interest.
     key: Option<K>,
     plan: Plan,
+    is_kept: bool,
+    /// How many moves of states before it wait.
+    n_before: usize,
     /// The move that was taken from it.
     taken: u32,
     /// How many states before it, itself included, are not stored; 0 if it is.
     transient: u32,
+}
+
+/// A move that is to be taken.
+#[derive(Clone, Copy)]
+struct Waiting<K> {
+    /// Its number.
+    idx: u32,
+    /// Whether something goes wrong in it that is of interest.
+    is_wrong: bool,
+    to: Destination<K>,
+    /// Where the state that it leads to begins among those that wait.
+    start: usize,
+}
+
+/// Where a move leads.
+#[derive(Clone, Copy)]
+enum Destination<K> {
+    Nowhere,
+    /// To a state that is not stored.
+    Transient,
+    /// To one that is, found by this, and known if it was when it was looked up.
+    Stored(K, Option<Seen>),
 }
 
 impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
@@ -77,9 +95,14 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             options,
             store,
             session: store.session(),
-            path: Undo::default(),
+            kept: Undo::default(),
             frames: Vec::new(),
-            at_hand: Vec::new(),
+            waiting: Vec::new(),
+            ahead: Vec::new(),
+            state: Vec::new(),
+            moves: Moves::new(),
+            chosen: Vec::new(),
+            keys: Vec::new(),
             on_path: (options.storage.is_exact() && options.reduction != Reduction::None)
                 .then(FxHashMap::default),
             depths: Vec::new(),
@@ -93,17 +116,15 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
 
     /// Searches.
     pub(crate) fn run(&mut self, watch: &Watch<'_>) -> Ended {
-        let mut state = Vec::new();
-        self.program.initial(&mut state);
-        let key = self.session.growing(|session| session.key(&state));
-        let seen = self.session.growing(|session| session.try_insert(key, &state));
-        self.path = Undo::new(state);
+        self.program.initial(&mut self.state);
+        let key = self.session.growing(|session| session.key(&self.state));
+        let seen = self.session.growing(|session| session.try_insert(key, &self.state));
         self.count(seen);
         if self.enter(Some(key), 0) {
             return Ended::Done;
         }
         let mut patience = PATIENCE;
-        while let Some(depth) = self.frames.len().checked_sub(1) {
+        while !self.frames.is_empty() {
             patience -= 1;
             if patience == 0 {
                 patience = PATIENCE;
@@ -112,17 +133,10 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
                     return Ended::Limit(limit);
                 }
             }
-            self.recall(depth);
-            let next = self.frames[depth].plan.next(&self.at_hand[depth % AT_HAND].moves);
-            let is_over = match next {
-                Some(idx) => self.take(depth, idx),
-                None => {
-                    self.leave();
-                    false
-                }
-            };
-            if is_over {
-                return Ended::Done;
+            match self.next() {
+                Some(waiting) if self.take(waiting) => return Ended::Done,
+                Some(_) => {}
+                None => self.leave(),
             }
         }
         match self.is_cut {
@@ -131,57 +145,74 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         }
     }
 
-    /// Takes a move; returns whether that is the end of the search.
-    fn take(&mut self, depth: usize, idx: usize) -> bool {
-        self.frames[depth].taken = idx as u32;
-        let moves = &self.at_hand[depth % AT_HAND].moves;
-        self.counted.take(moves, idx);
-        let made = moves[idx];
-        if let Some(fault) = made.fault {
-            let kind = self.program.violation(self.path.state(), made.step, fault).kind;
-            if !self.options.ignored.contains(&kind) && self.wrong(depth + 1) {
-                return true;
+    /// The next move to take from the last state of the path.
+    fn next(&mut self) -> Option<Waiting<Key<'a, S>>> {
+        loop {
+            let frame = self.frames.last()?;
+            if self.waiting.len() > frame.n_before {
+                return self.waiting.pop();
             }
-        }
-        match made.successor {
-            Successor::None => false,
-            Successor::Transient => {
-                let transient = self.frames[depth].transient + 1;
-                if transient as usize > TRANSIENT {
-                    self.is_cut = true;
-                    return false;
-                }
-                self.go(depth, idx, None, transient)
+            if frame.plan.is_done() {
+                return None;
             }
-            Successor::Stored => self.arrive(depth, idx),
+            debug_assert!(frame.is_kept, "it is asked again");
+            self.state.clear();
+            self.state.extend_from_slice(self.kept.state());
+            self.expand();
+            self.look_ahead();
         }
     }
 
-    /// Takes a move to a state that is to be stored.
-    fn arrive(&mut self, depth: usize, idx: usize) -> bool {
-        let arrival = match self.at_hand[depth % AT_HAND].arrivals[idx] {
-            Some(arrival) => arrival,
-            None => self.look_ahead(depth, idx),
+    /// Takes a move; returns whether that is the end of the search.
+    fn take(&mut self, waiting: Waiting<Key<'a, S>>) -> bool {
+        let depth = self.frames.len() - 1;
+        let frame = &mut self.frames[depth];
+        frame.taken = waiting.idx;
+        let transient = frame.transient + 1;
+        if waiting.is_wrong && self.wrong(depth + 1) {
+            return true;
+        }
+        let (key, transient) = match waiting.to {
+            Destination::Nowhere => return false,
+            Destination::Transient if transient as usize > TRANSIENT => {
+                self.is_cut = true;
+                self.ahead.truncate(waiting.start);
+                return false;
+            }
+            Destination::Transient => (None, transient),
+            Destination::Stored(key, found) => {
+                if !self.arrive(depth, key, found, waiting.start) {
+                    self.ahead.truncate(waiting.start);
+                    return false;
+                }
+                (Some(key), 0)
+            }
         };
-        let seen = arrival.found.unwrap_or_else(|| {
-            let state = self.at_hand[depth % AT_HAND].moves.state(idx);
-            self.session.growing(|session| session.try_insert(arrival.key, state))
+        self.state.clear();
+        self.state.extend_from_slice(&self.ahead[waiting.start..]);
+        self.ahead.truncate(waiting.start);
+        if depth + 1 > self.max_depth {
+            // What is cut after a violation was found is of no interest.
+            self.is_cut |= self.found.is_none();
+            return false;
+        }
+        self.enter(key, transient)
+    }
+
+    /// Arrives at a state that is to be stored; returns whether to go on there.
+    fn arrive(&mut self, depth: usize, key: Key<'a, S>, found: Option<Seen>, start: usize) -> bool {
+        let seen = found.unwrap_or_else(|| {
+            let state = &self.ahead[start..];
+            self.session.growing(|session| session.try_insert(key, state))
         });
-        let is_off_path = match (seen, &self.on_path) {
-            (Seen::New(_), _) => true,
-            (Seen::Old(_), Some(on_path)) => !on_path.contains_key(&arrival.key),
-            (Seen::Old(_), None) => false,
-        };
-        if is_off_path {
-            let base = depth - self.frames[depth].transient as usize;
-            self.frames[base].plan.satisfy();
+        if self.is_off_path(seen, key) {
+            self.satisfy(depth);
         }
         match seen {
             Seen::New(_) => self.count(seen),
             Seen::Old(number) => {
                 self.counted.matched += 1;
-                let is_nearer = number.is_some_and(|number| self.is_nearer(number, depth + 1));
-                if !is_nearer {
+                if !number.is_some_and(|number| self.is_nearer(number, depth + 1)) {
                     return false;
                 }
             }
@@ -189,47 +220,52 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         if self.options.shorten {
             self.depths[seen.number() as usize] = depth as u32 + 1;
         }
-        self.go(depth, idx, Some(arrival.key), 0)
+        true
     }
 
-    /// Goes on to the state that a move leads to.
-    fn go(
-        &mut self,
-        depth: usize,
-        idx: usize,
-        key: Option<<S::Session<'a> as Session>::Key>,
-        transient: u32,
-    ) -> bool {
-        if depth + 1 > self.max_depth {
-            // What is cut after a violation was found is of no interest.
-            self.is_cut |= self.found.is_none();
-            return false;
+    /// Whether a state is known not to be on the path.
+    fn is_off_path(&self, seen: Seen, key: Key<'a, S>) -> bool {
+        match (seen, &self.on_path) {
+            (Seen::New(_), _) => true,
+            (Seen::Old(_), Some(on_path)) => !on_path.contains_key(&key),
+            (Seen::Old(_), None) => false,
         }
-        self.path.push(self.at_hand[depth % AT_HAND].moves.state(idx));
-        self.enter(key, transient)
     }
 
-    /// Begins with the last state of the path; returns whether that is the end of the search.
-    fn enter(&mut self, key: Option<<S::Session<'a> as Session>::Key>, transient: u32) -> bool {
+    /// The state at this depth, or the stored one before it, leads to what satisfies C2.
+    fn satisfy(&mut self, depth: usize) {
+        let base = depth - self.frames[depth].transient as usize;
+        self.frames[base].plan.satisfy();
+    }
+
+    /// Begins with a state; returns whether that is the end of the search.
+    fn enter(&mut self, key: Option<Key<'a, S>>, transient: u32) -> bool {
         let depth = self.frames.len();
         self.counted.max_depth = self.counted.max_depth.max(depth as u64);
         if let (Some(key), Some(on_path)) = (key, &mut self.on_path) {
             *on_path.entry(key).or_default() += 1;
         }
-        self.expand(depth);
-        let moves = &self.at_hand[depth % AT_HAND].moves;
+        self.expand();
         let plan = match transient {
-            0 => Plan::new(self.options.reduction, moves),
+            0 => Plan::new(self.options.reduction, &self.moves),
             _ => Plan::all(),
         };
-        let is_end = moves.is_empty();
-        self.frames.push(Frame { key, plan, taken: 0, transient });
-        if !is_end {
+        let n_before = self.waiting.len();
+        self.frames.push(Frame { key, plan, is_kept: false, n_before, taken: 0, transient });
+        if !self.moves.is_empty() {
+            self.look_ahead();
+            let frame = &mut self.frames[depth];
+            if !frame.plan.is_done() {
+                frame.is_kept = true;
+                self.kept.push(&self.state);
+            }
             return false;
         }
         self.counted.ends += 1;
-        let is_wrong = self.options.ends && !self.program.is_valid_end(self.path.state());
-        is_wrong && self.wrong(depth)
+        let is_wrong = self.options.ends && !self.program.is_valid_end(&self.state);
+        let is_over = is_wrong && self.wrong(depth);
+        self.leave();
+        is_over
     }
 
     /// Goes back by one state.
@@ -243,9 +279,15 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
                 there.remove();
             }
         }
-        if !self.frames.is_empty() {
-            self.path.pop();
+        if frame.is_kept {
+            self.kept.pop();
         }
+    }
+
+    /// Asks for the moves of the state at hand.
+    fn expand(&mut self) {
+        self.moves.clear();
+        self.program.expand(&self.state, &mut self.moves);
     }
 
     /// Counts a state that was not there before.
@@ -277,63 +319,60 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             && self.depths[number as usize] as usize > depth
     }
 
-    /// Looks up the state that a move leads to, and with it all that will be looked up next, since they
-    /// differ little and memory answers several questions at once. What is there already will be there
-    /// when its turn comes, on the path or not as it is now.
-    fn look_ahead(
-        &mut self,
-        depth: usize,
-        idx: usize,
-    ) -> Arrival<<S::Session<'a> as Session>::Key> {
-        let AtHand { moves, arrivals, .. } = &mut self.at_hand[depth % AT_HAND];
-        let end = match self.options.reduction {
-            Reduction::None => moves.len(),
-            _ => {
-                let mut ends = (0..moves.groups().len()).map(|group| moves.of_group(group).end);
-                ends.find(|&end| idx < end).expect("a move is in a group")
+    /// Looks up what the next moves of the state at hand lead to, and has all moves wait that are not
+    /// done with. What is there already will be there when its turn comes, on the path or not as it is now.
+    fn look_ahead(&mut self) {
+        let depth = self.frames.len() - 1;
+        let frame = &mut self.frames[depth];
+        frame.plan.choose(&self.moves, &mut self.chosen);
+        let moves = &self.moves;
+        let is_stored = |idx: &&u32| moves[**idx as usize].successor == Successor::Stored;
+        let stored = self.chosen.iter().filter(is_stored);
+        let states = stored.map(|&idx| moves.state(idx as usize));
+        let near = (frame.transient == 0).then_some(&self.state);
+        self.session.growing(|session| {
+            near.map_or(Ok(()), |near| session.near(near))?;
+            session.keys(states.clone(), &mut self.keys)
+        });
+        for place in (0..self.chosen.len()).rev() {
+            self.look_at(depth, self.chosen[place]);
+        }
+    }
+
+    /// Counts a move, and has it wait unless it leads to nothing new.
+    fn look_at(&mut self, depth: usize, idx: u32) {
+        let made = self.moves[idx as usize];
+        let state = self.moves.state(idx as usize);
+        self.counted.take(&self.moves, idx as usize);
+        let is_wrong = made.fault.is_some_and(|fault| {
+            let kind = self.program.violation(&self.state, made.step, fault).kind;
+            !self.options.ignored.contains(&kind)
+        });
+        let to = match made.successor {
+            Successor::None => Destination::Nowhere,
+            Successor::Transient => Destination::Transient,
+            Successor::Stored => {
+                let key = self.keys.pop().expect("there is one for every state to be stored");
+                let found = self.session.find(key, state);
+                if let (Some(seen), false, false) = (found, is_wrong, self.options.shorten) {
+                    self.counted.matched += 1;
+                    if self.is_off_path(seen, key) {
+                        self.satisfy(depth);
+                    }
+                    return;
+                }
+                Destination::Stored(key, found)
             }
         };
-        let (session, state) = (&mut self.session, self.path.state());
-        session.growing(|session| session.near(state));
-        for idx in idx..end {
-            if moves[idx].successor == Successor::Stored {
-                let key = session.growing(|session| session.key(moves.state(idx)));
-                session.touch(key);
-                arrivals[idx] = Some(Arrival { key, found: None });
-            }
-        }
-        for (idx, arrival) in arrivals.iter_mut().enumerate().take(end).skip(idx) {
-            if let Some(arrival) = arrival {
-                arrival.found = session.find(arrival.key, moves.state(idx));
-            }
-        }
-        arrivals[idx].expect("it was asked for")
-    }
-
-    /// Sees to it that the moves of a state of the path are at hand.
-    fn recall(&mut self, depth: usize) {
-        if self.at_hand[depth % AT_HAND].depth != depth {
-            self.expand(depth);
-        }
-    }
-
-    /// Asks for the moves of the last state of the path, which is at this depth.
-    fn expand(&mut self, depth: usize) {
-        let slot = depth % AT_HAND;
-        if slot == self.at_hand.len() {
-            self.at_hand.push(AtHand::default());
-        }
-        let AtHand { depth: of, moves, arrivals } = &mut self.at_hand[slot];
-        *of = depth;
-        moves.clear();
-        self.program.expand(self.path.state(), moves);
-        arrivals.clear();
-        arrivals.resize(moves.len(), None);
+        let start = self.ahead.len();
+        self.ahead.extend_from_slice(state);
+        self.waiting.push(Waiting { idx, is_wrong, to, start });
     }
 
     /// The memory that paths take.
     fn bytes(&self) -> u64 {
-        let frames = self.frames.len() * size_of::<Frame<<S::Session<'a> as Session>::Key>>();
-        self.path.bytes() + (frames + 4 * self.depths.len()) as u64
+        let frames = self.frames.len() * size_of::<Frame<Key<'a, S>>>();
+        let waiting = self.waiting.len() * size_of::<Waiting<Key<'a, S>>>() + self.ahead.len();
+        self.kept.bytes() + (frames + waiting + 4 * self.depths.len()) as u64
     }
 }

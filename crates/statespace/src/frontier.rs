@@ -78,6 +78,12 @@ impl Batch {
     fn len(&self) -> usize {
         self.numbers.len()
     }
+
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.ends.clear();
+        self.bytes.clear();
+    }
 }
 
 /// What a search by many came to.
@@ -237,10 +243,16 @@ struct Worker<'a, T, S: Store + 'a> {
     inner: Inner,
     /// By the number of a move of the state at hand, what its successor is found by.
     keys: Vec<Option<<S::Session<'a> as Session>::Key>>,
+    /// The same, without those that are not stored.
+    stored: Vec<<S::Session<'a> as Session>::Key>,
+    /// The moves of the state at hand that are taken next.
+    chosen: Vec<u32>,
     /// States that were discovered and are not counted yet.
     n_new: u64,
     /// What is to be given away.
     out: Batch,
+    /// A batch that is done, for its memory.
+    spare: Option<Batch>,
     counted: Counted,
 }
 
@@ -255,8 +267,11 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             session,
             inner: Inner::default(),
             keys: Vec::new(),
+            stored: Vec::new(),
+            chosen: Vec::new(),
             n_new: 0,
             out: Batch::default(),
+            spare: None,
             counted,
         }
     }
@@ -274,8 +289,9 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             self.session.close();
             self.look_at_limits(batch.len());
             if self.out.len() > 0 {
-                self.frontier.give(std::mem::take(&mut self.out));
+                self.give();
             }
+            self.spare = Some(batch);
             self.frontier.rest();
         }
         self.counted
@@ -305,26 +321,32 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         }
         let mut plan = Plan::new(self.frontier.options.reduction, moves);
         self.look_ahead(state);
-        while let Some(first) = plan.next(self.inner.moves()) {
-            self.inner.begin(first);
-            if self.follow(number, state) {
-                plan.satisfy();
+        let mut chosen = std::mem::take(&mut self.chosen);
+        while !plan.is_done() {
+            plan.choose(self.inner.moves(), &mut chosen);
+            for &first in &chosen {
+                self.inner.begin(first as usize);
+                if self.follow(number, state) {
+                    plan.satisfy();
+                }
             }
         }
+        self.chosen = chosen;
     }
 
     /// Finds out what the successors of a state are found by, and gets memory under way.
     fn look_ahead(&mut self, state: &[u8]) {
         let moves = self.inner.moves();
+        let stored = (0..moves.len()).filter(|&idx| moves[idx].successor == Successor::Stored);
+        let states = stored.clone().map(|idx| moves.state(idx));
+        self.session.growing(|session| {
+            session.near(state)?;
+            session.keys(states.clone(), &mut self.stored)
+        });
         self.keys.clear();
-        self.session.growing(|session| session.near(state));
-        for idx in 0..moves.len() {
-            let is_stored = moves[idx].successor == Successor::Stored;
-            self.keys.push(is_stored.then(|| {
-                let key = self.session.growing(|session| session.key(moves.state(idx)));
-                self.session.touch(key);
-                key
-            }));
+        self.keys.resize(moves.len(), None);
+        for (idx, &key) in stored.zip(&self.stored) {
+            self.keys[idx] = Some(key);
         }
     }
 
@@ -376,9 +398,16 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         self.out.push(number, state);
         let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
         if self.out.len() >= if is_wanted { HANDFUL } else { BATCH } {
-            self.frontier.give(std::mem::take(&mut self.out));
+            self.give();
         }
         true
+    }
+
+    /// Gives away what was discovered.
+    fn give(&mut self) {
+        let mut empty = self.spare.take().unwrap_or_default();
+        empty.clear();
+        self.frontier.give(std::mem::replace(&mut self.out, empty));
     }
 
     /// The move at hand has a fault.

@@ -95,9 +95,9 @@ impl Options {
         self.order == Order::DepthFirst && self.jobs == 1
     }
 
-    /// Whether a search keeps more of a state than that it was there, by its number.
+    /// Whether a search asks for the number of a state that it has met before.
     pub(crate) fn needs_numbers(&self) -> bool {
-        self.shorten || !self.is_one_path()
+        self.shorten
     }
 }
 

@@ -1,6 +1,6 @@
 //! A path of states, of which only the last one is there in full: of the others, what is different.
 
-/// The states of a path.
+/// The states of a path. It begins with none, and with the state without bytes as the one before the first.
 #[derive(Default)]
 pub(crate) struct Undo {
     /// The last state.
@@ -15,11 +15,6 @@ pub(crate) struct Undo {
 const PIECE: usize = 8;
 
 impl Undo {
-    /// A path of one state.
-    pub(crate) fn new(state: Vec<u8>) -> Self {
-        Self { state, ..Self::default() }
-    }
-
     /// The last state.
     pub(crate) fn state(&self) -> &[u8] {
         &self.state
@@ -39,10 +34,13 @@ impl Undo {
         }
         // What is not a whole piece of both.
         let olds = olds[whole..].iter().map(|old| &old[..]).chain([&*rest]);
-        for (idx, old) in olds.enumerate().filter(|(_, old)| !old.is_empty()) {
-            let mut piece = [0; PIECE];
-            piece[..old.len()].copy_from_slice(old);
-            self.pieces.push((piece, (whole + idx) as u32));
+        for (idx, old) in (whole..).zip(olds) {
+            let start = idx * PIECE;
+            if next.get(start..start + old.len()) != Some(old) {
+                let mut piece = [0; PIECE];
+                piece[..old.len()].copy_from_slice(old);
+                self.pieces.push((piece, idx as u32));
+            }
         }
         self.state.truncate(whole * PIECE);
         self.state.extend_from_slice(&next[whole * PIECE..]);
@@ -81,7 +79,8 @@ mod tests {
             seed % bound
         };
         let mut state: Vec<u8> = vec![3; 20];
-        let (mut undo, mut all) = (Undo::new(state.clone()), vec![state.clone()]);
+        let (mut undo, mut all) = (Undo::default(), vec![state.clone()]);
+        undo.push(&state);
         for _ in 0..20_000 {
             if next(2) == 0 && all.len() > 1 {
                 undo.pop();

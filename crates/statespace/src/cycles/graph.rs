@@ -568,15 +568,11 @@ impl<'a, T: Transitions> Graph<'a, T> {
     /// first of them is looked up: memory answers several questions at once.
     fn follow_all(&mut self, state: &[u8], inner: &mut Inner, groups: &[u32]) {
         let mut keys = std::mem::take(&mut self.keys);
-        keys.clear();
         let moves = inner.moves();
-        for idx in groups.iter().flat_map(|&group| moves.of_group(group as usize)) {
-            if moves[idx].successor == Successor::Stored {
-                let key = self.key(moves.state(idx));
-                self.session.touch(key);
-                keys.push(key);
-            }
-        }
+        let all = groups.iter().flat_map(|&group| moves.of_group(group as usize));
+        let stored = all.filter(|&idx| moves[idx].successor == Successor::Stored);
+        let states = stored.map(|idx| moves.state(idx));
+        self.session.growing(|session| session.keys(states.clone(), &mut keys));
         let mut known = keys.iter();
         for &group in groups {
             let &Group { safety, visible, .. } = &inner.moves().groups()[group as usize];

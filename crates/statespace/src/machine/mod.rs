@@ -30,6 +30,7 @@ use mazurka_core::{Told, Violation, ViolationKind};
 use mazurka_model::{Expr, Program, RoutineId, Span};
 use run::Truncated;
 use std::cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use steps::{Ending, Steps};
 use stubborn::Sets;
@@ -46,8 +47,7 @@ pub struct Machine {
     tier: Tier,
     /// How many states were expanded.
     n_expanded: u32,
-    /// The steps as machine code, once somebody has asked for it and if it can be had.
-    jit: Arc<OnceLock<Option<Jit>>>,
+    jit: Arc<Compiled>,
     /// The routine that no process runs: the never claim.
     claim: Option<RoutineId>,
 }
@@ -65,7 +65,33 @@ pub enum Tier {
 }
 
 /// How many states are expanded before it is worth while to compile.
-const A_LOT: u32 = 10_000;
+const A_LOT: u32 = 2_000;
+
+/// The steps as machine code, which one worker makes while the others go on without it.
+#[derive(Debug, Default)]
+struct Compiled {
+    is_begun: AtomicBool,
+    /// Once it is there; `None` if it cannot be had.
+    jit: OnceLock<Option<Jit>>,
+}
+
+impl Compiled {
+    /// Makes it, unless somebody does so already.
+    fn begin(&self, code: &Code) {
+        if !self.is_begun.swap(true, Ordering::Relaxed) {
+            self.wait(code);
+        }
+    }
+
+    /// Makes it, or waits for who does.
+    fn wait(&self, code: &Code) {
+        self.jit.get_or_init(|| Jit::new(code));
+    }
+
+    fn get(&self) -> Option<&Jit> {
+        self.jit.get()?.as_ref()
+    }
+}
 
 impl Machine {
     /// Makes a program ready to run, or tells all that the machine cannot do.
@@ -140,23 +166,18 @@ impl Machine {
 
     /// For how many locations of processes there is machine code by now.
     pub fn n_compiled(&self) -> usize {
-        self.jit.get().and_then(Option::as_ref).map_or(0, Jit::n_locations)
+        self.jit.get().map_or(0, Jit::n_locations)
     }
 
-    /// Whether machine code is to be used, which is there then, if it can be had at all.
-    fn is_compiled(&mut self) -> bool {
-        let is_wanted = match self.tier {
-            Tier::Auto => {
-                self.n_expanded = self.n_expanded.saturating_add(1);
-                self.n_expanded > A_LOT
-            }
-            Tier::Interpreted => false,
-            Tier::Compiled => true,
-        };
-        if is_wanted {
-            self.jit.get_or_init(|| Jit::new(&self.code));
+    /// Has machine code made if it is time.
+    #[inline]
+    fn warm_up(&mut self) {
+        match self.tier {
+            Tier::Auto if self.n_expanded < A_LOT => self.n_expanded += 1,
+            Tier::Auto => self.jit.begin(&self.code),
+            Tier::Interpreted => {}
+            Tier::Compiled => self.jit.wait(&self.code),
         }
-        is_wanted
     }
 }
 
@@ -185,10 +206,11 @@ impl Transitions for Machine {
     }
 
     fn expand(&mut self, state: &[u8], moves: &mut Moves) {
-        let (is_compiled, is_watched) = (self.is_compiled(), self.steps.ending.is_watched);
+        self.warm_up();
+        let is_watched = self.steps.ending.is_watched;
         self.tables.scan(&self.code, state);
-        let Self { code, tables, steps, jit, .. } = self;
-        let jit = jit.get().and_then(Option::as_ref).filter(|_| is_compiled);
+        let Self { code, tables, steps, tier, jit, .. } = self;
+        let jit = jit.get().filter(|_| *tier != Tier::Interpreted);
         let alone = state[1];
         for timeout in [false, true] {
             let fault = cell::Cell::new(None);

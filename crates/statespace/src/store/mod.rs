@@ -7,6 +7,7 @@ mod chunked;
 mod compact;
 mod exact;
 mod index;
+mod nodes;
 mod numbers;
 mod prefetch;
 mod roots;
@@ -116,8 +117,19 @@ pub(crate) trait Session {
     /// What a state is found by.
     fn key(&mut self, state: &[u8]) -> Result<Self::Key, Full>;
 
-    /// Says that a state is going to be looked up soon, so that memory is under way.
-    fn touch(&self, _key: Self::Key) {}
+    /// What some states that are going to be looked up soon are found by, all of them differing little from
+    /// the one nearby. The memory where they may be is under way then.
+    fn keys<'s>(
+        &mut self,
+        states: impl Iterator<Item = &'s [u8]> + Clone,
+        keys: &mut Vec<Self::Key>,
+    ) -> Result<(), Full> {
+        keys.clear();
+        for state in states {
+            keys.push(self.key(state)?);
+        }
+        Ok(())
+    }
 
     /// What there is to say of a state that is there, if the store can tell.
     fn find(&self, _key: Self::Key, _state: &[u8]) -> Option<Seen> {

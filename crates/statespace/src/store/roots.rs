@@ -5,9 +5,9 @@
 //! moment, waits for the second one.
 
 use super::Seen;
+use super::nodes::{Piece, hash};
 use super::prefetch::prefetch;
 use super::table::{Full, Reader, Slot, Table};
-use mazurka_core::fold::mix;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A table of roots.
@@ -71,7 +71,7 @@ impl<L: Label> Slot for Root<L> {
 impl<L: Label> Root<L> {
     /// What is known of a root, if this slot has it. The first word of the slot is known.
     #[inline]
-    fn is(&self, first: u64, root: [u64; 2]) -> Option<Seen> {
+    fn is(&self, first: u64, root: Piece) -> Option<Seen> {
         if first != root[0] {
             return None;
         }
@@ -88,13 +88,13 @@ impl<L: Label> Root<L> {
 impl<L: Label> RootsReader<'_, L> {
     /// Gets the first slot where a root may be under way.
     #[inline]
-    pub(crate) fn touch(&self, root: [u64; 2]) {
+    pub(crate) fn touch(&self, root: Piece) {
         self.probe(hash(root)).next().into_iter().for_each(prefetch);
     }
 
     /// What is known of a root that is there.
     #[inline]
-    pub(crate) fn find(&self, root: [u64; 2]) -> Option<Seen> {
+    pub(crate) fn find(&self, root: Piece) -> Option<Seen> {
         for slot in self.probe(hash(root)) {
             let first = slot.first.load(Ordering::Acquire);
             if first == 0 {
@@ -110,7 +110,7 @@ impl<L: Label> RootsReader<'_, L> {
     /// Adds a root, if it is not there. `note` is told the number of a new one before anybody else can
     /// know it.
     #[inline]
-    pub(crate) fn insert(&self, root: [u64; 2], note: impl FnOnce(u32)) -> Result<Seen, Full> {
+    pub(crate) fn insert(&self, root: Piece, note: impl FnOnce(u32)) -> Result<Seen, Full> {
         self.has_room()?;
         for slot in self.probe(hash(root)) {
             let mut first = slot.first.load(Ordering::Acquire);
@@ -135,9 +135,4 @@ impl<L: Label> RootsReader<'_, L> {
         }
         unreachable!("a table is never full")
     }
-}
-
-#[inline]
-fn hash(root: [u64; 2]) -> u64 {
-    mix(root[0], root[1])
 }

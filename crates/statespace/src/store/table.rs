@@ -8,14 +8,14 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 
-/// How full a table gets before it grows, of 16.
-const FULL: usize = 11;
-
 /// Slots in the beginning.
 const FIRST: usize = 1 << 12;
 
 /// A place for an entry. Empty by default, and never empty again once it is not.
 pub(crate) trait Slot: Default + Send + Sync {
+    /// How full a table gets before it grows, of 16.
+    const FULL: usize = 11;
+
     /// The hash of its entry, of which the upper half counts; `None` if it is empty.
     fn hash(&self) -> Option<u64>;
 
@@ -65,7 +65,7 @@ impl<S: Slot> Table<S> {
     }
 
     fn is_full(&self, slots: usize) -> bool {
-        self.used.load(Ordering::Relaxed) >= slots / 16 * FULL
+        self.used.load(Ordering::Relaxed) >= slots / 16 * S::FULL
     }
 }
 
@@ -86,8 +86,8 @@ impl<S: Slot> Reader<'_, S> {
         if !self.table.is_full(slots.len()) {
             return;
         }
-        // Small steps: what is not used of a table is memory all the same.
-        let larger: Box<[S]> = empty(slots.len() / 4 * 5);
+        // Neither small steps, each of which is time, nor large ones: what is not used is memory all the same.
+        let larger: Box<[S]> = empty(slots.len() / 2 * 3);
         for slot in slots.iter() {
             if let Some(hash) = slot.hash() {
                 let is_free = |slot: &&S| slot.hash().is_none();

@@ -6,53 +6,47 @@
 //!
 //! | paper                           | here                                        |
 //! |---------------------------------|---------------------------------------------|
-//! | tree table                      | [`Numbers`] for nodes, [`Roots`] for roots  |
-//! | incremental insertion           | [`TreeSession::key`]: only what is different from a state nearby is looked up |
-//! | lookup, find-or-put             | [`Nodes::number`], [`RootsReader::insert`]  |
+//! | tree table                      | [`Nodes`], and [`Roots`] for roots          |
+//! | incremental insertion           | [`Session::keys`]: only what is different from a state nearby is looked up |
+//! | lookup, find-or-put             | [`NodesReader::number`], [`RootsReader::insert`] |
 //!
 //! Differs from the paper: a node has up to four children, and so has the root, which makes the tree half
 //! as high: what is nearest to the root is the least often the same. The tables grow, so that a number is
 //! not a place in a table. It is exact: nothing is ever taken for something else. For states of different
 //! lengths, that is so because a root says all: behind the last byte of a state there is one more, and
 //! zeroes up to a full piece; a number tells whether it is that of bytes or of numbers; and no number is 0.
+//! The states that one state leads to are looked up together, level by level: what is looked at in a level is
+//! known before the first look, so that memory answers many questions at once.
 
 use super::chunked::Chunked;
-use super::numbers::{Numbers, NumbersReader};
+use super::nodes::{EMPTY, Kind, Nodes, NodesReader, Piece, hash};
 use super::roots::{Label, Roots, RootsReader};
 use super::table::Full;
 use super::{Seen, Session, Store};
-use mazurka_core::fold::mix;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The words of a piece. With more of them there are fewer pieces to look up, which is as fast, but they
-/// are less often the same, which takes more memory.
-const WORDS: usize = 2;
-
 /// The bytes of a piece.
-const PIECE: usize = 8 * WORDS;
+const PIECE: usize = 16;
 
 /// The numbers in a piece.
-const ARITY: usize = 2 * WORDS;
-
-/// What a node has below it: some bytes of a state, or the numbers of nodes.
-type Piece = [u64; WORDS];
+const ARITY: usize = 4;
 
 /// The byte behind a state.
 const END: u8 = 1;
 
 /// The states of a search, compressed; with numbers, or without.
 pub(crate) struct Tree<L = AtomicU32> {
-    leaves: Numbers<WORDS>,
-    inner: Numbers<WORDS>,
+    leaves: Nodes,
+    inner: Nodes,
     roots: Roots<L>,
     /// What the roots are, by their numbers: for those who want states back.
-    by_number: Option<Chunked<[AtomicU64; WORDS]>>,
+    by_number: Option<Chunked<[AtomicU64; 2]>>,
 }
 
 impl<L: Label> Tree<L> {
     /// A store that tells whether a state is there.
     pub(crate) fn new() -> Self {
-        let (leaves, inner) = (Numbers::new(), Numbers::new());
+        let (leaves, inner) = (Nodes::new(Kind::Leaf), Nodes::new(Kind::Inner));
         Self { leaves, inner, roots: Roots::new(), by_number: None }
     }
 
@@ -67,7 +61,8 @@ impl<L: Label> Tree<L> {
 impl Tree<AtomicU32> {
     /// A store that gives states back.
     pub(crate) fn by_number() -> Self {
-        Self { by_number: Some(Chunked::new()), ..Self::new() }
+        let (leaves, inner) = (Nodes::by_number(Kind::Leaf), Nodes::by_number(Kind::Inner));
+        Self { leaves, inner, roots: Roots::new(), by_number: Some(Chunked::new()) }
     }
 
     /// Writes the bytes of the state with this number.
@@ -81,14 +76,13 @@ impl Tree<AtomicU32> {
 
     /// Adds the bytes below some nodes.
     fn append(&self, nodes: Piece, state: &mut Vec<u8>) {
-        for node in numbers(nodes).into_iter().filter(|&node| node != 0) {
-            let below = node / 2 - 1;
-            match node % 2 {
-                LEAF => {
-                    let words = self.leaves.get(below);
+        for node in numbers(nodes).into_iter().filter(|&node| node != EMPTY) {
+            match Kind::of(node) {
+                Kind::Leaf => {
+                    let words = self.leaves.get(node);
                     state.extend(words.iter().flat_map(|word| word.to_le_bytes()));
                 }
-                _ => self.append(self.inner.get(below), state),
+                Kind::Inner => self.append(self.inner.get(node), state),
             }
         }
     }
@@ -103,14 +97,13 @@ impl<L: Label> Store for Tree<L> {
     fn session(&self) -> TreeSession<'_, L> {
         let mut session = TreeSession {
             tree: self,
-            leaves: Nodes::new(self.leaves.reader(), LEAF),
-            inner: Nodes::new(self.inner.reader(), INNER),
+            leaves: self.leaves.reader(),
+            inner: self.inner.reader(),
             roots: self.roots.reader(),
-            pieces: Vec::new(),
-            shape: Shape::default(),
-            nodes: Vec::new(),
-            changed: Vec::new(),
-            undo: Vec::new(),
+            near: Near::default(),
+            other: Near::default(),
+            changes: Vec::new(),
+            next: Vec::new(),
         };
         session.open();
         session
@@ -125,18 +118,37 @@ impl<L: Label> Store for Tree<L> {
 /// One worker's access to the states.
 pub(crate) struct TreeSession<'a, L = AtomicU32> {
     tree: &'a Tree<L>,
-    leaves: Nodes<'a>,
-    inner: Nodes<'a>,
+    leaves: NodesReader<'a>,
+    inner: NodesReader<'a>,
     roots: RootsReader<'a, L>,
-    /// The state nearby, in pieces; none if there is no such state.
+    near: Near,
+    /// The last state that had another number of pieces: whoever comes next and has so many, too, is likely
+    /// to differ little from it.
+    other: Near,
+    /// The nodes of a level that are not those of the state nearby, and those of the level above.
+    changes: Vec<Change>,
+    next: Vec<Change>,
+}
+
+/// A state, and its tree.
+#[derive(Default)]
+struct Near {
+    /// The state in pieces; none if there is no such state.
     pieces: Vec<Piece>,
     shape: Shape,
     /// Its tree, in groups of four numbers. The first one is the root.
-    nodes: Vec<[u32; ARITY]>,
-    /// The groups that are not those of the state nearby.
-    changed: Vec<u32>,
-    /// Numbers of its tree that are others for the moment: the place, and what was there.
-    undo: Vec<(u32, u32)>,
+    nodes: Vec<Piece>,
+}
+
+/// A node that belongs into a tree.
+#[derive(Clone, Copy)]
+struct Change {
+    piece: Piece,
+    hash: u64,
+    /// Where its number goes.
+    place: u32,
+    /// Of which state, by how many there were before.
+    state: u32,
 }
 
 /// Where everything is in a tree, by the places of its groups one behind the other.
@@ -171,39 +183,78 @@ fn arity(nodes: usize) -> usize {
     nodes.div_ceil(ARITY).min(ARITY)
 }
 
+impl Near {
+    /// The root of its tree.
+    #[inline]
+    fn root(&self) -> Piece {
+        self.nodes[0]
+    }
+
+    /// Whether a state has as many pieces.
+    #[inline]
+    fn fits(&self, state: &[u8]) -> bool {
+        self.pieces.len() == n_pieces(state.len())
+    }
+
+    /// Makes it a tree without nodes.
+    fn clear(&mut self, n_pieces: usize) {
+        self.shape = Shape::new(n_pieces);
+        self.pieces.clear();
+        self.pieces.resize(n_pieces, [0; 2]);
+        self.nodes.clear();
+        self.nodes.resize(self.shape.groups.len(), [0; 2]);
+    }
+}
+
 impl<L: Label> Session for TreeSession<'_, L> {
     /// Its root.
     type Key = Piece;
 
     fn near(&mut self, state: &[u8]) -> Result<(), Full> {
-        let n_pieces = n_pieces(state.len());
-        let done = match self.pieces.len() == n_pieces {
-            true => self.update(state, true),
-            false => self.plant(state, n_pieces),
-        };
-        if done.is_err() {
-            self.pieces.clear();
+        if !self.near.fits(state) {
+            std::mem::swap(&mut self.near, &mut self.other);
         }
-        done
+        self.plant(state)
     }
 
-    #[inline]
     fn key(&mut self, state: &[u8]) -> Result<Piece, Full> {
-        if self.pieces.len() != n_pieces(state.len()) {
-            self.near(state)?;
-            return Ok(words(self.nodes[0]));
+        if !self.near.fits(state) {
+            return self.key_of_other(state);
         }
-        let done = self.update(state, false);
-        let root = words(self.nodes[0]);
-        for &(place, old) in &self.undo {
-            *at(&mut self.nodes, place) = old;
-        }
-        done.map(|()| root)
+        let mut key = [self.near.root()];
+        self.changes.clear();
+        self.compare(state, 0);
+        self.climb(&mut key, false)?;
+        Ok(key[0])
     }
 
     #[inline]
-    fn touch(&self, root: Piece) {
-        self.roots.touch(root);
+    fn keys<'s>(
+        &mut self,
+        states: impl Iterator<Item = &'s [u8]> + Clone,
+        keys: &mut Vec<Piece>,
+    ) -> Result<(), Full> {
+        keys.clear();
+        self.changes.clear();
+        let mut is_mixed = false;
+        for state in states.clone() {
+            if self.near.fits(state) {
+                self.compare(state, keys.len());
+                keys.push(self.near.root());
+            } else {
+                is_mixed = true;
+                keys.push(Piece::default());
+            }
+        }
+        self.climb(keys, false)?;
+        if is_mixed {
+            for (key, state) in keys.iter_mut().zip(states) {
+                if !self.near.fits(state) {
+                    *key = self.key_of_other(state)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     #[inline]
@@ -217,140 +268,122 @@ impl<L: Label> Session for TreeSession<'_, L> {
     }
 
     fn open(&mut self) {
-        self.leaves.reader.open();
-        self.inner.reader.open();
+        self.leaves.slots.open();
+        self.inner.slots.open();
         self.roots.open();
     }
 
     fn close(&mut self) {
-        self.leaves.reader.close();
-        self.inner.reader.close();
+        self.leaves.slots.close();
+        self.inner.slots.close();
         self.roots.close();
     }
 
     fn grow(&mut self) {
-        self.leaves.reader.grow();
-        self.inner.reader.grow();
+        self.leaves.slots.grow();
+        self.inner.slots.grow();
         self.roots.grow();
     }
 }
 
 impl<L: Label> TreeSession<'_, L> {
-    /// Makes the tree of a state with another number of pieces than the one nearby.
-    fn plant(&mut self, state: &[u8], n_pieces: usize) -> Result<(), Full> {
-        self.shape = Shape::new(n_pieces);
-        self.nodes.clear();
-        self.nodes.resize(self.shape.groups.len(), [0; ARITY]);
-        self.pieces.clear();
-        self.pieces.extend(pieces(state));
-        for (piece, &place) in self.pieces.iter().zip(&self.shape.leaves) {
-            *at(&mut self.nodes, place) = self.leaves.number(*piece)?;
-        }
-        // What is below a group comes behind it.
-        for (group, &place) in self.shape.groups.iter().enumerate().skip(1).rev() {
-            *at(&mut self.nodes, place) = self.inner.number(words(self.nodes[group]))?;
-        }
-        Ok(())
+    /// What a state is found by that has another number of pieces than the one nearby.
+    fn key_of_other(&mut self, state: &[u8]) -> Result<Piece, Full> {
+        std::mem::swap(&mut self.near, &mut self.other);
+        let done = self.plant(state);
+        let root = done.map(|()| self.near.root());
+        std::mem::swap(&mut self.near, &mut self.other);
+        root
     }
 
-    /// Makes the tree that of a state with as many pieces as the one nearby, which it takes the place of if
-    /// it `stays`.
-    #[inline]
-    fn update(&mut self, state: &[u8], stays: bool) -> Result<(), Full> {
-        self.undo.clear();
-        self.changed.clear();
+    /// Makes a state the one nearby.
+    fn plant(&mut self, state: &[u8]) -> Result<(), Full> {
+        self.changes.clear();
+        let is_empty = !self.near.fits(state);
+        if is_empty {
+            self.near.clear(n_pieces(state.len()));
+        }
         for (idx, new) in pieces(state).enumerate() {
-            if self.pieces[idx] != new {
-                let number = self.leaves.number(new)?;
-                if stays {
-                    self.pieces[idx] = new;
-                }
-                self.set(self.shape.leaves[idx], number);
+            if is_empty || self.near.pieces[idx] != new {
+                self.near.pieces[idx] = new;
+                self.change(idx, new, 0);
             }
         }
-        let mut next = 0;
-        while let Some(&group) = self.changed.get(next) {
-            next += 1;
-            let number = self.inner.number(words(self.nodes[group as usize]))?;
-            self.set(self.shape.groups[group as usize], number);
+        let done = self.climb(&mut [], true);
+        if done.is_err() {
+            self.near.pieces.clear();
+        }
+        done
+    }
+
+    /// Notes the pieces of a state that are not those of the one nearby.
+    #[inline]
+    fn compare(&mut self, state: &[u8], number: usize) {
+        pieces(state).enumerate().for_each(|(idx, new)| {
+            if self.near.pieces[idx] != new {
+                self.change(idx, new, number);
+            }
+        });
+    }
+
+    #[inline]
+    fn change(&mut self, idx: usize, piece: Piece, state: usize) {
+        let (hash, place) = (hash(piece), self.near.shape.leaves[idx]);
+        self.leaves.touch(hash);
+        self.changes.push(Change { piece, hash, place, state: state as u32 });
+    }
+
+    /// Goes from the pieces that have changed up to the roots, which become `keys`; or, if it `stays`, the
+    /// tree of the state nearby becomes that of the one state that is looked at. All places of a level come
+    /// one behind the other, and those of a group, too.
+    #[inline]
+    fn climb(&mut self, keys: &mut [Piece], stays: bool) -> Result<(), Full> {
+        let Self { leaves, inner, roots, near, changes, next, .. } = self;
+        let mut table = &*leaves;
+        while !changes.is_empty() {
+            next.clear();
+            for siblings in changes.chunk_by(Change::are_siblings) {
+                let Change { state, place, .. } = siblings[0];
+                let group = place as usize / ARITY;
+                let mut piece = near.nodes[group];
+                for change in siblings {
+                    let number = table.number(change.piece, change.hash)?;
+                    piece = with_number(piece, change.place as usize % ARITY, number);
+                }
+                if stays {
+                    near.nodes[group] = piece;
+                }
+                if group > 0 {
+                    let hash = hash(piece);
+                    inner.touch(hash);
+                    next.push(Change { piece, hash, place: near.shape.groups[group], state });
+                } else if let Some(key) = keys.get_mut(state as usize) {
+                    roots.touch(piece);
+                    *key = piece;
+                }
+            }
+            std::mem::swap(changes, next);
+            table = inner;
         }
         Ok(())
     }
+}
 
-    /// Writes a number into the tree, and notes that its group has changed. All numbers of one level come
-    /// one behind the other, and those of a group, too.
+impl Change {
+    /// Whether two nodes belong to the same state and the same group.
     #[inline]
-    fn set(&mut self, place: u32, number: u32) {
-        self.undo.push((place, std::mem::replace(at(&mut self.nodes, place), number)));
-        let group = place / ARITY as u32;
-        if group != 0 && self.changed.last() != Some(&group) {
-            self.changed.push(group);
-        }
+    fn are_siblings(&self, other: &Self) -> bool {
+        self.state == other.state && self.place / ARITY as u32 == other.place / ARITY as u32
     }
 }
 
-/// A place in a tree.
+/// A piece with another number in a place. Words are never written as parts: to read them as a whole would
+/// have to wait for that.
 #[inline]
-fn at(nodes: &mut [[u32; ARITY]], place: u32) -> &mut u32 {
-    &mut nodes[place as usize / ARITY][place as usize % ARITY]
-}
-
-/// Numbers are twice their place among their kind, and one for inner nodes. None is 0.
-const LEAF: u32 = 0;
-const INNER: u32 = 1;
-
-/// Access to nodes of a kind, with a memory of its own for those that come again and again.
-struct Nodes<'a> {
-    reader: NumbersReader<'a, WORDS>,
-    kind: u32,
-    /// Some nodes, by their hashes.
-    recent: Box<[Recent; RECENT]>,
-}
-
-/// A node and its number; 0 if there is none.
-#[derive(Clone, Copy, Default)]
-#[repr(align(32))]
-struct Recent {
-    piece: Piece,
-    number: u32,
-}
-
-/// How many nodes are remembered: few enough to be near at hand.
-const RECENT: usize = 1 << 13;
-
-impl<'a> Nodes<'a> {
-    fn new(reader: NumbersReader<'a, WORDS>, kind: u32) -> Self {
-        let recent = vec![Recent::default(); RECENT].into_boxed_slice();
-        let recent = recent.try_into().unwrap_or_else(|_| unreachable!("it has this length"));
-        Self { reader, kind, recent }
-    }
-
-    /// The number of a node.
-    #[inline]
-    fn number(&mut self, piece: Piece) -> Result<u32, Full> {
-        let [first, second] = piece;
-        let hash = mix(first, second);
-        let recent = &self.recent[hash as usize % RECENT];
-        if recent.piece == piece && recent.number != 0 {
-            return Ok(recent.number);
-        }
-        self.look_up(piece, hash)
-    }
-
-    #[inline(never)]
-    fn look_up(&mut self, piece: Piece, hash: u64) -> Result<u32, Full> {
-        let place = self.reader.number_with(piece, hash)?.number();
-        assert!(place < u32::MAX / 2 - 1, "more than 2 billion of a kind");
-        let number = 2 * (place + 1) + self.kind;
-        self.recent[hash as usize % RECENT] = Recent { piece, number };
-        Ok(number)
-    }
-}
-
-/// Four numbers as a piece.
-#[inline]
-fn words(numbers: [u32; ARITY]) -> Piece {
-    std::array::from_fn(|idx| u64::from(numbers[2 * idx]) | u64::from(numbers[2 * idx + 1]) << 32)
+fn with_number([low, high]: Piece, place: usize, number: u32) -> Piece {
+    let shift = 32 * (place % 2);
+    let set = |word: u64| word & !(u64::from(u32::MAX) << shift) | u64::from(number) << shift;
+    if place < 2 { [set(low), high] } else { [low, set(high)] }
 }
 
 /// The numbers of a piece.

@@ -331,9 +331,7 @@ unsafe extern "C" fn rendezvous(
     let timeout = here.is_timeout != 0;
     let view = View { code, state, tables, timeout, fault: &fault };
     for partner in (0..view.n_processes()).rev().filter(|&other| other != process) {
-        let routine = view.routine_of(partner) as usize;
-        let location = view.location_of(partner) as usize;
-        match jit.map(|jit| &jit.entries[routine][location].offers) {
+        match jit.map(|jit| jit.offers(view, partner)) {
             Some(Offers::None) => {}
             Some(Offers::Compiled(function, n_fields)) if *n_fields == n_values => {
                 let record = view.record(partner) as u64;

@@ -15,6 +15,7 @@ use super::code::{Code, Step};
 use super::view::View;
 pub(super) use bridge::Context;
 use bridge::{Function, Memory};
+use cranelift_codegen as codegen;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
@@ -25,16 +26,12 @@ use std::fmt;
 
 /// The steps of a program as machine code.
 pub(super) struct Jit {
-    /// By routine and location.
-    entries: Vec<Vec<Entry>>,
+    /// By routine, how many locations there are in those before it.
+    firsts: Vec<usize>,
+    /// By location, the function that tells the moves.
+    moves: Vec<Option<Function>>,
+    offers: Vec<Offers>,
     _memory: Memory,
-}
-
-/// What there is for a location.
-#[derive(Clone, Debug)]
-struct Entry {
-    moves: Option<Function>,
-    offers: Offers,
 }
 
 /// How to find out whether a process takes what another one hands over.
@@ -50,7 +47,7 @@ enum Offers {
 
 impl fmt::Debug for Jit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Jit").field("entries", &self.entries).finish_non_exhaustive()
+        f.debug_struct("Jit").field("moves", &self.moves).finish_non_exhaustive()
     }
 }
 
@@ -66,14 +63,23 @@ impl Jit {
 
     /// How many locations have machine code.
     pub(super) fn n_locations(&self) -> usize {
-        self.entries.iter().flatten().filter(|entry| entry.moves.is_some()).count()
+        self.moves.iter().flatten().count()
     }
 
     /// The function that tells the moves of a process, if there is one.
     #[inline]
     pub(super) fn function(&self, view: View<'_>, process: u32) -> Option<Function> {
-        let location = view.location_of(process) as usize;
-        self.entries[view.routine_of(process) as usize][location].moves
+        self.moves[self.place(view, process)]
+    }
+
+    /// How to find out whether a process takes what another one hands over.
+    fn offers(&self, view: View<'_>, process: u32) -> &Offers {
+        &self.offers[self.place(view, process)]
+    }
+
+    #[inline]
+    fn place(&self, view: View<'_>, process: u32) -> usize {
+        self.firsts[view.routine_of(process) as usize] + view.location_of(process) as usize
     }
 }
 
@@ -101,6 +107,9 @@ struct Compiler<'a> {
     module: JITModule,
     called: Called,
     n_functions: u32,
+    /// Memory that is used again for every function.
+    codegen: codegen::Context,
+    building: FunctionBuilderContext,
 }
 
 impl<'a> Compiler<'a> {
@@ -108,7 +117,10 @@ impl<'a> Compiler<'a> {
         let mut flags = settings::builder();
         let verifies = if cfg!(debug_assertions) { "true" } else { "false" };
         for (name, value) in [
-            ("opt_level", "speed"),
+            // A search looks at its tables for most of the time: what counts is to be done soon.
+            ("opt_level", "none"),
+            ("regalloc_algorithm", "single_pass"),
+            ("unwind_info", "false"),
             ("enable_verifier", verifies),
             ("use_colocated_libcalls", "false"),
             ("is_pic", "false"),
@@ -121,7 +133,8 @@ impl<'a> Compiler<'a> {
         let module = JITModule::new(builder);
         let can_move = code.routines.iter().map(|it| vec![None; it.places.len()]).collect();
         let called = Called { bridge: Vec::new(), can_move };
-        Some(Self { code, module, called, n_functions: 0 })
+        let (codegen, building) = (module.make_context(), FunctionBuilderContext::new());
+        Some(Self { code, module, called, n_functions: 0, codegen, building })
     }
 
     fn run(mut self) -> Result<Jit, Box<ModuleError>> {
@@ -134,26 +147,24 @@ impl<'a> Compiler<'a> {
             let id = self.function(Kind::CanMove, routine, location)?;
             self.called.can_move[routine][location] = id;
         }
-        let mut ids = Vec::new();
+        let (mut firsts, mut moves, mut offers) = (Vec::new(), Vec::new(), Vec::new());
         for (routine, kind) in self.code.routines.iter().enumerate() {
+            firsts.push(moves.len());
             for location in 0..kind.places.len() {
-                let moves = self.function(Kind::Moves, routine, location)?;
-                let offers = self.offers(routine, location)?;
-                ids.push((routine, moves, offers));
+                moves.push(self.function(Kind::Moves, routine, location)?);
+                offers.push(self.offers(routine, location)?);
             }
         }
         self.module.finalize_definitions()?;
-        let mut entries = vec![Vec::new(); self.code.routines.len()];
         let made = |id| Function::new(&self.module, id);
-        for (routine, moves, offers) in ids {
-            let offers = match offers {
-                Offered::None => Offers::None,
-                Offered::Interpreted => Offers::Interpreted,
-                Offered::Compiled(id, n_fields) => Offers::Compiled(made(id), n_fields),
-            };
-            entries[routine].push(Entry { moves: moves.map(made), offers });
-        }
-        Ok(Jit { entries, _memory: Memory::new(self.module) })
+        let moves = moves.into_iter().map(|id| id.map(made)).collect();
+        let offers = offers.into_iter().map(|offered| match offered {
+            Offered::None => Offers::None,
+            Offered::Interpreted => Offers::Interpreted,
+            Offered::Compiled(id, n_fields) => Offers::Compiled(made(id), n_fields),
+        });
+        let offers = offers.collect();
+        Ok(Jit { firsts, moves, offers, _memory: Memory::new(self.module) })
     }
 
     /// Everything a function gets and returns is a word.
@@ -184,16 +195,11 @@ impl<'a> Compiler<'a> {
         if self.code.routines[routine].provided.is_some() {
             return Ok(None);
         }
-        let mut context = self.module.make_context();
-        context.func.signature = self.signature(4, true);
-        let mut builder_context = FunctionBuilderContext::new();
-        let mut emitter = Emitter::new(
-            self.code,
-            &mut self.module,
-            &self.called,
-            &mut context.func,
-            &mut builder_context,
-        );
+        let signature = self.signature(4, true);
+        let Self { code, module, called, codegen, building, .. } = self;
+        module.clear_context(codegen);
+        codegen.func.signature = signature.clone();
+        let mut emitter = Emitter::new(code, module, called, &mut codegen.func, building);
         let emitted = match kind {
             Kind::Moves => emitter.moves(routine, location),
             Kind::Offers => emitter.offers(routine, location),
@@ -201,13 +207,16 @@ impl<'a> Compiler<'a> {
         };
         match emitted {
             Ok(()) => emitter.finish(),
-            Err(Unsupported) => return Ok(None),
+            Err(Unsupported) => {
+                // What was begun is in there.
+                self.building = FunctionBuilderContext::new();
+                return Ok(None);
+            }
         }
         let name = format!("f{}", self.n_functions);
         self.n_functions += 1;
-        let signature = context.func.signature.clone();
         let id = self.module.declare_function(&name, Linkage::Local, &signature)?;
-        self.module.define_function(id, &mut context)?;
+        self.module.define_function(id, &mut self.codegen)?;
         Ok(Some(id))
     }
 
