@@ -32,20 +32,20 @@ const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela"
 const CSV: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results/spin.csv");
 
 const MODELS: [Model; 7] = [
-    Model { name: "leader(5)", file: "leader0.pml", lines: &[], rounds: 3 },
+    Model { name: "leader(5)", file: "leader0.pml", lines: &[], rounds: 5 },
     Model {
         name: "leader(6)",
         file: "leader0.pml",
         lines: &[("#define N", "#define N 6")],
-        rounds: 3,
+        rounds: 5,
     },
-    Model { name: "pftp", file: "LTL/pftp.pml", lines: &[], rounds: 3 },
-    Model { name: "snoopy", file: "snoopy.pml", lines: &[], rounds: 3 },
+    Model { name: "pftp", file: "LTL/pftp.pml", lines: &[], rounds: 5 },
+    Model { name: "snoopy", file: "snoopy.pml", lines: &[], rounds: 5 },
     Model {
         name: "sieve, 10 primes",
         file: "sieve.pml",
         lines: &[("#define MAX", "#define MAX 30")],
-        rounds: 3,
+        rounds: 5,
     },
     Model {
         name: "sieve, 15 primes",

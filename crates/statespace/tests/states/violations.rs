@@ -41,7 +41,7 @@ fn indices_are_checked_wherever_they_are() {
 #[test]
 fn channels_are_checked() {
     let none = "ref to uninitialized chan name";
-    check("chan c; init { c!1 }", none);
+    check("chan c; chan d = [1] of { byte }; init { c!1 }", none);
     check("chan c; init { if :: c?_ :: else fi }", none);
     check("chan c = [1] of { byte, byte }; init { c!1 }", "wrong nr of msg fields");
     check("chan c = [1] of { byte, byte }; init { c!1,2; c?_ }", "wrong nr of msg fields");
