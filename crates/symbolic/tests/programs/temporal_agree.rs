@@ -222,7 +222,7 @@ fn every_engine_says_of_loops_what_a_search_of_states_says() {
     }
     // Fairness takes executions away, and some of everything is left.
     let [none, weak, strong] = n_violated;
-    assert!(none > strong && none >= weak && weak >= strong && none < n_seeds, "{n_violated:?}");
+    assert!(none >= weak && weak >= strong && strong > 0 && none < n_seeds, "{n_violated:?}");
 }
 
 /// A script, a formula, and whether it is violated without fairness, with weak and with strong.
