@@ -164,7 +164,6 @@ fn a_story_is_about_the_source() {
         "in std::unsafe_violated",
         "in RwLock::read",
         "in RwLock::write",
-        "in JoinHandle::join",
     ] {
         assert!(text.contains(words), "no `{words}` in:\n{text}");
     }

@@ -51,9 +51,30 @@ pub struct HappensBefore {
     queues: Vec<Queue>,
     /// Notification, sleeper, and the sleeper's waker before.
     woken: Vec<(Position, ThreadId, Position)>,
+    /// The joins that were no steps of their own, and what their threads know since: a clock each.
+    joins: Vec<Join>,
+    join_clocks: Vec<Lane>,
     hashing: bool,
     /// Members of a group, while a step is ordered after them.
     unseen: Vec<Position>,
+}
+
+/// Counts [`HappensBefore::joins`]: 0 stands for "none".
+type JoinNumber = u32;
+
+/// A join that was no step of its own.
+#[derive(Clone, Copy, Debug)]
+struct Join {
+    /// The step in which it came about.
+    at: Position,
+    thread: ThreadId,
+    /// What the thread has joined before that, since its last step.
+    before: JoinNumber,
+    /// The last step of the thread that has ended, and what that has joined since.
+    end: Position,
+    of_ended: JoinNumber,
+    /// Of all that the thread knows since its last step.
+    hash: u64,
 }
 
 /// A step that was taken.
@@ -67,6 +88,8 @@ struct Event {
     /// In which place of its queue it stands, if it has one.
     rank: u32,
     queued: Queued,
+    /// What its thread had joined since its step before.
+    joined: JoinNumber,
     hash: u64,
 }
 
@@ -84,6 +107,8 @@ struct Thread {
     born: Position,
     /// The notification that woke it last.
     waker: Position,
+    /// What it has joined since its last step: the newest.
+    joined: JoinNumber,
 }
 
 /// The last touches of a place.
@@ -116,6 +141,8 @@ impl HappensBefore {
             additions: Vec::new(),
             queues: Vec::new(),
             woken: Vec::new(),
+            joins: Vec::new(),
+            join_clocks: Vec::new(),
             hashing,
             unseen: Vec::new(),
         }
@@ -164,10 +191,22 @@ impl HappensBefore {
         self.clocks[start..start + width].as_flattened()
     }
 
-    /// The clock of a thread: what its last step knows, or what its birth knew.
+    /// The clock of a thread: what its last step knows, or what its birth knew; and what it has
+    /// joined since.
     #[inline]
     pub fn clock(&self, thread: ThreadId) -> &[Position] {
-        self.clock_at(self.threads.get(thread.index()).map_or(0, Thread::origin))
+        match self.threads.get(thread.index()) {
+            None => self.clock_at(0),
+            Some(thread) if thread.joined == 0 => self.clock_at(thread.origin()),
+            Some(thread) => self.clock_of_join(thread.joined),
+        }
+    }
+
+    #[cold]
+    fn clock_of_join(&self, join: JoinNumber) -> &[Position] {
+        let width = self.stride / LANE;
+        let end = join as usize * width;
+        self.join_clocks[end - width..end].as_flattened()
     }
 
     /// Whether the step `at` is in a past that this clock describes.
@@ -230,6 +269,10 @@ impl HappensBefore {
         };
         let first = touches.first().map_or(0, |&(place, touch)| self.tail(place, touch));
         self.begin_clock(at, origin, first);
+        let joined = std::mem::take(&mut self.threads[thread.index()].joined);
+        if joined != 0 {
+            self.follow_join(at, joined);
+        }
         let mut replaced = [Tails::default(); 2];
         for (idx, &(place, touch)) in touches.iter().enumerate() {
             if idx > 0 {
@@ -251,8 +294,49 @@ impl HappensBefore {
         let own = at as usize * (self.stride / LANE) + thread.index() / LANE;
         self.clocks[own][thread.index() % LANE] = at;
         self.threads[thread.index()].steps.push(at);
-        self.events.push(Event { operation, decision, replaced, rank, queued, hash });
+        self.events.push(Event { operation, decision, replaced, rank, queued, joined, hash });
         at
+    }
+
+    /// In the last step, `thread` has joined `ended` and gone on: what it does next comes after all
+    /// that the other one did.
+    pub fn join(&mut self, thread: ThreadId, ended: ThreadId) {
+        let n_threads = thread.index().max(ended.index()) + 1;
+        if n_threads > self.threads.len() {
+            self.grow_threads(n_threads);
+        }
+        for lane in 0..self.stride / LANE {
+            let [mine, theirs] = [thread, ended].map(|it| self.clock(it).as_chunks().0[lane]);
+            self.join_clocks.push(joined(&mine, &theirs));
+        }
+        let of_ended = self.threads[ended.index()].joined;
+        let end = self.threads[ended.index()].origin();
+        let before = self.threads[thread.index()].joined;
+        let hash_of = |join: JoinNumber| match join {
+            0 => 0,
+            join => self.joins[join as usize - 1].hash,
+        };
+        let hash = mix(hash_of(before), mix(self.hash_at(end), hash_of(of_ended)));
+        let at = self.events.len() as Position;
+        self.joins.push(Join { at, thread, before, end, of_ended, hash });
+        self.threads[thread.index()].joined = self.joins.len() as JoinNumber;
+    }
+
+    /// The threads that have [joined](Self::join) others in the last step, one for each time.
+    #[inline]
+    pub fn joiners(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        self.last_joins().map(|join| join.thread)
+    }
+
+    /// The last steps of the threads that were [joined](Self::join) in the last step.
+    pub fn joined_ends(&self) -> impl Iterator<Item = Position> + '_ {
+        self.last_joins().map(|join| join.end).filter(|&at| at != 0)
+    }
+
+    #[inline]
+    fn last_joins(&self) -> impl Iterator<Item = &Join> + '_ {
+        let at = self.events.len() as Position;
+        self.joins.iter().rev().take_while(move |join| join.at == at)
     }
 
     /// The last step at a place that one which touches it so does not commute with, reads aside.
@@ -307,6 +391,10 @@ impl HappensBefore {
         label.write_u32(decision.choice);
         let thread = decision.thread.index() as u64;
         let mut hash = mix(label.finish(), mix(self.hash_at(origin), thread));
+        let joined = self.threads[decision.thread.index()].joined;
+        if joined != 0 {
+            hash = mix(hash, self.joins[joined as usize - 1].hash);
+        }
         for &(place, touch) in operation.touches().as_slice() {
             let tail = self.tail(place, touch);
             if tail != 0 {
@@ -329,9 +417,15 @@ impl HappensBefore {
     #[inline]
     pub fn pop(&mut self) {
         let at = self.events.len() as Position;
+        while let Some(join) = self.joins.pop_if(|join| join.at == at) {
+            self.threads[join.thread.index()].joined = join.before;
+            self.join_clocks.truncate(self.join_clocks.len() - self.stride / LANE);
+        }
         let &event = self.events.last().expect("a step to take back");
         self.events.truncate(at as usize - 1);
-        self.threads[event.decision.thread.index()].steps.pop();
+        let thread = event.decision.thread;
+        self.threads[thread.index()].steps.pop();
+        self.threads[thread.index()].joined = event.joined;
         if let Operation::Load(object) = event.operation {
             return self.leave(&event, &[read(object)]);
         }
@@ -523,8 +617,19 @@ impl HappensBefore {
         if known.is_some_and(|thread| thread.steps.is_empty()) {
             found.extend(known.map(|thread| thread.born));
         }
+        self.ends_before(known.map_or(0, |thread| thread.joined), found);
         found.push(self.what_enables(thread, operation));
         found.retain(|&at| at != 0 && self.thread(at) != thread);
+    }
+
+    /// The last steps of all threads that were joined, directly or by one that was.
+    fn ends_before(&self, mut join: JoinNumber, found: &mut Vec<Position>) {
+        while join != 0 {
+            let Join { end, of_ended, before, .. } = self.joins[join as usize - 1];
+            found.push(end);
+            self.ends_before(of_ended, found);
+            join = before;
+        }
     }
 
     /// The step that lets `operation`, as the next step of `thread`, be taken; 0 if it needs none.
@@ -720,6 +825,16 @@ impl HappensBefore {
         }
     }
 
+    /// Orders the step `at`, whose clock has begun, after all that a thread has joined.
+    fn follow_join(&mut self, at: Position, join: JoinNumber) {
+        let width = self.stride / LANE;
+        let [start, end] = [at, join].map(|it| it as usize * width);
+        let mine = &mut self.clocks[start..start + width];
+        for (mine, theirs) in mine.iter_mut().zip(&self.join_clocks[end - width..end]) {
+            *mine = joined(mine, theirs);
+        }
+    }
+
     /// Orders the step after all members of a group that the step `last` of the chain does not know of.
     fn follow_all(&mut self, at: Position, group: Group, place: Place, last: Position) {
         let mut unseen = std::mem::take(&mut self.unseen);
@@ -744,7 +859,13 @@ impl HappensBefore {
                 self.threads[child.index()].born = at;
                 0
             }
-            O::Join(child) => self.threads[child.index()].origin(),
+            O::Join(child) => {
+                let Thread { joined, .. } = self.threads[child.index()];
+                if joined != 0 {
+                    self.follow_join(at, joined);
+                }
+                self.threads[child.index()].origin()
+            }
             O::Reacquire { .. } | O::FutexResume(_) => self.threads[decision.thread.index()].waker,
             O::NotifyOne(_) | O::NotifyAll(_) => {
                 if let Effect::Woke(sleepers) = effect {
@@ -843,9 +964,11 @@ impl HappensBefore {
             for cells in [&mut self.reads, &mut self.additions] {
                 *cells = cells.chunks(self.stride).flat_map(widened).collect();
             }
-            let rows = self.clocks.chunks(self.stride / LANE);
-            let lanes = rows.map(|row| widened(row.as_flattened()));
-            self.clocks = lanes.flat_map(|row| row.as_chunks().0.to_vec()).collect();
+            for clocks in [&mut self.clocks, &mut self.join_clocks] {
+                let rows = clocks.chunks(self.stride / LANE);
+                let lanes = rows.map(|row| widened(row.as_flattened()));
+                *clocks = lanes.flat_map(|row| row.as_chunks().0.to_vec()).collect();
+            }
             self.stride = stride;
         }
     }

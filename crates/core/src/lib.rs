@@ -30,10 +30,10 @@ pub use operation::{
 pub use schedule::{Schedule, ScheduleError};
 pub use state_coverage::{CoverageSample, StateCoverage, Visits};
 pub use system::{
-    Decision, Divergence, Effect, Ending, Failure, Foresight, Next, PlainAccess, Sighting, Spin,
-    System, Violation, ViolationKind, possible, replay_to,
+    Decision, Divergence, Effect, Ending, Failure, Foresight, Next, Part, PlainAccess, Sighting,
+    Spin, System, Violation, ViolationKind, possible, replay_to,
 };
-pub use trace::{Execution, Step, Trace};
+pub use trace::{Execution, PassedJoin, Step, Trace};
 pub use verdict::{
     Access, Counterexample, Coverage, Limit, Location, Statistics, Told, Verdict, Wait,
 };

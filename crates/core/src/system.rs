@@ -108,6 +108,18 @@ impl PlainAccess {
     }
 }
 
+/// A thread that goes on in a step without an operation of its own: because the step has started it,
+/// or because it was to wait for the end of another thread, and that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Who goes on.
+    pub thread: ThreadId,
+    /// Whose end it was to wait for; nobody's if it was started.
+    pub joined: Option<ThreadId>,
+    /// How many of the [accesses](System::accesses) of the step were made before that.
+    pub n_before: usize,
+}
+
 /// A plain access and its place, see [`System::look_at`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
@@ -199,9 +211,10 @@ pub struct Divergence {
 /// The contract: the state depends on the decisions taken since [`reset`](System::reset) and on
 /// nothing else; a thread's next operation depends on what that thread has done and seen, so it
 /// does not change while others move (whether it is *enabled* may, if it is one that can block or
-/// has choices); a thread is born by a `Spawn` or is there from the start; numbers of threads and
-/// objects are stable, see [`ThreadId`]. A system that breaks it is reported, not trusted:
-/// see [`Divergence`].
+/// has choices; and who waits for the end of another thread may go on when that ends, see
+/// [`parts`](System::parts)); a thread is born by a `Spawn` or is there from the start; numbers of
+/// threads and objects are stable, see [`ThreadId`]. A system that breaks it is reported, not
+/// trusted: see [`Divergence`].
 pub trait System {
     /// Back to the initial state.
     fn reset(&mut self);
@@ -255,13 +268,19 @@ pub trait System {
         false
     }
 
-    /// The plain accesses that the thread of the last step made in it, in order.
+    /// The plain accesses that were made in the last step, in order: first those of its thread, then
+    /// those of its [parts](Self::parts).
     fn accesses(&self) -> &[PlainAccess] {
         &[]
     }
 
-    /// The plain accesses of the thread that the last step has started, up to its first operation.
-    fn newborn_accesses(&self) -> &[PlainAccess] {
+    /// Who went on in the last step without an operation of its own, in order.
+    ///
+    /// A join can be such a part, in place of a step. Once possible, it stays possible, and it commutes
+    /// with whatever others do: nothing is lost by taking it at once. The thread then goes on in the
+    /// step that ends the other one, or in the step of its own in which it comes to the join.
+    /// Whatever it does next happens after both ([`HappensBefore::join`](crate::HappensBefore::join)).
+    fn parts(&self) -> &[Part] {
         &[]
     }
 

@@ -14,7 +14,7 @@
 //! Differs from the thesis: the canonical form is exact, the linearisation in which always the
 //! smallest possible thread comes first; the hash is taken of happens-before, not of the form.
 
-use crate::{Decision, Effect, HappensBefore, Operation, Position, Schedule};
+use crate::{Decision, Effect, HappensBefore, Operation, Part, Position, Schedule, ThreadId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -34,6 +34,20 @@ pub struct Step {
 pub struct Execution {
     /// The steps, in order.
     pub steps: Vec<Step>,
+    /// The joins that were no steps of their own, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joins: Vec<PassedJoin>,
+}
+
+/// A join that is a [part](crate::Part) of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassedJoin {
+    /// The step, from 1.
+    pub at: Position,
+    /// Who goes on in it.
+    pub thread: ThreadId,
+    /// Who has ended.
+    pub ended: ThreadId,
 }
 
 impl Execution {
@@ -45,10 +59,31 @@ impl Execution {
     /// Its happens-before order.
     pub fn happens_before(&self) -> HappensBefore {
         let mut order = HappensBefore::new(true);
+        let mut joins = self.joins.iter().peekable();
         for step in &self.steps {
-            order.push(step.decision, step.operation, step.effect);
+            let at = order.push(step.decision, step.operation, step.effect);
+            while let Some(join) = joins.next_if(|join| join.at == at) {
+                order.join(join.thread, join.ended);
+            }
         }
         order
+    }
+
+    /// One step more, with its parts.
+    pub fn push(&mut self, step: Step, parts: &[Part]) {
+        self.steps.push(step);
+        let at = self.steps.len() as Position;
+        let passed = |part: &Part| {
+            let Part { thread, joined, .. } = *part;
+            joined.map(|ended| PassedJoin { at, thread, ended })
+        };
+        self.joins.extend(parts.iter().filter_map(passed));
+    }
+
+    /// Keeps only the first `depth` steps.
+    pub fn truncate(&mut self, depth: usize) {
+        self.steps.truncate(depth);
+        while self.joins.pop_if(|join| join.at as usize > depth).is_some() {}
     }
 
     /// The hashes of the local states it goes through: one for each step (thesis, Def. 2.1).
@@ -75,7 +110,7 @@ impl Trace {
         let mut steps = Vec::with_capacity(execution.steps.len());
         while steps.len() < execution.steps.len() {
             let ready = (0..n_threads).find_map(|idx| {
-                let thread = crate::ThreadId::new(idx);
+                let thread = ThreadId::new(idx);
                 let at = order.steps_of(thread).iter().copied().find(|&at| at > taken[idx])?;
                 let clock = order.clock_at(at);
                 let free = (0..n_threads).all(|other| other == idx || clock[other] <= taken[other]);
@@ -95,7 +130,7 @@ impl Trace {
 
     /// The smallest linearisation, as a schedule.
     pub fn schedule(&self) -> Schedule {
-        let decide = |&(thread, choice)| Decision { thread: crate::ThreadId::new(thread), choice };
+        let decide = |&(thread, choice)| Decision { thread: ThreadId::new(thread), choice };
         self.steps.iter().map(decide).collect()
     }
 }

@@ -181,7 +181,7 @@ fn a_local_state_is_the_past_of_a_step() {
                 let past = execution.steps.iter().zip(1..).filter_map(|(&step, before)| {
                     (before <= at && order.ordered(before, at)).then_some(step)
                 });
-                let past = Execution { steps: past.collect() };
+                let past = Execution { steps: past.collect(), ..Execution::default() };
                 let state = (order.thread(at), Trace::of(&past));
                 if *pasts.entry(hash).or_insert(state.clone()) != state
                     || *hashes.entry(state).or_insert(hash) != hash

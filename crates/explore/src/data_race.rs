@@ -8,7 +8,7 @@
 //! |--------------------------------|----------------------------------------------------------|
 //! | *C*, the clock of a thread     | [`Table::Clock`]                                         |
 //! | *L*, the clock of a lock       | [`Table::Released`], [`Table::ReadReleased`]             |
-//! | *W*, the epoch *c@t*           | [`Table::Write`]: the step; its thread is in its [`Mark`] |
+//! | *W*, the epoch *c@t*           | [`Table::Write`]: the [`Moment`], whose thread is known   |
 //! | *R*, as a clock                | [`Table::Read`]                                          |
 //! | *E(t)*, the thread's own entry | the last [`Moment`] with accesses, so nothing is counted  |
 //! | *e ≤ C*                        | [`DataRaces::knows`]                                     |
@@ -28,18 +28,16 @@
 //! precedes a later store: the two do not commute, but a load lets nobody know anything.
 
 use mazurka_core::{
-    Access, Decision, Effect, HappensBefore, ObjectId, Operation, PlainAccess, Position, Sighting,
-    System, ThreadId, Violation, ViolationKind,
+    Access, Decision, Effect, HappensBefore, ObjectId, Operation, Part, PlainAccess, Position,
+    Sighting, System, ThreadId, Violation, ViolationKind,
 };
 
-/// When something was accessed: some times the step, and which part of it. 0 stands for "never".
+/// When something was accessed: moments are numbered from 1, and 0 stands for "never".
+///
+/// A step consists of its operation, of what its thread does then, and of its [`Part`]s: each is a
+/// moment if anything is accessed in it. What an operation releases covers what it has accessed itself,
+/// and nothing after that.
 type Moment = Position;
-
-/// A step consists of its operation, of what its thread does then, and of what the thread does that it
-/// has started. What an operation releases covers what it has accessed itself, and nothing after that.
-const PARTS: Moment = 3;
-const AFTERWARDS: Moment = 1;
-const NEWBORN: Moment = 2;
 
 /// Two plain accesses that nothing orders, at least one of them a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +141,8 @@ pub(crate) struct DataRaces {
     n_snapshots: usize,
     /// Per object: the snapshots of those who put something in and took something out.
     queues: Vec<Queue>,
+    /// Whose each moment is, and in which step.
+    moments: Vec<(ThreadId, Position)>,
     /// What to do, last first, to get back to an earlier step.
     undo: Vec<Undo>,
     /// One per step.
@@ -192,11 +192,10 @@ enum Undo {
     Taken(ObjectId),
 }
 
-/// Whose step it is, whom it has started, and how much there was before it.
+/// How much there was before a step.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
-    thread: ThreadId,
-    newborn: Option<ThreadId>,
+    n_moments: usize,
     n_undo: usize,
     n_snapshots: usize,
 }
@@ -210,14 +209,15 @@ impl DataRaces {
             tables: Default::default(),
             n_snapshots: 0,
             queues: Vec::new(),
+            moments: Vec::new(),
             undo: Vec::new(),
             marks: Vec::new(),
         }
     }
 
-    /// One step more, and the plain accesses that its thread made after its operation; and those
-    /// of the thread that it has started, if it has. The first race that it completes, if any. `atomic`
-    /// is what the operation has accessed itself.
+    /// One step more, and the plain accesses that were made after its operation, by its thread and in
+    /// its parts. The first race that it completes, if any. `atomic` is what the operation has accessed
+    /// itself.
     ///
     /// Until there is a race, none is missed; after one, some may be.
     #[inline]
@@ -227,33 +227,36 @@ impl DataRaces {
         operation: Operation,
         effect: Effect,
         atomic: Option<PlainAccess>,
-        [accesses, of_newborn]: [&[PlainAccess]; 2],
+        accesses: &[PlainAccess],
+        parts: &[Part],
     ) -> Option<DataRace> {
         let thread = decision.thread;
-        let newborn = match operation {
-            Operation::Spawn(child) => Some(child),
-            _ => None,
-        };
         self.make_room(thread, operation);
         self.marks.push(Mark {
-            thread,
-            newborn,
+            n_moments: self.moments.len(),
             n_undo: self.undo.len(),
             n_snapshots: self.n_snapshots,
         });
-        let at = PARTS * self.marks.len() as Moment;
-        let early = atomic.and_then(|access| self.operate(thread, operation, at, access));
+        let mut race = atomic.and_then(|access| self.operate(thread, operation, access));
         // Before the first access nobody has anything to tell.
         if !self.undo.is_empty() || is_queued(operation) {
             self.synchronise(thread, operation, effect);
         }
-        if accesses.is_empty() && of_newborn.is_empty() {
-            return early;
+        if accesses.is_empty() && self.undo.is_empty() {
+            return race;
         }
         // Only now, for what the operation has released does not cover what follows it.
-        let race = self.access_all(thread, at + AFTERWARDS, accesses);
-        let late = newborn.and_then(|child| self.access_all(child, at + NEWBORN, of_newborn));
-        early.or(race).or(late)
+        let n_own = parts.first().map_or(accesses.len(), |part| part.n_before);
+        race = race.or(self.access_all(thread, &accesses[..n_own]));
+        for (idx, &Part { thread, joined, n_before }) in parts.iter().enumerate() {
+            if let Some(ended) = joined {
+                self.make_room(thread, Operation::Join(ended));
+                self.join((Table::Clock, ended.index()), (Table::Clock, thread.index()));
+            }
+            let end = parts.get(idx + 1).map_or(accesses.len(), |next| next.n_before);
+            race = race.or(self.access_all(thread, &accesses[n_before..end]));
+        }
+        race
     }
 
     /// What an operation accesses itself, which it also releases. The race that it completes, if any.
@@ -261,7 +264,6 @@ impl DataRaces {
         &mut self,
         thread: ThreadId,
         operation: Operation,
-        at: Moment,
         access: PlainAccess,
     ) -> Option<DataRace> {
         let mine = (Table::Clock, thread.index());
@@ -269,27 +271,31 @@ impl DataRaces {
         if let Operation::ReadModifyWrite(object) | Operation::Load(object) = operation {
             self.join((Table::Released, object.index()), mine);
         }
-        self.set(mine, thread.index(), at);
+        let at = self.begin_moment(thread);
         self.access(thread, at, access)
     }
 
-    /// The accesses of a thread at some moment. The first race that they complete, if any.
-    fn access_all(
-        &mut self,
-        thread: ThreadId,
-        at: Moment,
-        accesses: &[PlainAccess],
-    ) -> Option<DataRace> {
+    /// The accesses of a thread at the next moment. The first race that they complete, if any.
+    #[inline]
+    fn access_all(&mut self, thread: ThreadId, accesses: &[PlainAccess]) -> Option<DataRace> {
         if accesses.is_empty() {
             return None;
         }
-        self.set((Table::Clock, thread.index()), thread.index(), at);
+        let at = self.begin_moment(thread);
         let mut race = None;
         for &access in accesses {
             let found = self.access(thread, at, access);
             race = race.or(found);
         }
         race
+    }
+
+    /// A moment of a thread, which it knows of.
+    fn begin_moment(&mut self, thread: ThreadId) -> Moment {
+        self.moments.push((thread, self.marks.len() as Position));
+        let at = self.moments.len() as Moment;
+        self.set((Table::Clock, thread.index()), thread.index(), at);
+        at
     }
 
     /// Takes back all steps after `depth`.
@@ -306,6 +312,7 @@ impl DataRaces {
                 Undo::Taken(object) => drop(self.queues[object.index()].taken.pop()),
             }
         }
+        self.moments.truncate(mark.n_moments);
         self.n_snapshots = mark.n_snapshots;
         self.tables[Table::Snapshot as usize].truncate(mark.n_snapshots * self.stride);
         self.marks.truncate(depth);
@@ -460,10 +467,10 @@ impl DataRaces {
     ) -> DataRace {
         DataRace {
             memory,
-            first: first / PARTS,
+            first: self.moments[first as usize - 1].1,
             first_write,
             first_thread: self.thread(first),
-            second: second / PARTS,
+            second: self.moments[second as usize - 1].1,
             second_write,
             second_thread,
         }
@@ -487,8 +494,7 @@ impl DataRaces {
     }
 
     fn thread(&self, at: Moment) -> ThreadId {
-        let mark = &self.marks[(at / PARTS) as usize - 1];
-        mark.newborn.filter(|_| at % PARTS == NEWBORN).unwrap_or(mark.thread)
+        self.moments[at as usize - 1].0
     }
 
     fn queue(&mut self, object: ObjectId) -> &mut Queue {

@@ -327,7 +327,8 @@ mod tests {
     }
 
     fn check(steps: &[Step], next: &[Next], expect: Expect) {
-        let waits = waits(&Execution { steps: steps.to_vec() }, next, &Names);
+        let execution = Execution { steps: steps.to_vec(), ..Execution::default() };
+        let waits = waits(&execution, next, &Names);
         let holds: Vec<String> =
             waits.iter().map(|wait| format!("{} {:?}", wait.thread, wait.holds)).collect();
         expect.assert_eq(&format!("{} | {}", describe(&waits, &Names), holds.join(" ")));

@@ -8,7 +8,7 @@ use crate::counters::Counters;
 use crate::data_race::{DataRace, DataRaces, synchronising};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
-    Decision, Execution, HappensBefore, Next, Operation, Schedule, Step, System, ThreadId,
+    Decision, Execution, HappensBefore, Next, Operation, Part, Schedule, Step, System, ThreadId,
     ThreadSet, Told, Violation, ViolationKind, Wait,
 };
 
@@ -172,14 +172,18 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         });
         told.value = self.system.value();
         story.push(told);
-        execution.steps.push(Step { decision, operation, effect });
+        let parts = self.system.parts();
+        execution.push(Step { decision, operation, effect }, parts);
         self.order.push(decision, operation, effect);
+        for &Part { thread, joined, .. } in parts {
+            joined.into_iter().for_each(|ended| self.order.join(thread, ended));
+        }
         self.counters.step(self.system, &self.order);
         let operation = synchronising(&self.order, operation);
-        let accesses = [self.system.accesses(), self.system.newborn_accesses()];
+        let accesses = self.system.accesses();
         let atomic = self.system.atomic_access();
         if let Some(races) = &mut self.races
-            && let Some(race) = races.step(decision, operation, effect, atomic, accesses)
+            && let Some(race) = races.step(decision, operation, effect, atomic, accesses, parts)
             && self.counters.are_sure(self.system, &self.order)
         {
             let violated = race.violation(self.system);
@@ -455,7 +459,9 @@ mod tests {
         };
         let steps = vec![step(5, O::Spawn(thread(1))), step(1, O::Yield), step(9, O::Yield)];
         let initial = [thread(3), thread(5)].into_iter().collect();
-        expect!["mzk1:1.2.3"].assert_eq(&by_birth(&Execution { steps }, initial).to_string());
+        expect!["mzk1:1.2.3"].assert_eq(
+            &by_birth(&Execution { steps, ..Execution::default() }, initial).to_string(),
+        );
     }
 
     #[test]

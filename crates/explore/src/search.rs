@@ -23,8 +23,8 @@ use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
 use mazurka_core::{
-    Decision, Divergence, Ending, HappensBefore, Next, Operation, Position, Schedule, Statistics,
-    System, ThreadId, ThreadSet, Violation, ViolationKind,
+    Decision, Divergence, Ending, HappensBefore, Next, Operation, Part, Position, Schedule,
+    Statistics, System, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
@@ -402,12 +402,17 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             failure.effect
         });
         self.order.push(decision, operation, effect);
+        let parts = self.system.parts();
+        for &Part { thread, joined, .. } in parts {
+            joined.into_iter().for_each(|ended| self.order.join(thread, ended));
+        }
         self.counters.step(&self.system, &self.order);
         if self.options.race {
             let operation = synchronising(&self.order, operation);
-            let accesses = [self.system.accesses(), self.system.newborn_accesses()];
+            let accesses = self.system.accesses();
             let atomic = self.system.atomic_access();
-            if let Some(race) = self.data_races.step(decision, operation, effect, atomic, accesses)
+            let races = &mut self.data_races;
+            if let Some(race) = races.step(decision, operation, effect, atomic, accesses, parts)
                 && self.violation.is_none()
                 // If not, whoever came last may have known of the others.
                 && self.counters.are_sure(&mut self.system, &self.order)
@@ -483,7 +488,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         let Some((moved, started)) = moved else {
             return (0..n_threads).map(ThreadId::new).collect();
         };
-        let changed: ThreadSet = started.into_iter().chain([moved]).collect();
+        let joiners = self.order.joiners();
+        let changed: ThreadSet = started.into_iter().chain([moved]).chain(joiners).collect();
         if is_settled {
             return changed;
         }

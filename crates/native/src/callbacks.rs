@@ -29,7 +29,9 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
         if write || machine.are_races_allowed {
             spin::spoil();
         }
-        machine.watch.access(address, len, write);
+        if machine.is_concurrent() {
+            machine.watch.access(address, len, write);
+        }
     });
 }
 

@@ -62,6 +62,7 @@ struct Checkpoint {
     exit_handlers: Vec<Handler>,
     quick_handlers: Vec<Handler>,
     is_shared: bool,
+    n_unjoined: usize,
     has_exited: bool,
     has_refused: bool,
 }
@@ -124,6 +125,7 @@ impl Checkpoint {
                 differs("the handlers of the exit", count(self) == count(other))
             })
             .or_else(|| differs("is_shared", self.is_shared == other.is_shared))
+            .or_else(|| differs("n_unjoined", self.n_unjoined == other.n_unjoined))
             .or_else(|| differs("has_exited", self.has_exited == other.has_exited))
             .or_else(|| differs("has_refused", self.has_refused == other.has_refused))
     }
@@ -187,6 +189,7 @@ impl Machine {
             exit_handlers: _,
             quick_handlers: _,
             is_shared: _,
+            n_unjoined: _,
             has_exited: _,
             has_refused: _,
             depth: _,
@@ -206,6 +209,8 @@ impl Machine {
             disciplines: _,
             // Of the last step, or of what is going on right now.
             newborn: _,
+            joiner: _,
+            n_lonely_reads: _,
             effect: _,
             value: _,
             addition: _,
@@ -244,6 +249,7 @@ impl Machine {
         to.exit_handlers.clone_from(&self.exit_handlers);
         to.quick_handlers.clone_from(&self.quick_handlers);
         to.is_shared = self.is_shared;
+        to.n_unjoined = self.n_unjoined;
         to.has_exited = self.has_exited;
         to.has_refused = self.has_refused;
     }
@@ -278,6 +284,7 @@ impl Machine {
         thread::copy(&mut self.exit_handlers, &from.exit_handlers);
         thread::copy(&mut self.quick_handlers, &from.quick_handlers);
         self.is_shared = from.is_shared;
+        self.n_unjoined = from.n_unjoined;
         self.has_exited = from.has_exited;
         self.has_refused = from.has_refused;
         self.violation = None;

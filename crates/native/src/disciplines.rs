@@ -31,7 +31,8 @@ impl Adding {
     /// The running thread is about to add to the counter at an address, and to go on in this way.
     /// Nothing if the addition has to be in order with all others.
     pub(crate) fn at(address: usize, added: i64, way: Way) -> Option<Self> {
-        let is_possible = |machine: &mut Machine| machine.is_shared && !machine.disciplines.are_off;
+        let is_possible =
+            |machine: &mut Machine| machine.is_concurrent() && !machine.disciplines.are_off;
         if !machine::with(is_possible) {
             return None;
         }

@@ -413,8 +413,10 @@ pub(crate) fn release(pointer: *mut c_void) {
         misuse("is freed twice", address);
     }
     machine::with(|machine| {
-        let len = (header(address).len as usize).min(WATCHED_OF_A_BLOCK);
-        machine.watch.access(address, len, true);
+        if machine.is_concurrent() {
+            let len = (header(address).len as usize).min(WATCHED_OF_A_BLOCK);
+            machine.watch.access(address, len, true);
+        }
         machine.heap.free(thread, address);
     });
 }

@@ -5,6 +5,18 @@
 //! that is started runs to its first operation at the end of the step that has started it
 //! ([`Machine::newborn`]): its plain accesses count as its own, and what goes wrong there goes wrong
 //! in that step. Nobody starts `main`, whose first operation is a `Begin`.
+//!
+//! Neither is a join a step of its own ([`wait_for_end`]). Whoever waits for the end of a thread goes on
+//! in the step in which that ends ([`Machine::joiner`]); who comes to wait for one that has ended goes on
+//! at once. Nothing is lost by that. A join that is possible stays possible, since nobody begins to live
+//! again, and nobody else may join the same thread; it changes nothing that others could see. So it
+//! commutes with all that others do meanwhile, and so does what its thread does up to its next
+//! operation. In both cases that comes after the last step of the thread that has ended and after the
+//! last one of its own, which is what the explorer is told (`System::parts`).
+//!
+//! When all threads but one were joined, directly or by one that was, the last one knows of all that
+//! was ever done, and nobody can do anything beside it. Until it starts another thread, its accesses to
+//! memory are no steps either ([`Machine::is_concurrent`]).
 
 use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
@@ -29,6 +41,9 @@ use mazurka_core::{
 use std::cell::UnsafeCell;
 
 const STACKS_WISH: usize = 0x2f00_0000_0000;
+/// So many reads of the only thread that is left are not looked at in a step: a loop that never ends goes
+/// on for longer.
+const N_UNSEEN_READS: u32 = 100;
 /// How often a thread fails in vain unless somebody says otherwise.
 pub(crate) const RETRIES: u32 = 2;
 
@@ -57,9 +72,15 @@ pub(crate) struct Machine {
     pub(crate) files: Files,
     /// Who was started in the step in progress and has not run yet.
     pub(crate) newborn: Option<usize>,
+    /// Who has waited for the thread that has just ended, and goes on now.
+    pub(crate) joiner: Option<usize>,
     pub(crate) sites: Sites,
     /// Whether a second thread was ever announced in this execution.
     pub(crate) is_shared: bool,
+    /// How many threads were announced in this execution, less those that were joined.
+    pub(crate) n_unjoined: usize,
+    /// How many reads the only thread that was left has made in the step in progress.
+    pub(crate) n_lonely_reads: u32,
     /// Whether the program has exited in this execution.
     pub(crate) has_exited: bool,
     /// How often a thread may fail in vain: see `timed`.
@@ -160,8 +181,11 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         refusal: None,
         files: Files::default(),
         newborn: None,
+        joiner: None,
         sites: Sites::default(),
         is_shared: false,
+        n_unjoined: 0,
+        n_lonely_reads: 0,
         has_exited: false,
         retries: RETRIES,
         looks_for_leaks: true,
@@ -201,12 +225,6 @@ pub(crate) fn current() -> ThreadId {
 /// Announces what the running thread does next, and returns once it has been let do it. Whether
 /// that succeeded: only what is tried can fail.
 pub(crate) fn visible(operation: Operation) -> bool {
-    visible_at_once(operation)
-}
-
-/// The same, without a function that would have to return on another stack than it was called on.
-#[inline(always)]
-pub(crate) fn visible_at_once(operation: Operation) -> bool {
     let idx = current().index();
     let is_seen = with(|machine| {
         let reads = &mut machine.threads[idx].reads;
@@ -255,7 +273,7 @@ fn tell_backtrace() {
 pub(crate) fn visible_write(address: usize, len: usize) {
     let object = with(|machine| {
         machine.note_sharing(address, len);
-        machine.is_shared.then(|| machine.objects.atomic(address, len))
+        machine.is_concurrent().then(|| machine.objects.atomic(address, len))
     });
     if let Some(object) = object {
         visible(Operation::Store(object));
@@ -264,7 +282,7 @@ pub(crate) fn visible_write(address: usize, len: usize) {
 }
 
 /// Announces an access to the atomic at an address that may turn out to change nothing. Whether
-/// it was: before there is a second thread, nobody needs to know.
+/// it was: where there is no second thread, nobody needs to know, unless the only one is held.
 ///
 /// Atomics on the own stack are announced, too, even if nobody else has ever seen them. That is
 /// known only from other executions, and a printed schedule has to be good without them.
@@ -277,11 +295,15 @@ pub(crate) fn visible_read(
 ) -> bool {
     let idx = current().index();
     let object = with(|machine| {
-        if !machine.is_shared {
+        if !machine.is_concurrent() {
+            machine.n_lonely_reads = machine.n_lonely_reads.saturating_add(1);
+        }
+        if !machine.looks_at_reads() {
             return None;
         }
         machine.note_sharing(address, usize::from(len));
-        let is_seen = machine.come_to_read(idx, arrival, address);
+        let is_seen = machine.come_to_read(idx, arrival, address)
+            && (machine.is_concurrent() || machine.threads[idx].reads.is_held());
         is_seen.then(|| machine.objects.atomic(address, usize::from(len)))
     });
     let is_announced = object.is_some_and(|object| announce(idx, operation(object)));
@@ -294,7 +316,7 @@ pub(crate) fn visible_read(
 pub(crate) fn note_read(arrival: &Arrival, address: usize, len: u8) {
     let idx = current().index();
     with(|machine| {
-        if machine.is_shared {
+        if machine.looks_at_reads() {
             machine.note_read(idx, arrival, address, len);
         }
     });
@@ -307,15 +329,32 @@ pub(crate) fn fail_try() {
     with(|machine| machine.effect = Effect::Failed);
 }
 
+/// Waits until a thread has ended, which is nobody else's business.
+#[inline(always)]
+pub(crate) fn wait_for_end(child: ThreadId) {
+    let idx = current().index();
+    let has_ended = with(|machine| {
+        machine.threads[idx].reads.come(false);
+        machine.threads[child.index()].joiner = Some(idx);
+        machine.threads[child.index()].status == Status::Finished
+    });
+    if !has_ended {
+        announce(idx, Operation::Join(child));
+    }
+    with(|machine| {
+        machine.n_unjoined -= 1;
+        machine.begin_part(idx, Some(child));
+    });
+}
+
 /// Ends the running thread.
 pub(crate) fn finish(result: usize) -> ! {
     let idx = current().index();
     with(|machine| {
-        let thread = &mut machine.threads[idx];
-        thread.result = result;
-        thread.status = Status::Finished;
+        machine.threads[idx].result = result;
+        machine.end(idx);
     });
-    leave(idx);
+    go_on(idx);
     unreachable!("nobody resumes a thread that has ended")
 }
 
@@ -371,6 +410,7 @@ impl Machine {
     /// The next child of a thread, announced but not born.
     pub(crate) fn announce_child(&mut self, parent: ThreadId, start: Start) -> ThreadId {
         self.is_shared = true;
+        self.n_unjoined += 1;
         let n_threads = self.threads.len();
         let thread = &mut self.threads[parent.index()];
         thread.n_children += 1;
@@ -419,7 +459,37 @@ impl Machine {
         thread.n_in_vain = 0;
         thread.is_patient = false;
         thread.claimed = None;
+        thread.joiner = None;
         thread.label = None;
+    }
+
+    /// Whether reads can be steps, or those of a loop.
+    #[inline]
+    fn looks_at_reads(&self) -> bool {
+        self.is_concurrent() || self.is_shared && self.n_lonely_reads > N_UNSEEN_READS
+    }
+
+    /// A thread has ended: whoever waits for that goes on.
+    fn end(&mut self, idx: usize) {
+        self.threads[idx].status = Status::Finished;
+        self.joiner = self.threads[idx].joiner;
+        if !self.is_concurrent() {
+            self.watch.end_parts();
+        }
+    }
+
+    /// In a step of another thread, or of its own, a thread goes on without an operation.
+    fn begin_part(&mut self, idx: usize, joined: Option<ThreadId>) {
+        self.watch.begin_part(ThreadId::new(idx), joined);
+        spin::begin_step();
+        self.counting_loops.begin_step();
+    }
+
+    /// Whether others may do something beside the thread that runs, or have done something that it
+    /// does not know of.
+    #[inline]
+    pub(crate) fn is_concurrent(&self) -> bool {
+        self.n_unjoined > 0
     }
 
     /// How to go on with a thread.
@@ -440,21 +510,23 @@ impl Machine {
         thread.coroutine.stack_pointer = unsafe { coroutine::prepare(idx, crate::process::enter) };
     }
 
-    /// Whose turn it is without asking the host: that of a thread that was just started; or, while
-    /// an execution is repeated, of the next decision, which is applied.
+    /// Whose turn it is without asking the host: that of a thread whose wait has just ended, or that
+    /// was just started; or, while an execution is repeated, of the next decision, which is applied.
     #[inline]
     pub(crate) fn follow(&mut self) -> Option<usize> {
-        if self.newborn.is_none() && self.n_followed >= self.script.len() {
+        let is_over = self.newborn.is_none() && self.joiner.is_none();
+        if is_over && self.n_followed >= self.script.len() {
             return None;
         }
         self.follow_on()
     }
 
     fn follow_on(&mut self) -> Option<usize> {
+        if let Some(joiner) = self.joiner.take() {
+            return Some(joiner);
+        }
         if let Some(child) = self.newborn.take() {
-            self.watch.begin_newborn();
-            spin::begin_step();
-            self.counting_loops.begin_step();
+            self.begin_part(child, None);
             return Some(child);
         }
         let &decision = self.script.get(self.n_followed)?;
@@ -494,9 +566,8 @@ impl Machine {
             (Status::Unborn | Status::Finished, _) => false,
             (Status::New, _) => true,
             (Status::Running, _) if thread.reads.is_held() => false,
-            (Status::Running, Operation::Join(child)) => {
-                self.threads[child.index()].status == Status::Finished
-            }
+            // It goes on when the other one ends, without being asked.
+            (Status::Running, Operation::Join(_)) => false,
             (Status::Running, operation) => {
                 self.objects.allows(ThreadId::new(idx), operation, thread.round_end)
             }
@@ -518,7 +589,9 @@ impl Machine {
         self.exit_handlers.clone_from(&self.early_handlers);
         self.quick_handlers.clear();
         self.newborn = None;
+        self.joiner = None;
         self.is_shared = false;
+        self.n_unjoined = 0;
         self.has_exited = false;
         self.has_refused = false;
         self.violation = None;
@@ -566,6 +639,7 @@ impl Machine {
     pub(crate) fn apply(&mut self, decision: Decision) {
         let idx = decision.thread.index();
         self.depth += 1;
+        self.n_lonely_reads = 0;
         self.watch.begin_step();
         signals::begin_step();
         spin::begin_step();
@@ -595,7 +669,7 @@ impl Machine {
     #[cold]
     pub(crate) fn note_crash(&mut self, idx: usize, crash: Crash) {
         self.violation.get_or_insert_with(|| names::describe_crash(crash));
-        self.threads[idx].status = Status::Finished;
+        self.end(idx);
     }
 
     /// What became of the step.

@@ -497,7 +497,7 @@ extern "C" fn meet(frame: &Frame) {
     let len = site.instruction.memory_size().size();
     let is_load = *kind == Kind::Load;
     let is_seen = machine::with(|machine| {
-        machine.is_shared
+        machine.is_concurrent()
             && (*kind == Kind::Update || machine.objects.knows(address, len))
             && !(is_load && machine.touches(address, len))
     });

@@ -202,7 +202,7 @@ fn join(handle: libc::pthread_t) -> Result<usize, c_int> {
         return Err(libc::EDEADLK);
     }
     claim(child, "joined");
-    machine::visible_at_once(O::Join(child));
+    machine::wait_for_end(child);
     Ok(machine::with(|machine| machine.threads[child.index()].result))
 }
 

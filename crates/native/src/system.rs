@@ -6,8 +6,8 @@ use crate::names;
 use crate::spin;
 use crate::thread::Status;
 use mazurka_core::{
-    Addition, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, PlainAccess,
-    Schedule, Sighting, Spin, System, ThreadId,
+    Addition, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Part,
+    PlainAccess, Schedule, Sighting, Spin, System, ThreadId,
 };
 use std::borrow::Cow;
 
@@ -33,9 +33,9 @@ impl System for Native {
     fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
         with(|machine| machine.apply(decision));
         run(decision.thread.index());
-        // A thread that has ended has handed over to nobody.
-        if let Some(child) = with(Machine::follow) {
-            run(child);
+        // A thread that has crashed has handed over to nobody.
+        while let Some(next) = with(Machine::follow) {
+            run(next);
         }
         with(Machine::conclude)
     }
@@ -79,13 +79,13 @@ impl System for Native {
     fn accesses(&self) -> &[PlainAccess] {
         // SAFETY: the accesses change only in `reset` and `step`, which need the system for
         // themselves.
-        with(|machine| unsafe { detached(machine.watch.by_thread().0) })
+        with(|machine| unsafe { detached(&machine.watch.accesses) })
     }
 
     #[inline]
-    fn newborn_accesses(&self) -> &[PlainAccess] {
+    fn parts(&self) -> &[Part] {
         // SAFETY: as above.
-        with(|machine| unsafe { detached(machine.watch.by_thread().1) })
+        with(|machine| unsafe { detached(&machine.watch.parts) })
     }
 
     #[inline]

@@ -56,6 +56,8 @@ pub(crate) struct Life {
     pub(crate) is_patient: bool,
     /// Whether it was joined or detached.
     pub(crate) claimed: Option<&'static str>,
+    /// Who has come to wait for its end.
+    pub(crate) joiner: Option<usize>,
     /// What the program calls it.
     pub(crate) label: Option<String>,
     /// For random numbers and clocks, which depend on the thread alone.
@@ -81,6 +83,7 @@ impl Default for Life {
             n_in_vain: 0,
             is_patient: false,
             claimed: None,
+            joiner: None,
             label: None,
             ticks: 0,
             random: 0,
@@ -113,6 +116,7 @@ impl Clone for Life {
             n_in_vain,
             is_patient,
             claimed,
+            joiner,
             ref label,
             ticks,
             random,
@@ -134,6 +138,7 @@ impl Clone for Life {
         self.n_in_vain = n_in_vain;
         self.is_patient = is_patient;
         self.claimed = claimed;
+        self.joiner = joiner;
         self.ticks = ticks;
         self.random = random;
     }

@@ -8,7 +8,7 @@
 
 use crate::machine;
 use crate::names;
-use mazurka_core::{ObjectId, PlainAccess, ThreadId};
+use mazurka_core::{ObjectId, Part, PlainAccess, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,10 +28,9 @@ const ATOMIC: u8 = 2;
 
 /// The accesses of the step in progress, and the names of memory.
 pub(crate) struct Watch {
-    accesses: Vec<PlainAccess>,
-    /// How many of them are of the thread of the step, if not all: then the others are of the
-    /// thread that it has started.
-    n_own: Option<usize>,
+    pub(crate) accesses: Vec<PlainAccess>,
+    /// Who has gone on in the step beside its thread.
+    pub(crate) parts: Vec<Part>,
     /// Not while an execution is repeated: its accesses were seen before.
     pub(crate) is_on: bool,
     granules: FxHashMap<usize, Vec<Piece>>,
@@ -71,7 +70,7 @@ impl Watch {
     pub(crate) fn new() -> Self {
         Self {
             accesses: Vec::new(),
-            n_own: None,
+            parts: Vec::new(),
             is_on: true,
             granules: FxHashMap::default(),
             memories: Vec::new(),
@@ -87,20 +86,21 @@ impl Watch {
     pub(crate) fn begin_step(&mut self) {
         self.accesses.clear();
         self.atomic = None;
-        self.n_own = None;
+        self.parts.clear();
         self.sightings.clear();
         self.step += 1;
     }
 
-    /// In the same step, the thread begins that it has started.
-    pub(crate) fn begin_newborn(&mut self) {
-        self.n_own = Some(self.accesses.len());
+    /// In the same step, a thread goes on that was just started, or whose wait for another has ended.
+    pub(crate) fn begin_part(&mut self, thread: ThreadId, joined: Option<ThreadId>) {
+        self.parts.push(Part { thread, joined, n_before: self.accesses.len() });
         self.step += 1;
     }
 
-    /// The accesses of the step, of its thread and of the one that it has started.
-    pub(crate) fn by_thread(&self) -> (&[PlainAccess], &[PlainAccess]) {
-        self.accesses.split_at(self.n_own.unwrap_or(self.accesses.len()))
+    /// The last thread of all has ended: what it knew in the end is nobody's business, unless it has
+    /// accessed something by then.
+    pub(crate) fn end_parts(&mut self) {
+        while self.parts.pop_if(|part| part.n_before == self.accesses.len()).is_some() {}
     }
 
     /// From now on, notes from where a piece of memory is accessed.

@@ -17,7 +17,7 @@ type Announce = fn(ObjectId) -> Operation;
 fn announce(address: usize, len: usize, operation: Announce) -> bool {
     let object = machine::with(|machine| {
         machine.note_sharing(address, len);
-        machine.is_shared.then(|| machine.objects.atomic(address, len))
+        machine.is_concurrent().then(|| machine.objects.atomic(address, len))
     });
     object.is_some_and(|object| {
         machine::visible(operation(object));
@@ -44,7 +44,9 @@ fn update(address: *mut u128, operation: Announce, change: impl Fn(u128) -> Opti
             Value::Changed(old, new)
         }
     };
-    machine::with(|machine| machine.value = value);
+    if is_seen {
+        machine::with(|machine| machine.value = value);
+    }
     old
 }
 

@@ -4,7 +4,7 @@ use crate::ast::Program;
 use crate::parse::{self, ScriptError};
 use crate::run::{self, Code, Disciplines, Machine};
 use mazurka_core::{
-    Addition, Decision, Divergence, Effect, Failure, Foresight, Next, ObjectId, Operation,
+    Addition, Decision, Divergence, Effect, Failure, Foresight, Next, ObjectId, Operation, Part,
     PlainAccess, Schedule, System, ThreadId, replay_to,
 };
 use std::borrow::Cow;
@@ -50,7 +50,21 @@ impl Script {
     /// they have to be; nothing if it has not.
     pub fn relearnt(&self) -> Option<Self> {
         let learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        (learnt != self.disciplines).then(|| Self::with_disciplines(self.program.clone(), learnt))
+        (learnt != self.disciplines).then(|| {
+            let relearnt = Self::with_disciplines(self.program.clone(), learnt);
+            match self.machine.joins_at_once {
+                true => relearnt.joining_at_once(),
+                false => relearnt,
+            }
+        })
+    }
+
+    /// The same program, in its initial state, with joins that are no steps: see [`System::parts`].
+    #[must_use]
+    pub fn joining_at_once(mut self) -> Self {
+        self.machine.joins_at_once = true;
+        self.reset();
+        self
     }
 
     /// The program as a tree.
@@ -131,6 +145,10 @@ impl System for Script {
 
     fn accesses(&self) -> &[PlainAccess] {
         &self.machine.accesses
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.machine.parts
     }
 
     fn addition(&self) -> Option<Addition> {

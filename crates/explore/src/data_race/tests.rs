@@ -5,8 +5,8 @@ use Operation as O;
 use expect_test::{Expect, expect};
 use mazurka_core::ThreadSet;
 
-/// One step: thread, operation, effect, its accesses and those of the thread it has started.
-type Taken = (ThreadId, Operation, Effect, [Vec<PlainAccess>; 2]);
+/// One step: thread, operation, effect, its accesses and its parts.
+type Taken = (ThreadId, Operation, Effect, Vec<PlainAccess>, Vec<Part>);
 
 fn object(index: usize) -> ObjectId {
     ObjectId::new(index)
@@ -20,19 +20,31 @@ fn taken(thread: usize, operation: Operation, accesses: &str) -> Taken {
         ..PlainAccess::new(object(0), how.eq_ignore_ascii_case(&'w'))
     };
     let (own, newborn) = accesses.split_once('/').unwrap_or((accesses, ""));
-    let accesses = [own, newborn].map(|all| all.chars().map(access).collect());
-    (ThreadId::new(thread), operation, Effect::Done, accesses)
+    let parts = match operation {
+        O::Spawn(thread) => vec![Part { thread, joined: None, n_before: own.len() }],
+        _ => Vec::new(),
+    };
+    let accesses = [own, newborn].concat().chars().map(access).collect();
+    (ThreadId::new(thread), operation, Effect::Done, accesses, parts)
+}
+
+/// The step, in which a thread then goes on after the end of another one, as in `after`.
+fn joining((thread, operation, effect, mut accesses, mut parts): Taken, after: Taken) -> Taken {
+    let O::Join(ended) = after.1 else { panic!("it is a join") };
+    parts.push(Part { thread: after.0, joined: Some(ended), n_before: accesses.len() });
+    accesses.extend(after.3);
+    (thread, operation, effect, accesses, parts)
 }
 
 fn failed(thread: usize, operation: Operation) -> Taken {
-    (ThreadId::new(thread), operation, Effect::Failed, [Vec::new(), Vec::new()])
+    (ThreadId::new(thread), operation, Effect::Failed, Vec::new(), Vec::new())
 }
 
 fn take(
     races: &mut DataRaces,
-    (thread, operation, effect, [own, newborn]): &Taken,
+    (thread, operation, effect, accesses, parts): &Taken,
 ) -> Option<DataRace> {
-    races.step(Decision::of(*thread), *operation, *effect, None, [own, newborn])
+    races.step(Decision::of(*thread), *operation, *effect, None, accesses, parts)
 }
 
 fn run(steps: &[Taken]) -> Vec<Option<DataRace>> {
@@ -65,7 +77,7 @@ fn check(steps: &[Taken], expect: Expect) {
 fn atomic(races: &mut DataRaces, thread_idx: usize, operation: O, write: bool) -> Option<DataRace> {
     let decision = Decision::of(ThreadId::new(thread_idx));
     let access = PlainAccess { object: object(0), write, is_atomic: true };
-    races.step(decision, operation, Effect::Done, Some(access), [&[], &[]])
+    races.step(decision, operation, Effect::Done, Some(access), &[], &[])
 }
 
 /// Takes a step that adds to the counter at memory 0.
@@ -77,7 +89,7 @@ fn add(races: &mut DataRaces, thread_idx: usize, operation: O) -> Option<DataRac
 fn plain(races: &mut DataRaces, thread_idx: usize, operation: O, write: bool) -> bool {
     let accesses = [PlainAccess::new(object(0), write)];
     let decision = Decision::of(ThreadId::new(thread_idx));
-    races.step(decision, operation, Effect::Done, None, [&accesses, &[]]).is_some()
+    races.step(decision, operation, Effect::Done, None, &accesses, &[]).is_some()
 }
 
 #[test]
@@ -122,7 +134,7 @@ fn an_operation_covers_itself_and_nothing_after_it() {
     let step = |races: &mut DataRaces, thread_idx: usize, operation: O| {
         let decision = Decision::of(ThreadId::new(thread_idx));
         let access = PlainAccess { object: object(0), write: true, is_atomic: true };
-        races.step(decision, operation, Effect::Done, Some(access), [&write, &[]])
+        races.step(decision, operation, Effect::Done, Some(access), &write, &[])
     };
     for operation in [O::Store(x), O::Add(x), O::ReadModifyWrite(x)] {
         let mut races = DataRaces::new();
@@ -263,6 +275,27 @@ fn what_a_newborn_does_at_once_is_its_own() {
 }
 
 #[test]
+fn who_joins_in_the_step_of_another_one_knows_what_that_did() {
+    let ended = O::Join(ThreadId::new(1));
+    let last = || taken(1, O::Yield, "w");
+    check(&[joining(last(), taken(0, ended, "w"))], expect![""]);
+    check(
+        &[joining(last(), taken(0, ended, "")), taken(2, O::Yield, "r")],
+        expect!["T1 writes o0 at 1, T2 reads it at 2"],
+    );
+    // It is the joiner's, and not that of whose step it is.
+    check(
+        &[joining(taken(1, O::Yield, ""), taken(0, ended, "w")), taken(2, O::Yield, "r")],
+        expect!["T0 writes o0 at 1, T2 reads it at 2"],
+    );
+    // What comes before the join in a step does not know.
+    check(
+        &[last(), joining(taken(0, O::Yield, "r"), taken(0, ended, "w"))],
+        expect!["T1 writes o0 at 1, T0 reads it at 2"],
+    );
+}
+
+#[test]
 fn a_message_carries_its_senders_clock_and_room_its_makers() {
     let send = O::Send { channel: object(0), capacity: 1 };
     let receive = O::Receive(object(0));
@@ -370,8 +403,19 @@ impl Random {
             O::Spawn(_) => self.below(3),
             _ => 0,
         };
-        let accesses = [n_accesses, n_of_newborn].map(|n| self.accesses(n));
-        (thread, operation, effect, accesses)
+        let mut step = (thread, operation, effect, self.accesses(n_accesses), Vec::new());
+        if let O::Spawn(child) = operation {
+            step.4.push(Part { thread: child, joined: None, n_before: n_accesses });
+            step.3.extend(self.accesses(n_of_newborn));
+        }
+        while self.below(8) == 0 {
+            let [thread, ended] = [0; 2].map(|_| ThreadId::new(self.below(n_threads)));
+            let n_accesses = self.below(2);
+            let after =
+                (thread, O::Join(ended), Effect::Done, self.accesses(n_accesses), Vec::new());
+            step = joining(step, after);
+        }
+        step
     }
 
     fn accesses(&mut self, n: usize) -> Vec<PlainAccess> {
@@ -409,6 +453,7 @@ fn taking_steps_back_leaves_nothing_behind() {
 /// Which accesses happen before which operations, by brute force: of step `i`, the operation
 /// is node `2 i` and the accesses are node `2 i + 1`. Bit `n` of entry `m`: `n` leads to `m`.
 fn pasts(steps: &[Taken]) -> Vec<u128> {
+    assert!(2 * steps.len() <= 128, "one bit for each node");
     let mut pasts: Vec<u128> = Vec::new();
     for later in 0..steps.len() {
         let mut past = 1 << (2 * later);
@@ -490,19 +535,21 @@ fn received(steps: &[Taken], before: usize) -> usize {
     steps[..before].iter().filter(receive).filter(|step| step.2 != Effect::Failed).count()
 }
 
-/// The same execution, with a step of their own for what newborns do at once; and for each
-/// step, which one it is of those that were given.
+/// The same execution, with a step for each part; and for each step, which one it is of those that
+/// were given.
 fn unfolded(steps: &[Taken]) -> (Vec<Taken>, Vec<Position>) {
     let (mut all, mut origins) = (Vec::new(), Vec::new());
-    for (idx, (thread, operation, effect, [own, newborn])) in steps.iter().enumerate() {
-        all.push((*thread, *operation, *effect, [own.clone(), Vec::new()]));
-        origins.push(idx as Position + 1);
-        if let O::Spawn(child) = *operation
-            && !newborn.is_empty()
-        {
-            all.push((child, O::Yield, Effect::Done, [newborn.clone(), Vec::new()]));
-            origins.push(idx as Position + 1);
+    for (idx, (thread, operation, effect, accesses, parts)) in steps.iter().enumerate() {
+        let ends = parts.iter().map(|part| part.n_before).chain([accesses.len()]);
+        let mut ends = ends.collect::<Vec<_>>().into_iter();
+        let own = accesses[..ends.next().unwrap_or(0)].to_vec();
+        all.push((*thread, *operation, *effect, own, Vec::new()));
+        for (part, end) in parts.iter().zip(ends) {
+            let operation = part.joined.map_or(O::Yield, O::Join);
+            let accesses = accesses[part.n_before..end].to_vec();
+            all.push((part.thread, operation, Effect::Done, accesses, Vec::new()));
         }
+        origins.resize(all.len(), idx as Position + 1);
     }
     (all, origins)
 }
@@ -514,8 +561,7 @@ fn all_races(steps: &[Taken]) -> Vec<(usize, PlainAccess, usize, PlainAccess)> {
     for (later, second) in steps.iter().enumerate() {
         for (earlier, first) in steps[..later].iter().enumerate() {
             let ordered = pasts[2 * later] >> (2 * earlier + 1) & 1 == 1;
-            for (&a, &b) in first.3[0].iter().flat_map(|a| second.3[0].iter().map(move |b| (a, b)))
-            {
+            for (&a, &b) in first.3.iter().flat_map(|a| second.3.iter().map(move |b| (a, b))) {
                 let are_blocks = a.is_atomic && b.is_atomic;
                 if !ordered && !are_blocks && a.object == b.object && (a.write || b.write) {
                     races.push((earlier, a, later, b));

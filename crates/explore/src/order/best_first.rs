@@ -215,6 +215,7 @@ impl<P: Policy> BestFirst<P> {
                 if let Operation::Spawn(child) = taken {
                     self.look(view, child);
                 }
+                view.order.joiners().for_each(|joiner| self.look(view, joiner));
                 let cost = self.preemption(view.order, depth - 1, decision.thread);
                 let asleep = match self.ranking.has(&Priority::Sleep) {
                     true => sleep::inherit(last.asleep | last.before, taken, view) & view.enabled,

@@ -157,7 +157,8 @@ impl Bpor {
         for (thread, operation) in view.operations() {
             let moved = last == 0
                 || view.order.thread(last) == thread
-                || view.order.operation(last) == Operation::Spawn(thread);
+                || view.order.operation(last) == Operation::Spawn(thread)
+                || view.order.joiners().any(|joiner| joiner == thread);
             let mut races = std::mem::take(&mut stack.races);
             if moved {
                 self.races(view, thread, operation, &mut races);
@@ -297,6 +298,21 @@ impl Bpor {
         }
     }
 
+    /// Threads were joined in the last step. Who does that goes on after the last steps of those: as a
+    /// join does, its next step depends on them, but there is no moment in which it does not know of
+    /// them. So everybody is added who could have moved instead.
+    fn note_joins(self, stack: &mut Stack<Self>, view: &View<'_>) {
+        if self.release {
+            return;
+        }
+        for end in view.order.joined_ends() {
+            let depths = [end as usize - 1, run_start(view, end) as usize - 1];
+            for depth in depths {
+                stack.with_node(depth, |node| self.add(view, depth, node, node.enabled));
+            }
+        }
+    }
+
     /// *Post(S, len(S), u)* for all threads *u*: the most recent step of every other thread that
     /// races with the next one of *u* has its points. Written from the definitions (5.4, 5.6,
     /// 5.8, 5.10 with 6.3, 6.4, 6.6 and 6.7), apart from what establishes it.
@@ -427,6 +443,7 @@ impl Policy for Bpor {
         }
         if policy.rule != Rule::Depth {
             policy.note_end(stack, view);
+            policy.note_joins(stack, view);
             policy.detect(stack, view);
         }
         debug_assert_eq!(policy.unmet(stack, view), None, "{policy:?} {:?}", view.order);

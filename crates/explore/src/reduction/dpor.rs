@@ -87,6 +87,7 @@ fn is_news(view: &View<'_>, last: Position, thread: ThreadId, operation: Operati
     view.order.thread(last) == thread
         || dependent(taken, operation)
         || taken == Operation::Spawn(thread)
+        || view.order.joiners().any(|joiner| joiner == thread)
         || view.order.waker(thread, operation) == Some(last)
 }
 

@@ -8,6 +8,7 @@ mod counters;
 mod coverage;
 mod data_races;
 mod jobs;
+mod joins;
 mod popl2005;
 mod progress;
 mod reductions_agree;

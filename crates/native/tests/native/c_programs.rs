@@ -50,7 +50,6 @@ fn a_lost_update_is_found_and_told() {
             "main.2 load = 0 increment:9",
             "main.1 store →1 increment:10",
             "main.2 store →1 increment:10",
-            "main load = 1 main:20",
         ]
     );
 }
@@ -61,9 +60,9 @@ fn a_schedule_is_replayed_with_its_output() {
     let answer = program.explore(&json!({}));
     let Some(Verdict::Violated(found)) = answer.verdict else { panic!("it is violated") };
     let again = program.explore(&json!({ "replay": found.schedule.to_string() }));
-    assert_eq!(again.message, "step 10: lost_update.c:20: assertion `counter == 2` failed in main");
+    assert_eq!(again.message, "step 7: lost_update.c:20: assertion `counter == 2` failed in main");
     let program = Program::build("printing", &[]);
-    let again = program.explore(&json!({ "replay": "mzk1:0x3.2.1.0x2" }));
+    let again = program.explore(&json!({ "replay": "mzk1:0x3.2.1" }));
     assert_eq!(again.message, "no violation in this execution", "{:?}", again.error);
     let printed = String::from_utf8_lossy(&again.output.stdout);
     assert_eq!(printed, "thread 2\nthread 1\nthe end\n");
@@ -156,12 +155,12 @@ fn a_thread_begins_in_the_step_that_starts_it() {
         let Some(Verdict::Violated(found)) = &failed.verdict else { panic!("{how} fails") };
         assert!(found.violation.message.contains(message), "{}", found.violation.message);
         assert_eq!(found.schedule.to_string(), "mzk1:0x2", "begin, spawn");
-        let further = program.explore(&json!({ "replay": "mzk1:0x4" })).message;
+        let further = program.explore(&json!({ "replay": "mzk1:0x3" })).message;
         let expected = format!("step 2: {}", found.violation.message);
-        assert_eq!(further, expected, "main can still exchange and join");
+        assert_eq!(further, expected, "main can still exchange");
     }
     // One that ends without an operation, one that has one, two whose parent ends at once.
-    for (how, executions, depth) in [(3, 1, 4), (0, 2, 5), (4, 2, 5)] {
+    for (how, executions, depth) in [(3, 1, 3), (0, 2, 4), (4, 2, 5)] {
         let answer = build(how).explore(&json!({})).holds(executions);
         assert_eq!(answer.statistics.max_depth, depth, "{how}: no step for the beginning");
     }

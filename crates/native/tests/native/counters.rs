@@ -49,7 +49,7 @@ fn the_last_one_waits_for_the_others() {
     let define = ["-DCOMPARED", "-DSTART=3", "-DWAIT", "-DEXPECTED=0"];
     let program = Program::build("counters", &define);
     program.explore(&json!({})).holds(1);
-    program.explore(&json!({ "reduction": "none", "sleep": false })).holds(5);
+    program.explore(&json!({ "reduction": "none", "sleep": false })).holds(3);
     // A bounded search has to keep whoever compares in order.
     program.explore(&json!({ "bounds": ["preemption=9"] })).holds(2);
 }
@@ -65,19 +65,23 @@ fn a_reference_that_is_dropped_twice_is_found() {
     assert!(found.violation.message.contains("freed twice"), "{}", found.violation.message);
 }
 
+/// Ways to look at a result that are more than a comparison with a constant, with or without
+/// optimisation; and the executions that they make.
+const LOOKED_AT: [(&str, u64); 5] = [
+    ("PASSED", 36),
+    ("PASSED_ON_STACK", 36),
+    ("PASSED_SECOND_ON_STACK", 36),
+    ("POINTED", 36),
+    ("MASKED", 12),
+];
+
 /// All that is more than a comparison with a constant keeps additions in order.
 #[test]
 fn results_that_somebody_looks_at() {
     for by in [GCC, CLANG] {
-        for (way, executions) in [
-            ("PASSED", 36),
-            ("PASSED_ON_STACK", 36),
-            ("PASSED_SECOND_ON_STACK", 36),
-            ("POINTED", 36),
-            ("MASKED", 12),
-            ("INDEXED", 36),
-            ("COMPARED_WITH_VARIABLE", 6),
-        ] {
+        for (way, executions) in
+            LOOKED_AT.into_iter().chain([("INDEXED", 36), ("COMPARED_WITH_VARIABLE", 6)])
+        {
             check(by, way, 3, executions);
             check(by, way, 5, executions);
         }
@@ -88,15 +92,7 @@ fn results_that_somebody_looks_at() {
 #[test]
 fn results_without_optimisation() {
     for by in [GCC, CLANG] {
-        for (way, executions) in [
-            ("PASSED", 36),
-            ("PASSED_ON_STACK", 36),
-            ("PASSED_SECOND_ON_STACK", 36),
-            ("POINTED", 36),
-            ("MASKED", 12),
-            ("COMPARED", 6),
-            ("RETURNED", 6),
-        ] {
+        for (way, executions) in LOOKED_AT.into_iter().chain([("COMPARED", 6), ("RETURNED", 6)]) {
             let define = [format!("-D{way}"), "-DSTART=3".to_owned(), "-O0".to_owned()];
             let program = Program::build_by(by, "counters", &define.each_ref().map(String::as_str));
             program.explore(&json!({})).holds(executions);

@@ -2,7 +2,7 @@
 
 use super::code::{Cell, Code, Condition, HALT, Operand, Pc, UNBORN, Variable};
 use super::fingerprint::Fingerprint;
-use mazurka_core::{Addition, Operation, PlainAccess, ThreadId};
+use mazurka_core::{Addition, Operation, Part, PlainAccess, ThreadId};
 
 /// A state, and the way back to every earlier one.
 ///
@@ -17,6 +17,10 @@ pub(crate) struct Machine {
     /// How long the log was before each step.
     pub(super) marks: Vec<usize>,
     pub(crate) accesses: Vec<PlainAccess>,
+    /// Whether joins are taken as soon as they are possible, in the step that makes them so.
+    pub(crate) joins_at_once: bool,
+    /// Those of the last step.
+    pub(crate) parts: Vec<Part>,
     /// What the last step added.
     pub(crate) addition: Option<Addition>,
 }
@@ -29,6 +33,8 @@ impl Machine {
             log: Vec::new(),
             marks: Vec::new(),
             accesses: Vec::new(),
+            joins_at_once: false,
+            parts: Vec::new(),
             addition: None,
         }
     }
@@ -39,9 +45,11 @@ impl Machine {
 
     pub(crate) fn reset(&mut self, code: &Code) {
         self.cells.copy_from_slice(&code.initial);
+        self.join_at_once(code);
         self.log.clear();
         self.marks.clear();
         self.accesses.clear();
+        self.parts.clear();
     }
 
     /// How many steps were taken.
@@ -64,6 +72,7 @@ impl Machine {
     pub(super) fn mark(&mut self) {
         self.marks.push(self.log.len());
         self.accesses.clear();
+        self.parts.clear();
         self.addition = None;
     }
 

@@ -4,7 +4,8 @@ use super::code::{Code, HALT, Instruction, Operand, Pc, Queue, Site, UNBORN, Upd
 use super::machine::Machine;
 use Instruction as I;
 use mazurka_core::{
-    Addition, Decision, Effect, Failure, PlainAccess, ThreadId, ThreadSet, Violation, ViolationKind,
+    Addition, Decision, Effect, Failure, Next, Operation, Part, PlainAccess, ThreadId, ThreadSet,
+    Violation, ViolationKind,
 };
 
 /// How many invisible instructions a step may take before the thread counts as stuck in a loop.
@@ -14,6 +15,24 @@ impl Machine {
     /// Takes the next step of an enabled thread.
     pub(crate) fn step(&mut self, code: &Code, decision: Decision) -> Result<Effect, Failure> {
         self.mark();
+        // The first violation of a step is told.
+        match (self.take(code, decision), self.join_at_once(code)) {
+            (Ok(effect), Some(violation)) => Err(Failure { effect, violation }),
+            (result, _) => result,
+        }
+    }
+
+    /// Takes the joins that are possible, if they are no steps. What goes wrong first behind one.
+    pub(super) fn join_at_once(&mut self, code: &Code) -> Option<Violation> {
+        let mut violation = None;
+        while let Some(joiner) = self.next_joiner(code) {
+            let failure = self.take(code, Decision::of(joiner)).err();
+            violation = violation.or(failure.map(|failure| failure.violation));
+        }
+        violation
+    }
+
+    fn take(&mut self, code: &Code, decision: Decision) -> Result<Effect, Failure> {
         let thread_idx = decision.thread.index();
         let result = match self.operate(code, thread_idx, decision.choice) {
             Ok((effect, pc)) => match self.run(code, thread_idx, pc) {
@@ -26,6 +45,21 @@ impl Machine {
             self.set(thread_idx as u32, i64::from(HALT));
         }
         result
+    }
+
+    /// A thread that is to join another one at once and can; it is noted.
+    fn next_joiner(&mut self, code: &Code) -> Option<ThreadId> {
+        if !self.joins_at_once {
+            return None;
+        }
+        let (thread, joined) = (0..code.n_threads()).map(ThreadId::new).find_map(|thread| {
+            match self.next(code, thread) {
+                Next::Enabled { operation: Operation::Join(other), .. } => Some((thread, other)),
+                _ => None,
+            }
+        })?;
+        self.parts.push(Part { thread, joined: Some(joined), n_before: self.accesses.len() });
+        Some(thread)
     }
 
     /// Lets a thread begin: it runs up to its first visible operation.

@@ -145,6 +145,9 @@ impl Enumeration {
                 });
                 let from = self.order.trace_hash();
                 let at = self.order.push(decision, operation, effect);
+                for part in self.script.parts() {
+                    part.joined.into_iter().for_each(|ended| self.order.join(part.thread, ended));
+                }
                 self.schedule.push(decision);
                 let after = self.local_values(at, after);
                 note(&mut self.reach.local, self.order.hash_at(at), after);

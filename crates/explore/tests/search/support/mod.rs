@@ -99,11 +99,11 @@ impl Enumeration {
                     self.violations.push(shown(&failure.violation));
                     failure.effect
                 });
-                self.execution.steps.push(Step { decision, operation, effect });
+                self.execution.push(Step { decision, operation, effect }, self.script.parts());
                 self.schedule.push(decision);
                 let is_within = self.go();
                 self.script.rewind(&self.schedule, depth).expect("scripts repeat");
-                self.execution.steps.truncate(depth);
+                self.execution.truncate(depth);
                 self.schedule.truncate(depth);
                 self.violations.truncate(n_violations);
                 if !is_within {
