@@ -8,7 +8,7 @@ use crate::arguments::{
 use crate::{Done, Failure, interrupt, memory, names, tell, vm};
 use mazurka_core::{Counterexample, Coverage, Statistics, Verdict, ViolationKind};
 use mazurka_explore::replay;
-use mazurka_model::{Program, Races, Vm, split_choices};
+use mazurka_model::{Action, Program, Races, Sync, Vm, split_choices};
 use mazurka_report::{ExitStatus, Report};
 use mazurka_symbolic::{
     self as circuits, Bounds, Encode, Finding, ProofError, Question, Refusal, Reply,
@@ -207,10 +207,20 @@ fn coverage(
     if let Finding::SafeTo(depth) = reply.finding {
         coverage = coverage.within(format!("of up to {depth} steps"));
     }
+    if destroys_semaphores(program) {
+        coverage = coverage.assuming("no semaphore is destroyed while it is waited for".to_owned());
+    }
     match &reply.bound {
         Some(bound) => coverage.within(format!("until {bound}")),
         None => coverage,
     }
+}
+
+/// Whether semaphores come to an end. A circuit does not see who waits for one, unless that one goes on.
+fn destroys_semaphores(program: &Program) -> bool {
+    let locations = program.routines.iter().flat_map(|routine| &routine.locations);
+    let mut actions = locations.flat_map(|location| &location.edges).map(|edge| &edge.action);
+    actions.any(|action| matches!(action, Action::Destroy(Sync::Semaphore, _)))
 }
 
 /// The counterexample that a schedule leads the machine to.

@@ -130,8 +130,9 @@ impl Program {
             Kind::Assertion => format!("assert({local} != {value});"),
             Kind::Race => {
                 let update = format!("{} += 1;", self.pick(&["x", "y"]));
-                match self.below(3) {
+                match self.below(4) {
                     0 => format!("if (atomic_load(&a) == {value}) {{ {update} }}"),
+                    1 => format!("__atomic_fetch_add(&y, {value}, __ATOMIC_SEQ_CST);"),
                     _ => update,
                 }
             }
@@ -232,4 +233,40 @@ fn engines_agree_on_deadlocks() {
 #[test]
 fn engines_agree_on_data_races() {
     agree_on(Kind::Race);
+}
+
+/// An atomic operation is no excuse for the plain access that it meets, and orders those behind it.
+#[test]
+fn atomic_operations_race_with_plain_accesses() {
+    let program = |before: &str, after: &str| {
+        format!(
+            "#include <pthread.h>
+int x;
+void *stores(void *arg) {{
+    __atomic_store_n(&x, 1, __ATOMIC_SEQ_CST);
+    return arg;
+}}
+int main(void) {{
+    pthread_t thread;
+    x = 0;
+    pthread_create(&thread, 0, stores, 0);
+    {before}
+    pthread_join(thread, 0);
+    {after}
+    return 0;
+}}
+"
+        )
+    };
+    let cases = [
+        ("x++;", "", "race"),
+        ("while (!__atomic_load_n(&x, __ATOMIC_SEQ_CST)) ; x++;", "", "holds"),
+        ("", "x++;", "holds"),
+    ];
+    for (before, after, expected) in cases {
+        for engine in ENGINES {
+            let found = verdict(&program(before, after), Kind::Race, engine);
+            assert_eq!(found, expected, "{before} {after} {engine:?}");
+        }
+    }
 }

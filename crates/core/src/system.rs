@@ -285,8 +285,8 @@ pub trait System {
     }
 
     /// What the operation of the last step accessed itself, where plain accesses to that are told.
-    fn atomic_access(&self) -> Option<PlainAccess> {
-        None
+    fn atomic_accesses(&self) -> &[PlainAccess] {
+        &[]
     }
 
     /// From now on, notes where this plain memory is accessed, and nobody else.

@@ -226,7 +226,7 @@ impl DataRaces {
         decision: Decision,
         operation: Operation,
         effect: Effect,
-        atomic: Option<PlainAccess>,
+        atomic: &[PlainAccess],
         accesses: &[PlainAccess],
         parts: &[Part],
     ) -> Option<DataRace> {
@@ -237,7 +237,10 @@ impl DataRaces {
             n_undo: self.undo.len(),
             n_snapshots: self.n_snapshots,
         });
-        let mut race = atomic.and_then(|access| self.operate(thread, operation, access));
+        let mut race = match atomic {
+            [] => None,
+            atomic => self.operate(thread, operation, atomic),
+        };
         // Before the first access nobody has anything to tell.
         if !self.undo.is_empty() || is_queued(operation) {
             self.synchronise(thread, operation, effect);
@@ -264,15 +267,17 @@ impl DataRaces {
         &mut self,
         thread: ThreadId,
         operation: Operation,
-        access: PlainAccess,
+        accesses: &[PlainAccess],
     ) -> Option<DataRace> {
         let mine = (Table::Clock, thread.index());
         // Whoever reads has learnt from those who wrote.
-        if let Operation::ReadModifyWrite(object) | Operation::Load(object) = operation {
+        if let Operation::ReadModifyWrite(object)
+        | Operation::Load(object)
+        | Operation::Await(object) = operation
+        {
             self.join((Table::Released, object.index()), mine);
         }
-        let at = self.begin_moment(thread);
-        self.access(thread, at, access)
+        self.access_all(thread, accesses)
     }
 
     /// The accesses of a thread at the next moment. The first race that they complete, if any.

@@ -181,7 +181,7 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         self.counters.step(self.system, &self.order);
         let operation = synchronising(&self.order, operation);
         let accesses = self.system.accesses();
-        let atomic = self.system.atomic_access();
+        let atomic = self.system.atomic_accesses();
         if let Some(races) = &mut self.races
             && let Some(race) = races.step(decision, operation, effect, atomic, accesses, parts)
             && self.counters.are_sure(self.system, &self.order)

@@ -410,7 +410,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         if self.options.race {
             let operation = synchronising(&self.order, operation);
             let accesses = self.system.accesses();
-            let atomic = self.system.atomic_access();
+            let atomic = self.system.atomic_accesses();
             let races = &mut self.data_races;
             if let Some(race) = races.step(decision, operation, effect, atomic, accesses, parts)
                 && self.violation.is_none()

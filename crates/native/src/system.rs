@@ -89,8 +89,9 @@ impl System for Native {
     }
 
     #[inline]
-    fn atomic_access(&self) -> Option<PlainAccess> {
-        with(|machine| machine.watch.atomic())
+    fn atomic_accesses(&self) -> &[PlainAccess] {
+        // SAFETY: as above.
+        with(|machine| unsafe { detached(machine.watch.atomic()) })
     }
 
     fn look_at(&mut self, memory: Option<ObjectId>) {

@@ -162,8 +162,8 @@ impl Watch {
 
     /// What the operation of the step accessed.
     #[inline]
-    pub(crate) fn atomic(&self) -> Option<PlainAccess> {
-        self.atomic
+    pub(crate) fn atomic(&self) -> &[PlainAccess] {
+        self.atomic.as_slice()
     }
 
     /// Notes how a piece is accessed. If that is new, and the other way was there before, the search has to

@@ -74,6 +74,9 @@ impl Encoding {
             (Meaning::Deadlock | Meaning::Race, _) => {
                 let is_there = follower.follow_all(0..n_frames - 1);
                 follower.begin_all();
+                if meaning == Meaning::Race {
+                    follower.access_all();
+                }
                 is_there
             }
             _ => follower.follow_all(0..n_frames),
@@ -295,6 +298,22 @@ impl<'a> Follower<'a> {
         for thread in self.births.clone() {
             if !self.has_failed && self.vm.is_to_begin(thread) {
                 self.take(thread, Operation::Yield, 0);
+            }
+        }
+    }
+
+    /// Lets every thread that is about to access something by an atomic operation do so. Plain accesses were
+    /// made with the steps before them, and nobody can know of them yet.
+    fn access_all(&mut self) {
+        for thread in self.births.clone() {
+            if let Next::Enabled { operation, choices: 1 } = self.vm.next(thread)
+                && let Operation::Load(_)
+                | Operation::Store(_)
+                | Operation::ReadModifyWrite(_)
+                | Operation::Await(_) = operation
+                && !self.has_failed
+            {
+                self.take(thread, operation, 0);
             }
         }
     }

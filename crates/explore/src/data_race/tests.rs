@@ -44,7 +44,7 @@ fn take(
     races: &mut DataRaces,
     (thread, operation, effect, accesses, parts): &Taken,
 ) -> Option<DataRace> {
-    races.step(Decision::of(*thread), *operation, *effect, None, accesses, parts)
+    races.step(Decision::of(*thread), *operation, *effect, &[], accesses, parts)
 }
 
 fn run(steps: &[Taken]) -> Vec<Option<DataRace>> {
@@ -77,7 +77,7 @@ fn check(steps: &[Taken], expect: Expect) {
 fn atomic(races: &mut DataRaces, thread_idx: usize, operation: O, write: bool) -> Option<DataRace> {
     let decision = Decision::of(ThreadId::new(thread_idx));
     let access = PlainAccess { object: object(0), write, is_atomic: true };
-    races.step(decision, operation, Effect::Done, Some(access), &[], &[])
+    races.step(decision, operation, Effect::Done, &[access], &[], &[])
 }
 
 /// Takes a step that adds to the counter at memory 0.
@@ -89,7 +89,7 @@ fn add(races: &mut DataRaces, thread_idx: usize, operation: O) -> Option<DataRac
 fn plain(races: &mut DataRaces, thread_idx: usize, operation: O, write: bool) -> bool {
     let accesses = [PlainAccess::new(object(0), write)];
     let decision = Decision::of(ThreadId::new(thread_idx));
-    races.step(decision, operation, Effect::Done, None, &accesses, &[]).is_some()
+    races.step(decision, operation, Effect::Done, &[], &accesses, &[]).is_some()
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn an_operation_covers_itself_and_nothing_after_it() {
     let step = |races: &mut DataRaces, thread_idx: usize, operation: O| {
         let decision = Decision::of(ThreadId::new(thread_idx));
         let access = PlainAccess { object: object(0), write: true, is_atomic: true };
-        races.step(decision, operation, Effect::Done, Some(access), &write, &[])
+        races.step(decision, operation, Effect::Done, &[access], &write, &[])
     };
     for operation in [O::Store(x), O::Add(x), O::ReadModifyWrite(x)] {
         let mut races = DataRaces::new();

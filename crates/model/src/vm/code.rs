@@ -50,6 +50,8 @@ pub(super) struct Code {
     pub(super) futures: Futures,
     /// Whether some action makes or ends things to synchronise on.
     pub(super) has_lifecycle: bool,
+    /// Whether there is memory that plain accesses and atomic operations may both come to.
+    pub(super) is_mixed: bool,
     /// The unit that stands for all that atomic blocks touch, if there are any.
     pub(super) atomic_unit: Option<u32>,
 }

@@ -15,6 +15,7 @@ use crate::{
     Routine, RoutineId, Span, Storage, Type, evaluate,
 };
 use Instruction as I;
+use std::collections::BTreeSet;
 
 /// The code of a program, or everything in it that the `Vm` does not run.
 pub(super) fn compile(program: &Program, races: Races) -> Result<Code, Vec<VmError>> {
@@ -28,6 +29,7 @@ pub(super) fn compile(program: &Program, races: Races) -> Result<Code, Vec<VmErr
         seen: None,
         points_to: PointsTo::of(program),
         reach: vec![Vec::new(); 3],
+        touched: Default::default(),
     };
     compiler.code.origins = vec![(Span::NONE, 0); 3];
     compiler.lay_out();
@@ -37,7 +39,8 @@ pub(super) fn compile(program: &Program, races: Races) -> Result<Code, Vec<VmErr
     if !compiler.errors.is_empty() {
         return Err(compiler.errors);
     }
-    let Compiler { mut code, points_to, reach, .. } = compiler;
+    let Compiler { mut code, points_to, reach, touched: [plain, atomic], .. } = compiler;
+    code.is_mixed = races == Races::Error && !plain.is_disjoint(&atomic);
     let guards = Guards::of(program, &points_to);
     let guards: Vec<_> =
         (0..code.objects.len()).map(|idx| guards.guard(ObjectIdx(idx as u32))).collect();
@@ -58,6 +61,8 @@ struct Compiler<'a> {
     points_to: PointsTo,
     /// For each instruction, what the pointers in it may point to.
     reach: Vec<Vec<Abstract>>,
+    /// What plain accesses may touch that others may see, and what atomic operations may.
+    touched: [BTreeSet<Abstract>; 2],
 }
 
 /// Code that is still to be written, and the jump that leads to it.
@@ -277,7 +282,29 @@ impl<'a> Compiler<'a> {
             }
         });
         self.reach[start..].fill(reach);
+        self.note_touched(&edge.action);
         goes_on.then_some(edge.to)
+    }
+
+    /// Notes what an action accesses, if others may see it.
+    fn note_touched(&mut self, action: &Action) {
+        let is_atomic = match action {
+            Action::Load { access, .. } | Action::Store { access, .. } => match access {
+                Access::Atomic => true,
+                Access::Plain => false,
+                Access::Private => return,
+            },
+            Action::Modify { .. } | Action::CompareExchange { .. } | Action::Await { .. } => true,
+            Action::Copy { .. } | Action::Fill { .. } => false,
+            _ => return,
+        };
+        let routine = RoutineId(self.origin.1);
+        let (points_to, touched) = (&self.points_to, &mut self.touched[usize::from(is_atomic)]);
+        action.visit_places(&mut |place| {
+            if !points_to.is_private(routine, place) {
+                touched.extend(points_to.targets(routine, place));
+            }
+        });
     }
 
     /// A choice between edges. Those that do something become choices of locations first.

@@ -10,6 +10,7 @@ use crate::{Compare, Pointer, Type, evaluate};
 use mazurka_core::{ObjectId, PlainAccess, Violation, ViolationKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
 /// The words at the beginning of every stack: what is known of the thread.
@@ -69,6 +70,8 @@ pub(super) struct Machine {
     /// How long the two logs were before each step, and the notes.
     pub(super) marks: Vec<(usize, usize, usize)>,
     pub(super) accesses: Vec<PlainAccess>,
+    /// What the operation of the last step has accessed itself, where plain accesses may meet it.
+    pub(super) atomic_accesses: Vec<PlainAccess>,
     pub(super) last: Last,
     /// The thread that is running, and at which instruction.
     pub(super) here: (usize, Pc),
@@ -157,6 +160,7 @@ impl Machine {
             pending_log: Vec::new(),
             marks: Vec::new(),
             accesses: Vec::new(),
+            atomic_accesses: Vec::new(),
             last: Last::Nothing,
             here: (0, HALT),
             looked_at: None,
@@ -208,6 +212,7 @@ impl Machine {
         self.marks.push((self.log.len(), self.pending_log.len(), self.spins.notes.len()));
         self.spins.has_changed = false;
         self.accesses.clear();
+        self.atomic_accesses.clear();
         self.seen.clear();
         self.last = Last::Nothing;
     }
@@ -492,23 +497,45 @@ impl Machine {
         if size == 0 {
             return;
         }
-        let pieces = &code.units[spot.object.units as usize].pieces;
-        let first = pieces.number(spot.offset);
-        let last = pieces.number(spot.offset + size - 1);
-        for piece in first..=last {
-            self.note_access(spot.object.first_piece + piece, write);
+        for piece in pieces(code, spot, size) {
+            self.note_access(piece, write);
         }
     }
 
     #[inline]
     fn note_access(&mut self, piece: u32, write: bool) {
         let object = ObjectId::new(piece as usize);
-        let (thread, pc) = self.here;
-        let is_atomic = self.control(thread, control::ATOMIC) > 0;
+        let is_atomic = self.control(self.here.0, control::ATOMIC) > 0;
         self.accesses.push(PlainAccess { object, write, is_atomic });
+        self.note_sighting(object, write);
+    }
+
+    fn note_sighting(&mut self, object: ObjectId, write: bool) {
         if self.looked_at == Some(object) {
+            let (thread, pc) = self.here;
             let stack = self.calls(thread, pc).map(|call| call.at()).collect();
             self.seen.push(Seen { write, stack });
+        }
+    }
+
+    /// Notes what an atomic operation accesses, if plain accesses may meet it.
+    #[inline]
+    pub(super) fn watch_atomic(&mut self, code: &Code, spot: Spot, size: u32, write: bool) {
+        if code.is_mixed {
+            self.note_atomic(code, spot, size, write);
+        }
+    }
+
+    #[cold]
+    fn note_atomic(&mut self, code: &Code, spot: Spot, size: u32, write: bool) {
+        // Within an atomic block it is one access among others.
+        if self.control(self.here.0, control::ATOMIC) > 0 {
+            return self.watch(code, spot, size, write);
+        }
+        for piece in pieces(code, spot, size) {
+            let object = ObjectId::new(piece as usize);
+            self.atomic_accesses.push(PlainAccess { object, write, is_atomic: true });
+            self.note_sighting(object, write);
         }
     }
 
@@ -553,6 +580,14 @@ impl Machine {
     pub(super) fn has_ended(&self, thread: usize) -> bool {
         self.pc(thread) == HALT
     }
+}
+
+/// The pieces of memory that some bytes are in, at least one of them.
+#[inline]
+fn pieces(code: &Code, spot: Spot, size: u32) -> RangeInclusive<u32> {
+    let pieces = &code.units[spot.object.units as usize].pieces;
+    let number = |offset| spot.object.first_piece + pieces.number(offset);
+    number(spot.offset)..=number(spot.offset + size - 1)
 }
 
 #[inline]

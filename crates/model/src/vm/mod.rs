@@ -307,6 +307,10 @@ impl System for Vm {
         &self.machine.accesses
     }
 
+    fn atomic_accesses(&self) -> &[PlainAccess] {
+        &self.machine.atomic_accesses
+    }
+
     fn look_at(&mut self, memory: Option<ObjectId>) {
         self.machine.looked_at = memory;
     }

@@ -48,6 +48,7 @@ impl Machine {
                 let size = ty.bytes();
                 let spot = self.spot(code, frame, from, size)?;
                 self.see(code, thread, spot, size);
+                self.watch_atomic(code, spot, size, false);
                 let value = evaluate::canonical(ty, self.get_bytes(spot.address(), size));
                 self.set(frame, to, value);
                 self.last = Last::Read(ty, value);
@@ -56,6 +57,7 @@ impl Machine {
                 let size = ty.bytes();
                 let spot = self.spot_to_write(code, frame, to, size)?;
                 self.see(code, thread, spot, size);
+                self.watch_atomic(code, spot, size, true);
                 let old = evaluate::canonical(ty, self.get_bytes(spot.address(), size));
                 let new = self.value(code, frame, value);
                 self.set_bytes(spot.address(), size, new);
@@ -64,6 +66,7 @@ impl Machine {
             I::Modify { old: to, on, update, value, ty } => {
                 let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
                 self.see(code, thread, spot, ty.bytes());
+                self.watch_atomic(code, spot, ty.bytes(), true);
                 let old = self.get(spot, ty);
                 let new = updated(update, ty, old, self.value(code, frame, value));
                 self.set_bytes(spot.address(), ty.bytes(), new);
@@ -75,6 +78,7 @@ impl Machine {
                 self.see(code, thread, spot, ty.bytes());
                 let old = self.get(spot, ty);
                 let is_expected = old == self.value(code, frame, expected);
+                self.watch_atomic(code, spot, ty.bytes(), is_expected);
                 self.last = Last::Read(ty, old);
                 if is_expected {
                     let new = self.value(code, frame, new);
@@ -86,6 +90,7 @@ impl Machine {
             }
             I::Await { to, from, ty, .. } => {
                 let spot = self.spot(code, frame, from, ty.bytes())?;
+                self.watch_atomic(code, spot, ty.bytes(), false);
                 let value = self.get(spot, ty);
                 self.set(frame, to, value);
                 self.last = Last::Read(ty, value);

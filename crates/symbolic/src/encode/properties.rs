@@ -73,10 +73,6 @@ impl Encoder<'_> {
                 }
                 _ => continue,
             };
-            // Where plain accesses are no steps of the machine, it sees races of plain accesses alone.
-            if !is_plain && !self.options.plain_steps {
-                continue;
-            }
             let part = &self.parts[thread].stops[station];
             let (is_here, is_open) = (part.is_here, part.gate.is_open);
             let touches = part.touches.clone();
