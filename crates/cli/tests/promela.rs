@@ -207,7 +207,9 @@ fn what_goes_wrong_at_run_time_is_a_violation() {
     check("byte a[2], i;\ninit { i = 2; a[i] = 1 }\n", "invalid array index");
     check("byte x;\ninit { x = 1 / x }\n", "division by zero");
     check("proctype p() { false }\ninit { do :: run p() od }\n", "too many processes");
-    check("chan c;\ninit { c!1 }\n", "uninitialized chan");
+    let unset = "chan d = [1] of { byte };\nchan c;\n\
+                 init { if :: len(d) == 1 -> c = d :: else fi; c!1 }\n";
+    check(unset, "uninitialized chan");
     check("chan c = [1] of { byte };\ninit { d_step { c!1; c!2 } }\n", "block in d_step seq");
 }
 

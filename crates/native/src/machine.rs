@@ -474,7 +474,7 @@ impl Machine {
         self.threads[idx].status = Status::Finished;
         self.joiner = self.threads[idx].joiner;
         if !self.is_concurrent() {
-            self.watch.end_parts();
+            self.watch.end_parts(ThreadId::new(idx));
         }
     }
 

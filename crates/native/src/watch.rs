@@ -98,9 +98,11 @@ impl Watch {
     }
 
     /// The last thread of all has ended: what it knew in the end is nobody's business, unless it has
-    /// accessed something by then.
-    pub(crate) fn end_parts(&mut self) {
-        while self.parts.pop_if(|part| part.n_before == self.accesses.len()).is_some() {}
+    /// accessed something by then. The parts of others are told, for they have ended, too.
+    pub(crate) fn end_parts(&mut self, last: ThreadId) {
+        let n_accesses = self.accesses.len();
+        let is_idle = |part: &mut Part| part.thread == last && part.n_before == n_accesses;
+        while self.parts.pop_if(is_idle).is_some() {}
     }
 
     /// From now on, notes from where a piece of memory is accessed.

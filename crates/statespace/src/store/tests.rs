@@ -130,7 +130,7 @@ fn workers_share_a_store() {
 
 #[test]
 fn a_tree_takes_a_few_bytes_for_a_state() {
-    // 64 variables of a byte, of which two change: 250,000 states.
+    // 64 variables of a byte, of which two change: 250,000 states. Tables grow by half when they are full.
     let (tree, exact, mut state) = (Tree::<()>::new(), Exact::new(), vec![0; 64]);
     let (mut compressed, mut plain) = (tree.session(), exact.session());
     for n in 0..250_000u32 {
@@ -141,6 +141,6 @@ fn a_tree_takes_a_few_bytes_for_a_state() {
     }
     drop((compressed, plain));
     let each = |bytes: u64| bytes as f64 / 250_000.0;
-    assert!(each(tree.bytes()) < 31.0, "{} bytes a state", each(tree.bytes()));
+    assert!(each(tree.bytes()) < 36.0, "{} bytes a state", each(tree.bytes()));
     assert!(each(exact.bytes()) < 160.0, "{} bytes a state", each(exact.bytes()));
 }
