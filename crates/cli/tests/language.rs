@@ -6,11 +6,14 @@
 //! with a number that depends on everything. gcc makes a program of it that prints the number; the
 //! model has it in a global variable.
 
+mod support;
+
 use mazurka_core::{Decision, Next, System as _, ThreadId};
 use mazurka_model::{ObjectIdx, Races, Type, Vm};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+use support::Random;
 
 /// How many programs are made; more by `MAZURKA_PROGRAMS=5000`.
 const N_PROGRAMS: u64 = 300;
@@ -33,26 +36,15 @@ const TYPES: [&str; 11] = [
 
 /// The text of one program: a function that returns a number.
 struct Program {
-    /// The state of the generator of random numbers.
-    state: u64,
+    random: Random,
     number: u64,
 }
 
 impl Program {
-    fn below(&mut self, n: u64) -> u64 {
-        let next = self.state.wrapping_mul(6_364_136_223_846_793_005);
-        self.state = next.wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 33) % n
-    }
-
-    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len() as u64) as usize]
-    }
-
     fn text(mut self) -> String {
         let n = self.number;
-        let types: Vec<&str> = (0..6).map(|_| self.pick(&TYPES)).collect();
-        let bits = self.pick(&["int", "unsigned int", "signed int"]);
+        let types: Vec<&str> = (0..6).map(|_| self.random.pick(&TYPES)).collect();
+        let bits = self.random.pick(&["int", "unsigned int", "signed int"]);
         let function = [
             self.operation("p", "q"),
             self.operation("q", "p"),
@@ -119,43 +111,43 @@ static unsigned long run{n}(void) {{
     }
 
     fn constant(&mut self) -> String {
-        let small = self.below(300);
-        match self.below(5) {
+        let small = self.random.below(300);
+        match self.random.below(5) {
             0 => format!("{small}"),
             1 => format!("-{small}"),
             2 => format!("{small}u"),
-            3 => format!("0x{:x}L", self.below(1 << 30) * 7),
-            _ => format!("'{}'", self.pick(&["a", "\\n", "\\x7f", "\\0", "Z"])),
+            3 => format!("0x{:x}L", self.random.below(1 << 30) * 7),
+            _ => format!("'{}'", self.random.pick(&["a", "\\n", "\\x7f", "\\0", "Z"])),
         }
     }
 
     fn variable(&mut self) -> String {
         let n = self.number;
-        match self.below(9) {
+        match self.random.below(9) {
             0 => "x".to_owned(),
             1 => "y".to_owned(),
             2 => "z".to_owned(),
-            3 => format!("v[{} & 1]", self.pick(&["x", "y", "z", "sum"])),
-            4 => self.pick(&["s.a", "s.d", "s.c", "s.b[1]"]).to_owned(),
-            5 => format!("h{n}[{}]", self.below(4)),
-            6 => format!("g{n}.b[{}]", self.below(3)),
+            3 => format!("v[{} & 1]", self.random.pick(&["x", "y", "z", "sum"])),
+            4 => self.random.pick(&["s.a", "s.d", "s.c", "s.b[1]"]).to_owned(),
+            5 => format!("h{n}[{}]", self.random.below(4)),
+            6 => format!("g{n}.b[{}]", self.random.below(3)),
             7 => "*p".to_owned(),
-            _ => self.pick(&["u.whole", "u.bytes[3]", "u.halves[1]"]).to_owned(),
+            _ => self.random.pick(&["u.whole", "u.bytes[3]", "u.halves[1]"]).to_owned(),
         }
     }
 
     fn expression(&mut self, depth: u32) -> String {
         if depth == 0 {
-            return if self.below(3) == 0 { self.constant() } else { self.variable() };
+            return if self.random.below(3) == 0 { self.constant() } else { self.variable() };
         }
         let left = self.expression(depth - 1);
         let right = self.expression(depth - 1);
-        match self.below(12) {
+        match self.random.below(12) {
             0 => format!("({left} ? {right} : {})", self.variable()),
             1 => format!("f{}({left}, {right})", self.number),
             2 => format!("({left} && {right})"),
             3 => format!("({left} || !{right})"),
-            4 => format!("(({}){left})", self.pick(&TYPES)),
+            4 => format!("(({}){left})", self.random.pick(&TYPES)),
             5 => format!("({left}, {right})"),
             6 => format!("(long)(w * 2 + (double)(({left}) % 1000))"),
             _ => self.operation(&left, &right),
@@ -164,16 +156,22 @@ static unsigned long run{n}(void) {{
 
     /// An operator that is defined for all values.
     fn operation(&mut self, left: &str, right: &str) -> String {
-        let sum = self.pick(&["+", "-", "*"]);
-        let quotient = self.pick(&["/", "%"]);
-        match self.below(9) {
+        let sum = self.random.pick(&["+", "-", "*"]);
+        let quotient = self.random.pick(&["/", "%"]);
+        match self.random.below(9) {
             0 => format!("((unsigned long){left} {sum} {right})"),
             1 => format!("((unsigned){left} {sum} (unsigned){right})"),
-            2 => format!("({left} {} {right})", self.pick(&["&", "|", "^"])),
-            3 => format!("({left} {} {right})", self.pick(&["<", "<=", ">", ">=", "==", "!="])),
+            2 => format!("({left} {} {right})", self.random.pick(&["&", "|", "^"])),
+            3 => format!(
+                "({left} {} {right})",
+                self.random.pick(&["<", "<=", ">", ">=", "==", "!="])
+            ),
             4 => format!("((unsigned long)({left}) {quotient} (({right} & 15) + 1))"),
             5 => format!("((unsigned char){left} {quotient} ((signed char){right} | 1))"),
-            6 => format!("((unsigned long){left} {} ({right} & 31))", self.pick(&["<<", ">>"])),
+            6 => format!(
+                "((unsigned long){left} {} ({right} & 31))",
+                self.random.pick(&["<<", ">>"])
+            ),
             7 => format!("((int)(short){left} {sum} (int)(signed char){right})"),
             _ => format!("(~{left} >> ({right} & 7))"),
         }
@@ -188,9 +186,9 @@ static unsigned long run{n}(void) {{
         }
         let inner = self.statement(depth - 1);
         let other = self.statement(depth - 1);
-        let few = self.below(5);
-        let mark = self.state >> 33;
-        match self.below(13) {
+        let few = self.random.below(5);
+        let mark = self.random.0 >> 33;
+        match self.random.below(13) {
             0 => format!("if ({value}) {{ {inner} }} else {{ {other} }}"),
             1 => format!(
                 "for (int j = 0; j < {few}; j++) {{ {inner} if (j == 2) continue; {other} }}"
@@ -200,10 +198,10 @@ static unsigned long run{n}(void) {{
                 "switch ((int)({value}) & 3) {{ case 0: {inner} case 1: {other} break; \
                  case 2 ... 3: {place} = 1; default: sum++; }}"
             ),
-            4 => format!("{place} {} {value};", self.pick(&["|=", "&=", "^="])),
+            4 => format!("{place} {} {value};", self.random.pick(&["|=", "&=", "^="])),
             5 => format!(
                 "sum {} (unsigned long)({value});",
-                self.pick(&["+=", "-=", "*=", "^=", "/= 1 |"])
+                self.random.pick(&["+=", "-=", "*=", "^=", "/= 1 |"])
             ),
             6 => format!("s = k{n}(s); {inner}"),
             7 => format!("p = &v[({value}) & 1]; (*p) = {few}; p += 1; p--; {inner}"),
@@ -227,7 +225,7 @@ fn file(first: u64) -> String {
     let mut text = "extern int printf(const char *, ...);\nunsigned long result[64];\n".to_owned();
     for number in numbers.clone() {
         let state = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        text.push_str(&Program { state, number }.text());
+        text.push_str(&Program { random: Random(state), number }.text());
     }
     text.push_str("int main(void) {\n");
     for number in numbers {
@@ -248,7 +246,7 @@ fn formats(first: u64) -> String {
         .to_owned();
     for idx in 0..BATCH {
         let state = (first + idx).wrapping_add(1).wrapping_mul(0x2545_f491_4f6c_dd1d);
-        let mut random = Program { state, number: 0 };
+        let mut random = Random(state);
         let room = if random.below(4) == 0 { 1 + random.below(12) } else { 80 };
         let (mut format, mut arguments) = (String::new(), String::new());
         for _ in 0..=random.below(2) {
@@ -310,7 +308,7 @@ fn functions(first: u64) -> String {
     let two = ["pow", "atan2", "hypot", "fmod", "copysign", "fmin", "fmax", "fdim", "isless"];
     for idx in 0..BATCH {
         let state = (first + idx).wrapping_add(1).wrapping_mul(0xd134_2543_de82_ef95);
-        let mut random = Program { state, number: 0 };
+        let mut random = Random(state);
         let mut number = || {
             let (whole, part) = (random.below(40) as i64 - 20, random.below(1000));
             format!("{whole}.{part:03}")
@@ -330,10 +328,10 @@ fn functions(first: u64) -> String {
 }
 
 /// Some text, a conversion, and its arguments.
-fn conversion(random: &mut Program) -> (String, String) {
+fn conversion(random: &mut Random) -> (String, String) {
     let mut arguments = String::new();
     let flags: String = "-0+ #".chars().filter(|_| random.below(4) == 0).collect();
-    let mut amount = |random: &mut Program, before: &str| match random.below(4) {
+    let mut amount = |random: &mut Random, before: &str| match random.below(4) {
         0 => {
             let _ = write!(arguments, ", {}", random.below(12) as i64 - 4);
             format!("{before}*")

@@ -74,7 +74,8 @@ impl Encoding {
             (Meaning::Deadlock | Meaning::Race, _) => {
                 let is_there = follower.follow_all(0..n_frames - 1);
                 follower.begin_all();
-                if meaning == Meaning::Race {
+                // Where plain accesses are steps, two that are about to be taken are a race.
+                if meaning == Meaning::Race && follower.vm.has_plain_accesses() {
                     follower.access_all();
                 }
                 is_there

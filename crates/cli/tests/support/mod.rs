@@ -54,3 +54,18 @@ pub(crate) fn with_file(name: &str, text: impl AsRef<[u8]>, arguments: &[&str]) 
     std::fs::write(folder.path().join(name), text).expect("there is room");
     run(folder.path(), arguments)
 }
+
+/// Numbers that only look random: the same in every run.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    pub(crate) fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
