@@ -497,15 +497,15 @@ impl Machine {
         if size == 0 {
             return;
         }
-        let is_atomic = self.control(self.here.0, control::ATOMIC) > 0;
         for piece in pieces(code, spot, size) {
-            self.note_access(piece, write, is_atomic);
+            self.note_access(piece, write);
         }
     }
 
     #[inline]
-    fn note_access(&mut self, piece: u32, write: bool, is_atomic: bool) {
+    fn note_access(&mut self, piece: u32, write: bool) {
         let object = ObjectId::new(piece as usize);
+        let is_atomic = self.control(self.here.0, control::ATOMIC) > 0;
         self.accesses.push(PlainAccess { object, write, is_atomic });
         self.note_sighting(object, write);
     }
@@ -540,7 +540,7 @@ impl Machine {
     }
 
     /// Notes that a thread has come to an operation on something that others may end: two such notes
-    /// do not conflict, nor do atomic operations, but the end does.
+    /// do not conflict, the end does.
     ///
     /// The note is made before the operation, so that what that releases covers it: the last user of
     /// a block that counts its users may free it.
@@ -548,7 +548,7 @@ impl Machine {
     pub(super) fn watch_life(&mut self, code: &Code, spot: Spot, is_sync: bool) {
         let has_end = matches!(spot.object.kind, Kind::Heap | Kind::Frame);
         if has_end || is_sync && code.has_lifecycle {
-            self.note_access(*pieces(code, spot, 1).start(), false, true);
+            self.watch(code, spot, 1, false);
         }
     }
 

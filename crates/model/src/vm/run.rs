@@ -179,6 +179,16 @@ impl Machine {
     /// Notes that the thread is about to use what the instruction is about.
     fn watch_lives(&mut self, code: &Code, thread: usize, pc: Pc) -> Result<(), Violation> {
         let (address, size, is_sync) = match code.instructions[pc as usize] {
+            // These are noted when they are carried out, as what they are.
+            I::Load { .. }
+            | I::Store { .. }
+            | I::Modify { .. }
+            | I::CompareExchange { .. }
+            | I::Await { .. }
+                if code.is_mixed =>
+            {
+                return Ok(());
+            }
             I::Load { from: at, ty, .. }
             | I::Store { to: at, ty, .. }
             | I::Modify { on: at, ty, .. }
