@@ -8,6 +8,7 @@ use crate::Word;
 use std::collections::BTreeSet;
 
 impl Encoder<'_> {
+    /// A thread may come to a station, so its steps from there have to be made.
     pub(super) fn reach(&mut self, thread: usize, station: StationId) {
         if self.reached.insert((thread, station)) {
             self.to_make.insert((thread, station));

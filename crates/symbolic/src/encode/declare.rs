@@ -19,7 +19,7 @@ impl Encoder<'_> {
             let width = self.plan.pc_bits[number];
             let pc = self.variable(format!("pc {number}"), width, begin as u64);
             self.pcs.push(pc);
-            let n_children = self.known.bounds.n_children(thread) as usize;
+            let n_children = self.known.bounds.n_children() as usize;
             let width = bits_for(n_children + 1);
             let name = |what: &str| format!("{what} {number}");
             let n_started = self.variable(name("started by"), width, 0);

@@ -377,7 +377,7 @@ impl Thread {
                 let Action::Spawn { routine: callee, .. } = &edge.action else { continue };
                 let routines = self.callees(known, point.context, callee);
                 let counts = self.n_started[number];
-                for count in (0..known.bounds.n_children(self)).filter(|n| counts >> n & 1 == 1) {
+                for count in (0..known.bounds.n_children()).filter(|n| counts >> n & 1 == 1) {
                     let known = children.iter_mut().find(|(number, _)| *number == count);
                     match known {
                         Some((_, all)) => all.extend(&routines),
@@ -655,7 +655,7 @@ impl Thread {
     /// Finds after how many threads started each point can be reached.
     fn count_started(&mut self, known: &Known<'_>) {
         self.n_started = vec![0; self.points.len()];
-        let n_children = known.bounds.n_children(self);
+        let n_children = known.bounds.n_children();
         let mut to_visit: Vec<(Point, u64)> =
             (0..self.roots.len()).map(|root| (self.begin(known.program, root), 1)).collect();
         while let Some((point, counts)) = to_visit.pop() {

@@ -66,14 +66,15 @@ pub fn encode(
     options: &Encode,
     schedule: &dyn crate::schedule::Scheduler,
 ) -> Result<Encoding, Vec<Refusal>> {
-    let encoded = encode_for_vm(program, options, schedule);
+    let encoded = encode_as_planned(program, options, schedule);
     match &options.temporal {
         Some(_) => encoded.map_err(|all| all.into_iter().map(Refusal::of_temporal).collect()),
         None => encoded,
     }
 }
 
-fn encode_for_vm(
+/// Builds the circuit until what it was planned with is what comes out.
+fn encode_as_planned(
     program: &Program,
     options: &Encode,
     schedule: &dyn crate::schedule::Scheduler,

@@ -1,6 +1,5 @@
 //! How a program is made a circuit, and what there is at most of what a circuit has a fixed number of.
 
-use super::graph::Thread;
 use super::temporal::Temporal;
 
 /// How a program is to be made a circuit.
@@ -57,7 +56,8 @@ impl Bounds {
     pub(super) const MAX_POINTS: usize = 200_000;
     pub(super) const MAX_NODES: usize = 5_000_000;
 
-    pub(super) fn n_children(&self, _thread: &Thread) -> u32 {
-        self.threads.min(30)
+    /// How often a thread may spawn another one.
+    pub(super) fn n_children(&self) -> u32 {
+        self.threads.min(Self::MAX_THREADS as u32)
     }
 }

@@ -54,7 +54,7 @@ impl Encoder<'_> {
         }
         let is_one = self.circuit.aig.any(started.iter().map(|(is_it, _)| *is_it));
         let over = state.only_if(&mut self.circuit.aig, !is_one);
-        let n_children = self.known.bounds.n_children(&self.threads[self.thread]);
+        let n_children = self.known.bounds.n_children();
         self.limit(over, Limit::Threads(n_children, span));
         let numbers: Vec<(Lit, Word)> = started
             .iter()
