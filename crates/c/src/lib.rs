@@ -40,6 +40,9 @@ use std::path::PathBuf;
 /// The functions that programs call.
 const LIBRARY: &str = include_str!("library/library.c");
 
+/// Those of `math.h`, for a type that is still open: see [`library`].
+const MATH: &str = include_str!("library/math.c");
+
 /// The parser and the checks go as deep as the program is nested.
 const STACK_BYTES: usize = 512 << 20;
 
@@ -107,12 +110,18 @@ fn translate_here(files: &[PathBuf], options: &Options) -> Result<Program, Vec<F
     if !faults.is_empty() {
         return Err(faults);
     }
-    let library = parse(&mut sources, "<library>", LIBRARY, true);
+    let library = parse(&mut sources, "<library>", &library(), true);
     units.push(library.unwrap_or_else(|fault| panic!("our own library is no C:\n{fault}")));
     let externs: Externs = options.externs.iter().cloned().collect();
     let checked = check::check(&sources, &units, &["main", "__mazurka_start"], &externs)?;
     let name = files.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(lower::lower(&name, &sources, checked, options, &externs))
+}
+
+/// All functions that programs call.
+fn library() -> String {
+    let math = |real: &str, end: &str| MATH.replace("real", real).replace('@', end);
+    [LIBRARY, &math("double", ""), &math("float", "f")].concat()
 }
 
 fn parse(
