@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod heed;
 mod model;
 mod search;
 mod selection;
@@ -13,7 +14,8 @@ pub(crate) use selection::Selection;
 pub(crate) use values::schedule;
 
 use crate::automaton::Format as AutomatonFormat;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::{Failure, promela};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use mazurka_core::Schedule;
 use mazurka_report::ExitStatus;
 use std::ffi::OsString;
@@ -32,6 +34,25 @@ fn exit_status() -> String {
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// What was said on the command line. Where that is no command, or asks for help, this is the end.
+    pub(crate) fn read() -> Result<Self, Vec<Failure>> {
+        let mut known = Self::command();
+        let given = known.get_matches_mut();
+        let arguments = Self::from_arg_matches(&given).unwrap_or_else(|it| it.exit());
+        let check = known.find_subcommand("check").zip(given.subcommand_matches("check"));
+        if let (Command::Check { engine, files, .. }, Some((check, given))) =
+            (&arguments.command, check)
+        {
+            let unheeded = heed::unheeded(check, given, *engine, promela::is_among(files));
+            if !unheeded.is_empty() {
+                return Err(unheeded);
+            }
+        }
+        Ok(arguments)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -241,11 +262,6 @@ impl Engine {
     /// Whether it decides a circuit.
     pub(crate) fn is_symbolic(self) -> bool {
         matches!(self, Self::Bmc | Self::Induction | Self::Ic3 | Self::Bdd | Self::Portfolio)
-    }
-
-    /// Whether it knows of executions that never end.
-    pub(crate) fn is_temporal(self) -> bool {
-        self == Self::Statespace || self.is_symbolic()
     }
 
     /// What it is called.

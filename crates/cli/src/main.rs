@@ -28,7 +28,6 @@ mod vm;
 mod watch;
 
 use arguments::{Arguments, Build, Command, Conduct, Engine, Modelling, Output, Temporal};
-use clap::Parser as _;
 use compiler::Language;
 use mazurka_core::{Limit, Schedule, Verdict};
 use mazurka_explore::{Bound, OptionError, Options};
@@ -87,106 +86,7 @@ fn main() -> ExitCode {
         compile(language, &words.collect::<Vec<_>>())
     } else {
         interrupt::catch();
-        match Arguments::parse().command {
-            Command::Check {
-                files, build, modelling, storing, temporal, search, output, ..
-            } if promela::is_among(&files) => {
-                promela::file(&files).map_err(Into::into).and_then(|file| {
-                    let jobs = modelling.jobs;
-                    promela::check(file, &build, jobs, &storing, &temporal, &search, &output)
-                })
-            }
-            Command::Check { engine, temporal, .. }
-                if temporal.is_given() && !engine.is_temporal() =>
-            {
-                let text = "temporal properties are for Promela models, `--engine statespace` and \
-                            engines that decide a circuit";
-                Err(Failure::input(text).into())
-            }
-            Command::Check {
-                files, engine: Engine::Vm, build, modelling, search, output, ..
-            } => vm::check(&files, &build, &modelling, &search, &output),
-            Command::Check {
-                files,
-                engine: Engine::Statespace,
-                build,
-                modelling,
-                storing,
-                temporal,
-                search,
-                output,
-                ..
-            } => {
-                statespace::check(&files, &build, &modelling, &storing, &temporal, &search, &output)
-            }
-            Command::Check {
-                files,
-                engine,
-                build,
-                modelling,
-                solving,
-                temporal,
-                search,
-                output,
-                ..
-            } if engine.is_symbolic() => {
-                let asked = symbolic::Asked { engine, solving, temporal, search };
-                symbolic::check(&files, &build, &modelling, &asked, &output)
-            }
-            Command::Check { files, build, search, output, .. } => {
-                search.asked().and_then(|it| native::check(&files, &build, &it, &output))
-            }
-            Command::Model { files, build, format, .. } if promela::is_among(&files) => {
-                promela::file(&files)
-                    .map_err(Into::into)
-                    .and_then(|file| promela::model(file, &build, format))
-            }
-            Command::Model { files, build, modelling, format } => {
-                vm::model(&files, &build, &modelling, format)
-            }
-            Command::Circuit { files, build, modelling, solving, temporal, format } => {
-                symbolic::circuit(&files, &build, &modelling, &solving, &temporal, format)
-            }
-            Command::Simulate { file, build, simulation } => {
-                simulate::simulate(&file, &build, &simulation)
-            }
-            Command::Automaton { formula, negate, format } => {
-                automaton::automaton(&formula, negate, format)
-            }
-            Command::Cc { arguments } => compile(Language::C, &arguments),
-            Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
-            Command::Run { search, output, program } => {
-                search.asked().and_then(|it| native::run(&program, &it, &output))
-            }
-            Command::Test { selection, search, replay: Some(schedule), debugger, .. } => search
-                .asked()
-                .and_then(|it| tests::replay(&selection, &it.conduct, &schedule, debugger)),
-            Command::Test { selection, search, output, .. } => {
-                search.asked().and_then(|it| tests::run(&selection, &it, &output))
-            }
-            Command::Replay { files, build, temporal, trail: Some(trail), .. } => {
-                promela::file(&files)
-                    .map_err(Into::into)
-                    .and_then(|file| simulate::replay_trail(file, &build, &temporal, &trail))
-            }
-            Command::Replay {
-                files,
-                engine,
-                build,
-                modelling,
-                temporal,
-                schedule,
-                conduct,
-                debugger,
-                program,
-                ..
-            } => {
-                let is_model = matches!(engine, Engine::Vm | Engine::Statespace);
-                let model = is_model.then_some((engine, &modelling));
-                let how = Following { conduct, temporal, is_debugged: debugger };
-                replay(files, &build, model, schedule, &how, program)
-            }
-        }
+        Arguments::read().and_then(|arguments| obey(arguments.command))
     };
     let status = done.unwrap_or_else(|failures| {
         for Failure { message, help, is_rendered, .. } in &failures {
@@ -197,6 +97,99 @@ fn main() -> ExitCode {
         failures.iter().map(|failure| failure.status).max().unwrap_or(ExitStatus::Defect)
     });
     status.into()
+}
+
+/// Does what was asked for.
+fn obey(command: Command) -> Done {
+    match command {
+        Command::Check { files, build, modelling, storing, temporal, search, output, .. }
+            if promela::is_among(&files) =>
+        {
+            promela::file(&files).map_err(Into::into).and_then(|file| {
+                let jobs = modelling.jobs;
+                promela::check(file, &build, jobs, &storing, &temporal, &search, &output)
+            })
+        }
+        Command::Check { files, engine: Engine::Vm, build, modelling, search, output, .. } => {
+            vm::check(&files, &build, &modelling, &search, &output)
+        }
+        Command::Check {
+            files,
+            engine: Engine::Statespace,
+            build,
+            modelling,
+            storing,
+            temporal,
+            search,
+            output,
+            ..
+        } => statespace::check(&files, &build, &modelling, &storing, &temporal, &search, &output),
+        Command::Check {
+            files,
+            engine,
+            build,
+            modelling,
+            solving,
+            temporal,
+            search,
+            output,
+            ..
+        } if engine.is_symbolic() => {
+            let asked = symbolic::Asked { engine, solving, temporal, search };
+            symbolic::check(&files, &build, &modelling, &asked, &output)
+        }
+        Command::Check { files, build, search, output, .. } => {
+            search.asked().and_then(|it| native::check(&files, &build, &it, &output))
+        }
+        Command::Model { files, build, format, .. } if promela::is_among(&files) => {
+            promela::file(&files)
+                .map_err(Into::into)
+                .and_then(|file| promela::model(file, &build, format))
+        }
+        Command::Model { files, build, modelling, format } => {
+            vm::model(&files, &build, &modelling, format)
+        }
+        Command::Circuit { files, build, modelling, solving, temporal, format } => {
+            symbolic::circuit(&files, &build, &modelling, &solving, &temporal, format)
+        }
+        Command::Simulate { file, build, simulation } => {
+            simulate::simulate(&file, &build, &simulation)
+        }
+        Command::Automaton { formula, negate, format } => {
+            automaton::automaton(&formula, negate, format)
+        }
+        Command::Cc { arguments } => compile(Language::C, &arguments),
+        Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
+        Command::Run { search, output, program } => {
+            search.asked().and_then(|it| native::run(&program, &it, &output))
+        }
+        Command::Test { selection, search, replay: Some(schedule), debugger, .. } => search
+            .asked()
+            .and_then(|it| tests::replay(&selection, &it.conduct, &schedule, debugger)),
+        Command::Test { selection, search, output, .. } => {
+            search.asked().and_then(|it| tests::run(&selection, &it, &output))
+        }
+        Command::Replay { files, build, temporal, trail: Some(trail), .. } => promela::file(&files)
+            .map_err(Into::into)
+            .and_then(|file| simulate::replay_trail(file, &build, &temporal, &trail)),
+        Command::Replay {
+            files,
+            engine,
+            build,
+            modelling,
+            temporal,
+            schedule,
+            conduct,
+            debugger,
+            program,
+            ..
+        } => {
+            let is_model = matches!(engine, Engine::Vm | Engine::Statespace);
+            let model = is_model.then_some((engine, &modelling));
+            let how = Following { conduct, temporal, is_debugged: debugger };
+            replay(files, &build, model, schedule, &how, program)
+        }
+    }
 }
 
 type Done = Result<ExitStatus, Vec<Failure>>;

@@ -29,13 +29,6 @@ pub(crate) fn check(
     let mut options = search.stored(storing, modelling.jobs)?;
     temporal.add_to(&mut options);
     let conduct = &search.conduct;
-    if conduct.asks_for_progress() {
-        let text = "--property livelock does not go with `--engine statespace`";
-        return Err(Failure::input(text).help("`--engine vm` looks for livelocks").into());
-    }
-    if storing.trail.is_some() {
-        return Err(Failure::input("a trail is written of Promela models alone").into());
-    }
     let (threads, wanted) = translate(files, build, modelling, temporal, conduct, |_| {})?;
     announce(&name, output);
     options.stop = Some(interrupt::flag());

@@ -36,10 +36,6 @@ pub(crate) fn check(
     let name = names(files);
     let Asked { engine, solving, search, .. } = asked;
     let conduct = &search.conduct;
-    if conduct.has_leaks() {
-        let text = "`--property leak` goes with `--engine vm` and `--engine statespace` alone";
-        return Err(Failure::input(text).into());
-    }
     let program = vm::announced(files, build, modelling, conduct, output)?;
     if asked.temporal.is_given() {
         return temporal::check(files, program, build, modelling, asked, output);

@@ -1,8 +1,11 @@
 //! What `--help` offers is in the manual, and what the manual offers is in `--help`.
 
+mod support;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+use support::with_file;
 
 /// The commands that have flags.
 const COMMANDS: [&str; 8] =
@@ -44,4 +47,51 @@ fn every_flag_is_described_once() {
     assert_eq!(names.len(), described.len(), "none is described twice");
     assert_eq!(offered, names);
     assert!(offered.len() > 20, "{offered:?}");
+}
+
+/// Whoever gives an option believes that it is followed.
+#[test]
+fn what_an_engine_does_not_heed_is_refused() {
+    let refused = |name: &str, arguments: &str, messages: &[&str]| {
+        let all = ["check", name].into_iter().chain(arguments.split(' ')).collect::<Vec<_>>();
+        let said = with_file(name, "int main(void) { return 0; }\n", &all).ends_with(2);
+        let lines = said.stderr.lines().filter(|line| line.starts_with("error: "));
+        assert_eq!(lines.collect::<Vec<_>>(), messages, "{arguments}");
+    };
+    let models = "`--engine vm`, `--engine statespace` and engines that decide a circuit";
+    refused(
+        "x.c",
+        "--spurious-wakeups --nondet 0..1 --property overflow,race",
+        &[
+            &format!("error: `--spurious-wakeups` is for {models}"),
+            &format!("error: `--nondet` is for {models}"),
+            "error: `--property overflow` is for `--engine vm`, `--engine statespace`, Promela models and \
+             engines that decide a circuit",
+        ],
+    );
+    refused(
+        "x.c",
+        "--engine vm --proof p --trail t",
+        &[
+            "error: `--trail` is for Promela models alone",
+            "error: `--proof` is for engines that decide a circuit alone",
+        ],
+    );
+    refused(
+        "x.c",
+        "--engine bmc --bound preemption=1 --max-depth 9 --property livelock",
+        &[
+            "error: `--bound` is for `--engine native` and `--engine vm`",
+            "error: `--max-depth` is for `--engine native`, `--engine vm`, `--engine statespace` and Promela models",
+            "error: `--property livelock` is for `--engine native`, `--engine vm` and Promela models",
+        ],
+    );
+    refused(
+        "x.pml",
+        "--engine bmc --depth 5",
+        &[
+            "error: `--engine bmc` is for C programs",
+            "error: `--depth` is for engines that decide a circuit alone",
+        ],
+    );
 }

@@ -84,7 +84,10 @@ fn what_does_not_go_together_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains(part), "{text}");
     };
-    refused(&["--engine", "statespace", "--bound", "preemption=1"], "--bound does not go with");
+    refused(
+        &["--engine", "statespace", "--bound", "preemption=1"],
+        "`--bound` is for `--engine native` and `--engine vm`",
+    );
     refused(
         &["--engine", "statespace", "--reduction", "dpor"],
         "other than none, ample and stubborn",

@@ -200,7 +200,7 @@ fn wrong_formulae_are_shown_with_a_caret() {
     );
     check(&["[] worker:x == 1"], &["x"]);
     with_file("x.c", "int main(void) { return 0; }\n", &["check", "x.c", "--ltl", "[] 1"])
-        .refuses("temporal properties are for Promela models, `--engine statespace` and engines");
+        .refuses("is for `--engine statespace`, Promela models and engines that decide a circuit");
 }
 
 /// SPIN finds nothing with `-f`: what has ended is not neglected.
@@ -258,7 +258,7 @@ fn formulae_are_about_global_variables_of_c() {
     ] {
         assert!(wrong.stderr.contains(part), "no `{part}` in:\n{}", wrong.stderr);
     }
-    check(&["--ltl-name", "p"]).refuses("a C program has no `ltl p`");
+    check(&["--ltl-name", "p"]).refuses("`--ltl-name` is for Promela models alone");
 }
 
 /// Two threads that come by a label with locals of their own, one of them in memory.

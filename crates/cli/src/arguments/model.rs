@@ -14,7 +14,7 @@ pub(crate) enum Format {
 
 /// How a model is made of C files.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of --engine vm and --engine statespace")]
+#[command(next_help_heading = "Options of engines other than native")]
 pub(crate) struct Modelling {
     /// What a function without a body does: return any value, or return 0
     #[arg(long = "extern", value_name = "NAME=nondet|skip", value_parser = external)]
@@ -60,7 +60,7 @@ fn range(text: &str) -> Result<(i64, i64), String> {
 
 /// How states are stored.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of --engine statespace")]
+#[command(next_help_heading = "Options of --engine statespace, and for Promela models")]
 pub(crate) struct Storing {
     /// How states are stored: exact, tree, compact or bitstate
     ///

@@ -194,10 +194,6 @@ impl Search {
         options.time = self.time_limit;
         options.memory = self.memory_limit;
         let refused = [
-            (!self.bound.is_empty(), "--bound"),
-            (self.iterate, "--iterate"),
-            (self.coverage, "--coverage"),
-            (self.max_executions.is_some(), "--max-executions"),
             (matches!(&self.order, Ordered::Executions(Order::BestFirst(_))), "--order best-first"),
             (
                 matches!(self.reduction, Some(Left::Executions(it)) if it != Reduction::None),
