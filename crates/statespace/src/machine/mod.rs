@@ -237,9 +237,11 @@ impl Transitions for Machine {
     }
 
     fn is_valid_end(&mut self, state: &[u8]) -> bool {
+        // As in SPIN, a trace need not be complete if there is no process any more.
         self.with_view(state, |view| {
-            (0..view.n_processes()).all(|process| view.place_of(process).is_end)
-                && view.is_trace_complete()
+            let n_processes = view.n_processes();
+            (0..n_processes).all(|process| view.place_of(process).is_end)
+                && (n_processes == 0 || view.is_trace_complete())
         })
     }
 

@@ -53,9 +53,9 @@ pub(crate) fn name(model: &Path) -> String {
 }
 
 /// What there is to tell of some models, in the order of what is told; asked on two threads.
-pub(crate) fn ask_all<T: Ord + Send>(
-    models: &[PathBuf],
-    ask: impl Fn(&Path) -> Vec<T> + Sync,
+pub(crate) fn ask_all<M: Sync, T: Ord + Send>(
+    models: &[M],
+    ask: impl Fn(&M) -> Vec<T> + Sync,
 ) -> Vec<T> {
     let (told, next) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -107,6 +107,14 @@ impl Copied {
         }
         let name = model.file_name().expect("a file has a name").to_string_lossy().into_owned();
         Self { folder, name }
+    }
+
+    /// A model of our making.
+    pub(crate) fn of(text: &str) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for a model");
+        let copied = Self { folder, name: "x.pml".to_owned() };
+        std::fs::write(copied.file(&copied.name), text).expect("there is room for it");
+        copied
     }
 
     /// A model that is small enough to see all of its states.

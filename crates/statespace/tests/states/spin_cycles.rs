@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 fn verdicts_are_those_of_spin() {
     let mut models = installed::models();
     models.retain(has_property);
-    let rows = installed::ask_all(&models, compare);
+    let rows = installed::ask_all(&models, |model| compare(model));
     let table = rows.join("\n");
     assert!(!table.contains("DIFFERENT"), "SPIN's verdict, and ours:\n{table}");
     let n_violated = rows.iter().filter(|row| row.contains("violated")).count();
