@@ -133,10 +133,16 @@ pub struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    /// Makes it in the folder of the model; nothing if SPIN does not accept the model.
-    pub fn new(folder: &'a Path, model: &str, flags: &str) -> Option<Self> {
+    /// Makes it in the folder of the model; nothing if SPIN does not accept the model. Without a reduction, it has no
+    /// optimisations either: all states of the model are searched, as by us.
+    pub fn new(folder: &'a Path, model: &str, how: How) -> Option<Self> {
+        let (options, flags) = match (how.reduction, how.fairness) {
+            (Reduction::None, _) => ("-o1 -o2 -o3", "-DNOREDUCE"),
+            (_, Fairness::None) => ("", ""),
+            _ => ("", "-DNFAIR=4"),
+        };
         let command = format!(
-            "spin -a {model} && gcc -w -O2 -DVECTORSZ=8192 -DMEMLIM=6000 {flags} -o pan pan.c"
+            "spin {options} -a {model} && gcc -w -O2 -DVECTORSZ=8192 -DMEMLIM=6000 {flags} -o pan pan.c"
         );
         let (_, making) = user_time(folder, &command)?;
         folder.join("pan").exists().then_some(Self { folder, making })

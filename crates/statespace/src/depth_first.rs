@@ -329,9 +329,9 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         let is_stored = |idx: &&u32| moves[**idx as usize].successor == Successor::Stored;
         let stored = self.chosen.iter().filter(is_stored);
         let states = stored.map(|&idx| moves.state(idx as usize));
-        let near = (frame.transient == 0).then_some(&self.state);
+        let key = frame.key;
         self.session.growing(|session| {
-            near.map_or(Ok(()), |near| session.near(near))?;
+            key.map_or(Ok(()), |key| session.near_found(&self.state, key))?;
             session.keys(states.clone(), &mut self.keys)
         });
         for place in (0..self.chosen.len()).rev() {

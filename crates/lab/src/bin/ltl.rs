@@ -56,6 +56,10 @@ fn main() -> ExitCode {
         eprintln!("usage: ltl FOLDER [WORD]");
         return ExitCode::from(2);
     };
+    if let Err(error) = std::fs::create_dir_all(&folder) {
+        eprintln!("{}: {error}", folder.display());
+        return ExitCode::FAILURE;
+    }
     let mut csv = String::from(
         "table,model,property,fairness,reduction,tool,states,transitions,bytes,seconds,verdict\n",
     );
@@ -91,11 +95,11 @@ fn figure_8(program: &Program, csv: &mut String) {
     let checked = Checked::all(&model).expect("it is a model");
     let visited = checked.iter().find(|it| it.name == "visited").expect("it was added");
     let mut n_states = Vec::new();
-    for (reduction, flags) in [(Reduction::None, "-DNOREDUCE"), (Reduction::default(), "")] {
+    for reduction in [Reduction::None, Reduction::default()] {
         let how = How { reduction, ..FULL };
         let ours = visited.search(how);
         n_states.push(ours.states as f64);
-        let theirs = Verifier::new(folder.path(), "model.pml", flags);
+        let theirs = Verifier::new(folder.path(), "model.pml", how);
         let theirs = theirs.and_then(|verifier| verifier.run("visited", how));
         let row = [("mazurka", Some(ours)), ("spin", theirs)];
         for (tool, numbers) in row {
@@ -131,13 +135,13 @@ fn conformance(csv: &mut String, word: &str) {
         if properties.is_empty() {
             continue;
         }
-        for (reduction, fairness, flags) in [
-            (Reduction::default(), Fairness::None, ""),
-            (Reduction::default(), Fairness::Weak, "-DNFAIR=4"),
-            (Reduction::None, Fairness::None, "-DNOREDUCE"),
+        for (reduction, fairness) in [
+            (Reduction::default(), Fairness::None),
+            (Reduction::default(), Fairness::Weak),
+            (Reduction::None, Fairness::None),
         ] {
             let how = How { fairness, reduction, goes_on: false, ..FULL };
-            let Some(verifier) = Verifier::new(folder.path(), &name, flags) else { continue };
+            let Some(verifier) = Verifier::new(folder.path(), &name, how) else { continue };
             for checked in &properties {
                 let ours = checked.search(how);
                 let theirs = verifier.run(&checked.name, how).unwrap_or_default();
@@ -145,7 +149,7 @@ fn conformance(csv: &mut String, word: &str) {
                     tell(csv, ["models", &name, &checked.name, tool], how, numbers);
                 }
             }
-            if flags.is_empty() {
+            if how.reduction != Reduction::None && how.fairness == Fairness::None {
                 let _ = writeln!(csv, "making,{name},,,,spin,,,,{:.3},", verifier.making);
             }
         }

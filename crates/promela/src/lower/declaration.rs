@@ -43,6 +43,21 @@ impl Lowerer<'_> {
         Ok(Shape::Scalar(scalar))
     }
 
+    /// What a variable is, or its elements, and how many there are if it is an array. SPIN's verifier has bytes for
+    /// arrays of bits, which hold more than 0 and 1.
+    fn shape_and_count(
+        &mut self,
+        ty: &TypeName,
+        variable: &tree::Variable,
+    ) -> Lowered<(Shape, Option<u32>)> {
+        let shape = self.shape(ty, variable.width)?;
+        let count = self.count(variable)?;
+        Ok(match shape {
+            Shape::Scalar(scalar) if count.is_some() => (Shape::Scalar(scalar.widened()), count),
+            _ => (shape, count),
+        })
+    }
+
     /// The type of numbers, if it is one.
     pub(super) fn scalar(&mut self, kind: &TypeKind, width: Option<i32>) -> Option<Scalar> {
         let ty = match kind {
@@ -86,8 +101,7 @@ impl Lowerer<'_> {
         let mut size = 0;
         for declaration in fields {
             for variable in &declaration.variables {
-                let shape = self.shape(&declaration.ty, variable.width)?;
-                let count = self.count(variable)?;
+                let (shape, count) = self.shape_and_count(&declaration.ty, variable)?;
                 let first = match &variable.first {
                     None => None,
                     Some(First::Value(value)) => Some(FieldFirst::Value(self.constant(value)?)),
@@ -147,7 +161,7 @@ impl Lowerer<'_> {
             self.scalars(shape, &mut scalars);
         }
         self.found.most_fields = self.found.most_fields.max(scalars.len());
-        let fields = scalars.iter().map(|scalar| scalar.ty).collect();
+        let fields = scalars.iter().map(|scalar| scalar.widened().ty).collect();
         let symbols = scalars.iter().map(|scalar| scalar.symbols).collect();
         Ok(self.program.layout(Layout::Channel { capacity, fields, symbols }))
     }
@@ -271,8 +285,7 @@ impl Lowerer<'_> {
         variable: &tree::Variable,
     ) -> Lowered<()> {
         let name = &variable.name;
-        let shape = self.shape(&declaration.ty, variable.width)?;
-        let count = self.count(variable)?;
+        let (shape, count) = self.shape_and_count(&declaration.ty, variable)?;
         let firsts = self.first_values(shape, count, variable.first.as_ref(), name.span)?;
         if declaration.is_hidden {
             self.check_hidden(&declaration.ty.kind, name)?;
@@ -384,8 +397,7 @@ impl Lowerer<'_> {
             let message = format!("cannot hide non-globals ({})", name.text);
             return self.fault(code::TYPE, &message, name.span);
         }
-        let shape = self.shape(&declaration.ty, variable.width)?;
-        let count = self.count(variable)?;
+        let (shape, count) = self.shape_and_count(&declaration.ty, variable)?;
         let message = self.message_shapes(variable.first.as_ref());
         let capacity = self.capacity(variable.first.as_ref());
         if !is_first && message.is_some() {

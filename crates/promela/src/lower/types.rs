@@ -24,6 +24,14 @@ impl Scalar {
     pub(crate) fn number(ty: Type) -> Self {
         Self { ty, is_channel: false, symbols: None }
     }
+
+    /// What it is in an array or in a message, where a bit takes a byte.
+    pub(crate) fn widened(self) -> Self {
+        match self.ty {
+            Type::BOOL => Self { ty: Type::U8, ..self },
+            _ => self,
+        }
+    }
 }
 
 /// A `typedef`.

@@ -295,6 +295,13 @@ pub(super) struct ChannelKind {
     pub(super) size: u32,
 }
 
+impl ChannelKind {
+    /// How many messages make it full. As in SPIN, one for rendezvous is not: it has none.
+    pub(super) fn full(&self) -> u32 {
+        self.capacity.max(1)
+    }
+}
+
 /// Something that can go wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
@@ -317,6 +324,7 @@ pub(super) mod fault {
     pub(in super::super) const EXCLUSIVE_SEND: u32 = 10;
     pub(in super::super) const EXCLUSIVE_RECEIVE: u32 = 11;
     pub(in super::super) const TRUNCATED: u32 = 12;
+    pub(in super::super) const ENABLED: u32 = 13;
 }
 
 /// A program, ready to run.

@@ -22,7 +22,7 @@ pub struct MachineError {
 }
 
 /// The faults that every program may have, in the order of their numbers.
-const FAULTS: [(ViolationKind, &str); 13] = [
+const FAULTS: [(ViolationKind, &str); 14] = [
     (ViolationKind::Memory, "invalid array index"),
     (ViolationKind::Memory, "ref to uninitialized chan name"),
     (ViolationKind::Memory, "wrong nr of msg fields"),
@@ -36,6 +36,7 @@ const FAULTS: [(ViolationKind, &str); 13] = [
     (ViolationKind::Assertion, "xs assertion violated: another process sends, too"),
     (ViolationKind::Assertion, "xr assertion violated: another process receives, too"),
     (ViolationKind::Overflow, "value truncated in assignment"),
+    (ViolationKind::Assertion, "used: enabled(pid=thisproc)"),
 ];
 
 /// The code of a program and of propositions about it, or all that the machine has no room for.

@@ -214,7 +214,7 @@ impl Transitions for Machine {
         let alone = state[1];
         for timeout in [false, true] {
             let fault = cell::Cell::new(None);
-            let view = View { code, state, tables, timeout, fault: &fault };
+            let view = View::new(code, state, tables, timeout, &fault);
             let mut context = Context::new(view, jit, steps, moves);
             for process in (0..u32::from(state[0])).rev() {
                 if alone == 0 || u32::from(alone) == process + 1 {
@@ -295,13 +295,13 @@ impl Transitions for Machine {
 
     fn holds(&mut self, proposition: usize, state: &[u8]) -> bool {
         let proposition = self.code.propositions[proposition];
-        self.with_view(state, |view| view.is_true(proposition, 0))
+        self.with_view(state, |view| view.holds(proposition))
     }
 
     fn letter(&mut self, state: &[u8]) -> u64 {
         self.with_view(state, |view| {
             let all = view.code.propositions.iter().enumerate();
-            let holds = all.filter(|(_, proposition)| view.is_true(**proposition, 0));
+            let holds = all.filter(|(_, proposition)| view.holds(**proposition));
             holds.fold(0, |letter, (idx, _)| letter | 1 << idx)
         })
     }
@@ -341,8 +341,7 @@ impl Machine {
     fn truncated(&mut self, state: &[u8], step: Step) -> Option<Truncated> {
         self.tables.scan(&self.code, state);
         let fault = cell::Cell::new(None);
-        let view =
-            View { code: &self.code, state, tables: &self.tables, timeout: true, fault: &fault };
+        let view = View::new(&self.code, state, &self.tables, true, &fault);
         self.steps.edge(view, step.process, step.edge, &mut Moves::new());
         self.steps.work.truncated
     }
@@ -351,6 +350,6 @@ impl Machine {
         self.tables.scan(&self.code, state);
         let fault = cell::Cell::new(None);
         let tables = &self.tables;
-        ask(View { code: &self.code, state, tables, timeout: false, fault: &fault })
+        ask(View::new(&self.code, state, tables, false, &fault))
     }
 }

@@ -51,7 +51,7 @@ impl Work {
         code: &'a Code,
         fault: &'a cell::Cell<Option<u32>>,
     ) -> View<'a> {
-        View { code, state: &self.state, tables: &self.tables, timeout: false, fault }
+        View::new(code, &self.state, &self.tables, false, fault)
     }
 
     pub(super) fn go_to(&mut self, process: u32, location: u16) {

@@ -298,7 +298,7 @@ impl Ending {
         let n_processes = u32::from(state[0]);
         let youngest = n_processes.checked_sub(1);
         let fault = cell::Cell::new(None);
-        let view = View { code, state, tables, timeout: false, fault: &fault };
+        let view = View::new(code, state, tables, false, &fault);
         let is_merged = |&process: &u32| {
             process < n_processes
                 && view.place_of(process).is_merged
@@ -312,7 +312,7 @@ impl Ending {
 /// Whether a process keeps control in a state, if it may.
 pub(super) fn can_go_on(code: &Code, tables: &Tables, state: &[u8], process: u32) -> bool {
     let fault = cell::Cell::new(None);
-    let view = View { code, state, tables, timeout: false, fault: &fault };
+    let view = View::new(code, state, tables, false, &fault);
     view.is_allowed(process) && view.can_move(process)
 }
 

@@ -121,7 +121,7 @@ impl Sets {
         moves: &mut Moves,
     ) {
         let fault = cell::Cell::new(None);
-        let view = View { code, state, tables, timeout: false, fault: &fault };
+        let view = View::new(code, state, tables, false, &fault);
         self.begin(view);
         let n_groups = moves.groups().len();
         let mut has_single = false;

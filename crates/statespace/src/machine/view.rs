@@ -64,6 +64,10 @@ pub(super) struct View<'a> {
     pub(super) timeout: bool,
     /// What went wrong first in an expression.
     pub(super) fault: &'a cell::Cell<Option<u32>>,
+    /// How many processes ask, one because of the other, whether another one can move.
+    pub(super) n_asking: u32,
+    /// Whether an expression is that of a property, and of no process.
+    pub(super) is_of_property: bool,
 }
 
 /// What stands in the way of an edge, or does not.
@@ -78,6 +82,21 @@ pub(super) enum Possible {
 }
 
 impl<'a> View<'a> {
+    pub(super) fn new(
+        code: &'a Code,
+        state: &'a [u8],
+        tables: &'a Tables,
+        timeout: bool,
+        fault: &'a cell::Cell<Option<u32>>,
+    ) -> Self {
+        Self { code, state, tables, timeout, fault, n_asking: 0, is_of_property: false }
+    }
+
+    /// Whether a proposition holds.
+    pub(super) fn holds(self, proposition: NodeId) -> bool {
+        Self { is_of_property: true, ..self }.is_true(proposition, 0)
+    }
+
     pub(super) fn n_processes(self) -> u32 {
         u32::from(self.state[0])
     }
@@ -171,7 +190,7 @@ impl<'a> View<'a> {
                 None => 0,
             },
             Node::Full(channel) => match self.channel(value(channel)) {
-                Some((at, kind)) => of(self.length(at, kind) == self.code.kinds[kind].capacity),
+                Some((at, kind)) => of(self.length(at, kind) == self.code.kinds[kind].full()),
                 None => 0,
             },
             Node::Empty(channel) => match self.channel(value(channel)) {
@@ -189,7 +208,9 @@ impl<'a> View<'a> {
             Node::NonProgress => {
                 of((0..self.n_processes()).all(|it| !self.place_of(it).is_progress))
             }
-            Node::Enabled(other) => self.of_process(value(other), |it| of(self.can_move(it))),
+            Node::Enabled(other) => {
+                self.of_process(value(other), |it| of(self.is_enabled(it, process)))
+            }
             Node::Location(other) => {
                 self.of_process(value(other), |it| i64::from(self.location_of(it)))
             }
@@ -428,6 +449,17 @@ impl<'a> View<'a> {
                 Possible::WithPartner => self.has_partner(&edge.step, process),
             }
         })
+    }
+
+    /// Whether `other` can move, which `process` asks. Nobody may ask that of itself, nor of others who would have to
+    /// know it first.
+    fn is_enabled(self, other: u32, process: u32) -> bool {
+        let is_own = other == process && !self.is_of_property;
+        if is_own || self.n_asking > self.n_processes() {
+            self.wrong(fault::ENABLED);
+            return false;
+        }
+        Self { n_asking: self.n_asking + 1, is_of_property: false, ..self }.can_move(other)
     }
 
     /// Whether another process would take what this one sends.

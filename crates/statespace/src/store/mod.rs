@@ -114,6 +114,11 @@ pub(crate) trait Session {
         Ok(())
     }
 
+    /// The same for a state that is known to be found by this.
+    fn near_found(&mut self, state: &[u8], _key: Self::Key) -> Result<(), Full> {
+        self.near(state)
+    }
+
     /// What a state is found by.
     fn key(&mut self, state: &[u8]) -> Result<Self::Key, Full>;
 

@@ -102,6 +102,7 @@ impl<L: Label> Store for Tree<L> {
             roots: self.roots.reader(),
             near: Near::default(),
             other: Near::default(),
+            found: Vec::new(),
             changes: Vec::new(),
             next: Vec::new(),
         };
@@ -125,6 +126,9 @@ pub(crate) struct TreeSession<'a, L = AtomicU32> {
     /// The last state that had another number of pieces: whoever comes next and has so many, too, is likely
     /// to differ little from it.
     other: Near,
+    /// The groups of the states that were looked up last, where they are not those of the state nearby: who goes on with
+    /// one of these states need not look for its nodes again.
+    found: Vec<Found>,
     /// The nodes of a level that are not those of the state nearby, and those of the level above.
     changes: Vec<Change>,
     next: Vec<Change>,
@@ -148,6 +152,15 @@ struct Change {
     /// Where its number goes.
     place: u32,
     /// Of which state, by how many there were before.
+    state: u32,
+}
+
+/// A group of numbers in the tree of a state.
+#[derive(Clone, Copy)]
+struct Found {
+    nodes: Piece,
+    group: u32,
+    /// Which state, by how many there were before.
     state: u32,
 }
 
@@ -211,10 +224,23 @@ impl<L: Label> Session for TreeSession<'_, L> {
     type Key = Piece;
 
     fn near(&mut self, state: &[u8]) -> Result<(), Full> {
+        self.found.clear();
         if !self.near.fits(state) {
             std::mem::swap(&mut self.near, &mut self.other);
         }
         self.plant(state)
+    }
+
+    #[inline]
+    fn near_found(&mut self, state: &[u8], root: Piece) -> Result<(), Full> {
+        let is_root = |it: &&Found| it.group == 0 && it.nodes == root;
+        match self.found.iter().find(is_root) {
+            Some(&Found { state: number, .. }) if self.near.fits(state) => {
+                self.adopt(state, number);
+                Ok(())
+            }
+            _ => self.near(state),
+        }
     }
 
     fn key(&mut self, state: &[u8]) -> Result<Piece, Full> {
@@ -222,6 +248,7 @@ impl<L: Label> Session for TreeSession<'_, L> {
             return self.key_of_other(state);
         }
         let mut key = [self.near.root()];
+        self.found.clear();
         self.changes.clear();
         self.compare(state, 0);
         self.climb(&mut key, false)?;
@@ -235,6 +262,7 @@ impl<L: Label> Session for TreeSession<'_, L> {
         keys: &mut Vec<Piece>,
     ) -> Result<(), Full> {
         keys.clear();
+        self.found.clear();
         self.changes.clear();
         let mut is_mixed = false;
         for state in states.clone() {
@@ -316,6 +344,16 @@ impl<L: Label> TreeSession<'_, L> {
         done
     }
 
+    /// Makes a state the one nearby, which was the one of this number among those that were looked up last.
+    #[inline]
+    fn adopt(&mut self, state: &[u8], number: u32) {
+        for found in self.found.iter().filter(|it| it.state == number) {
+            self.near.nodes[found.group as usize] = found.nodes;
+        }
+        self.near.pieces.iter_mut().zip(pieces(state)).for_each(|(piece, new)| *piece = new);
+        self.found.clear();
+    }
+
     /// Notes the pieces of a state that are not those of the one nearby.
     #[inline]
     fn compare(&mut self, state: &[u8], number: usize) {
@@ -338,7 +376,7 @@ impl<L: Label> TreeSession<'_, L> {
     /// one behind the other, and those of a group, too.
     #[inline]
     fn climb(&mut self, keys: &mut [Piece], stays: bool) -> Result<(), Full> {
-        let Self { leaves, inner, roots, near, changes, next, .. } = self;
+        let Self { leaves, inner, roots, near, found, changes, next, .. } = self;
         let mut table = &*leaves;
         while !changes.is_empty() {
             next.clear();
@@ -352,6 +390,8 @@ impl<L: Label> TreeSession<'_, L> {
                 }
                 if stays {
                     near.nodes[group] = piece;
+                } else {
+                    found.push(Found { nodes: piece, group: group as u32, state });
                 }
                 if group > 0 {
                     let hash = hash(piece);

@@ -48,6 +48,34 @@ fn channels_are_checked() {
     check("chan c = [1] of { byte, byte }; init { c!1,2; assert(c?[1]) }", "holds");
 }
 
+/// As in SPIN's verifier; a bit of its own has only two values.
+#[test]
+fn bits_in_arrays_and_messages_are_bytes() {
+    check("bit a[2]; init { a[1] = 2; assert(a[1] == 2) }", "holds");
+    check("typedef t { bool a[1] }; t s; init { s.a[0] = 2; assert(s.a[0] == 2) }", "holds");
+    check("init { bit a[2]; a[1] = 2; assert(a[1] == 2) }", "holds");
+    check("chan c = [1] of { bit }; byte n; init { c!2; c?n; assert(n == 2) }", "holds");
+    check("bit b; init { b = 2; assert(b == 0) }", "holds");
+    check("typedef t { bit b }; t s; init { s.b = 3; assert(s.b == 1) }", "holds");
+}
+
+#[test]
+fn a_channel_for_rendezvous_is_never_full() {
+    check("chan c = [0] of { byte }; init { nfull(c); empty(c); assert(len(c) == 0) }", "holds");
+    check("chan c = [0] of { byte }; init { full(c) }", "invalid end state");
+}
+
+#[test]
+fn nobody_asks_whether_it_can_move_itself() {
+    let own = "used: enabled(pid=thisproc)";
+    check("active proctype p() { if :: enabled(0) :: else fi }", own);
+    check("active proctype p() { if :: enabled(1) :: else fi }", "holds");
+    let [first, second] =
+        ["active proctype p() { enabled(1) }", "active proctype q() { enabled(0) }"];
+    check(&format!("{first} {second}"), own);
+    check(&format!("{first} active proctype q() {{ skip }}"), "invalid end state");
+}
+
 #[test]
 fn promises_about_channels_are_checked() {
     let text = "chan c = [2] of { byte };

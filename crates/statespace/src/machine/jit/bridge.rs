@@ -179,7 +179,7 @@ impl<'a> Context<'a> {
     /// A look at the state that is expanded.
     fn view<'b>(&'b self, fault: &'b cell::Cell<Option<u32>>) -> View<'b> {
         let (code, state, tables) = (self.code, self.state, self.tables);
-        View { code, state, tables, timeout: self.is_timeout != 0, fault }
+        View::new(code, state, tables, self.is_timeout != 0, fault)
     }
 
     /// Adds the successor that was written, with what is left to do to it.
@@ -277,7 +277,7 @@ unsafe extern "C" fn edge(context: *mut c_void, process: u64, edge: u64) -> u64 
     let fault = cell::Cell::new(None);
     let (code, tables, state) = (context.code, context.tables, context.state);
     let timeout = context.is_timeout != 0;
-    let view = View { code, state, tables, timeout, fault: &fault };
+    let view = View::new(code, state, tables, timeout, &fault);
     let taken = context.steps.edge(view, process as u32, edge as u32, context.moves);
     u64::from(taken != Taken::No)
 }
@@ -329,7 +329,7 @@ unsafe extern "C" fn rendezvous(
     let (code, tables, state, jit) = (here.code, here.tables, here.state, here.jit);
     let fault = cell::Cell::new(None);
     let timeout = here.is_timeout != 0;
-    let view = View { code, state, tables, timeout, fault: &fault };
+    let view = View::new(code, state, tables, timeout, &fault);
     for partner in (0..view.n_processes()).rev().filter(|&other| other != process) {
         match jit.map(|jit| jit.offers(view, partner)) {
             Some(Offers::None) => {}

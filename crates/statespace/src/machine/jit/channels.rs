@@ -100,7 +100,7 @@ impl<'a> Emitter<'a, '_> {
         self.load(Cell::U8, spot.address, spot.plus)
     }
 
-    /// Something about the length of a channel and its capacity.
+    /// Something about the length of a channel, and the length at which it is full.
     pub(super) fn length_of(
         &mut self,
         node: NodeId,
@@ -110,12 +110,11 @@ impl<'a> Emitter<'a, '_> {
         let done = self.builder.create_block();
         let result = self.builder.append_block_param(done, types::I64);
         let then = |emitter: &mut Self, channel: Known<'a>| {
-            let capacity = channel.kind.capacity;
-            let length = match capacity {
+            let length = match channel.kind.capacity {
                 0 => emitter.constant(0),
                 _ => emitter.length(channel),
             };
-            let value = ask(emitter, length, capacity);
+            let value = ask(emitter, length, channel.kind.full());
             emitter.builder.ins().jump(done, &[value.into()]);
             Ok(())
         };

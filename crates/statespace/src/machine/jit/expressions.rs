@@ -86,9 +86,9 @@ impl Emitter<'_, '_> {
             }
             Node::Thread => self.process,
             Node::Length(channel) => self.length_of(channel, |_, length, _| length)?,
-            Node::Full(channel) => self.length_of(channel, |emitter, length, capacity| {
-                let capacity = emitter.constant(i64::from(capacity));
-                emitter.compare(IntCC::Equal, length, capacity)
+            Node::Full(channel) => self.length_of(channel, |emitter, length, full| {
+                let full = emitter.constant(i64::from(full));
+                emitter.compare(IntCC::Equal, length, full)
             })?,
             Node::Empty(channel) => self.length_of(channel, |emitter, length, _| {
                 let zero = emitter.constant(0);
