@@ -325,6 +325,7 @@ pub(super) mod fault {
     pub(in super::super) const EXCLUSIVE_RECEIVE: u32 = 11;
     pub(in super::super) const TRUNCATED: u32 = 12;
     pub(in super::super) const ENABLED: u32 = 13;
+    pub(in super::super) const POLLS: u32 = 14;
 }
 
 /// A program, ready to run.

@@ -22,7 +22,7 @@ pub struct MachineError {
 }
 
 /// The faults that every program may have, in the order of their numbers.
-const FAULTS: [(ViolationKind, &str); 14] = [
+const FAULTS: [(ViolationKind, &str); 15] = [
     (ViolationKind::Memory, "invalid array index"),
     (ViolationKind::Memory, "ref to uninitialized chan name"),
     (ViolationKind::Memory, "wrong nr of msg fields"),
@@ -37,6 +37,7 @@ const FAULTS: [(ViolationKind, &str); 14] = [
     (ViolationKind::Assertion, "xr assertion violated: another process receives, too"),
     (ViolationKind::Overflow, "value truncated in assignment"),
     (ViolationKind::Assertion, "used: enabled(pid=thisproc)"),
+    (ViolationKind::Assertion, "polling rv chan"),
 ];
 
 /// The code of a program and of propositions about it, or all that the machine has no room for.

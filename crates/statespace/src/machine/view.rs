@@ -199,7 +199,8 @@ impl<'a> View<'a> {
             },
             Node::Poll(message) => {
                 let message = &self.code.messages[message as usize];
-                of(self.receivable(message, process).is_some())
+                of(!self.is_rendezvous(message, process)
+                    && self.receivable(message, process).is_some())
             }
             Node::OwnChannel(number) => i64::from(self.own_channels(process) + number + 1),
             Node::Processes => i64::from(self.n_processes()),
@@ -313,6 +314,17 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Whether what looks at a message, and leaves it where it is, looks into a channel that never has any: that is
+    /// wrong.
+    fn is_rendezvous(self, message: &Message, process: u32) -> bool {
+        let channel = self.channel(self.value(message.channel, process));
+        let is_wrong = channel.is_some_and(|(_, kind)| self.code.kinds[kind].capacity == 0);
+        if is_wrong {
+            self.wrong(fault::POLLS);
+        }
+        is_wrong
+    }
+
     /// Whether a message that is sent or received has as many fields as the channel's.
     fn has_fields(self, message: &Message, kind: usize) -> bool {
         let fits = message.fields.len() == self.code.kinds[kind].fields.len();
@@ -400,6 +412,9 @@ impl<'a> View<'a> {
             }
             Step::Receive(message) => {
                 let message = &self.code.messages[*message as usize];
+                if message.keep && self.is_rendezvous(message, process) {
+                    return Possible::No;
+                }
                 let Some(place) = self.receivable(message, process) else { return Possible::No };
                 let channel = self.channel(self.value(message.channel, process));
                 match channel.is_some_and(|(_, kind)| self.has_fields(message, kind)) {

@@ -63,6 +63,13 @@ fn bits_in_arrays_and_messages_are_bytes() {
 fn a_channel_for_rendezvous_is_never_full() {
     check("chan c = [0] of { byte }; init { nfull(c); empty(c); assert(len(c) == 0) }", "holds");
     check("chan c = [0] of { byte }; init { full(c) }", "invalid end state");
+    let polls = "polling rv chan";
+    check("chan c = [0] of { byte }; init { if :: c?<_> :: true fi }", polls);
+    check("chan c = [0] of { byte }; init { if :: c?[1] :: true fi }", polls);
+    check(
+        "chan c = [0] of { byte }; active proctype p() { c!1 } active proctype q() { c?<_> }",
+        polls,
+    );
 }
 
 #[test]

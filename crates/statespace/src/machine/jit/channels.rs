@@ -140,6 +140,8 @@ impl<'a> Emitter<'a, '_> {
                 let one = emitter.constant(1);
                 emitter.builder.ins().jump(done, &[one.into()]);
             } else {
+                let always = emitter.constant(1);
+                emitter.fault_if(always, fault::POLLS);
                 emitter.builder.ins().jump(no, &[]);
             }
             Ok(())
@@ -303,6 +305,9 @@ impl<'a> Emitter<'a, '_> {
         let fits = |kind: &ChannelKind| kind.fields.len() == message.fields.len();
         let then = |emitter: &mut Self, channel: Known<'a>| {
             if channel.kind.capacity == 0 {
+                if message.keep {
+                    return emitter.leave_to_interpreter(finish);
+                }
                 emitter.builder.ins().jump(finish.next, &[]);
                 return Ok(());
             }

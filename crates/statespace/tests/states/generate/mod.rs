@@ -62,6 +62,14 @@ struct Features {
     has_unless: bool,
     /// Which channel it is changes on the way.
     has_passing: bool,
+    /// Variables with fields, among them arrays of bits.
+    has_records: bool,
+    /// Messages of two fields.
+    has_pairs: bool,
+    /// `select` and `for`.
+    has_ranges: bool,
+    /// Expressions with a condition.
+    has_choices: bool,
 }
 
 impl Features {
@@ -82,6 +90,10 @@ impl Features {
             has_trace: random.one_in(10),
             has_unless: random.one_in(5),
             has_passing: random.one_in(5),
+            has_records: random.one_in(4),
+            has_pairs: random.one_in(3),
+            has_ranges: random.one_in(5),
+            has_choices: random.one_in(5),
         }
     }
 }
@@ -105,6 +117,13 @@ impl Writer {
         text += "chan q[2] = [1] of { byte }; chan v; chan m = [1] of { chan };\n";
         let room = if self.features.has_rendezvous { 0 } else { 1 };
         let _ = writeln!(text, "chan r = [{room}] of {{ byte }};");
+        if self.features.has_records {
+            text += "typedef S { byte v; bit w[2] }; S e; S f[2];\n";
+        }
+        if self.features.has_pairs {
+            let room = room + self.random.below(2);
+            let _ = writeln!(text, "chan p = [{room}] of {{ byte, bool }};");
+        }
         if self.features.has_trace {
             text += match self.random.below(2) {
                 0 => "trace { do :: c!_ -> c?_ od }\n",
@@ -219,7 +238,7 @@ impl Writer {
             return self.pass();
         }
         let can_start = self.features.is_started && !self.is_init && self.in_loop == 0;
-        match self.random.below(7) {
+        match self.random.below(9) {
             // Only later ones, so that it comes to an end.
             0 if can_start && self.process + 1 < self.features.n_processes => {
                 self.run(self.process + 1)
@@ -237,6 +256,13 @@ impl Writer {
                 0 => "timeout".to_owned(),
                 _ => format!("(timeout && {})", self.condition()),
             },
+            7 if self.features.has_ranges => {
+                format!("select({} : 0 .. {})", self.random.pick(&["y", "z"]), self.random.below(3))
+            }
+            8 if self.features.has_ranges && self.depth == 0 => {
+                let last = self.random.below(3);
+                format!("for (z : 0 .. {last}) {{ {} }}", self.block(2))
+            }
             5 if self.depth == 0 && self.random.one_in(2) => {
                 format!("if :: y < 2 -> y++; goto L0 :: else -> {} fi", self.assignment())
             }
@@ -286,7 +312,9 @@ impl Writer {
     }
 
     fn assignment(&mut self) -> String {
+        let fields = ["e.v", "e.w[n % 2]", "f[1].v", "f[n % 2].w[1]"];
         let to = match self.random.below(8) {
+            0..4 if self.features.has_records && self.random.one_in(2) => self.random.pick(&fields),
             0 | 1 => "y",
             2 => "z",
             3 | 4 => self.random.pick(&["g", "h", "k"]),
@@ -303,6 +331,12 @@ impl Writer {
     }
 
     fn value(&mut self) -> String {
+        if self.features.has_records && self.random.one_in(4) {
+            return self.random.pick(&["e.v", "e.w[0]", "f[n % 2].w[1]", "f[0].v"]).to_owned();
+        }
+        if self.features.has_choices && self.random.one_in(8) {
+            return format!("({} -> {} : {})", self.simple(), self.value(), self.value());
+        }
         match self.random.below(9) {
             0 | 1 => "y".to_owned(),
             2 => "z".to_owned(),
@@ -321,7 +355,7 @@ impl Writer {
         match self.random.below(10) {
             0 if self.features.has_polls => {
                 let probe = self.random.pick(&["nempty", "empty", "nfull", "full"]);
-                format!("{probe}({})", self.random.pick(&["c", "d", "q[0]"]))
+                format!("{probe}({})", self.random.pick(&["c", "d", "q[0]", "r"]))
             }
             1 if self.features.has_polls => {
                 format!("{}?[{}]", self.random.pick(&["c", "d"]), self.random.below(2))
@@ -350,12 +384,21 @@ impl Writer {
     }
 
     fn send(&mut self) -> String {
-        let channel = self.channel();
         let sign = if self.features.has_sorted && self.random.one_in(2) { "!!" } else { "!" };
+        if self.features.has_pairs && self.random.one_in(3) {
+            return format!("p{sign}{},{}", self.value(), self.value());
+        }
+        let channel = self.channel();
         format!("{channel}{sign}{}", self.value())
     }
 
     fn receive(&mut self) -> String {
+        if self.features.has_pairs && self.random.one_in(3) {
+            let first = self.random.pick(&["y", "g", "0", "1", "_", "eval(z)"]);
+            let second = self.random.pick(&["z", "h", "true", "0", "_"]);
+            let sign = self.random.pick(&["?", "??"]);
+            return format!("p{sign}{first},{second}");
+        }
         let channel = self.channel();
         let field = match self.random.below(6) {
             0 => self.random.below(2).to_string(),
