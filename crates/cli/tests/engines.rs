@@ -254,6 +254,7 @@ int main(void) {{
     };
     let cases = [
         ("x++;", "", "race"),
+        ("x++; __atomic_fetch_add(&x, 2, __ATOMIC_SEQ_CST);", "", "race"),
         ("while (!__atomic_load_n(&x, __ATOMIC_SEQ_CST)) ; x++;", "", "holds"),
         ("", "x++;", "holds"),
     ];

@@ -76,7 +76,7 @@ impl Encoding {
                 follower.begin_all();
                 // Where plain accesses are steps, two that are about to be taken are a race.
                 if meaning == Meaning::Race && follower.vm.has_plain_accesses() {
-                    follower.access_all();
+                    follower.access_all(n_frames - 1);
                 }
                 is_there
             }
@@ -304,9 +304,19 @@ impl<'a> Follower<'a> {
     }
 
     /// Lets every thread that is about to access something by an atomic operation do so. Plain accesses were
-    /// made with the steps before them, and nobody can know of them yet.
-    fn access_all(&mut self) {
-        for thread in self.births.clone() {
+    /// made with the steps before them, and nobody can know of them yet. Who is about to make one in the circuit may have
+    /// an atomic operation behind it, which others would learn of: so those come last.
+    fn access_all(&mut self, frame: usize) {
+        let simulation = self.simulation;
+        let is_at_step = |number: &usize| {
+            let stops = &self.encoding.threads[*number].stops;
+            let here = stops.iter().find(|stop| simulation.value(frame, stop.is_here));
+            here.is_some_and(|stop| simulation.value(frame, stop.gate.counts))
+        };
+        let (first, last): (Vec<usize>, Vec<usize>) =
+            (0..self.encoding.threads.len()).partition(is_at_step);
+        for number in first.into_iter().chain(last) {
+            let Some(thread) = self.threads[number] else { continue };
             if let Next::Enabled { operation, choices: 1 } = self.vm.next(thread)
                 && let Operation::Load(_)
                 | Operation::Store(_)
