@@ -171,7 +171,8 @@ impl Program {
             // What is read for nothing is no access of a program that a compiler has made.
             1 if self.kind != Kind::Race => format!("{local} = {variable};"),
             2 => format!("{variable} = {local};"),
-            3 => format!("if ({variable} == {value}) {variable} = 2;"),
+            // Never what it is already: gcc would see that it need not look.
+            3 => format!("if ({variable} == {value}) {variable} = 3;"),
             _ => format!("{variable} = {variable} + 1;"),
         }
     }

@@ -55,7 +55,7 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
 
 /// A state of the path.
 struct Frame<K> {
-    /// What it is found by, if it is stored and that is of interest.
+    /// What it is found by, if it is stored.
     key: Option<K>,
     plan: Plan,
     is_kept: bool,

@@ -64,7 +64,7 @@ const OPTIONS: &[(&str, &[Who])] = &[
     ("retries", &[Native]),
 ];
 
-/// Properties that are not looked for by all. To some, others mean nothing.
+/// Properties that are not looked for by all; those that are not here are.
 const PROPERTIES: &[(&str, &[Who])] = &[
     ("race", &[Native, Vm, Statespace, Circuits]),
     ("livelock", &[Native, Vm, Promela]),

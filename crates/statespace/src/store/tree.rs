@@ -7,7 +7,7 @@
 //! | paper                           | here                                        |
 //! |---------------------------------|---------------------------------------------|
 //! | tree table                      | [`Nodes`], and [`Roots`] for roots          |
-//! | incremental insertion           | [`Session::keys`]: only what is different from a state nearby is looked up |
+//! | incremental insertion           | [`Session::keys`]: only what is different from a state nearby is looked up, and once if the search goes on there |
 //! | lookup, find-or-put             | [`NodesReader::number`], [`RootsReader::insert`] |
 //!
 //! Differs from the paper: a node has up to four children, and so has the root, which makes the tree half
