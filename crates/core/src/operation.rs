@@ -304,6 +304,14 @@ impl Operation {
         }
     }
 
+    /// Whether it names an object in any way.
+    #[inline]
+    pub fn is_about(self, object: ObjectId) -> bool {
+        let touches = self.touches();
+        let is_touched = touches.as_slice().iter().any(|&((touched, _), _)| touched == object);
+        is_touched || self.object() == Some(object)
+    }
+
     /// Whether some state can make it wait.
     #[inline]
     pub fn may_block(self) -> bool {

@@ -70,6 +70,8 @@ struct State {
     enabled: ThreadSet,
     /// Who may want something else after a step of another thread.
     unsettled: ThreadSet,
+    /// Who waits for the end of a thread, and wants something else only after a step of that one.
+    joining: ThreadSet,
 }
 
 /// Called at the end of every execution.
@@ -443,13 +445,19 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             return self.observe_again(n_threads);
         }
         let mut state = self.states.last().copied().unwrap_or_default();
-        let is_settled = state.unsettled.is_empty() && n_threads == self.next.len();
-        match self.who_moved() {
-            Some((moved, None)) if is_settled => self.ask(moved, &mut state),
-            moved => {
-                let asked = self.who_may_say_something_new(moved, is_settled, n_threads);
+        match self.who_moved_alone(&state, n_threads) {
+            Some(moved) => {
+                self.ask(moved, &mut state);
+                if self.next[moved.index()] == Next::Finished {
+                    self.ask_those_who_join(ThreadSet::one(moved), &mut state);
+                }
+            }
+            None => {
+                let changed = self.who_went_on(n_threads);
+                let asked = changed | self.who_may_be_concerned(&state, changed);
                 self.next.resize(n_threads.max(self.next.len()), Next::Unborn);
                 asked.iter().for_each(|thread| self.ask(thread, &mut state));
+                self.ask_those_who_join(changed, &mut state);
             }
         }
         self.enabled = state.enabled;
@@ -462,47 +470,66 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     fn ask(&mut self, thread: ThreadId, state: &mut State) {
         let next = self.system.next(thread);
         state.enabled.set(thread, matches!(next, Next::Enabled { .. }));
-        state.unsettled.set(thread, may_change(next));
+        let is_joining = matches!(next, Next::Blocked(Operation::Join(_)));
+        state.joining.set(thread, is_joining);
+        state.unsettled.set(thread, !is_joining && may_change(next));
         let before = std::mem::replace(&mut self.next[thread.index()], next);
         self.changes.push((thread, before));
     }
 
-    /// Who took the last step, and whom it started.
+    /// Who took the last step, if it concerns nobody else but those who wait for the end of that thread.
     #[inline]
-    fn who_moved(&self) -> Option<(ThreadId, Option<ThreadId>)> {
+    fn who_moved_alone(&self, state: &State, n_threads: usize) -> Option<ThreadId> {
         let &Decision { thread: moved, .. } = self.schedule.decisions().last()?;
-        let started = match self.order.operation(self.schedule.len() as Position) {
-            Operation::Spawn(child) => Some(child),
-            _ => None,
-        };
-        Some((moved, started))
+        let is_alone = state.unsettled.is_empty()
+            && n_threads == self.next.len()
+            && self.started().is_none()
+            && self.order.joiners().next().is_none();
+        is_alone.then_some(moved)
     }
 
-    /// The threads that may not say after the last step what they said before it.
-    fn who_may_say_something_new(
-        &self,
-        moved: Option<(ThreadId, Option<ThreadId>)>,
-        is_settled: bool,
-        n_threads: usize,
-    ) -> ThreadSet {
-        let Some((moved, started)) = moved else {
-            return (0..n_threads).map(ThreadId::new).collect();
-        };
-        let joiners = self.order.joiners();
-        let changed: ThreadSet = started.into_iter().chain([moved]).chain(joiners).collect();
-        if is_settled {
-            return changed;
+    /// Who has gone on in the last step, or was born since the one before.
+    fn who_went_on(&self, n_threads: usize) -> ThreadSet {
+        let moved = self.schedule.decisions().last().map(|decision| decision.thread);
+        let born = (self.next.len()..n_threads).map(ThreadId::new);
+        born.chain(moved).chain(self.started()).chain(self.order.joiners()).collect()
+    }
+
+    /// Who was started by the last step.
+    #[inline]
+    fn started(&self) -> Option<ThreadId> {
+        match self.last_operation()? {
+            Operation::Spawn(child) => Some(child),
+            _ => None,
         }
-        let unsettled = self.states[self.schedule.len() - 1].unsettled;
-        // Who waits for the end of a thread waits on while others move.
-        let waits_on = |thread: ThreadId| match self.next[thread.index()] {
-            Next::Blocked(Operation::Join(child)) => !changed.contains(child),
-            _ => false,
+    }
+
+    #[inline]
+    fn last_operation(&self) -> Option<Operation> {
+        let last = self.schedule.len() as Position;
+        (last > 0).then(|| self.order.operation(last))
+    }
+
+    /// Who else may want something else than in the `state` before the last step.
+    fn who_may_be_concerned(&self, state: &State, changed: ThreadSet) -> ThreadSet {
+        let operation = self.last_operation();
+        // A mutex is taken and given back by operations on it alone.
+        let is_concerned = |thread: &ThreadId| match self.next[thread.index()].operation() {
+            Some(Operation::Acquire(mutex)) => operation.is_none_or(|it| it.is_about(mutex)),
+            _ => true,
         };
-        let mut asked: ThreadSet = unsettled.iter().filter(|&it| !waits_on(it)).collect();
-        asked |= changed;
-        (self.next.len()..n_threads).for_each(|idx| asked.insert(ThreadId::new(idx)));
-        asked
+        (state.unsettled - changed).iter().filter(is_concerned).collect()
+    }
+
+    /// Asks those who wait for the end of one of these threads.
+    fn ask_those_who_join(&mut self, ended: ThreadSet, state: &mut State) {
+        for thread in state.joining.iter() {
+            if let Next::Blocked(Operation::Join(child)) = self.next[thread.index()]
+                && ended.contains(child)
+            {
+                self.ask(thread, state);
+            }
+        }
     }
 
     /// Looks for a thread that says something else than is known of it. After a step, only one that
