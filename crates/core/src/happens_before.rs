@@ -213,12 +213,15 @@ impl HappensBefore {
             Operation::Load(object) => {
                 self.push_touching(decision, operation, effect, &[read(object)])
             }
+            Operation::Store(object) | Operation::ReadModifyWrite(object) => {
+                self.push_touching(decision, operation, effect, &[write(object)])
+            }
             _ => self.push_touching(decision, operation, effect, operation.touches().as_slice()),
         }
     }
 
-    /// Adds a step that touches these places. Nothing is done more often than reading, so there is code
-    /// for that alone; the same goes for [`Self::pop`] and [`Self::race_candidates`].
+    /// Adds a step that touches these places. Nothing is done more often than reading and writing, so there
+    /// is code for each alone; the same goes for [`Self::pop`] and [`Self::race_candidates`].
     #[inline(always)]
     fn push_touching(
         &mut self,
@@ -355,11 +358,16 @@ impl HappensBefore {
         let thread = event.decision.thread;
         self.threads[thread.index()].steps.pop();
         self.threads[thread.index()].joined = event.joined;
-        if let Operation::Load(object) = event.operation {
-            return self.leave(&event, &[read(object)]);
+        match event.operation {
+            Operation::Load(object) => self.leave(&event, &[read(object)]),
+            Operation::Store(object) | Operation::ReadModifyWrite(object) => {
+                self.leave(&event, &[write(object)]);
+            }
+            operation => {
+                self.leave(&event, operation.touches().as_slice());
+                self.dequeue(at, &event);
+            }
         }
-        self.leave(&event, event.operation.touches().as_slice());
-        self.dequeue(at, &event);
     }
 
     /// Puts back into the tables what a step has replaced there.
@@ -576,6 +584,12 @@ fn joined(a: &Lane, b: &Lane) -> Lane {
 #[inline]
 fn read(object: ObjectId) -> (Place, Touch) {
     ((object, End::Front), Touch::Read)
+}
+
+/// What a store and a read-modify-write touch.
+#[inline]
+fn write(object: ObjectId) -> (Place, Touch) {
+    ((object, End::Front), Touch::Write)
 }
 
 #[inline]

@@ -32,6 +32,9 @@ pub(crate) struct Objects {
     generations_journal: Vec<(usize, u32)>,
     /// Counts the times that something was saved or put back.
     epoch: u64,
+    /// The objects that a thread has held as a lock in any execution, and which of all objects they are.
+    locks: Vec<ObjectId>,
+    is_lock: Vec<bool>,
     /// Where each region of atomic accesses begins and ends.
     regions: BTreeMap<usize, usize>,
     /// Where precompiled code has accessed what was no object's then.
@@ -236,8 +239,22 @@ impl Objects {
 
     /// A lock that a thread holds.
     pub(crate) fn held_by(&self, thread: ThreadId) -> Option<ObjectId> {
-        let holds = |state: &State| state.owner == Some(thread) || state.readers.contains(&thread);
-        self.states.iter().position(holds).map(ObjectId::new)
+        let holds = |lock: &&ObjectId| {
+            let State { owner, readers, .. } = &self.states[lock.index()];
+            *owner == Some(thread) || readers.contains(&thread)
+        };
+        self.locks.iter().find(holds).copied()
+    }
+
+    /// The state of an object that is about to be held.
+    #[inline]
+    fn lock(&mut self, object: ObjectId) -> &mut State {
+        if !self.is_lock.get(object.index()).is_some_and(|&is_lock| is_lock) {
+            self.is_lock.resize(self.states.len(), false);
+            self.is_lock[object.index()] = true;
+            self.locks.push(object);
+        }
+        self.state(object)
     }
 
     /// Who sleeps on a condition variable.
@@ -275,19 +292,19 @@ impl Objects {
         use Operation as O;
         match operation {
             O::Acquire(o) | O::WriteAcquire(o) | O::Reacquire { mutex: o, .. } => {
-                self.state(o).owner = Some(thread);
+                self.lock(o).owner = Some(thread);
             }
             O::TryAcquire(o) | O::TryWriteAcquire(o) => {
-                let state = self.state(o);
+                let state = self.lock(o);
                 if state.owner.is_some() || !state.readers.is_empty() {
                     return Effect::Failed;
                 }
                 state.owner = Some(thread);
             }
             O::Release(o) | O::WriteRelease(o) => self.state(o).owner = None,
-            O::ReadAcquire(o) => self.state(o).readers.push(thread),
+            O::ReadAcquire(o) => self.lock(o).readers.push(thread),
             O::TryReadAcquire(o) => {
-                let state = self.state(o);
+                let state = self.lock(o);
                 if state.owner.is_some() {
                     return Effect::Failed;
                 }

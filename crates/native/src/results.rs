@@ -97,6 +97,8 @@ enum Frame {
 #[derive(Default)]
 struct Results {
     known: FxHashMap<Piece, Option<Use>>,
+    /// What was asked for last: most often it is asked for again.
+    last: Option<(Piece, Option<Use>)>,
 }
 
 struct Global(UnsafeCell<Option<Results>>);
@@ -137,6 +139,17 @@ pub(crate) fn tests(way: Way) -> Option<Tests> {
 
 impl Results {
     fn of(&mut self, piece: Piece) -> Option<Use> {
+        if let Some((last, known)) = self.last
+            && last == piece
+        {
+            return known;
+        }
+        let found = self.look_up(piece);
+        self.last = Some((piece, found));
+        found
+    }
+
+    fn look_up(&mut self, piece: Piece) -> Option<Use> {
         if let Some(&known) = self.known.get(&piece) {
             return known;
         }

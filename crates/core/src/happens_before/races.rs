@@ -1,6 +1,6 @@
 //! Which earlier steps an operation races with, competes with, or follows at once.
 
-use super::{Group, HappensBefore, Position, groups_before, read, slot};
+use super::{Group, HappensBefore, Position, groups_before, read, slot, write};
 use crate::operation::{End, Place, Touch};
 use crate::{Operation, ThreadId, may_be_coenabled};
 
@@ -30,6 +30,9 @@ impl HappensBefore {
         match operation {
             Operation::Load(object) => {
                 self.candidates_touching(thread, &[read(object)], candidates);
+            }
+            Operation::Store(object) | Operation::ReadModifyWrite(object) => {
+                self.candidates_touching(thread, &[write(object)], candidates);
             }
             _ => self.candidates_touching(thread, operation.touches().as_slice(), candidates),
         }
