@@ -143,7 +143,10 @@ pub(super) fn name_of_macro(token: &Token) -> Result<(), Wrong> {
 }
 
 /// The names of parameters, whether the last one is open, and what is behind them.
-fn parameters(tokens: &[Token], end: Place) -> Result<(Vec<Rc<str>>, bool, &[Token]), Wrong> {
+type Head<'a> = (Vec<Rc<str>>, bool, &'a [Token]);
+
+/// Parses the parameters behind a parenthesis.
+fn parameters(tokens: &[Token], end: Place) -> Result<Head<'_>, Wrong> {
     let mut names: Vec<Rc<str>> = Vec::new();
     let mut tokens = tokens.iter();
     // Whether a name may come next, or has to.
