@@ -91,6 +91,7 @@ pub(crate) fn check(
     report.loop_start = told.loop_start;
     report.options = statespace::in_force(&options);
     report.notes = told.notes;
+    report.tips.extend(statespace::tip(&told.verdict, &options));
     if let (Some(file), Verdict::Violated(found)) = (&storing.trail, &told.verdict) {
         let property = wanted.iter().find(|it| Some(&it.name) == told.property.as_ref());
         let trail = property.and_then(|it| it.trail(&model.program, &found.schedule));

@@ -5,13 +5,13 @@ use crate::results::Results;
 use crate::temporal::Wanted;
 use crate::{Done, Failure, announce, interrupt, memory, names, say, simulate, tell, temporal, vm};
 use mazurka_core::{
-    Counterexample, Execution, Schedule, Step, System as _, ThreadId, Verdict, ViolationKind,
-    possible,
+    Counterexample, Execution, Limit, Schedule, Step, System as _, ThreadId, Verdict,
+    ViolationKind, possible,
 };
 use mazurka_explore::{by_birth, replay as follow};
 use mazurka_model::{Expr, Program, Races, add_stops, split_choices};
 use mazurka_report::{Colour, Report};
-use mazurka_statespace::{Options, Threads, search as search_states};
+use mazurka_statespace::{Options, Reduction, Threads, search as search_states};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -58,7 +58,27 @@ pub(crate) fn check(
     report.options.push(("races".to_owned(), vm::races_name(modelling.races).into()));
     report.loop_start = outcome.loop_start;
     report.notes = outcome.notes;
+    report.tips.extend(tip(&outcome.verdict, &options));
     tell(&report, output)
+}
+
+/// What to try next where a limit has stopped a search that stores states.
+pub(crate) fn tip(verdict: &Verdict, options: &Options) -> Option<String> {
+    let Verdict::Inconclusive(limit) = verdict else { return None };
+    let more = match limit {
+        Limit::Time(_) => "a longer `--time-limit` sees more",
+        Limit::Memory(_) => "a larger `--memory-limit` sees more",
+        Limit::Depth(_) => return Some("a larger `--max-depth` sees more of the rest".to_owned()),
+        _ => "a search that is not stopped sees more",
+    };
+    let less = if options.reduction == Reduction::None {
+        "`--reduction stubborn` stores fewer states"
+    } else if options.storage.is_exact() {
+        "`--storage bitstate` needs a few bits for each state, at odds that the verdict tells"
+    } else {
+        "`-D` may make the program smaller"
+    };
+    Some(format!("{more}; {less}"))
 }
 
 /// The states of a program of threads, and what is asked of those of its executions that never end.

@@ -53,6 +53,38 @@ fn what_holds_says_what_was_never_reached() {
 }
 
 #[test]
+fn macros_are_given_and_files_included() {
+    let text = "#include \"gone.h\"\n#if N > 2\n#error too many\n#endif\ninit { assert(N) }\n";
+    let said = mazurka(text, &["check", "x.pml", "-DN=3"]);
+    assert_eq!(said.status, Some(2), "{}", said.stdout);
+    for part in ["gone.h: No such file or directory", "x.pml:1:10", "#error too many", "x.pml:3:2"]
+    {
+        assert!(said.stderr.contains(part), "`{part}` is not in:\n{}", said.stderr);
+    }
+    let text = "init { assert(N) }\n";
+    assert_eq!(mazurka(text, &["check", "x.pml", "-D", "N"]).status, Some(0));
+    assert_eq!(mazurka(text, &["check", "x.pml", "-DN=0"]).status, Some(1));
+    let said = mazurka(text, &["check", "x.pml", "--cflags", "-DN -c"]);
+    assert_eq!(said.status, Some(2), "{}", said.stdout);
+    assert!(said.stderr.contains("`-c` means nothing to a model"), "{}", said.stderr);
+}
+
+#[test]
+fn a_limit_says_what_else_can_be_tried() {
+    let text = "int n; active proctype p() { do :: n++ od }\n";
+    let tip = |arguments: &[&str]| {
+        let limit = ["check", "x.pml", "--memory-limit", "1MB"];
+        let said = mazurka(text, &[&limit, arguments].concat());
+        assert_eq!(said.status, Some(3), "{}{}", said.stdout, said.stderr);
+        // Whatever it names is an option of this search.
+        assert!(!said.stdout.contains("--bound"), "{}", said.stdout);
+        said.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(tip(&[]).contains("a larger `--memory-limit` sees more; `--storage bitstate` needs"));
+    assert!(tip(&["--reduction", "none"]).contains("`--reduction stubborn` stores fewer states"));
+}
+
+#[test]
 fn a_simulation_repeats_with_its_seed() {
     let with_seed = |seed: &str| mazurka(COUNTER, &["simulate", "x.pml", "--seed", seed]).stdout;
     assert_eq!(with_seed("1"), with_seed("1"));

@@ -22,6 +22,7 @@ pub use mazurka_source::{Fault, Faults};
 use mazurka_ltl::{Atoms, Formula};
 use mazurka_model::{Expr, Program};
 use mazurka_source::{Sources, Span, Text};
+use preprocess::Preprocessor;
 use std::path::{Path, PathBuf};
 use tree::{Name, Unit};
 
@@ -29,11 +30,9 @@ use tree::{Name, Unit};
 const STACK_BYTES: usize = 256 << 20;
 
 /// How to read Promela.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The preprocessor: a command and its first arguments.
-    pub preprocessor: Vec<String>,
-    /// More for the preprocessor: `-DN=3`, `-Iinclude`.
+    /// What the preprocessor is told: `-DN=3`, `-Iinclude`.
     pub flags: Vec<String>,
     /// What is asked of the model beside what its file says.
     pub asked: Asked,
@@ -48,13 +47,6 @@ pub struct Asked {
     pub propositions: Vec<String>,
     /// A file with a never claim, in place of the model's own.
     pub claim: Option<PathBuf>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let preprocessor = ["gcc", "-std=gnu99"].map(str::to_owned).to_vec();
-        Self { preprocessor, flags: Vec::new(), asked: Asked::default() }
-    }
 }
 
 /// What a file says.
@@ -86,14 +78,21 @@ pub struct NamedFormula {
 /// The model that a file is.
 pub fn translate(file: &Path, options: &Options) -> Result<Model, Faults> {
     with_room(|| {
-        let text = preprocess::preprocess(file, &options.preprocessor, &options.flags)?;
+        let mut preprocessor = Preprocessor::new(&options.flags)?;
+        let text = preprocessor.file(file)?;
         let mut model = translate_here(&file.to_string_lossy(), text, |sources, units| {
-            ask(file, options, sources, units)
+            ask(&mut preprocessor, &options.asked, sources, units)
         })?;
         let n_own = model.formulas.len() - options.asked.formulas.len();
         model.asked = model.formulas.split_off(n_own);
         Ok(model)
     })
+}
+
+/// The text of a file with its macros expanded, with markers that say where its lines are from.
+pub fn preprocess(file: &Path, flags: &[String]) -> Result<String, Faults> {
+    let work = || Preprocessor::new(flags).and_then(|mut it| it.file(file));
+    with_room(work)
 }
 
 /// The model that a text is, without comments and macros.
@@ -102,7 +101,7 @@ pub fn translate_text(name: &str, text: &str) -> Result<Model, Faults> {
 }
 
 /// Does something with more room on the stack.
-fn with_room(work: impl FnOnce() -> Result<Model, Vec<Fault>> + Send) -> Result<Model, Faults> {
+fn with_room<T: Send>(work: impl FnOnce() -> Result<T, Vec<Fault>> + Send) -> Result<T, Faults> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         match thread.spawn_scoped(scope, work).map(|it| it.join()) {
@@ -137,12 +136,12 @@ fn translate_here(
 
 /// Adds what is asked to what the model says. Returns what is wrong with its syntax.
 fn ask(
-    file: &Path,
-    options: &Options,
+    preprocessor: &mut Preprocessor,
+    asked: &Asked,
     sources: &mut Sources,
     units: &mut Vec<Unit>,
 ) -> Result<Vec<(Fault, Span)>, Vec<Fault>> {
-    let Asked { formulas, propositions, claim } = &options.asked;
+    let Asked { formulas, propositions, claim } = asked;
     let claim = match claim {
         Some(path) => Some((path.to_string_lossy(), preprocess::written(path)?)),
         None => None,
@@ -153,13 +152,8 @@ fn ask(
         .chain(claim.iter().map(|(_, text)| text))
         .cloned()
         .collect();
-    if written.is_empty() {
-        return Ok(Vec::new());
-    }
-    let expanded = preprocess::expand(file, &options.preprocessor, &options.flags, &written)?;
     let mut faults = Vec::new();
-    for (idx, (written, text)) in written.iter().zip(expanded).enumerate() {
-        let end = text.len() as u32;
+    for (idx, written) in written.iter().enumerate() {
         let name = match &claim {
             Some((name, _)) if idx + 1 == formulas.len() + propositions.len() + 1 => name.as_ref(),
             _ if idx < formulas.len() => "--ltl",
@@ -167,6 +161,8 @@ fn ask(
         };
         // Each is a text of its own, and shown as one.
         let name = if idx == 0 { name.to_owned() } else { format!("{name} ({})", idx + 1) };
+        let text = preprocessor.text(&name, written)?;
+        let end = text.len() as u32;
         let text_idx = sources.add(&name, written, text.clone());
         let span = Span { text_idx, start: 0, end };
         if idx < formulas.len() {

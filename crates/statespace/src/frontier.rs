@@ -1,8 +1,9 @@
 //! Search by any number of workers that share what is stored and what is left to do.
 //!
-//! What is left to do is batches of states. A worker takes one, makes all moves from its states, and
-//! gives away what was not known before. Breadth first, nobody begins with the next level before all
-//! are done with this one.
+//! What is left to do is batches of states. A worker takes one and makes all moves from its states. Breadth
+//! first, it gives away what was not known before, and nobody begins with the next level before all are
+//! done with this one. Depth first, it goes on with what it has found last, which differs little from where it
+//! is and is in the processor's cache; to whoever has nothing to do it gives the half that it has found first.
 //!
 //! Of every state it is kept who discovered it, so that there is a way to what is wrong.
 
@@ -15,7 +16,7 @@ use crate::watch::{Counted, Ended, Path, Watch};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// How many states there are in a batch.
+/// How many states there are in a batch, and how many a worker visits before it lets tables grow.
 const BATCH: usize = 256;
 
 /// How many, while somebody waits for one.
@@ -49,9 +50,19 @@ struct Todo {
     level: u64,
     /// How many workers are busy.
     n_busy: usize,
-    /// The shortest way to something wrong, with how many stored states it has.
-    found: Option<(u64, Path)>,
+    /// Something wrong: breadth first, what is nearest, and depth first, what was found first.
+    found: Option<Wrong>,
     ended: Option<Ended>,
+}
+
+/// Something that is wrong.
+struct Wrong {
+    /// How many stored states away it is, if anybody wants to know.
+    len: u64,
+    /// The last stored state on the way.
+    number: u32,
+    /// The moves after that.
+    rest: Path,
 }
 
 /// Some states, with their numbers.
@@ -73,6 +84,29 @@ impl Batch {
     fn get(&self, idx: usize) -> (u32, &[u8]) {
         let start = if idx == 0 { 0 } else { self.ends[idx - 1] };
         (self.numbers[idx], &self.bytes[start..self.ends[idx]])
+    }
+
+    /// Takes the last one out.
+    fn pop(&mut self, state: &mut Vec<u8>) -> Option<u32> {
+        let number = self.numbers.pop()?;
+        self.ends.pop();
+        let start = self.ends.last().copied().unwrap_or(0);
+        state.clear();
+        state.extend_from_slice(&self.bytes[start..]);
+        self.bytes.truncate(start);
+        Some(number)
+    }
+
+    /// Takes the first half out.
+    fn first_half(&mut self) -> Self {
+        let n = self.len() / 2;
+        let cut = if n == 0 { 0 } else { self.ends[n - 1] };
+        let rest = Self {
+            numbers: self.numbers.split_off(n),
+            ends: self.ends.split_off(n).into_iter().map(|end| end - cut).collect(),
+            bytes: self.bytes.split_off(cut),
+        };
+        std::mem::replace(self, rest)
     }
 
     fn len(&self) -> usize {
@@ -125,7 +159,11 @@ impl<'a, S: Store> Frontier<'a, S> {
         });
         let mut todo = self.lock();
         counted.max_depth = counted.max_depth.max(todo.level);
-        let found = todo.found.take().map(|(_, path)| path);
+        let found = todo.found.take().map(|Wrong { number, rest, .. }| {
+            let mut path = self.way(&mut program.clone(), number);
+            path.extend(rest);
+            path
+        });
         Searched { counted, found, ended: todo.ended.take().unwrap_or(Ended::Done) }
     }
 
@@ -213,25 +251,31 @@ impl<'a, S: Store> Frontier<'a, S> {
         }
     }
 
-    /// The way from the initial state to one with this number, and how many stored states it has.
-    fn way(&self, program: &mut impl Transitions, number: u32) -> (u64, Path) {
-        let (mut origins, mut at) = (Vec::new(), number as usize);
-        loop {
+    /// How the states up to one with this number were discovered, the last one first.
+    fn discoveries(&self, number: u32) -> impl Iterator<Item = (u32, u32)> {
+        let mut at = number as usize;
+        std::iter::from_fn(move || {
             let origin = self.origins.at(at).load(Ordering::Relaxed);
             if origin == u64::MAX {
-                break;
+                return None;
             }
             let ordinal = self.ordinals.get(at).map_or(0, |it| it.load(Ordering::Relaxed));
-            origins.push((origin as u32, ordinal));
             at = (origin >> 32) as usize;
-        }
+            Some((origin as u32, ordinal))
+        })
+    }
+
+    /// The way from the initial state to one with this number.
+    fn way(&self, program: &mut impl Transitions, number: u32) -> Path {
+        let mut discoveries: Vec<_> = self.discoveries(number).collect();
+        discoveries.reverse();
         let mut state = Vec::new();
         program.initial(&mut state);
         let mut path = Path::new();
-        for &(first, ordinal) in origins.iter().rev() {
+        for (first, ordinal) in discoveries {
             state = arrival(program, state, first, ordinal, &mut path);
         }
-        (origins.len() as u64, path)
+        path
     }
 }
 
@@ -249,7 +293,9 @@ struct Worker<'a, T, S: Store + 'a> {
     chosen: Vec<u32>,
     /// States that were discovered and are not counted yet.
     n_new: u64,
-    /// What is to be given away.
+    /// The state that was discovered last, and what it is found by, if it was looked up with its siblings.
+    last: Option<(u32, <S::Session<'a> as Session>::Key)>,
+    /// What was discovered: to be given away or, depth first, to be visited, the last one next.
     out: Batch,
     /// A batch that is done, for its memory.
     spare: Option<Batch>,
@@ -270,6 +316,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             stored: Vec::new(),
             chosen: Vec::new(),
             n_new: 0,
+            last: None,
             out: Batch::default(),
             spare: None,
             counted,
@@ -279,27 +326,60 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     fn run(mut self) -> Counted {
         while let Some(batch) = self.frontier.take() {
             self.session.open();
-            for idx in 0..batch.len() {
-                if self.frontier.is_over.load(Ordering::Relaxed) {
-                    break;
-                }
-                let (number, state) = batch.get(idx);
-                self.visit(number, state);
+            match self.frontier.options.order {
+                Order::BreadthFirst => self.across(batch),
+                Order::DepthFirst => self.down(batch),
             }
-            self.session.close();
-            self.look_at_limits(batch.len());
-            if self.out.len() > 0 {
-                self.give();
-            }
-            self.spare = Some(batch);
             self.frontier.rest();
         }
         self.counted
     }
 
-    fn look_at_limits(&mut self, visited: usize) {
+    /// Visits all states of a batch, and gives away what they lead to.
+    fn across(&mut self, batch: Batch) {
+        for idx in 0..batch.len() {
+            if self.frontier.is_over.load(Ordering::Relaxed) {
+                break;
+            }
+            let (number, state) = batch.get(idx);
+            self.visit(number, state);
+        }
+        self.session.close();
+        self.look_at_limits();
+        if self.out.len() > 0 {
+            self.give();
+        }
+        self.spare = Some(batch);
+    }
+
+    /// Visits all states of a batch and all that they lead to, but for what others do.
+    fn down(&mut self, batch: Batch) {
+        self.out = batch;
+        let mut state = Vec::new();
+        let mut patience = BATCH;
+        while let Some(number) = self.out.pop(&mut state) {
+            self.visit(number, &state);
+            if self.frontier.n_waiting.load(Ordering::Relaxed) > 0 && self.out.len() > 1 {
+                let half = self.out.first_half();
+                self.frontier.give(half);
+            }
+            patience -= 1;
+            if patience == 0 {
+                patience = BATCH;
+                self.session.close();
+                self.look_at_limits();
+                self.session.open();
+            }
+            if self.frontier.is_over.load(Ordering::Relaxed) {
+                self.out.clear();
+            }
+        }
+        self.session.close();
+        self.look_at_limits();
+    }
+
+    fn look_at_limits(&mut self) {
         let frontier = self.frontier;
-        debug_assert!(visited <= BATCH);
         let bytes = || frontier.store.bytes() + frontier.origins.bytes();
         let n_new = std::mem::take(&mut self.n_new);
         let n_states = frontier.n_states.fetch_add(n_new, Ordering::Relaxed) + n_new;
@@ -315,12 +395,13 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         if moves.is_empty() {
             self.counted.ends += 1;
             if self.frontier.options.ends && !self.program.is_valid_end(state) {
-                self.wrong(number, 0, |_| {});
+                self.wrong(number, Path::new());
             }
             return;
         }
         let mut plan = Plan::new(self.frontier.options.reduction, moves);
-        self.look_ahead(state);
+        let known = self.last.take().filter(|(last, _)| *last == number);
+        self.look_ahead(state, known.map(|(_, key)| key));
         let mut chosen = std::mem::take(&mut self.chosen);
         while !plan.is_done() {
             plan.choose(self.inner.moves(), &mut chosen);
@@ -335,12 +416,15 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     }
 
     /// Finds out what the successors of a state are found by, and gets memory under way.
-    fn look_ahead(&mut self, state: &[u8]) {
+    fn look_ahead(&mut self, state: &[u8], known: Option<<S::Session<'a> as Session>::Key>) {
         let moves = self.inner.moves();
         let stored = (0..moves.len()).filter(|&idx| moves[idx].successor == Successor::Stored);
         let states = stored.clone().map(|idx| moves.state(idx));
         self.session.growing(|session| {
-            session.near(state)?;
+            match known {
+                Some(key) => session.near_found(state, key)?,
+                None => session.near(state)?,
+            }
             session.keys(states.clone(), &mut self.stored)
         });
         self.keys.clear();
@@ -396,9 +480,12 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         self.n_new += 1;
         self.frontier.discover(number, by, self.inner.levels[0].1 as u32, ordinal);
         self.out.push(number, state);
-        let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
-        if self.out.len() >= if is_wanted { HANDFUL } else { BATCH } {
-            self.give();
+        self.last = known.map(|key| (number, key));
+        if self.frontier.options.order == Order::BreadthFirst {
+            let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
+            if self.out.len() >= if is_wanted { HANDFUL } else { BATCH } {
+                self.give();
+            }
         }
         true
     }
@@ -426,23 +513,26 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         if !self.frontier.options.ignored.contains(&kind) {
             let mut rest = Path::new();
             self.inner.extend(&mut rest);
-            self.wrong(number, 1, |path| path.extend(rest));
+            self.wrong(number, rest);
         }
     }
 
-    /// Something is wrong, `further` stored states after the one with this number.
-    fn wrong(&mut self, number: u32, further: u64, extend: impl FnOnce(&mut Path)) {
+    /// Something is wrong after some moves from the state with this number.
+    fn wrong(&mut self, number: u32, rest: Path) {
         self.counted.violations += 1;
-        let (len, mut path) = self.frontier.way(&mut self.program, number);
-        let len = len + further;
-        extend(&mut path);
-        let mut todo = self.frontier.lock();
-        if todo.found.as_ref().is_none_or(|(shortest, _)| len < *shortest) {
-            todo.found = Some((len, path));
+        let (frontier, options) = (self.frontier, self.frontier.options);
+        let len = match options.order {
+            Order::BreadthFirst => {
+                frontier.discoveries(number).count() as u64 + u64::from(!rest.is_empty())
+            }
+            Order::DepthFirst => 0,
+        };
+        let mut todo = frontier.lock();
+        if todo.found.as_ref().is_none_or(|found| len < found.len) {
+            todo.found = Some(Wrong { len, number, rest });
         }
-        let options = self.frontier.options;
         if options.order == Order::DepthFirst && !options.all_violations {
-            self.frontier.finish();
+            frontier.finish();
         }
     }
 }

@@ -4,10 +4,13 @@
 //! Both search all states of a model without reduction and without SPIN's optimisations, one after the
 //! other, and must count the same states. Time is that of the processor in user mode; of SPIN's
 //! verifier, made by `gcc -O2`, with and without the time that it takes to make it. Bytes of a state
-//! are held against a verifier with `-DCOLLAPSE`. How much two jobs help is told by the clock: against one
-//! job, and against SPIN's verifier. The table goes to standard output, and as
-//! comma-separated values to `results/spin.csv`, if all models are measured. Every time is the least of
-//! several, since others may use the computer, too.
+//! are held against a verifier with `-DCOLLAPSE`. How much two jobs help is told by the clock, from the start of the
+//! process to its end: against one job, and against the time of SPIN's verifier in user mode. The table goes to standard
+//! output, and as comma-separated values to `results/spin.csv`, if all models are measured.
+//!
+//! The system tells the time of processes in steps of 10 ms. So a search is repeated for about a second, and what
+//! counts is the mean of the processor's time, and the median of the clock's; of three such rounds, in which the tools
+//! take turns, the median. What takes longer than ten seconds is measured once.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
@@ -23,8 +26,6 @@ struct Model {
     file: &'static str,
     /// Lines that are replaced, by how they begin.
     lines: &'static [(&'static str, &'static str)],
-    /// How often it is measured.
-    rounds: usize,
 }
 
 const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
@@ -32,32 +33,24 @@ const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela"
 const CSV: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results/spin.csv");
 
 const MODELS: [Model; 7] = [
-    Model { name: "leader(5)", file: "leader0.pml", lines: &[], rounds: 5 },
-    Model {
-        name: "leader(6)",
-        file: "leader0.pml",
-        lines: &[("#define N", "#define N 6")],
-        rounds: 5,
-    },
-    Model { name: "pftp", file: "LTL/pftp.pml", lines: &[], rounds: 5 },
-    Model { name: "snoopy", file: "snoopy.pml", lines: &[], rounds: 5 },
+    Model { name: "leader(5)", file: "leader0.pml", lines: &[] },
+    Model { name: "leader(6)", file: "leader0.pml", lines: &[("#define N", "#define N 6")] },
+    Model { name: "pftp", file: "LTL/pftp.pml", lines: &[] },
+    Model { name: "snoopy", file: "snoopy.pml", lines: &[] },
     Model {
         name: "sieve, 10 primes",
         file: "sieve.pml",
         lines: &[("#define MAX", "#define MAX 30")],
-        rounds: 5,
     },
     Model {
         name: "sieve, 15 primes",
         file: "sieve.pml",
         lines: &[("#define MAX", "#define MAX 50")],
-        rounds: 1,
     },
     Model {
         name: "pftp, loss and duplication",
         file: "LTL/pftp.pml",
         lines: &[("#define DUPS", "#define DUPS 1")],
-        rounds: 1,
     },
 ];
 
@@ -78,7 +71,9 @@ struct Measured {
     states: u64,
     /// The memory of its states, where it is told.
     bytes: f64,
+    /// Of the processor.
     user_s: f64,
+    /// By the clock, the whole process.
     wall_s: f64,
 }
 
@@ -104,23 +99,59 @@ fn compare(words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// How many rounds there are, of what does not take long.
+const ROUNDS: usize = 3;
+
+/// What takes longer than this is measured once.
+const LONG_S: f64 = 10.0;
+
+/// One of these that is in the middle.
+fn median(of: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = of.collect();
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
+}
+
+/// What a run takes, of as many. The system tells the time of all of them together more exactly than that of each.
+fn repeated(n_runs: usize, run: impl Fn() -> Result<Measured, String>) -> Result<Measured, String> {
+    let before = machine::user_time_of_children().unwrap_or_default();
+    let runs = (0..n_runs).map(|_| run()).collect::<Result<Vec<_>, _>>()?;
+    let after = machine::user_time_of_children().unwrap_or_default();
+    Ok(Measured {
+        // Nothing takes no time at all.
+        user_s: (after - before).as_secs_f64().max(0.005) / n_runs as f64,
+        wall_s: median(runs.iter().map(|run| run.wall_s)),
+        ..runs[0]
+    })
+}
+
 fn measure(model: &Model, csv: &mut String) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = model.write(folder.path())?;
     let collapse = Pan::new(folder.path(), &file, &["-DCOLLAPSE"])?.run()?;
     let pan = Pan::new(folder.path(), &file, &[])?;
-    let rounds: Vec<_> = (0..model.rounds)
-        .map(|_| Ok([pan.run()?, ours(&file, 1)?, ours(&file, 2)?]))
-        .collect::<Result<_, String>>()?;
-    let least = |which: usize, time: fn(&Measured) -> f64| {
-        rounds.iter().map(|round| time(&round[which])).fold(f64::INFINITY, f64::min)
+    // Once without being measured, which also says how often is enough.
+    let first = pan.run()?;
+    let (n_rounds, n_runs) = match first.wall_s > LONG_S {
+        true => (1, 1),
+        false => (ROUNDS, (1.0 / first.wall_s).ceil().clamp(1.0, 30.0) as usize),
     };
-    let [theirs, one, two] = rounds[0];
-    if rounds.iter().flatten().any(|it| it.states != theirs.states) {
-        return Err(format!("{}: {} states are not {}", model.name, one.states, theirs.states));
+    let mut rounds = [const { Vec::new() }; 3];
+    for _ in 0..n_rounds {
+        rounds[0].push(repeated(n_runs, || pan.run())?);
+        rounds[1].push(repeated(n_runs, || ours(&file, 1))?);
+        rounds[2].push(repeated(n_runs, || ours(&file, 2))?);
     }
-    let (theirs_s, ours_s) = (least(0, |it| it.user_s), least(1, |it| it.user_s));
-    let (one_wall, two_wall) = (least(1, |it| it.wall_s), least(2, |it| it.wall_s));
+    let [theirs, one, two] = rounds.map(|round| Measured {
+        user_s: median(round.iter().map(|it| it.user_s)),
+        wall_s: median(round.iter().map(|it| it.wall_s)),
+        ..round[0]
+    });
+    if let Some(other) = [one, two].iter().find(|it| it.states != theirs.states) {
+        return Err(format!("{}: {} states are not {}", model.name, other.states, theirs.states));
+    }
+    let (theirs_s, ours_s) = (theirs.user_s, one.user_s);
+    let (one_wall, two_wall) = (one.wall_s, two.wall_s);
     let states = theirs.states as f64;
     let (ratio, with) = (theirs_s / ours_s, (theirs_s + pan.compile_s) / ours_s);
     let (their_bytes, our_bytes) = (collapse.bytes / states, one.bytes / states);
@@ -133,11 +164,10 @@ fn measure(model: &Model, csv: &mut String) -> Result<(), String> {
         states / theirs_s / 1e6,
         states / ours_s / 1e6,
     );
-    debug_assert_eq!(two.states, one.states);
     let _ = writeln!(
         csv,
-        "\"{}\",{},{theirs_s:.2},{:.2},{ours_s:.2},{ratio:.2},{with:.2},{their_bytes:.1},\
-         {our_bytes:.1},{one_wall:.2},{two_wall:.2},{speedup:.2},{two_ratio:.2}",
+        "\"{}\",{},{theirs_s:.3},{:.2},{ours_s:.3},{ratio:.2},{with:.2},{their_bytes:.1},\
+         {our_bytes:.1},{one_wall:.3},{two_wall:.3},{speedup:.2},{two_ratio:.2}",
         model.name, theirs.states, pan.compile_s,
     );
     Ok(())
@@ -205,16 +235,18 @@ fn ours(model: &Path, jobs: usize) -> Result<Measured, String> {
     let states = this.with_file_name("examples").join("states");
     let mut command = Command::new(states);
     command.arg(model).args(["none", "tree", "dfs"]).arg(jobs.to_string());
+    let start = Instant::now();
     let (said, user_s) = timed(&mut command)?;
     let words: Vec<&str> = said.split([' ', ',']).collect();
     let number = |unit: &[&str]| {
         let at = words.windows(unit.len()).position(|words| words == unit)?;
         words.get(at.checked_sub(1)?)?.parse::<f64>().ok()
     };
-    let numbers = (number(&["states"]), number(&["bytes", "a", "state"]), number(&["s\n"]));
-    let (Some(states), Some(bytes), Some(wall_s)) = numbers else {
+    let numbers = (number(&["states"]), number(&["bytes", "a", "state"]));
+    let (Some(states), Some(bytes)) = numbers else {
         return Err(format!("not what was expected: {said}"));
     };
+    let wall_s = start.elapsed().as_secs_f64();
     Ok(Measured { states: states as u64, bytes: bytes * states, user_s, wall_s })
 }
 

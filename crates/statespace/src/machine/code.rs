@@ -202,6 +202,13 @@ pub(super) enum Step {
     Die,
 }
 
+impl Step {
+    /// Whether it may take what another process hands over.
+    pub(super) fn may_receive(&self) -> bool {
+        matches!(self, Self::Receive(_) | Self::Indivisible { .. })
+    }
+}
+
 /// A message, sent or received.
 #[derive(Clone, Debug)]
 pub(super) struct Message {

@@ -505,7 +505,9 @@ impl<'a> View<'a> {
         values: &[i64],
     ) -> Option<(u32, Option<u32>)> {
         let edge = &self.code.edges[number as usize];
-        if edge.otherwise || edge.guard.is_some_and(|guard| !self.is_true(guard, process)) {
+        // As in SPIN, nobody looks at a guard meanwhile that no receive is behind.
+        let takes = edge.step.may_receive() && !edge.otherwise;
+        if !takes || edge.guard.is_some_and(|guard| !self.is_true(guard, process)) {
             return None;
         }
         let would = |message: u32| {

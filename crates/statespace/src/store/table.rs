@@ -11,6 +11,9 @@ use std::sync::{RwLock, RwLockReadGuard};
 /// Slots in the beginning.
 const FIRST: usize = 1 << 12;
 
+/// Up to so many slots, a table becomes twice as large at a time.
+const SMALL: usize = 1 << 16;
+
 /// A place for an entry. Empty by default, and never empty again once it is not.
 pub(crate) trait Slot: Default + Send + Sync {
     /// How full a table gets before it grows, of 16.
@@ -87,7 +90,8 @@ impl<S: Slot> Reader<'_, S> {
             return;
         }
         // Neither small steps, each of which is time, nor large ones: what is not used is memory all the same.
-        let larger: Box<[S]> = empty(slots.len() / 2 * 3);
+        let len = slots.len();
+        let larger: Box<[S]> = empty(if len < SMALL { 2 * len } else { len / 2 * 3 });
         for slot in slots.iter() {
             if let Some(hash) = slot.hash() {
                 let is_free = |slot: &&S| slot.hash().is_none();

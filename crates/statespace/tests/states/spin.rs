@@ -94,6 +94,23 @@ fn counts_are_those_of_spin() {
     assert!(10 * n_small >= 9 * rows.len(), "{n_small} of {}:\n{table}", rows.len());
 }
 
+/// Small models, each about something that the language has.
+const FEATURES: &str = include_str!("features.txt");
+
+#[test]
+fn every_feature_means_what_it_means_to_spin() {
+    let models: Vec<(&str, &str)> =
+        FEATURES.split("=== ").filter_map(|part| part.split_once('\n')).collect();
+    assert!(models.len() > 55, "only {} models are there", models.len());
+    let rows = installed::ask_all(&models, |(name, text)| {
+        let row = compare(&Copied::of(text), (*name).to_owned());
+        vec![row.unwrap_or_else(|| panic!("SPIN does not accept {name}"))]
+    });
+    let different = rows.iter().filter(|row| !row.is_equal());
+    let different: Vec<String> = different.map(Row::to_string).collect();
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
 /// Models that nobody wrote: `MAZURKA_MODELS=N` tries more of them.
 ///
 /// SPIN 6.5 is no judge of a trace beside a rendezvous: while its verifier tries the moves of the trace, which do

@@ -131,7 +131,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     pub(super) fn offers(&mut self, routine: usize, location: usize) -> Emitted<()> {
         for (choice, number) in self.edges(routine, location)?.enumerate() {
             let edge = &self.code.edges[number as usize];
-            if edge.otherwise {
+            if edge.otherwise || !edge.step.may_receive() {
                 continue;
             }
             let (next, before) = (self.builder.create_block(), self.new_faults());
@@ -141,10 +141,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             self.faults = before;
             match edge.step {
                 Step::Receive(message) => self.take_over(message, finish, after)?,
-                Step::Indivisible { .. } => return Err(Unsupported),
-                _ => {
-                    self.builder.ins().jump(next, &[]);
-                }
+                _ => return Err(Unsupported),
             }
             for (faults, edge) in [(before, -1), (after, i64::from(number))] {
                 let fault = self.catch(faults);

@@ -231,15 +231,13 @@ impl<'a> Compiler<'a> {
         let mut is_empty = true;
         for number in code.routines[routine].places[location].edges.clone() {
             let edge = &code.edges[number as usize];
-            is_empty &= edge.otherwise || edge.guard.is_none();
+            is_empty &= !edge.step.may_receive();
             if let Step::Receive(message) = edge.step {
-                is_empty = false;
                 let n = code.messages[message as usize].fields.len();
                 if *n_fields.get_or_insert(n) != n {
                     return Ok(Offered::Interpreted);
                 }
             }
-            is_empty &= !matches!(edge.step, Step::Indivisible { .. });
         }
         if is_empty {
             return Ok(Offered::None);
