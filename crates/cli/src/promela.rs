@@ -51,7 +51,7 @@ pub(crate) fn check(
     let has_ltl = temporal.is_asked() || search.conduct.has_ltl();
     let wanted = temporal::wanted(&model, temporal, automaton)?;
     let mut wanted = if has_ltl { wanted } else { Vec::new() };
-    if search.conduct.asks_for_progress() {
+    if search.conduct.asks_for_livelock() {
         wanted.push(temporal::progress());
     }
     let mut machine = machine(&model.program, &[])?;

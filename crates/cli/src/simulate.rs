@@ -106,6 +106,14 @@ pub(crate) fn violated_for_ever<T: Transitions>(
     Ok(None)
 }
 
+/// Whether an execution comes to a state again in the end, and can go on like that for ever.
+pub(crate) fn goes_on<T: Transitions>(program: &T, schedule: &Schedule) -> bool {
+    let (states, ends) = states_of(program.clone(), schedule);
+    states
+        .split_last()
+        .is_some_and(|((last, _), before)| !ends && before.iter().any(|(state, _)| state == last))
+}
+
 /// An execution that goes on for ever, as an automaton reads it.
 pub(crate) struct Read {
     pub(crate) word: mazurka_ltl::Lasso,

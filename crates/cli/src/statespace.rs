@@ -9,7 +9,7 @@ use mazurka_core::{
     ViolationKind, possible,
 };
 use mazurka_explore::{by_birth, replay as follow};
-use mazurka_model::{Expr, Program, Races, add_stops, split_choices};
+use mazurka_model::{Expr, Program, Races, split_choices};
 use mazurka_report::{Colour, Report};
 use mazurka_statespace::{Options, Reduction, Threads, search as search_states};
 use std::path::PathBuf;
@@ -92,9 +92,7 @@ fn translate(
 ) -> Result<(Threads, Vec<Wanted>), Vec<Failure>> {
     let mut program = vm::translate(files, build, modelling, conduct.has_overflow())?;
     let wanted = temporal::wanted_of_threads(&program, temporal)?;
-    let propositions: Vec<Expr> =
-        wanted.iter().flat_map(|wanted| wanted.propositions.clone()).collect();
-    add_stops(&mut program, &propositions);
+    temporal::add_stops_for(&mut program, &wanted);
     prepare(&mut program);
     let races = match modelling.races {
         RacesAre::Error if conduct.has_races() => Races::Error,
@@ -126,6 +124,9 @@ pub(crate) fn replay(
     let mut taken = Schedule::new();
     again.execution.steps.iter().for_each(|step| taken.push(step.decision));
     let make = |propositions: &[Expr]| Ok(threads.clone().watching(propositions.to_vec()));
+    if conduct.asks_for_livelock() && simulate::goes_on(&threads, &taken) {
+        return Ok(vm::is_violated("livelock: this goes on for ever"));
+    }
     match simulate::violated_for_ever(make, &wanted, &taken)? {
         Some(message) => Ok(vm::is_violated(&message)),
         None => Ok(vm::is_fine()),

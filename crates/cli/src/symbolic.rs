@@ -6,7 +6,7 @@ use crate::arguments::{
     Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving, Temporal,
 };
 use crate::{Done, Failure, interrupt, memory, names, tell, vm};
-use mazurka_core::{Counterexample, Coverage, Statistics, Verdict, ViolationKind};
+use mazurka_core::{Counterexample, Coverage, Limit, Statistics, Verdict, ViolationKind};
 use mazurka_explore::replay;
 use mazurka_model::{Action, Program, Races, Sync, Vm, split_choices};
 use mazurka_report::{ExitStatus, Report};
@@ -42,10 +42,29 @@ pub(crate) fn check(
     }
     let question = question(*engine, modelling, solving, search);
     let start = Instant::now();
-    let reply = circuits::check(&program, &question)
+    let mut reply = circuits::check(&program, &question)
         .map_err(|refusals| refused(&program.files, &refusals))?;
-    let verdict = verdict(&program, &question, &reply)?;
-    let replay = conduct.told_to(vm::replay_command(files, build, modelling, "vm"));
+    let mut verdict = verdict(&program, &question, &reply, conduct.asks_for_livelock())?;
+    let (mut notes, mut loop_start, mut machine) = (vec![size_of(&reply)], None, "vm");
+    if let Verdict::Holds(coverage) = &verdict
+        && conduct.asks_for_livelock()
+    {
+        let time = question.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        let limits = circuits::Limits { time, ..question.limits.clone() };
+        let mut endless = temporal::livelock(&program, &Question { limits, ..question.clone() })?;
+        if let Verdict::Inconclusive(Limit::Time(_)) = endless.verdict {
+            endless.verdict =
+                Verdict::Inconclusive(Limit::Time(question.limits.time.expect("it ran out")));
+        }
+        verdict = match endless.verdict {
+            Verdict::Holds(more) => Verdict::Holds(coverage.clone().and(more)),
+            other => other,
+        };
+        (loop_start, machine) = (endless.loop_start, "statespace");
+        notes.extend(endless.notes.iter().map(|note| format!("executions without end: {note}")));
+        reply.add(endless.reply);
+    }
+    let replay = conduct.told_to(vm::replay_command(files, build, modelling, machine));
     let replay = format!("{replay} --schedule");
     let statistics = Statistics::default();
     let engine_name = engine.name();
@@ -53,7 +72,9 @@ pub(crate) fn check(
     report.replay_with = Some(&replay);
     report.peak_memory = memory::peak();
     report.options = in_force(&question, modelling);
-    report.notes.push(size_of(&reply));
+    report.options.push(("livelock".to_owned(), conduct.asks_for_livelock().into()));
+    report.loop_start = loop_start;
+    report.notes = notes;
     if let Some(path) = &solving.proof {
         report.notes.push(prove(&reply, path, &question)?);
     }
@@ -158,7 +179,12 @@ fn encode(is_error: bool, races: bool, deadlock: bool, solving: &Solving) -> Enc
 }
 
 /// What the answer about a circuit says about the program.
-fn verdict(program: &Program, question: &Question, reply: &Reply) -> Result<Verdict, Failure> {
+fn verdict(
+    program: &Program,
+    question: &Question,
+    reply: &Reply,
+    looks_for_livelock: bool,
+) -> Result<Verdict, Failure> {
     Ok(match &reply.finding {
         Finding::Unsafe(witness) => {
             let races = match question.encode.plain_steps {
@@ -176,8 +202,8 @@ fn verdict(program: &Program, question: &Question, reply: &Reply) -> Result<Verd
         Finding::Unknown(_, why) => Verdict::Inconclusive(why.clone()),
         Finding::Safe | Finding::SafeTo(_) => {
             // Whoever goes round for ever moves: to a circuit that is no deadlock.
-            let spins = "no thread spins for ever".to_owned();
-            let assumptions = program.assumptions.iter().cloned().chain([spins]);
+            let spins = (!looks_for_livelock).then(|| "no thread spins for ever".to_owned());
+            let assumptions = program.assumptions.iter().cloned().chain(spins);
             let coverage = coverage(program, question, reply, None);
             Verdict::Holds(assumptions.fold(coverage, Coverage::assuming))
         }

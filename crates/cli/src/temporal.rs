@@ -4,7 +4,9 @@ use crate::arguments::Temporal;
 use crate::{Failure, automaton, promela, simulate};
 use mazurka_core::{Schedule, Verdict, ViolationKind};
 use mazurka_ltl::{Atoms, Automaton, Formula, Lasso, hoa};
-use mazurka_model::{Expr, Program, PropositionError, Routine, RoutineId, proposition};
+use mazurka_model::{
+    Expr, Program, PropositionError, Routine, RoutineId, add_first_steps, add_stops, proposition,
+};
 use mazurka_promela::{Asked, Model, NamedFormula};
 use mazurka_statespace::{
     Claim, CycleSearch, Cycles, Fairness, Options, Order, Outcome, Property, Storage, Transitions,
@@ -77,12 +79,17 @@ impl Wanted {
         }
     }
 
-    /// The automaton that accepts what is wrong, if it does not matter to it how often a state is repeated.
-    pub(crate) fn stutter_invariant(&self) -> Option<&Automaton> {
+    /// The automaton that accepts what is wrong, if one does.
+    pub(crate) fn violations(&self) -> Option<&Automaton> {
         match &self.kind {
-            Kind::Property(property) => property.stutter_invariant(),
+            Kind::Property(property) => property.violations(),
             Kind::Labels | Kind::Progress => None,
         }
+    }
+
+    /// Whether it may matter to it how often a state is repeated.
+    pub(crate) fn counts_steps(&self) -> bool {
+        matches!(&self.kind, Kind::Property(property) if property.counts_steps())
     }
 
     /// Whether an execution violates it. Nobody knows if it is about labels.
@@ -190,6 +197,15 @@ pub(crate) fn wanted_of_threads(
         all.push(Err(Failure::input(text).into()));
     }
     all_or_faults(all)
+}
+
+/// Makes the threads of a program stop where properties look, and begin with a step where steps are counted.
+pub(crate) fn add_stops_for(program: &mut Program, wanted: &[Wanted]) {
+    let propositions: Vec<Expr> = wanted.iter().flat_map(|it| it.propositions.clone()).collect();
+    add_stops(program, &propositions);
+    if wanted.iter().any(Wanted::counts_steps) {
+        add_first_steps(program);
+    }
 }
 
 /// A formula about a C program.

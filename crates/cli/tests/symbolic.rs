@@ -306,12 +306,91 @@ fn a_loop_of_a_circuit_is_replayed_by_the_machine() {
 #[test]
 fn formulae_that_a_circuit_does_not_take_are_refused() {
     let check = |more: &[&str]| check(TURNS, "ic3", more);
-    check(&["--ltl", "X (turn == 0)"]).refuses("how often a state is repeated");
-    check(&["--ltl", "X (turn == 0)"]).refuses("`--engine statespace` takes it");
-    check(&["--ltl", "[] (turn < 2)", "--fairness", "trace"]).refuses("`--engine statespace`");
     check(&["--ltl", "[] (turn < 2)", "--cycles", "nested"]).refuses("`--engine statespace`");
     check(&["--fairness", "weak"]).refuses("`--ltl FORMULA` is one");
     check(&["--ltl", "[] (gone == 1)"]).refuses("there is no global variable `gone`");
+}
+
+#[test]
+fn a_step_is_what_it_is_to_the_search_of_states() {
+    let text = "int x, y; int main(void) { x = 1; y = 1; return 0; }\n";
+    // The thread begins, then come two writes, and nothing changes any more.
+    let formulae = [
+        ("X X (x == 1)", 0),
+        ("X (x == 0) && X X (y == 0) && X X X [] (y == 1)", 0),
+        ("X (x == 1)", 1),
+        ("X X (y == 1)", 1),
+        ("X X X X X (y == 0)", 1),
+    ];
+    for (formula, status) in formulae {
+        for engine in ["statespace", "induction", "ic3", "bdd", "portfolio"] {
+            check(text, engine, &["--ltl", formula]).ends_with(status);
+        }
+    }
+    let said = check(text, "bmc", &["--ltl", "X (x == 1)"]).ends_with(1);
+    said.prints(&["ltl `X (x == 1)` fails: it stops there for ever"]);
+    // Pieces of a choice would be steps.
+    let wide = "unsigned long __VERIFIER_nondet_ulong(void); unsigned long x;
+int main(void) { x = __VERIFIER_nondet_ulong(); return 0; }\n";
+    check(wide, "ic3", &["--ltl", "X X (x == 0)"]).refuses("`--nondet LOW..HIGH`");
+    check(wide, "ic3", &["--ltl", "X X (x == 0)", "--nondet", "0..0"]).ends_with(0);
+}
+
+#[test]
+fn what_is_asked_of_traces_rules_out_no_execution_of_threads() {
+    let ltl = ["--ltl", "[] <> (turn == 1)", "--fairness", "trace"];
+    for engine in ["statespace", "ic3"] {
+        check(TURNS, engine, &ltl).ends_with(1).prints(&[
+            "what goes on for ever leaves no step out that nothing depends on",
+            "it needs fairness: it holds with `--fairness weak`",
+        ]);
+    }
+    let holds = check(TURNS, "ic3", &["--ltl", "[] (turn < 2)", "--fairness", "trace"]);
+    holds.ends_with(0).prints(&["leaves no step out that nothing depends on"]);
+}
+
+/// Waits for `flag`, which somebody sets or forgets to.
+const WAITS: &str = "#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int flag;
+static void *work(void *unused) {
+#ifndef FORGETS
+    flag = 1;
+#endif
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    while (!flag) {}
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
+#[test]
+fn executions_without_end_are_found_or_there_are_none() {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("x.c"), WAITS).expect("there is room");
+    for engine in ["ic3", "bdd", "portfolio"] {
+        let said = check(WAITS, engine, &["--property", "livelock,race"]).ends_with(0);
+        let said = said.prints(&["livelock", "strongly fair"]);
+        assert!(!said.stdout.contains("spins for ever"), "{}", said.stdout);
+        check(WAITS, engine, &["--property", "race"]).prints(&["no thread spins for ever"]);
+    }
+    check(WAITS, "bmc", &["--property", "livelock", "--depth", "6"])
+        .ends_with(0)
+        .prints(&["of up to 6 steps"]);
+    for engine in ENGINES {
+        let asked = ["check", "x.c", "-DFORGETS", "--engine", engine, "--property", "livelock"];
+        let said = run(folder.path(), &asked).ends_with(1);
+        let said = said.prints(&["livelock", "main goes round for ever, and nobody else can move"]);
+        let at = said.stdout.find("mazurka replay").expect("it can be replayed");
+        let words = shlex::split(said.stdout[at..].lines().next().expect("there is a line"));
+        let words = words.expect("it is what a shell reads");
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        run(folder.path(), &words).ends_with(1).prints(&["livelock: this goes on for ever"]);
+    }
 }
 
 #[test]

@@ -59,6 +59,6 @@ pub use program::{
 pub use proposition::{PropositionError, proposition};
 pub use query::Query;
 pub use span::{FileId, Span};
-pub use stops::add_stops;
+pub use stops::{add_first_steps, add_stops};
 pub use types::{Field, Layout, LayoutId, Pointer, Sync, Type};
 pub use vm::{Conflict, Races, Vm, VmError};

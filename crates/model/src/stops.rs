@@ -53,6 +53,24 @@ pub fn add_stops(program: &mut Program, propositions: &[Expr]) {
     }
 }
 
+/// Makes every thread begin with a step of its own that changes nothing. Else it depends on what a thread does
+/// first whether it needs one, and a property that counts steps would see that.
+pub fn add_first_steps(program: &mut Program) {
+    let mut routines = beginnings(program);
+    routines.sort();
+    routines.dedup();
+    for routine in routines {
+        let routine = &mut program.routines[routine.0 as usize];
+        if is_stop(routine.location(routine.start)) {
+            continue;
+        }
+        let first = LocationId(routine.locations.len() as u32);
+        let edges = vec![Edge::new(Action::Yield, routine.start, routine.span)];
+        routine.locations.push(Location { edges, ..Location::default() });
+        routine.start = first;
+    }
+}
+
 /// By number of a routine, whether an atomic block may end in it, or in what it calls.
 fn ending_blocks(program: &Program) -> Vec<bool> {
     let mut ends = vec![false; program.routines.len()];

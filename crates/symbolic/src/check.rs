@@ -45,6 +45,13 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// Goes on to what is known of the same program by another question. What was answered before remains.
+    pub fn add(&mut self, mut other: Self) {
+        let before = std::mem::take(&mut self.claims);
+        other.claims.splice(0..0, before);
+        *self = other;
+    }
+
     /// A formula without a model if and only if all that was answered is right; `None` if there is
     /// something that no formula shows.
     pub fn formula(&self) -> Option<Formula> {

@@ -40,6 +40,8 @@ pub struct Round {
     /// Whether the machine comes back to the same state, if need be after some rounds of the circuit. Else it
     /// comes to one with the same future.
     pub returns: bool,
+    /// Who moves in it.
+    pub movers: Vec<ThreadId>,
     /// Who could always move in it and never does.
     pub always: Vec<ThreadId>,
     /// Who could move in it again and again, not always, and never does.
@@ -197,13 +199,13 @@ impl<'a> Follower<'a> {
         let temporal = self.encoding.temporal.as_ref()?;
         let letters = self.sights.iter().map(|it| it.letter).collect();
         let word = Lasso { letters, loop_start: start };
-        let (always, often) = neglected(&self.sights[start..]);
+        let (movers, always, often) = movers_and_neglected(&self.sights[start..]);
         let is_fair = match temporal.fairness {
-            Fairness::None => true,
+            Fairness::None | Fairness::Trace => true,
             Fairness::Weak => always.is_empty(),
             Fairness::Strong => always.is_empty() && often.is_empty(),
         };
-        let round = Round { start: Some(start), returns: true, always, often };
+        let round = Round { start: Some(start), returns: true, movers, always, often };
         (is_fair && accepts(&temporal.automaton, &word)).then_some(round)
     }
 
@@ -361,10 +363,12 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// Who could always move where these are repeated for ever and never does; and who could again and again.
-fn neglected(round: &[Sight]) -> (Vec<ThreadId>, Vec<ThreadId>) {
+/// Who moves where these are repeated for ever; who could always move there and never does; and who could again
+/// and again.
+fn movers_and_neglected(round: &[Sight]) -> (Vec<ThreadId>, Vec<ThreadId>, Vec<ThreadId>) {
     let movers: BTreeSet<ThreadId> = round.iter().filter_map(|it| it.moves).collect();
     let able: BTreeSet<ThreadId> = round.iter().flat_map(|it| it.able.iter().copied()).collect();
     let idle = able.difference(&movers).copied();
-    idle.partition(|thread| round.iter().all(|it| it.able.contains(thread)))
+    let (always, often) = idle.partition(|thread| round.iter().all(|it| it.able.contains(thread)));
+    (movers.into_iter().collect(), always, often)
 }

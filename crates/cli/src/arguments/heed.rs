@@ -67,7 +67,7 @@ const OPTIONS: &[(&str, &[Who])] = &[
 /// Properties that are not looked for by all; those that are not here are.
 const PROPERTIES: &[(&str, &[Who])] = &[
     ("race", &[Native, Vm, Statespace, Circuits]),
-    ("livelock", &[Native, Vm, Promela]),
+    ("livelock", &[Native, Vm, Promela, Circuits]),
     ("overflow", &[Vm, Statespace, Promela, Circuits]),
     ("leak", &[Native, Vm, Statespace]),
     ("ltl", TEMPORAL),

@@ -215,8 +215,8 @@ pub(crate) struct Conduct {
     /// What to look for; failed assertions, crashes and invalid accesses to memory are always found
     /// [default: all]
     ///
-    /// `overflow` is for `--engine vm` alone, and in a Promela model, where it has to be named, a value that
-    /// its variable has no room for. `leak` is a lock that is left held; with `--engine vm` it
+    /// `overflow` is for models of C programs, and in a Promela model, where it has to be named, a value that
+    /// its variable has no room for. `livelock` has to be named if a circuit is to be decided. `leak` is a lock that is left held; with `--engine vm` it
     /// is a block that is never freed and that nothing leads to, and has to be named.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     property: Vec<Property>,
@@ -262,8 +262,9 @@ impl Conduct {
         self.property.contains(&Property::Overflow)
     }
 
-    /// Whether executions that never end, and come by no progress label, are to be looked for.
-    pub(crate) fn asks_for_progress(&self) -> bool {
+    /// Whether executions that never end are to be looked for where that has to be said: those of a model that
+    /// come by no progress label, and those of a circuit.
+    pub(crate) fn asks_for_livelock(&self) -> bool {
         self.property.contains(&Property::Livelock)
     }
 

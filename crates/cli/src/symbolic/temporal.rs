@@ -4,13 +4,13 @@ use super::{
     Asked, coverage, differs, in_force, prove, proved, question, refused, shown, size_of, tip,
 };
 use crate::arguments::{Build, Modelling, Output, Temporal};
-use crate::temporal::{SECOND_LOOK, Wanted, again, wanted_of_threads};
+use crate::temporal::{SECOND_LOOK, Wanted, add_stops_for, again, wanted_of_threads};
 use crate::{Done, Failure, memory, names, tell, vm};
 use mazurka_core::{
     Counterexample, Coverage, Statistics, System as _, ThreadId, Verdict, Violation, ViolationKind,
 };
 use mazurka_explore::replay;
-use mazurka_model::{Expr, Program, Races, Vm, add_stops, split_choices};
+use mazurka_model::{Program, Races, Vm, split_choices};
 use mazurka_report::Report;
 use mazurka_statespace::{Fairness, Moves, Threads, Transitions as _};
 use mazurka_symbolic::{
@@ -20,12 +20,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// What was found out about a property.
-struct Decided {
-    verdict: Verdict,
+pub(super) struct Decided {
+    pub(super) verdict: Verdict,
     /// The step, from 1, that follows the last one again.
-    loop_start: Option<usize>,
-    notes: Vec<String>,
-    reply: Reply,
+    pub(super) loop_start: Option<usize>,
+    pub(super) notes: Vec<String>,
+    pub(super) reply: Reply,
 }
 
 /// Decides the temporal properties of a program, and whether steps go wrong on the way.
@@ -48,11 +48,11 @@ pub(super) fn check(
     let start = Instant::now();
     let mut all = Vec::new();
     for wanted in &wanted {
-        question.encode.temporal = Some(temporal_of(wanted, temporal)?);
+        question.encode.temporal = Some(temporal_of(&program, wanted, temporal)?);
         let limits = &question.limits;
         let time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
         let question = Question { limits: Limits { time, ..limits.clone() }, ..question.clone() };
-        let decided = decide(&program, wanted, &question)?;
+        let decided = decide(&program, &Sought::Property(wanted), &question)?;
         let is_violated = matches!(decided.verdict, Verdict::Violated(_));
         all.push(decided);
         if is_violated {
@@ -91,7 +91,7 @@ pub(super) fn add_to(
         return Err(Failure::input("a circuit has one temporal property").into());
     };
     (encode.deadlock, encode.plain_steps) = (false, true);
-    encode.temporal = Some(temporal_of(wanted, temporal)?);
+    encode.temporal = Some(temporal_of(program, wanted, temporal)?);
     Ok(())
 }
 
@@ -106,42 +106,84 @@ fn wanted(program: &mut Program, temporal: &Temporal) -> Result<Vec<Wanted>, Vec
         let text = "`--fairness` is about a temporal property, and there is none";
         return Err(Failure::input(text).help("`--ltl FORMULA` is one").into());
     }
-    let propositions: Vec<Expr> = wanted.iter().flat_map(|it| it.propositions.clone()).collect();
-    add_stops(program, &propositions);
+    add_stops_for(program, &wanted);
     Ok(wanted)
 }
 
 /// A property as a circuit has it.
-fn temporal_of(wanted: &Wanted, temporal: &Temporal) -> Result<circuits::Temporal, Failure> {
-    let takes_it = "`--engine statespace` takes it";
+fn temporal_of(
+    program: &Program,
+    wanted: &Wanted,
+    temporal: &Temporal,
+) -> Result<circuits::Temporal, Vec<Failure>> {
     let fairness = match temporal.fairness.unwrap_or_default() {
         Fairness::None => circuits::Fairness::None,
         Fairness::Weak => circuits::Fairness::Weak,
         Fairness::Strong => circuits::Fairness::Strong,
+        Fairness::Trace => circuits::Fairness::Trace,
         other => {
             let text = format!("`--fairness {}` does not go with a circuit", other.name());
-            return Err(Failure::input(text).help(takes_it));
+            return Err(Failure::input(text).help("`--engine statespace` takes it").into());
         }
     };
-    match wanted.stutter_invariant() {
-        Some(automaton) => Ok(circuits::Temporal {
-            propositions: wanted.propositions.clone(),
-            automaton: automaton.clone(),
-            fairness,
-        }),
-        None => {
-            let name = &wanted.name;
-            let text = format!(
-                "{name}: it may matter to it how often a state is repeated, and a circuit does not tell"
-            );
-            Err(Failure::input(text).help(takes_it))
+    if wanted.counts_steps() {
+        // A choice that the machine makes piece by piece is more than one step of it.
+        Threads::new(program.clone(), Races::Allow)
+            .map_err(|errors| vm::not_run(&program.files, errors))?;
+    }
+    let automaton = wanted.violations().expect("a C program has no labels that accept").clone();
+    let propositions = wanted.propositions.clone();
+    Ok(circuits::Temporal { propositions, automaton, fairness, ends: true })
+}
+
+/// What executions must not do.
+enum Sought<'a> {
+    Property(&'a Wanted),
+    /// They must not go on for ever, if that is fair to every thread.
+    Livelock,
+}
+
+impl Sought<'_> {
+    /// What is not there, where nothing is found.
+    fn covered(&self) -> String {
+        match self {
+            Self::Property(wanted) => format!("violation of {}", wanted.name),
+            Self::Livelock => ViolationKind::Livelock.name().to_owned(),
+        }
+    }
+
+    /// What is wrong, if that is how it goes on.
+    fn violation(&self, how: &str, round: &Round, vm: &Vm) -> Violation {
+        match self {
+            Self::Property(wanted) => {
+                let message = format!("{} fails: {how}", wanted.name);
+                Violation { kind: ViolationKind::Ltl, message }
+            }
+            Self::Livelock => {
+                let who = named(vm, &round.movers);
+                let what = match round.movers.len() {
+                    1 => "goes round for ever, and nobody else can move",
+                    _ => "go round for ever, and nobody comes to an end by it",
+                };
+                Violation { kind: ViolationKind::Livelock, message: format!("{who} {what}") }
+            }
         }
     }
 }
 
+/// Looks for executions that never end.
+pub(super) fn livelock(program: &Program, question: &Question) -> Result<Decided, Vec<Failure>> {
+    let mut question = question.clone();
+    question.schedule = Schedule::Interleaving;
+    let encode = &mut question.encode;
+    (encode.deadlock, encode.races, encode.plain_steps) = (false, false, true);
+    encode.temporal = Some(circuits::Temporal::livelock());
+    decide(program, &Sought::Livelock, &question)
+}
+
 fn decide(
     program: &Program,
-    wanted: &Wanted,
+    sought: &Sought<'_>,
     question: &Question,
 ) -> Result<Decided, Vec<Failure>> {
     let reply = circuits::check(program, question)
@@ -157,15 +199,12 @@ fn decide(
                 notes = notes_of(round, question, &vm);
                 notes.extend(would_fairness_help(program, question, round));
             }
-            Verdict::Violated(Box::new(told(&mut threads, &mut vm, wanted, lifted)?))
+            Verdict::Violated(Box::new(told(&mut threads, &mut vm, sought, lifted)?))
         }
         Finding::Unknown(_, why) => Verdict::Inconclusive(why.clone()),
         Finding::Safe | Finding::SafeTo(_) => {
-            let name = format!("violation of {}", wanted.name);
-            let coverage = coverage(program, question, &reply, Some(name));
-            let fairness = fairness_of(question);
-            let fairness = (fairness != circuits::Fairness::None)
-                .then(|| format!("that it is {} to every process", fair(fairness)));
+            let coverage = coverage(program, question, &reply, Some(sought.covered()));
+            let fairness = assumed(fairness_of(question)).map(|what| format!("that it {what}"));
             let assumptions = fairness.into_iter().chain(program.assumptions.iter().cloned());
             Verdict::Holds(assumptions.fold(coverage, Coverage::assuming))
         }
@@ -186,7 +225,7 @@ fn threads(program: &Program, question: &Question) -> Result<Threads, Vec<Failur
 fn told(
     threads: &mut Threads,
     vm: &mut Vm,
-    wanted: &Wanted,
+    sought: &Sought<'_>,
     lifted: Lifted,
 ) -> Result<Counterexample, Failure> {
     let Lifted { schedule, meaning, is_whole, round } = lifted;
@@ -201,10 +240,7 @@ fn told(
     }
     let again = replay(vm, &schedule).map_err(differs)?;
     let violation = match round {
-        Some(_) => {
-            let message = format!("{} fails: {how}", wanted.name);
-            Violation { kind: ViolationKind::Ltl, message }
-        }
+        Some(round) => sought.violation(how, &round, vm),
         None => race(threads, vm).ok_or_else(|| differs("there is no data race"))?,
     };
     Ok(Counterexample {
@@ -230,30 +266,33 @@ fn fairness_of(question: &Question) -> circuits::Fairness {
     question.encode.temporal.as_ref().map(|temporal| temporal.fairness).unwrap_or_default()
 }
 
-/// What an execution is to those whom it is fair to.
-fn fair(fairness: circuits::Fairness) -> &'static str {
+/// What is asked of executions, in words; nothing if all count.
+fn assumed(fairness: circuits::Fairness) -> Option<&'static str> {
     match fairness {
-        circuits::Fairness::Strong => "strongly fair",
-        _ => "weakly fair",
+        circuits::Fairness::None => None,
+        circuits::Fairness::Weak => Some("is weakly fair to every process"),
+        circuits::Fairness::Strong => Some("is strongly fair to every process"),
+        circuits::Fairness::Trace => Some("leaves no step out that nothing depends on"),
     }
+}
+
+fn named(vm: &Vm, threads: &[ThreadId]) -> String {
+    let names = threads.iter().map(|&thread| vm.thread_name(thread).into_owned());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Says to whom a round is not as fair as it could be.
 fn notes_of(round: &Round, question: &Question, vm: &Vm) -> Vec<String> {
-    let mut notes = vec![match fairness_of(question) {
-        circuits::Fairness::None => "no fairness is assumed".to_owned(),
-        fairness => format!("what goes on for ever is {} to every process", fair(fairness)),
+    let mut notes = vec![match assumed(fairness_of(question)) {
+        None => "no fairness is assumed".to_owned(),
+        Some(what) => format!("what goes on for ever {what}"),
     }];
-    let names = |threads: &[ThreadId]| {
-        let names = threads.iter().map(|&thread| vm.thread_name(thread).into_owned());
-        names.collect::<Vec<_>>().join(", ")
-    };
     let unfair = [
         ("could always move there and never does", &round.always),
         ("could move there again and again and never does", &round.often),
     ];
     let unfair = unfair.iter().filter(|(_, threads)| !threads.is_empty());
-    notes.extend(unfair.map(|(what, threads)| format!("{what}: {}", names(threads))));
+    notes.extend(unfair.map(|(what, threads)| format!("{what}: {}", named(vm, threads))));
     if !round.returns {
         let text = "every round leaves something else behind that nothing depends on";
         notes.push(text.to_owned());
@@ -265,7 +304,7 @@ fn notes_of(round: &Round, question: &Question, vm: &Vm) -> Vec<String> {
 fn would_fairness_help(program: &Program, question: &Question, round: &Round) -> Option<String> {
     round.start?;
     let stronger: &[(circuits::Fairness, Fairness)] = match fairness_of(question) {
-        circuits::Fairness::None => &[
+        circuits::Fairness::None | circuits::Fairness::Trace => &[
             (circuits::Fairness::Weak, Fairness::Weak),
             (circuits::Fairness::Strong, Fairness::Strong),
         ],

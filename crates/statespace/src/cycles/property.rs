@@ -48,11 +48,14 @@ impl Property {
         (!self.has_labels).then(|| accepts(&self.automaton, word))
     }
 
-    /// What accepts executions that violate it, for engines to which it must not matter how often a state is
-    /// repeated; none if it may, or if the property is about labels.
-    pub fn stutter_invariant(&self) -> Option<&Automaton> {
-        let is_invariant = matches!(self.stuttering, Stuttering::Invariant);
-        (is_invariant && !self.has_labels).then_some(&self.automaton)
+    /// What accepts executions that violate it, for engines that know of no labels; none if it is about those.
+    pub fn violations(&self) -> Option<&Automaton> {
+        (!self.has_labels).then_some(&self.automaton)
+    }
+
+    /// Whether it may matter how often a state is repeated, so that all depends on what is taken for a step.
+    pub fn counts_steps(&self) -> bool {
+        !matches!(self.stuttering, Stuttering::Invariant)
     }
 
     /// What accepts executions that violate it. If it is about labels, letters have a bit behind the atoms that

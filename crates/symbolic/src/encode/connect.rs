@@ -168,8 +168,9 @@ impl Encoder<'_> {
             counts.push(is_deadlock);
         }
         let mut loops = Vec::new();
-        if let Some(temporal) = &self.options.temporal {
-            let stays = self.add_automaton(temporal, &mut loops);
+        if let Some(temporal) = &self.options.temporal
+            && let Some(stays) = self.add_automaton(temporal, &mut loops)
+        {
             self.bads.insert(Meaning::Stays, vec![stays]);
             counts.push(stays);
         }

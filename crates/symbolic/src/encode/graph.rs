@@ -438,7 +438,7 @@ impl Thread {
             }
             if self.points.len() == Bounds::MAX_POINTS {
                 let span = known.program.routine(self.contexts[point.context].routine).span;
-                refusals.push(Refusal::new("a program of this size", span));
+                refusals.push(Refusal::new(super::TOO_LARGE, span));
                 return;
             }
             self.numbers.insert(point, self.points.len());

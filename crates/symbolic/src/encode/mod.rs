@@ -68,10 +68,35 @@ pub fn encode(
 ) -> Result<Encoding, Vec<Refusal>> {
     let encoded = encode_as_planned(program, options, schedule);
     match &options.temporal {
-        Some(_) => encoded.map_err(|all| all.into_iter().map(Refusal::of_temporal).collect()),
-        None => encoded,
+        Some(temporal) if temporal.ends => {
+            encoded.map_err(|all| all.into_iter().map(Refusal::of_temporal).collect())
+        }
+        _ => encoded,
     }
 }
+
+/// What a program is refused for before its steps are made, and with a bound on recursion what they would be refused
+/// for, so that all of it is told at once.
+fn with_all_others(
+    mut refusals: Vec<Refusal>,
+    known: &Known<'_>,
+    options: &Encode,
+) -> Vec<Refusal> {
+    let bounds = Bounds { recursion: 1, ..known.bounds.clone() };
+    let known = Known { bounds: &bounds, ..*known };
+    let is_unbounded = options.bounds.recursion == 0;
+    if let Some(threads) = is_unbounded.then(|| graph::threads(&known).ok()).flatten() {
+        let mut encoder = Encoder::new(known, &threads, options, Plan::new(&threads));
+        encoder.build();
+        // One that has become too large by the bound was not too large before.
+        let others = encoder.refusals.into_iter().filter(|it| it.what != TOO_LARGE);
+        refusals.extend(others);
+    }
+    refusals
+}
+
+/// Why a program is refused that would take too long.
+const TOO_LARGE: &str = "a program of this size";
 
 /// Builds the circuit until what it was planned with is what comes out.
 fn encode_as_planned(
@@ -83,7 +108,8 @@ fn encode_as_planned(
     let watched = options.temporal.as_ref().map(Temporal::registers).unwrap_or_default();
     let known =
         Known { program, points_to: &points_to, bounds: &options.bounds, watched: &watched };
-    let threads = graph::threads(&known)?;
+    let threads =
+        graph::threads(&known).map_err(|refusals| with_all_others(refusals, &known, options))?;
     if let Some(temporal) = &options.temporal {
         temporal.check(&threads)?;
     }
@@ -354,7 +380,7 @@ impl<'a> Encoder<'a> {
         self.begin();
         while let Some((thread, station)) = self.to_make.pop_first() {
             if self.circuit.aig.n_nodes() > Bounds::MAX_NODES {
-                self.refuse("a program of this size", self.span);
+                self.refuse(TOO_LARGE, self.span);
                 return;
             }
             (self.thread, self.station) = (thread, station);

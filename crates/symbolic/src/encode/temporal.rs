@@ -2,7 +2,8 @@
 //!
 //! Implements Vardi and Wolper, *An Automata-Theoretic Approach to Automatic Program Verification* (LICS
 //! 1986), with process justice and process fairness as in Lichtenstein and Pnueli, *Checking That Finite
-//! State Concurrent Programs Satisfy Their Linear Specification* (POPL 1985).
+//! State Concurrent Programs Satisfy Their Linear Specification* (POPL 1985), and the assumption F of Peled,
+//! *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV 1994).
 //!
 //! | papers                                   | here                                           |
 //! |------------------------------------------|------------------------------------------------|
@@ -10,16 +11,21 @@
 //! | the product, and its accepting states    | [`Encoder::add_automaton`]                     |
 //! | justice: able for ever, so moves         | [`Fairness::Weak`], by [`Encoder::fair`]       |
 //! | fairness: able again and again, so moves | [`Fairness::Strong`], by [`Encoder::fair`]     |
+//! | F: able, so something dependent happens  | [`Fairness::Trace`], by [`Encoder::fair`]      |
 //!
-//! Differs: the automaton takes a step where the machine does. A frame that is no step of the machine comes
-//! before all others, so that what is read are the states of the machine. An execution that ends stays where it is for ever; whether the
+//! Differs: the automaton takes a step where the machine does, and only there. A frame that is no step of the
+//! machine comes before all others, so that what is read are the states of the machine. Only how a thread begins
+//! may differ: to the machine that is a step or none. An automaton to which it matters how often a letter is
+//! repeated needs a program in which all threads begin with a step (`mazurka_model::add_first_steps`). An execution that ends stays where it is for ever; whether the
 //! automaton accepts that is a function of its state and the last letter, and so this is a bad state and
-//! no loop. Strong fairness is a guess, before the loop, of who will never be able to move again.
+//! no loop. Strong fairness is a guess, before the loop, of who will never be able to move again. No step of a
+//! thread is known to be independent of all that others may do, here as in a search of states, so all of
+//! them depend on each other in the sense of F, and every execution without end has it.
 
 use super::graph::{StopKind, Thread};
 use super::{Encoder, Meaning, Refusal, bits_for};
 use crate::{Lit, Word};
-use mazurka_ltl::{Automaton, Cube};
+use mazurka_ltl::{Automaton, Cube, Edge, State};
 use mazurka_model::analysis::Abstract;
 use mazurka_model::{Base, Expr, Place, Query, RegisterId, RoutineId, Span, Type};
 
@@ -28,10 +34,12 @@ use mazurka_model::{Base, Expr, Place, Query, RegisterId, RoutineId, Span, Type}
 pub struct Temporal {
     /// What the atoms of the automaton mean: truth values about objects, locals and labels of the program.
     pub propositions: Vec<Expr>,
-    /// Accepts what is wrong. It must not matter to it how often a letter is repeated.
+    /// Accepts what is wrong.
     pub automaton: Automaton,
     /// Which executions that never end count.
     pub fairness: Fairness,
+    /// Whether those that end count, too: they stay where they are for ever.
+    pub ends: bool,
 }
 
 /// Which executions that never end count.
@@ -44,9 +52,24 @@ pub enum Fairness {
     Weak,
     /// Those in which no thread could move again and again and never does from some point on.
     Strong,
+    /// Those in which every step that is possible is followed by one that depends on it.
+    Trace,
+}
+
+impl Fairness {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::None, Self::Weak, Self::Strong, Self::Trace];
 }
 
 impl Temporal {
+    /// Executions must end, unless a thread that could move again and again is left out for ever.
+    pub fn livelock() -> Self {
+        let edges = vec![Edge { guard: Cube::default(), target: 0 }];
+        let states = vec![State { is_accepting: true, edges }];
+        let automaton = Automaton { atoms: Vec::new(), states };
+        Self { propositions: Vec::new(), automaton, fairness: Fairness::Strong, ends: false }
+    }
+
     /// What the propositions ask threads.
     fn queries(&self) -> Vec<&Query> {
         let mut queries = Vec::new();
@@ -96,8 +119,12 @@ struct Frame {
 
 impl Encoder<'_> {
     /// Adds the automaton of a temporal property, and loops that must not be. Says when it is wrong that
-    /// nobody can move.
-    pub(super) fn add_automaton(&mut self, temporal: &Temporal, loops: &mut Vec<Meaning>) -> Lit {
+    /// nobody can move, if it is anywhere.
+    pub(super) fn add_automaton(
+        &mut self,
+        temporal: &Temporal,
+        loops: &mut Vec<Meaning>,
+    ) -> Option<Lit> {
         let frame = self.frame();
         let letter = self.letter(&temporal.propositions);
         let guards = self.guards(&temporal.automaton, &letter);
@@ -138,13 +165,16 @@ impl Encoder<'_> {
         loops.push(Meaning::GoesOn);
         self.forbid_spinning(&frame, has_failed, loops);
 
+        if !temporal.ends {
+            return None;
+        }
         let aig = &mut self.circuit.aig;
         let is_over = !aig.any(frame.is_able.iter().copied());
         let wrong = accepted_for_ever(aig, &temporal.automaton, guards);
         let wrong: Vec<Lit> =
             wrong.into_iter().zip(is_at).map(|(wrong, is_at)| aig.and(wrong, is_at)).collect();
         let wrong = aig.any(wrong);
-        aig.all([is_over, is_on, wrong])
+        Some(aig.all([is_over, is_on, wrong]))
     }
 
     /// Finds out which steps are those of the machine, and puts all others before them.
@@ -239,7 +269,8 @@ impl Encoder<'_> {
         let mut fair = Vec::new();
         for (number, (&moves, &is_able)) in frame.moves.iter().zip(&frame.is_able).enumerate() {
             let lit = match fairness {
-                Fairness::None => continue,
+                // Whatever is possible, the next step depends on it.
+                Fairness::None | Fairness::Trace => continue,
                 Fairness::Weak => self.circuit.aig.or(moves, !is_able),
                 Fairness::Strong => {
                     let is_out = self.guess(&format!("thread {number} is out"));

@@ -1,7 +1,8 @@
-//! Circuits as files: read back, and decided by ABC.
+//! Circuits as files: read back, by us and by a reader of its own for words, and decided by ABC.
 
 use crate::random::{Random, circuit, judge};
 use mazurka_symbolic::{Circuit, Lit};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -22,6 +23,68 @@ fn circuits_are_the_same_after_they_were_written_and_read() {
             };
             assert_eq!(names(&read), names(&circuit));
         }
+    }
+}
+
+/// A circuit of words of one bit, as the format BTOR2 describes it.
+fn read_btor2(text: &str) -> Circuit {
+    let mut circuit = Circuit::new();
+    let mut lits: BTreeMap<i64, Lit> = BTreeMap::new();
+    for (idx, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |word: &str| word.parse::<i64>().expect(line);
+        assert_eq!(number(words[0]), idx as i64 + 1, "lines are numbered: {line}");
+        let lit = |word: &str| {
+            let number = number(word);
+            lits[&number.abs()].negated_if(number < 0)
+        };
+        let has_sort = !matches!(words[1], "sort" | "constraint" | "bad");
+        assert!(!has_sort || words[2] == "1", "there is one sort: {line}");
+        let made = match words[1] {
+            "sort" => {
+                assert_eq!(words[2..], ["bitvec", "1"], "{line}");
+                continue;
+            }
+            "zero" => Lit::FALSE,
+            "one" => Lit::TRUE,
+            "input" => circuit.input(words[3]),
+            "state" => circuit.latch(words[3], None),
+            "and" => circuit.aig.and(lit(words[3]), lit(words[4])),
+            "init" => {
+                let (state, value) = (lit(words[3]), lit(words[4]));
+                let mut latches = circuit.latches.iter_mut();
+                let latch = latches.find(|latch| latch.lit == state).expect(line);
+                latch.init = Some(value.constant().expect(line));
+                continue;
+            }
+            "next" => {
+                circuit.set_next(lit(words[3]), lit(words[4]));
+                continue;
+            }
+            "constraint" => {
+                circuit.constrain(lit(words[2]));
+                continue;
+            }
+            "bad" => {
+                circuit.bad(lit(words[2]), words[3]);
+                continue;
+            }
+            other => panic!("`{other}` in {line}"),
+        };
+        lits.insert(idx as i64 + 1, made);
+    }
+    circuit
+}
+
+#[test]
+fn whoever_reads_words_reads_the_same_circuit() {
+    for seed in 0..300 {
+        let circuit = circuit(&mut Random::new(seed));
+        let mut text = Vec::new();
+        circuit.write_btor2(&mut text).expect("memory can be written");
+        let read = read_btor2(&String::from_utf8(text).expect("it is text"));
+        read.validate();
+        assert_eq!(judge(&read), judge(&circuit), "seed {seed}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod kit;
+mod livelock_agree;
 mod schedulers_agree;
 mod temporal_agree;
 mod traces;

@@ -4,7 +4,7 @@
 use crate::translate;
 use mazurka_core::Verdict;
 use mazurka_ltl::Formula;
-use mazurka_model::{Expr, Program, Races, add_stops, proposition};
+use mazurka_model::{Expr, Program, Races, add_first_steps, add_stops, proposition};
 use mazurka_script::Script;
 use mazurka_statespace::{
     Cycles, Fairness as Judged, Options, Property, Reduction, Threads, search_cycles,
@@ -15,11 +15,19 @@ use mazurka_symbolic::{
 use std::fmt::Write as _;
 
 /// Numbers from a seed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        for _ in 0..4 {
+            random.below(2);
+        }
+        random
+    }
+
     /// A number below `n`.
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % n
@@ -31,7 +39,7 @@ impl Random {
 }
 
 /// A program of two threads, most of which never end.
-fn script(random: &mut Random) -> String {
+pub(crate) fn script(random: &mut Random) -> String {
     let threads: Vec<String> = (0..2).map(|_| thread(random)).collect();
     threads.join(" | ")
 }
@@ -75,11 +83,12 @@ fn test(random: &mut Random) -> String {
     format!("{}=={}", random.pick(&["x", "y"]), random.below(2))
 }
 
-/// A formula in which it does not matter how often a state is repeated.
-fn formula(random: &mut Random, atoms: &[&str], depth: usize) -> String {
-    let part = |random: &mut Random| formula(random, atoms, depth - 1);
+/// A formula. Where steps are counted, it may matter how often a state is repeated.
+fn formula(random: &mut Random, atoms: &[&str], depth: usize, counts_steps: bool) -> String {
+    let part = |random: &mut Random| formula(random, atoms, depth - 1, counts_steps);
     match random.below(if depth == 0 { 1 } else { 9 }) {
         0 => format!("({})", random.pick(atoms)),
+        1 | 3 | 5 if counts_steps => format!("X {}", part(random)),
         1 => format!("!{}", part(random)),
         2 | 3 => format!("[] {}", part(random)),
         4 | 5 => format!("<> {}", part(random)),
@@ -98,11 +107,8 @@ struct Case {
 }
 
 impl Case {
-    fn new(seed: u64) -> Self {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        for _ in 0..4 {
-            random.below(2);
-        }
+    fn new(seed: u64, counts_steps: bool) -> Self {
+        let mut random = Random::new(seed);
         // Everybody has a local, and every variable is there.
         let script = format!("x=0, y=0, k=0 || {}", script(&mut random));
         let known: &[&str] = match script.matches("r=").count() {
@@ -114,10 +120,11 @@ impl Case {
             known.iter().copied().filter(|it| proposition(&program, it).is_ok()).collect();
         // Fairness matters most to what is to happen.
         let formula = match random.below(6) {
+            _ if counts_steps => formula(&mut random, &known, 3, true),
             0 => format!("<> ({})", random.pick(&known)),
             1 => format!("[] <> ({})", random.pick(&known)),
             2 => format!("[] (({}) -> <> ({}))", random.pick(&known), random.pick(&known)),
-            _ => formula(&mut random, &known, 2),
+            _ => formula(&mut random, &known, 2, false),
         };
         Self::of(program, &format!("seed {seed}, `{formula}` of {script}"), &formula)
     }
@@ -129,6 +136,9 @@ impl Case {
         let propositions: Vec<Expr> = atoms.iter().map(meaning).collect();
         let property = Property::formula("it", &parsed, &atoms).expect(text);
         add_stops(&mut program, &propositions);
+        if property.counts_steps() {
+            add_first_steps(&mut program);
+        }
         Self { program, text: text.to_owned(), propositions, property }
     }
 
@@ -150,8 +160,9 @@ impl Case {
     fn decide(&self, engine: Engine, fairness: Fairness, depth: Option<usize>) -> Finding {
         let temporal = Temporal {
             propositions: self.propositions.clone(),
-            automaton: self.property.stutter_invariant().expect("it has no `X`").clone(),
+            automaton: self.property.violations().expect("it has no labels").clone(),
             fairness,
+            ends: true,
         };
         let encode = Encode {
             races: false,
@@ -174,13 +185,11 @@ impl Case {
         reply.finding
     }
 
-    fn check(&self, engines: &[Engine]) -> [bool; 3] {
-        let pairs = [
-            (Judged::None, Fairness::None),
-            (Judged::Weak, Fairness::Weak),
-            (Judged::Strong, Fairness::Strong),
-        ];
-        pairs.map(|(judged, fairness)| {
+    /// Whether it is violated, with every fairness.
+    fn check(&self, engines: &[Engine]) -> [bool; 4] {
+        let all: [usize; 4] = std::array::from_fn(|idx| idx);
+        all.map(|idx| {
+            let (judged, fairness) = (Judged::ALL[idx], Fairness::ALL[idx]);
             let is_violated = self.judge(judged);
             for &engine in engines {
                 // What holds is never proved by looking further and further.
@@ -201,36 +210,68 @@ impl Case {
 }
 
 /// How many seeds are tried; `MAZURKA_SEEDS=FIRST..LAST` says which.
-fn seeds(few: std::ops::Range<u64>) -> std::ops::Range<u64> {
+pub(crate) fn seeds(few: std::ops::Range<u64>) -> std::ops::Range<u64> {
     let Ok(text) = std::env::var("MAZURKA_SEEDS") else { return few };
     let (first, last) = text.split_once("..").expect("two numbers");
     first.parse().expect("a number")..last.parse().expect("a number")
 }
 
-#[test]
-fn every_engine_says_of_loops_what_a_search_of_states_says() {
-    let mut n_violated = [0; 3];
-    let seeds = seeds(0..40);
+/// Holds engines to the search of states, for many programs.
+fn every_engine_agrees(seeds: std::ops::Range<u64>, counts_steps: bool) {
+    let mut n_violated = [0; 4];
+    let mut n_counting = 0;
     let n_seeds = seeds.end - seeds.start;
     for seed in seeds {
+        let case = Case::new(seed, counts_steps);
+        n_counting += u64::from(case.property.counts_steps());
         // Induction would go through all paths without a loop, which can be long.
-        let other = if seed % 2 == 0 { Engine::Ic3 } else { Engine::Bdd };
-        let found = Case::new(seed).check(&[Engine::Bounded, other]);
-        for (n, is_violated) in n_violated.iter_mut().zip(found) {
+        let other = [Engine::Ic3, Engine::Bdd, Engine::Portfolio][seed as usize % 3];
+        for (n, is_violated) in n_violated.iter_mut().zip(case.check(&[Engine::Bounded, other])) {
             *n += u64::from(is_violated);
         }
     }
     // Fairness takes executions away, and some of everything is left.
-    let [none, weak, strong] = n_violated;
+    let [none, weak, strong, trace] = n_violated;
     assert!(none >= weak && weak >= strong && strong > 0 && none < n_seeds, "{n_violated:?}");
+    assert_eq!(trace, none, "{n_violated:?}");
+    assert_eq!(counts_steps, n_counting > 0, "{n_counting}");
 }
 
-/// A script, a formula, and whether it is violated without fairness, with weak and with strong.
+#[test]
+fn every_engine_says_of_loops_what_a_search_of_states_says() {
+    every_engine_agrees(seeds(0..40), false);
+}
+
+#[test]
+fn every_engine_counts_the_steps_that_a_search_of_states_counts() {
+    every_engine_agrees(seeds(0..40), true);
+}
+
+/// A script, a formula, and whether it is violated without fairness, with weak and with strong. What is asked of
+/// traces rules out no execution of threads.
 fn expect(script: &str, formula: &str, expected: [bool; 3]) {
     let program = translate::translate(&Script::parse(script).expect(script)).program;
     let case = Case::of(program, &format!("`{formula}` of {script}"), formula);
-    let engines = [Engine::Bounded, Engine::Induction, Engine::Ic3, Engine::Bdd];
-    assert_eq!(case.check(&engines), expected, "{}", case.text);
+    let engines = [Engine::Bounded, Engine::Induction, Engine::Ic3, Engine::Bdd, Engine::Portfolio];
+    let [none, weak, strong] = expected;
+    assert_eq!(case.check(&engines), [none, weak, strong, none], "{}", case.text);
+}
+
+#[test]
+fn a_step_of_the_machine_is_one_of_the_automaton() {
+    // Both begin, then one of them writes; and it cannot be done in two steps.
+    let two = "x=1 | y=1";
+    expect(two, "X X X X (x[0]==1 && y[0]==1)", [false; 3]);
+    expect(two, "X X X (x[0]==1 && y[0]==1)", [true; 3]);
+    expect(two, "!(X X (x[0]==1))", [true; 3]);
+    expect(two, "!(X (x[0]==1))", [false; 3]);
+    // What has ended stays as it is, and the automaton goes on.
+    expect(two, "X X X X X X X (x[0]==0)", [true; 3]);
+    // A loop of two steps: what is so in every second state is no matter of stuttering.
+    let flips = "while k==0 {x=1; x=0}";
+    expect(flips, "[] (x[0]==1 -> X X (x[0]==0))", [false; 3]);
+    expect(flips, "[] (x[0]==1 -> X (x[0]==0))", [false; 3]);
+    expect(flips, "[] (x[0]==0 -> X (x[0]==1))", [true; 3]);
 }
 
 #[test]
