@@ -86,6 +86,22 @@ pub enum Operation {
     },
     /// The second half: going on once woken.
     FutexResume(ObjectId),
+    /// Wakes sleepers of `queue` and has others sleep elsewhere in it, unless `word` has changed, in
+    /// one step; which ones is a choice. Linux's futex requeue.
+    FutexRequeue {
+        /// What is read.
+        word: ObjectId,
+        /// What is slept on, before and after.
+        queue: ObjectId,
+    },
+    /// Changes `word` and wakes sleepers of `queue`, more or fewer by what the word was, in one step;
+    /// which ones is a choice. Linux's futex wake-op.
+    FutexWakeOp {
+        /// What is read and written.
+        word: ObjectId,
+        /// What is slept on.
+        queue: ObjectId,
+    },
     /// Stops sleeping because time is up; fails if the thread was woken before.
     Expire(ObjectId),
     /// Wakes one sleeper; which one is a choice.
@@ -255,6 +271,12 @@ impl Operation {
             O::FutexWait { word, queue } => {
                 Touches { places: [((word, Front), Read), ((queue, Front), Read)], len: 2 }
             }
+            O::FutexRequeue { word, queue } => {
+                Touches { places: [((word, Front), Read), ((queue, Front), Write)], len: 2 }
+            }
+            O::FutexWakeOp { word, queue } => {
+                Touches { places: [((word, Front), Write), ((queue, Front), Write)], len: 2 }
+            }
             O::FutexResume(_)
             | O::Leave { .. }
             | O::Begin
@@ -286,6 +308,8 @@ impl Operation {
             | O::TryWriteAcquire(o)
             | O::WriteRelease(o)
             | O::FutexWait { queue: o, .. }
+            | O::FutexRequeue { queue: o, .. }
+            | O::FutexWakeOp { queue: o, .. }
             | O::FutexResume(o)
             | O::Expire(o)
             | O::NotifyOne(o)
@@ -331,6 +355,13 @@ impl Operation {
         ) || matches!(self, O::Send { capacity, .. } if capacity != u32::MAX)
     }
 
+    /// Whether other threads' steps can change in how many ways it can be taken.
+    #[inline]
+    pub fn may_choose(self) -> bool {
+        use Operation as O;
+        matches!(self, O::NotifyOne(_) | O::FutexRequeue { .. } | O::FutexWakeOp { .. })
+    }
+
     /// Its name, as the trace shows it.
     pub fn name(self) -> &'static str {
         use Operation as O;
@@ -354,6 +385,8 @@ impl Operation {
             O::Reacquire { .. } => "reacquire",
             O::FutexWait { .. } => "futex-wait",
             O::FutexResume(_) => "futex-resume",
+            O::FutexRequeue { .. } => "futex-requeue",
+            O::FutexWakeOp { .. } => "futex-wake-op",
             O::Expire(_) => "expire",
             O::NotifyOne(_) => "notify-one",
             O::NotifyAll(_) => "notify-all",
@@ -382,7 +415,9 @@ impl fmt::Display for Operation {
             Self::Wait { condvar, mutex } | Self::Reacquire { condvar, mutex } => {
                 write!(f, " {condvar} {mutex}")
             }
-            Self::FutexWait { word, queue } => write!(f, " {queue} {word}"),
+            Self::FutexWait { word, queue }
+            | Self::FutexRequeue { word, queue }
+            | Self::FutexWakeOp { word, queue } => write!(f, " {queue} {word}"),
             Self::Spawn(thread) | Self::Join(thread) => write!(f, " {thread}"),
             other => other.object().map_or(Ok(()), |object| write!(f, " {object}")),
         }
@@ -435,7 +470,9 @@ fn never_with(a: Operation, b: Operation) -> bool {
 pub fn may_enable(a: Operation, b: Operation) -> bool {
     use Operation as O;
     match (a, b) {
-        (O::Store(x) | O::ReadModifyWrite(x), O::Await(y)) => x == y,
+        (O::Store(x) | O::ReadModifyWrite(x) | O::FutexWakeOp { word: x, .. }, O::Await(y)) => {
+            x == y
+        }
         (
             O::Release(x) | O::Wait { mutex: x, .. },
             O::Acquire(y) | O::Reacquire { mutex: y, .. },
@@ -443,7 +480,10 @@ pub fn may_enable(a: Operation, b: Operation) -> bool {
         (
             O::NotifyOne(x) | O::NotifyAll(x),
             O::Reacquire { condvar: y, .. } | O::FutexResume(y),
-        ) => x == y,
+        )
+        | (O::FutexRequeue { queue: x, .. } | O::FutexWakeOp { queue: x, .. }, O::FutexResume(y)) => {
+            x == y
+        }
         (O::WriteRelease(x), O::ReadAcquire(y) | O::WriteAcquire(y))
         | (O::ReadRelease(x), O::WriteAcquire(y)) => x == y,
         (O::SemaphoreRelease(x), O::SemaphoreAcquire { semaphore: y, .. }) => x == y,

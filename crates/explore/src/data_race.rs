@@ -376,6 +376,19 @@ impl DataRaces {
             O::Join(child) => self.join((Table::Clock, child.index()), mine),
 
             O::NotifyOne(o) | O::NotifyAll(o) if has_woken => self.join(mine, released(o)),
+            O::FutexRequeue { word, queue } => {
+                self.join(released(word), mine);
+                if has_woken {
+                    self.join(mine, released(queue));
+                }
+            }
+            O::FutexWakeOp { word, queue } => {
+                self.join(released(word), mine);
+                self.copy(mine, released(word));
+                if has_woken {
+                    self.join(mine, released(queue));
+                }
+            }
             O::FutexResume(o) => self.join(released(o), mine),
 
             // Yields and choices, and notifications that reach nobody; and whatever is tried in vain.

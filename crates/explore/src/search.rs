@@ -596,7 +596,7 @@ fn may_change(next: Next) -> bool {
         Next::Unborn | Next::Finished => false,
         Next::Blocked(_) => true,
         Next::Enabled { operation, choices } => {
-            choices != 1 || operation.may_block() || matches!(operation, Operation::NotifyOne(_))
+            choices != 1 || operation.may_block() || operation.may_choose()
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::coroutine;
 use crate::heap::SavedHeap;
 use crate::machine::Machine;
 use crate::memory::Saved;
+use crate::named::NamedSemaphore;
 use crate::objects::{SavedObjects, State};
 use crate::process::Handler;
 use crate::thread::{self, Destructor, Life, Status, Thread};
@@ -65,6 +66,7 @@ struct Checkpoint {
     n_unjoined: usize,
     has_exited: bool,
     has_refused: bool,
+    named_semaphores: Vec<NamedSemaphore>,
 }
 
 /// A state to be compared to another one.
@@ -128,6 +130,10 @@ impl Checkpoint {
             .or_else(|| differs("n_unjoined", self.n_unjoined == other.n_unjoined))
             .or_else(|| differs("has_exited", self.has_exited == other.has_exited))
             .or_else(|| differs("has_refused", self.has_refused == other.has_refused))
+            .or_else(|| {
+                let is_same = self.named_semaphores == other.named_semaphores;
+                differs("the named semaphores", is_same)
+            })
     }
 }
 
@@ -192,6 +198,7 @@ impl Machine {
             n_unjoined: _,
             has_exited: _,
             has_refused: _,
+            named_semaphores: _,
             depth: _,
             // Known over all executions.
             watch: _,
@@ -207,12 +214,16 @@ impl Machine {
             doubts_first_rounds: _,
             counting_loops: _,
             disciplines: _,
+            are_ends_seen: _,
+            has_cancellation: _,
             // Of the last step, or of what is going on right now.
             newborn: _,
             joiner: _,
             n_lonely_reads: _,
             effect: _,
             value: _,
+            choice: _,
+            n_moved: _,
             addition: _,
             violation: _,
             refusal: _,
@@ -252,6 +263,7 @@ impl Machine {
         to.n_unjoined = self.n_unjoined;
         to.has_exited = self.has_exited;
         to.has_refused = self.has_refused;
+        thread::copy(&mut to.named_semaphores, &self.named_semaphores);
     }
 
     fn restore(&mut self, from: &mut Checkpoint) {
@@ -287,6 +299,7 @@ impl Machine {
         self.n_unjoined = from.n_unjoined;
         self.has_exited = from.has_exited;
         self.has_refused = from.has_refused;
+        thread::copy(&mut self.named_semaphores, &from.named_semaphores);
         self.violation = None;
         from.epoch = Thread::begin_epoch();
     }

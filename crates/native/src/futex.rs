@@ -7,13 +7,15 @@
 //! notification of the queue: which one of several sleepers it wakes is a choice.
 //!
 //! A wait and a wake may have a mask of bits: who waits is woken only by a wake that has a bit in
-//! common with it.
+//! common with it. To let those who sleep at one address sleep at another is in `requeue`; so is to
+//! change a word and wake at two addresses.
 //!
 //! There is no spurious return from a wait but the one that the word has changed. A wait with a
 //! time limit may expire at any moment, as all such waits: see `timed`.
 
 use crate::machine;
 use crate::process;
+use crate::requeue;
 use crate::syscall::fail_with;
 use crate::timed;
 use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId};
@@ -29,7 +31,10 @@ pub(crate) struct Call {
     pub(crate) address: usize,
     pub(crate) operation: c_int,
     pub(crate) value: u32,
+    /// A pointer to a time, or how many are moved or woken elsewhere.
     pub(crate) timeout: usize,
+    pub(crate) other: usize,
+    /// A mask, a value to compare with or an encoded operation.
     pub(crate) bits: u32,
 }
 
@@ -43,6 +48,9 @@ pub(crate) fn call(call: &Call) -> Option<c_long> {
         }
         libc::FUTEX_WAIT_BITSET => Some(wait(call, call.bits)),
         libc::FUTEX_WAKE_BITSET => Some(wake(call, call.bits)),
+        libc::FUTEX_REQUEUE => Some(requeue::requeue(call, None)),
+        libc::FUTEX_CMP_REQUEUE => Some(requeue::requeue(call, Some(call.bits))),
+        libc::FUTEX_WAKE_OP => Some(requeue::wake_op(call)),
         _ => None,
     }
 }
@@ -62,7 +70,9 @@ fn wait(call: &Call, bits: u32) -> c_long {
     }
     machine::with(|machine| {
         machine.objects.state(queue).sleepers.insert(me);
-        machine.threads[me.index()].woken_by = bits;
+        let thread = &mut machine.threads[me.index()];
+        thread.woken_by = bits;
+        thread.sleeps_at = call.address;
     });
     if call.timeout == 0 {
         machine::visible(O::FutexResume(queue));
@@ -85,15 +95,19 @@ fn wake(call: &Call, bits: u32) -> c_long {
     let me = machine::current().index();
     let queue = machine::with(|machine| {
         machine.threads[me].wakes = bits;
+        machine.threads[me].wakes_at = call.address;
         machine.objects.queue(call.address)
     });
     let n_woken = wake_from(queue, call.value);
-    machine::with(|machine| machine.threads[me].wakes = ALL_BITS);
+    machine::with(|machine| {
+        machine.threads[me].wakes = ALL_BITS;
+        machine.threads[me].wakes_at = 0;
+    });
     n_woken
 }
 
 fn wake_from(queue: ObjectId, value: u32) -> c_long {
-    let most = c_int::try_from(value).unwrap_or(c_int::MAX) as usize;
+    let most = at_least_one(value);
     if most >= ThreadId::MAX {
         return notify(O::NotifyAll, queue);
     }
@@ -105,6 +119,11 @@ fn wake_from(queue: ObjectId, value: u32) -> c_long {
         }
     }
     n_woken
+}
+
+/// How many the kernel wakes: it wakes one before it looks at the limit.
+pub(crate) fn at_least_one(limit: u32) -> usize {
+    c_int::try_from(limit).map_or(1, |limit| limit as usize).max(1)
 }
 
 fn notify(operation: fn(ObjectId) -> O, queue: ObjectId) -> c_long {

@@ -463,7 +463,7 @@ extern "C" fn calloc(count: usize, len: usize) -> *mut c_void {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn free(pointer: *mut c_void) {
+pub(crate) unsafe extern "C" fn free(pointer: *mut c_void) {
     if is_ours(pointer) || is_variable(pointer as usize) {
         release(pointer);
     } else if !coroutine::in_program() {

@@ -13,6 +13,7 @@ use crate::coroutine;
 use crate::machine::{self, Machine};
 use crate::mapping::{self, Wish};
 use crate::names;
+use crate::process;
 use crate::real::{Real, original, replace};
 use crate::report;
 use crate::spin;
@@ -156,9 +157,43 @@ fn is_no_pipe(registers: &Registers) -> Nature {
     if_it(registers.rdi != libc::SIGPIPE as usize)
 }
 
+/// To ask whether a thread is there is harmless.
+fn is_signal(registers: &Registers) -> Nature {
+    if_it(registers.rsi != 0)
+}
+
 /// The end of the program by itself is a violation, which is found.
 fn is_no_abort(registers: &Registers) -> Nature {
     if_it(registers.rdi != libc::SIGABRT as usize)
+}
+
+/// Who waits for no file waits for time to pass; who does not wait finds out about standard input and
+/// output.
+fn waits(n_files: usize, is_at_once: bool, has_limit: bool, instead: *const ()) -> Nature {
+    match n_files {
+        0 if has_limit => Nature::Replaced(instead as usize),
+        _ => if_it(!is_at_once),
+    }
+}
+
+fn polls(registers: &Registers) -> Nature {
+    let limit = registers.rdx as c_int;
+    waits(registers.rsi, limit == 0, limit >= 0, process::poll_nothing as *const ())
+}
+
+fn polls_precisely(registers: &Registers) -> Nature {
+    let has_limit = registers.rdx != 0;
+    waits(registers.rsi, false, has_limit, process::ppoll_nothing as *const ())
+}
+
+fn selects(registers: &Registers) -> Nature {
+    let has_limit = registers.r8 != 0;
+    waits(registers.rdi, false, has_limit, process::select_nothing as *const ())
+}
+
+fn selects_precisely(registers: &Registers) -> Nature {
+    let has_limit = registers.r8 != 0;
+    waits(registers.rdi, false, has_limit, process::pselect_nothing as *const ())
 }
 
 fn maps(registers: &Registers) -> Nature {
@@ -276,6 +311,14 @@ pub(crate) fn refuse(what: String, name: Option<&str>) -> ! {
         format!("; `--allow skip={name}` lets it fail, `--allow real={name}` makes it every time")
     });
     let what = format!("{what}{{}} cannot be repeated in every execution{help}");
+    machine::with(|machine| machine.refusal = Some(Refusal { what, stack }));
+    machine::fail(ViolationKind::Panic, String::new())
+}
+
+/// Ends the search because of something that is not supported; there is no way round.
+pub(crate) fn refuse_always(what: &str, why: &str) -> ! {
+    let stack = names::backtrace();
+    let what = format!("{what}{{}} is not supported: {why}");
     machine::with(|machine| machine.refusal = Some(Refusal { what, stack }));
     machine::fail(ViolationKind::Panic, String::new())
 }
@@ -420,11 +463,51 @@ stand_in! {
     signal is_no_pipe minus_one;
     kill always minus_one;
     raise is_no_abort minus_one;
-    pthread_kill always error_number;
-    pthread_cancel always error_number;
+    pthread_kill is_signal error_number;
     alarm always null;
     setitimer always minus_one;
     timer_create always minus_one;
+    clone always minus_one;
+    _Fork always minus_one;
+    forkpty always minus_one;
+    execveat always minus_one;
+    sigset changes_handler minus_one;
+    sigqueue always minus_one;
+    killpg always minus_one;
+    tgkill always minus_one;
+    pthread_sigqueue always error_number;
+    pause always minus_one;
+    sigpause always minus_one;
+    sigsuspend always minus_one;
+    sigwait always error_number;
+    sigwaitinfo always minus_one;
+    sigtimedwait always minus_one;
+    poll polls minus_one;
+    ppoll polls_precisely minus_one;
+    select selects minus_one;
+    pselect selects_precisely minus_one;
+    flock always minus_one;
+    lockf always minus_one;
+    lockf64 always minus_one;
+    mq_open always minus_one;
+    msgget always minus_one;
+    msgsnd always minus_one;
+    msgrcv always minus_one;
+    semget always minus_one;
+    semop always minus_one;
+    semtimedop always minus_one;
+    shmget always minus_one;
+    shmat always minus_one;
+    aio_read always minus_one;
+    aio_read64 always minus_one;
+    aio_write always minus_one;
+    aio_write64 always minus_one;
+    aio_fsync always minus_one;
+    aio_fsync64 always minus_one;
+    lio_listio always minus_one;
+    lio_listio64 always minus_one;
+    makecontext always minus_one;
+    pthread_mutex_setprioceiling always error_number;
     creat always minus_one;
     creat64 always minus_one;
     freopen always null;
@@ -453,7 +536,6 @@ stand_in! {
     inotify_init always minus_one;
     inotify_init1 always minus_one;
     shm_open always minus_one;
-    sem_open always null;
     mmap maps minus_one;
     mmap64 maps minus_one;
     munmap unmaps minus_one;

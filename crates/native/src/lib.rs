@@ -26,14 +26,17 @@
 #![expect(unsafe_code, reason = "this is where the coroutines and the program's memory live")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+mod aliases;
 mod allocator;
 mod arrays;
 mod atomics;
 mod callbacks;
+mod cancel;
 mod checkpoint;
 mod coroutine;
 mod cxx;
 mod disciplines;
+mod ends;
 mod futex;
 mod heap;
 mod image;
@@ -41,6 +44,7 @@ mod io;
 mod machine;
 mod mapping;
 mod memory;
+mod named;
 mod names;
 mod objects;
 mod precompiled;
@@ -48,7 +52,9 @@ mod process;
 mod pthread;
 mod real;
 mod report;
+mod requeue;
 mod results;
+mod robust;
 mod signals;
 mod sites;
 mod source;

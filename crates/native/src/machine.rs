@@ -18,13 +18,16 @@
 //! was ever done, and nobody can do anything beside it. Until it starts another thread, its accesses to
 //! memory are no steps either ([`Machine::is_concurrent`]).
 
+use crate::cancel::{self, Awaited};
 use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
 use crate::disciplines::Disciplines;
+use crate::ends;
 use crate::futex::ALL_BITS;
 use crate::heap::{self, Heap};
 use crate::io::{self, Files, Refusal};
 use crate::memory::{self, Part, Saved};
+use crate::named::{self, NamedSemaphore};
 use crate::names;
 use crate::objects::Objects;
 use crate::process::{self, Handler, Start};
@@ -62,6 +65,10 @@ pub(crate) struct Machine {
     /// What the step in progress did. The thread may correct it: a compare-and-swap that failed.
     pub(crate) effect: Effect,
     pub(crate) value: Value,
+    /// Which of the ways to take its operation was chosen.
+    pub(crate) choice: u32,
+    /// How many it has let sleep elsewhere.
+    pub(crate) n_moved: usize,
     /// What it added to a counter.
     pub(crate) addition: Option<Addition>,
     pub(crate) disciplines: Disciplines,
@@ -93,6 +100,11 @@ pub(crate) struct Machine {
     pub(crate) is_test: bool,
     /// Whether that was refused a thread for the test in this execution.
     pub(crate) has_refused: bool,
+    pub(crate) named_semaphores: Vec<NamedSemaphore>,
+    /// Whether a thread of any execution has looked whether another one had ended: see `ends`.
+    pub(crate) are_ends_seen: bool,
+    /// Whether a thread of any execution was asked to end: see `cancel`.
+    pub(crate) has_cancellation: bool,
     /// Whether data races are no violation.
     pub(crate) are_races_allowed: bool,
     /// Whether a thread of any execution came to the same read twice and changed nothing between.
@@ -175,6 +187,8 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         depth: 0,
         effect: Effect::Done,
         value: Value::None,
+        choice: 0,
+        n_moved: 0,
         addition: None,
         disciplines: Disciplines::default(),
         violation: None,
@@ -192,6 +206,9 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         has_patience: false,
         is_test: false,
         has_refused: false,
+        named_semaphores: Vec::new(),
+        are_ends_seen: false,
+        has_cancellation: false,
         are_races_allowed: false,
         has_loops: false,
         doubts_first_rounds: false,
@@ -456,8 +473,13 @@ impl Machine {
         thread.handlers.clear();
         thread.woken_by = ALL_BITS;
         thread.wakes = ALL_BITS;
+        thread.sleeps_at = 0;
+        thread.wakes_at = 0;
+        thread.regrouping = std::ptr::null();
         thread.n_in_vain = 0;
         thread.is_patient = false;
+        thread.is_uncancellable = false;
+        thread.awaited = Awaited::Nothing;
         thread.claimed = None;
         thread.joiner = None;
         thread.label = None;
@@ -594,6 +616,7 @@ impl Machine {
         self.n_unjoined = 0;
         self.has_exited = false;
         self.has_refused = false;
+        self.named_semaphores.clear();
         self.violation = None;
         self.value = Value::None;
         for thread in &mut self.threads {
@@ -624,15 +647,41 @@ impl Machine {
     fn n_choices(&self, idx: usize, operation: Operation) -> u32 {
         match operation {
             Operation::NotifyOne(queue) => self.wakeable(idx, queue).len().max(1) as u32,
+            Operation::FutexRequeue { .. } | Operation::FutexWakeOp { .. } => {
+                self.n_regroupings(idx)
+            }
+            // What is waited for: see `cancel`.
+            Operation::Choose => 2,
             _ => 1,
         }
     }
 
     /// Whom a thread can wake of those who sleep on something.
     fn wakeable(&self, idx: usize, queue: ObjectId) -> ThreadSet {
-        let bits = self.threads[idx].wakes;
-        let hears = |sleeper: &ThreadId| self.threads[sleeper.index()].woken_by & bits != 0;
-        self.objects.sleepers(queue).iter().filter(hears).collect()
+        match self.threads[idx].wakes_at {
+            0 => self.objects.sleepers(queue),
+            address => self.sleepers_at(address, self.threads[idx].wakes),
+        }
+    }
+
+    /// Who sleeps at the futex of an address and hears one of these bits.
+    pub(crate) fn sleepers_at(&self, address: usize, bits: u32) -> ThreadSet {
+        let sleeps = |thread: &Thread| {
+            thread.is_alive() && thread.sleeps_at == address && thread.woken_by & bits != 0
+        };
+        let sleepers = self.threads.iter().enumerate().filter(|(_, thread)| sleeps(thread));
+        sleepers.map(|(idx, _)| ThreadId::new(idx)).collect()
+    }
+
+    /// Wakes some of those who sleep on something.
+    pub(crate) fn wake(&mut self, queue: ObjectId, woken: ThreadSet) -> Effect {
+        for sleeper in woken.iter() {
+            // Nobody is at two of them.
+            let own = self.threads[sleeper.index()].operation.object().unwrap_or(queue);
+            self.threads[sleeper.index()].sleeps_at = 0;
+            self.objects.state(own).sleepers.remove(sleeper);
+        }
+        Effect::Woke(woken)
     }
 
     /// Applies the next operation of a thread.
@@ -645,6 +694,7 @@ impl Machine {
         spin::begin_step();
         self.counting_loops.begin_step();
         self.value = Value::None;
+        self.choice = decision.choice;
         self.addition = None;
         let operation = self.threads[idx].operation;
         if let Operation::Spawn(child) = operation {
@@ -654,9 +704,12 @@ impl Machine {
         self.effect = match operation {
             Operation::NotifyOne(queue) => {
                 let woken = self.wakeable(idx, queue).iter().nth(decision.choice as usize);
-                self.objects.wake(queue, woken.map_or(ThreadSet::EMPTY, ThreadSet::one))
+                self.wake(queue, woken.map_or(ThreadSet::EMPTY, ThreadSet::one))
             }
-            Operation::NotifyAll(queue) => self.objects.wake(queue, self.wakeable(idx, queue)),
+            Operation::NotifyAll(queue) => self.wake(queue, self.wakeable(idx, queue)),
+            Operation::FutexRequeue { queue, .. } | Operation::FutexWakeOp { queue, .. } => {
+                self.regroup(idx, queue, decision.choice)
+            }
             // What atomics hold is in the memory of the program.
             Operation::Load(_) | Operation::Store(_) | Operation::ReadModifyWrite(_) => {
                 Effect::Done
@@ -691,12 +744,21 @@ impl Machine {
         self.threads.iter().any(|it| it.status == Status::Running && it.is_patient)
     }
 
+    /// Whether a thread waits for what does not come, in place of what would let it go on: see `cancel`.
+    fn awaits_in_vain(&self) -> bool {
+        let mut threads = self.threads.iter().enumerate();
+        self.has_cancellation
+            && threads.any(|(idx, thread)| {
+                thread.status == Status::Running && cancel::is_elsewhere(&self.objects, idx, thread)
+            })
+    }
+
     pub(crate) fn ending(&self) -> Ending {
         let held = || {
             let running = self.threads.iter().filter(|it| it.status == Status::Running);
             running.map(|thread| &thread.reads).filter(|reads| reads.is_held())
         };
-        if held().any(Reads::can_leave) {
+        if held().any(Reads::can_leave) || self.awaits_in_vain() {
             Ending::Redundant
         } else if self.has_exited || self.is_patient() {
             Ending::Exited
@@ -708,8 +770,19 @@ impl Machine {
     }
 }
 
+/// What stands for something about a thread at an address, and whose it is.
+fn thread_event(address: usize) -> Option<(&'static str, String)> {
+    let ended = ends::end_of(address).map(|idx| ("the end of", idx));
+    let requested = || cancel::requested_of(address).map(|idx| ("the cancellation of", idx));
+    let (what, idx) = ended.or_else(requested)?;
+    with(|machine| machine.threads.get(idx).map(|thread| (what, thread.name.clone())))
+}
+
 /// What people call the thing at an address.
 pub(crate) fn name_of(address: usize) -> String {
+    if let Some(name) = named::name_of(address) {
+        return name;
+    }
     if let Some(name) = sites::name_of(address) {
         return name;
     }
@@ -719,6 +792,9 @@ pub(crate) fn name_of(address: usize) -> String {
         && let Some(name) = thread_name(idx)
     {
         return format!("{name}.heap+{offset:#x}");
+    }
+    if let Some((what, name)) = thread_event(address) {
+        return format!("{what} {name}");
     }
     let idx = coroutine::stack_of(address);
     if idx < ThreadId::MAX

@@ -7,6 +7,7 @@
 //! overlap, directly or by way of others, are about one object, that of the *region* they make up.
 //! Where an access turns out to connect what were objects of their own, the search begins again.
 
+use crate::robust::Robustness;
 use crate::watch::CUT;
 use mazurka_core::{Effect, ObjectId, Operation, ThreadId, ThreadSet};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,6 +38,8 @@ pub(crate) struct Objects {
     is_lock: Vec<bool>,
     /// Where each region of atomic accesses begins and ends.
     regions: BTreeMap<usize, usize>,
+    /// Futexes whose queue is that of another one, see [`Objects::joined_queue`].
+    joined: FxHashMap<usize, usize>,
     /// Where precompiled code has accessed what was no object's then.
     passed: FxHashSet<usize>,
     /// Objects that were asked for lately.
@@ -80,6 +83,8 @@ pub(crate) struct State {
     pub(crate) arrived: u32,
     /// Whether what is to be done once is done.
     pub(crate) done: bool,
+    /// Whether it outlives who holds it, and what became of it.
+    pub(crate) robustness: Robustness,
 }
 
 impl Objects {
@@ -171,7 +176,35 @@ impl Objects {
 
     /// The queue of those who sleep on the futex at an address.
     pub(crate) fn queue(&mut self, address: usize) -> ObjectId {
-        self.numbered(address, QUEUE)
+        self.numbered(self.first_joined(address), QUEUE)
+    }
+
+    /// The queue of two futexes between which sleepers go to and fro. Where they had one each before,
+    /// the search begins again.
+    pub(crate) fn joined_queue(&mut self, one: usize, other: usize) -> ObjectId {
+        let (one, other) = (self.first_joined(one), self.first_joined(other));
+        let first = one.min(other);
+        if one != other {
+            self.joined.insert(one.max(other), first);
+            CUT.store(true, Ordering::Relaxed);
+        }
+        self.numbered(first, QUEUE)
+    }
+
+    fn first_joined(&self, mut address: usize) -> usize {
+        while let Some(&first) = self.joined.get(&address) {
+            address = first;
+        }
+        address
+    }
+
+    /// The futexes that share the queue of this one, this one included.
+    pub(crate) fn sharing_queue(&self, object: ObjectId) -> Vec<usize> {
+        let first = self.address(object);
+        let joined = self.joined.keys().copied().filter(|&it| self.first_joined(it) == first);
+        let mut all: Vec<usize> = joined.chain([first]).collect();
+        all.sort_unstable();
+        all
     }
 
     fn numbered(&mut self, address: usize, generation: u32) -> ObjectId {
@@ -237,6 +270,12 @@ impl Objects {
         self.states[object.index()].address
     }
 
+    /// How many permits the semaphore at an address has.
+    pub(crate) fn count_at(&self, address: usize) -> u32 {
+        let known = self.numbers.get(&(address, 0));
+        known.map_or(0, |object| self.states[object.index()].count)
+    }
+
     /// A lock that a thread holds.
     pub(crate) fn held_by(&self, thread: ThreadId) -> Option<ObjectId> {
         let holds = |lock: &&ObjectId| {
@@ -255,6 +294,13 @@ impl Objects {
             self.locks.push(object);
         }
         self.state(object)
+    }
+
+    /// A mutex that a thread holds and that outlives it.
+    pub(crate) fn robust_held_by(&self, thread: ThreadId) -> Option<ObjectId> {
+        let holds =
+            |state: &State| state.owner == Some(thread) && state.robustness != Robustness::None;
+        self.states.iter().position(holds).map(ObjectId::new)
     }
 
     /// Who sleeps on a condition variable.
@@ -278,13 +324,6 @@ impl Objects {
             O::Leave { barrier, .. } => state(barrier).arrived >= round_end,
             _ => true,
         }
-    }
-
-    /// Wakes some of those who sleep on something.
-    pub(crate) fn wake(&mut self, queue: ObjectId, woken: ThreadSet) -> Effect {
-        let state = self.state(queue);
-        state.sleepers = state.sleepers - woken;
-        Effect::Woke(woken)
     }
 
     /// Takes an operation that is allowed and wakes nobody.

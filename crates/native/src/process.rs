@@ -5,12 +5,16 @@
 //! registered first, as steps of its own, while the other threads go on. Functions with the attribute
 //! `destructor` are not run.
 
+use crate::cancel;
 use crate::coroutine;
 use crate::cxx;
+use crate::ends;
 use crate::machine;
 use crate::names;
 use crate::real::replace;
+use crate::robust;
 use crate::spin::watched;
+use crate::syscall::fail_with;
 use crate::thread::{Destructor, Status};
 use mazurka_core::{Operation, ViolationKind};
 use std::cell::UnsafeCell;
@@ -23,6 +27,9 @@ pub(crate) type Main =
 pub(crate) type Function = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 /// What a C11 thread runs.
 pub(crate) type C11Function = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+
+/// What a thread that was cancelled ends with.
+pub(crate) const CANCELLED: usize = usize::MAX;
 
 /// What a thread begins with.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +133,9 @@ pub(crate) fn end_thread(result: usize) -> ! {
             break;
         }
     }
+    robust::abandon_all();
     check_locks();
+    ends::announce();
     machine::finish(result)
 }
 
@@ -226,7 +235,56 @@ pub(crate) fn wait_for(time: *const libc::timespec) {
 pub(crate) fn sleep_for(nanoseconds: u64) -> c_int {
     pass(nanoseconds);
     machine::visible(Operation::Yield);
+    cancel::point();
     0
+}
+
+fn change_mask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
+    let known = [libc::SIG_BLOCK, libc::SIG_UNBLOCK, libc::SIG_SETMASK];
+    if !set.is_null() && !known.contains(&how) {
+        return libc::EINVAL;
+    }
+    if !old.is_null() {
+        // SAFETY: the program wants it there.
+        unsafe { libc::sigemptyset(old) };
+    }
+    0
+}
+
+/// What stands for `poll` without files, and for those like it: the running thread sleeps.
+pub(crate) extern "C-unwind" fn poll_nothing(_: usize, _: usize, milliseconds: c_int) -> c_int {
+    sleep_for(u64::try_from(milliseconds).unwrap_or(0) * 1_000_000)
+}
+
+pub(crate) extern "C-unwind" fn ppoll_nothing(
+    _: usize,
+    _: usize,
+    time: *const libc::timespec,
+) -> c_int {
+    sleep_for(nanoseconds(time))
+}
+
+pub(crate) extern "C-unwind" fn select_nothing(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    time: *const libc::timeval,
+) -> c_int {
+    // SAFETY: the program gives a time.
+    let libc::timeval { tv_sec, tv_usec } = unsafe { *time };
+    let seconds = u64::try_from(tv_sec).unwrap_or(0).saturating_mul(NANO);
+    sleep_for(seconds.saturating_add(u64::try_from(tv_usec).unwrap_or(0) * 1000))
+}
+
+pub(crate) extern "C-unwind" fn pselect_nothing(
+    _: usize,
+    _: usize,
+    _: usize,
+    _: usize,
+    time: *const libc::timespec,
+) -> c_int {
+    sleep_for(nanoseconds(time))
 }
 
 /// A random number of 31 bits that depends on the thread and on how many it has had.
@@ -376,6 +434,23 @@ replace! {
             handler.call(status);
         }
         leave_program(status)
+    }
+
+    /// No signal ever comes to a thread of the program, so it does not matter which it wants.
+    fn pthread_sigmask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
+        change_mask(how, set, old)
+    }
+
+    fn sigprocmask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
+        match change_mask(how, set, old) {
+            0 => 0,
+            error => fail_with(error) as c_int,
+        }
+    }
+
+    /// All threads of the program run on one of the system's.
+    fn gettid() -> libc::pid_t {
+        machine::current().index() as libc::pid_t + 1
     }
 
     fn usleep(time: c_uint) -> c_int {

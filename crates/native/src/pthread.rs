@@ -6,13 +6,17 @@
 //! What POSIX leaves undefined is a violation: unlocking what one does not hold, destroying what is
 //! in use, joining what was joined or detached, ending while holding a lock.
 
+use crate::cancel;
 use crate::coroutine;
+use crate::ends;
 use crate::heap;
 use crate::machine::{self, Machine};
 use crate::memory;
 use crate::names;
 use crate::process::{C11Function, Function, Start};
 use crate::real::replace;
+use crate::robust;
+use crate::syscall;
 use crate::system::Native;
 use crate::thread::Destructor;
 use crate::timed;
@@ -24,6 +28,8 @@ use std::sync::OnceLock;
 
 /// A key of ours, so that those of the C library can be told from it.
 const FIRST_KEY: c_uint = 1 << 30;
+/// Nothing is ever below it.
+const LOWEST_ADDRESS: usize = 4096;
 const KIND_OFFSET: usize = 16;
 /// What the C library leaves in the place of the kind.
 const DESTROYED: c_int = -1;
@@ -35,6 +41,11 @@ pub(crate) const THRD_ERROR: c_int = 2;
 /// The object at an address that the program gave.
 pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
     heap::refuse_freed(pointer as usize);
+    if (pointer as usize) < LOWEST_ADDRESS {
+        // The C library would crash here, and so does the program.
+        // SAFETY: nothing is there, which the handler of the signal tells.
+        unsafe { std::ptr::read_volatile(pointer.cast::<u8>()) };
+    }
     machine::with(|machine| machine.objects.at(pointer as usize))
 }
 
@@ -56,7 +67,7 @@ fn kind<T>(mutex: *mut T) -> c_int {
     raw_kind(mutex) & 3
 }
 
-fn raw_kind<T>(mutex: *mut T) -> c_int {
+pub(crate) fn raw_kind<T>(mutex: *mut T) -> c_int {
     // SAFETY: the program gives a mutex of the C library.
     unsafe { *mutex.byte_add(KIND_OFFSET).cast::<c_int>() }
 }
@@ -122,7 +133,7 @@ fn lock<T>(mutex: *mut T) -> c_int {
         }
     }
     machine::visible(O::Acquire(it));
-    0
+    robust::taken(mutex, it)
 }
 
 /// Takes a mutex if it is free; `failure` is what is said if it is not.
@@ -140,7 +151,10 @@ pub(crate) fn try_lock<T>(mutex: *mut T, failure: c_int) -> c_int {
             _ => return failure,
         }
     }
-    if timed::attempt(O::TryAcquire(it), O::Acquire(it)) { 0 } else { failure }
+    match timed::attempt(O::TryAcquire(it), O::Acquire(it)) {
+        true => robust::taken(mutex, it),
+        false => failure,
+    }
 }
 
 fn unlock<T>(mutex: *mut T) -> c_int {
@@ -154,16 +168,29 @@ fn unlock<T>(mutex: *mut T) -> c_int {
             _ => not_held(mutex as usize, "unlocked"),
         }
     }
-    let is_nested = machine::with(|machine| {
+    if !is_nested(it) {
+        machine::visible(O::Release(it));
+        robust::given_back(it);
+    }
+    0
+}
+
+/// Whether whoever holds a lock has taken it more than once; it is then once less.
+fn is_nested(it: ObjectId) -> bool {
+    machine::with(|machine| {
         let depth = &mut machine.objects.state(it).depth;
         let is_nested = *depth > 0;
         *depth -= u32::from(is_nested);
         is_nested
-    });
-    if !is_nested {
-        machine::visible(O::Release(it));
+    })
+}
+
+fn lock_stream(stream: *mut libc::FILE) {
+    let it = object(stream);
+    match is_mine(it) {
+        true => machine::with(|machine| machine.objects.state(it).depth += 1),
+        false => drop(machine::visible(O::Acquire(it))),
     }
-    0
 }
 
 fn not_held(address: usize, what: &str) -> ! {
@@ -182,9 +209,28 @@ pub(crate) fn fall_asleep<T, U>(condvar: *mut T, mutex: *mut U) -> (ObjectId, Ob
 }
 
 fn wait<T, U>(condvar: *mut T, mutex: *mut U) -> c_int {
-    let (condvar, mutex) = fall_asleep(condvar, mutex);
-    machine::visible(O::Reacquire { condvar, mutex });
-    0
+    cancellable_wait(mutex, || {
+        let (condvar, it) = fall_asleep(condvar, mutex);
+        machine::visible(O::Reacquire { condvar, mutex: it });
+        robust::taken(mutex, it)
+    })
+}
+
+/// Waits on a condition variable. Who is cancelled meanwhile has the mutex again when it unwinds.
+pub(crate) fn cancellable_wait<U>(mutex: *mut U, wait: impl FnOnce() -> c_int) -> c_int {
+    cancel::wait(
+        wait,
+        || {
+            let it = object(mutex);
+            if !is_mine(it) {
+                not_held(mutex as usize, "given to a wait");
+            }
+            machine::visible(O::Release(it));
+        },
+        || {
+            machine::visible(O::Acquire(object(mutex)));
+        },
+    )
 }
 
 fn create(start: Start) -> libc::pthread_t {
@@ -196,14 +242,23 @@ fn create(start: Start) -> libc::pthread_t {
 
 /// Waits for a thread and gives its result, or the error that POSIX wants.
 #[inline]
-fn join(handle: libc::pthread_t) -> Result<usize, c_int> {
+pub(crate) fn join(handle: libc::pthread_t) -> Result<usize, c_int> {
+    let child = thread_to_join(handle)?;
+    let wait = || {
+        claim(child, "joined");
+        machine::wait_for_end(child);
+    };
+    cancel::wait(wait, || (), || ());
+    Ok(machine::with(|machine| machine.threads[child.index()].result))
+}
+
+/// The thread that a handle is for, if the running one can join it.
+pub(crate) fn thread_to_join(handle: libc::pthread_t) -> Result<ThreadId, c_int> {
     let child = machine::with(|machine| machine.thread_of(handle)).ok_or(libc::ESRCH)?;
     if child == machine::current() {
         return Err(libc::EDEADLK);
     }
-    claim(child, "joined");
-    machine::wait_for_end(child);
-    Ok(machine::with(|machine| machine.threads[child.index()].result))
+    Ok(child)
 }
 
 fn detach(handle: libc::pthread_t) -> c_int {
@@ -215,13 +270,23 @@ fn detach(handle: libc::pthread_t) -> c_int {
 }
 
 /// A thread is joined or detached once.
-fn claim(thread: ThreadId, how: &'static str) {
+pub(crate) fn claim(thread: ThreadId, how: &'static str) {
     let before = machine::with(|machine| machine.threads[thread.index()].claimed.replace(how));
     if let Some(before) = before {
         let name = Native.thread_name(thread).into_owned();
         let message = format!("thread {name} is {how} after it was {before}");
         machine::fail(ViolationKind::Assertion, message)
     }
+}
+
+/// Makes a semaphore with so many permits.
+pub(crate) fn create_semaphore(pointer: *mut libc::sem_t, permits: c_uint) {
+    let it = initialise(pointer);
+    machine::with(|machine| {
+        let state = machine.objects.state(it);
+        state.permits = permits;
+        state.count = permits;
+    });
 }
 
 /// A semaphore, and the permits it was created with.
@@ -337,15 +402,7 @@ replace! {
     }
 
     fn pthread_join(handle: libc::pthread_t, to: *mut *mut c_void) -> c_int {
-        let result = match join(handle) {
-            Ok(result) => result,
-            Err(error) => return error,
-        };
-        if !to.is_null() {
-            // SAFETY: the program wants it there.
-            unsafe { *to = result as *mut c_void };
-        }
-        0
+        ends::answer(join(handle), to)
     }
 
     fn pthread_detach(handle: libc::pthread_t) -> c_int {
@@ -362,6 +419,24 @@ replace! {
             }
             None => libc::ESRCH,
         })
+    }
+
+    /// At most 15 bytes, as the kernel has room for.
+    fn pthread_getname_np(handle: libc::pthread_t, to: *mut c_char, len: usize) -> c_int {
+        let Some(thread) = machine::with(|machine| machine.thread_of(handle)) else {
+            return libc::ESRCH;
+        };
+        let name = Native.thread_name(thread).into_owned();
+        let name = &name.as_bytes()[..name.len().min(15)];
+        if len <= name.len() {
+            return libc::ERANGE;
+        }
+        // SAFETY: the program has room for so much there.
+        unsafe {
+            std::ptr::copy_nonoverlapping(name.as_ptr(), to.cast(), name.len());
+            to.add(name.len()).write(0);
+        }
+        0
     }
 
     fn pthread_atfork(
@@ -515,12 +590,10 @@ replace! {
     }
 
     fn sem_init(pointer: *mut libc::sem_t, _shared: c_int, count: c_uint) -> c_int {
-        let it = initialise(pointer);
-        machine::with(|machine| {
-            let state = machine.objects.state(it);
-            state.permits = count;
-            state.count = count;
-        });
+        if count > c_int::MAX as c_uint {
+            return syscall::fail_with(libc::EINVAL) as c_int;
+        }
+        create_semaphore(pointer, count);
         0
     }
 
@@ -530,7 +603,10 @@ replace! {
 
     fn sem_wait(pointer: *mut libc::sem_t) -> c_int {
         let (semaphore, permits) = semaphore(pointer);
-        machine::visible(O::SemaphoreAcquire { semaphore, permits });
+        let wait = || {
+            machine::visible(O::SemaphoreAcquire { semaphore, permits });
+        };
+        cancel::wait(wait, || (), || ());
         0
     }
 
@@ -709,8 +785,39 @@ replace! {
         0
     }
 
+    /// A stream is locked as often as its holder likes. What is printed meanwhile by others does not wait
+    /// for it: it is shown nowhere.
+    fn flockfile(stream: *mut libc::FILE) {
+        lock_stream(stream);
+    }
+
+    fn ftrylockfile(stream: *mut libc::FILE) -> c_int {
+        let it = object(stream);
+        if is_mine(it) {
+            machine::with(|machine| machine.objects.state(it).depth += 1);
+            return 0;
+        }
+        c_int::from(!machine::visible(O::TryAcquire(it)))
+    }
+
+    fn funlockfile(stream: *mut libc::FILE) {
+        let it = object(stream);
+        if !is_mine(it) {
+            not_held(stream as usize, "unlocked");
+        }
+        if !is_nested(it) {
+            machine::visible(O::Release(it));
+        }
+    }
+
     fn tss_get(key: c_uint) -> *mut c_void {
         value(key)
+    }
+
+    fn tss_delete(key: c_uint) {
+        if let Some(idx) = key_idx(key) {
+            machine::with(|machine| machine.keys[idx] = None);
+        }
     }
 
     fn tss_set(key: c_uint, value: *const c_void) -> c_int {

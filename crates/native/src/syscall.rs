@@ -83,12 +83,18 @@ unsafe fn pass_on(number: c_long, arguments: [usize; 6]) -> c_long {
 ///
 /// As for [`kernel`].
 unsafe fn answer(number: c_long, arguments: [usize; 6]) -> c_long {
-    let [a, b, c, d, _, f] = arguments;
+    let [a, b, c, d, e, f] = arguments;
     match number {
         libc::SYS_futex => {
             let operation = b as c_int;
-            let call =
-                futex::Call { address: a, operation, value: c as u32, timeout: d, bits: f as u32 };
+            let call = futex::Call {
+                address: a,
+                operation,
+                value: c as u32,
+                timeout: d,
+                other: e,
+                bits: f as u32,
+            };
             futex::call(&call)
                 .unwrap_or_else(|| refuse(&format!("operation {operation} of `futex`")))
         }

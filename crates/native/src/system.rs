@@ -131,6 +131,13 @@ impl System for Native {
                     ),
                 });
             }
+            if machine.has_cancellation {
+                assumptions.push(
+                    "that threads are cancelled where they wait, sleep or test for it, and nowhere \
+                     else"
+                        .to_owned(),
+                );
+            }
             assumptions.extend(machine.counting_loops.assumptions());
         });
         assumptions.extend(io::assumptions());
@@ -169,7 +176,9 @@ impl System for Native {
     }
 
     fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
-        Cow::Owned(name_of(with(|machine| machine.objects.address(object))))
+        let addresses = with(|machine| machine.objects.sharing_queue(object));
+        let names: Vec<String> = addresses.into_iter().map(name_of).collect();
+        Cow::Owned(names.join(" or "))
     }
 
     fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {

@@ -1,8 +1,10 @@
 //! The threads of the program: what is known of one over all executions, and its life in one of them.
 
+use crate::cancel::Awaited;
 use crate::coroutine::Coroutine;
 use crate::futex::ALL_BITS;
 use crate::process::{Handler, Start};
+use crate::requeue::Regrouping;
 use crate::spin::Reads;
 use crate::tls::Lender;
 use mazurka_core::{Operation, ThreadId};
@@ -51,9 +53,17 @@ pub(crate) struct Life {
     /// has.
     pub(crate) woken_by: u32,
     pub(crate) wakes: u32,
+    /// The address of the futex that it sleeps at, and of the one that it wakes at; 0 for none.
+    pub(crate) sleeps_at: usize,
+    pub(crate) wakes_at: usize,
+    /// Whom it is about to wake and to move, on its own stack; see `requeue`.
+    pub(crate) regrouping: *const Regrouping,
     /// How often it has failed in vain, and whether it is patient now: see `timed`.
     pub(crate) n_in_vain: u32,
     pub(crate) is_patient: bool,
+    /// Whether it does not want to be cancelled, and what it waits for if it may be: see `cancel`.
+    pub(crate) is_uncancellable: bool,
+    pub(crate) awaited: Awaited,
     /// Whether it was joined or detached.
     pub(crate) claimed: Option<&'static str>,
     /// Who has come to wait for its end.
@@ -80,8 +90,13 @@ impl Default for Life {
             handlers: Vec::new(),
             woken_by: ALL_BITS,
             wakes: ALL_BITS,
+            sleeps_at: 0,
+            wakes_at: 0,
+            regrouping: std::ptr::null(),
             n_in_vain: 0,
             is_patient: false,
+            is_uncancellable: false,
+            awaited: Awaited::Nothing,
             claimed: None,
             joiner: None,
             label: None,
@@ -113,8 +128,13 @@ impl Clone for Life {
             ref handlers,
             woken_by,
             wakes,
+            sleeps_at,
+            wakes_at,
+            regrouping,
             n_in_vain,
             is_patient,
+            is_uncancellable,
+            awaited,
             claimed,
             joiner,
             ref label,
@@ -135,8 +155,13 @@ impl Clone for Life {
         self.result = result;
         self.woken_by = woken_by;
         self.wakes = wakes;
+        self.sleeps_at = sleeps_at;
+        self.wakes_at = wakes_at;
+        self.regrouping = regrouping;
         self.n_in_vain = n_in_vain;
         self.is_patient = is_patient;
+        self.is_uncancellable = is_uncancellable;
+        self.awaited = awaited;
         self.claimed = claimed;
         self.joiner = joiner;
         self.ticks = ticks;

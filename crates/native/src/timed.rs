@@ -10,10 +10,12 @@
 //! until it gets what it wants. Where patient threads are all that is left, the execution is over, and
 //! no deadlock. The coverage says so if it came to that.
 
+use crate::cancel;
 use crate::machine;
 use crate::process::wait_until;
 use crate::pthread::{self, THRD_ERROR};
 use crate::real::replace;
+use crate::robust;
 use mazurka_core::{ObjectId, Operation as O};
 use std::ffi::{c_int, c_void};
 
@@ -22,7 +24,7 @@ type Time = *const libc::timespec;
 const THRD_TIMED_OUT: c_int = 4;
 
 /// Whether the running thread may still fail in vain. If not, it is patient from here on.
-fn may_fail() -> bool {
+pub(crate) fn may_fail() -> bool {
     let me = machine::current().index();
     machine::with(|machine| {
         let may_fail = machine.threads[me].n_in_vain < machine.retries;
@@ -33,7 +35,7 @@ fn may_fail() -> bool {
 }
 
 /// It has failed once more, or got what it was patient for.
-fn conclude(has_failed: bool) {
+pub(crate) fn conclude(has_failed: bool) {
     let me = machine::current().index();
     machine::with(|machine| {
         machine.threads[me].n_in_vain += u32::from(has_failed);
@@ -67,6 +69,8 @@ pub(crate) fn resume(queue: ObjectId) -> bool {
         false => !machine::visible(O::FutexResume(queue)),
     };
     conclude(has_expired);
+    let me = machine::current().index();
+    machine::with(|machine| machine.threads[me].sleeps_at = 0);
     !has_expired
 }
 
@@ -81,7 +85,8 @@ fn lock<T>(mutex: *mut T, until: Time) -> c_int {
 fn take_permit(pointer: *mut libc::sem_t, until: Time) -> c_int {
     let (semaphore, permits) = pthread::semaphore(pointer);
     let tried = O::SemaphoreTryAcquire { semaphore, permits };
-    match attempt_until(until, tried, O::SemaphoreAcquire { semaphore, permits }) {
+    let waited = O::SemaphoreAcquire { semaphore, permits };
+    match cancel::wait(|| attempt_until(until, tried, waited), || (), || ()) {
         0 => 0,
         error => {
             // SAFETY: every thread has one.
@@ -93,20 +98,26 @@ fn take_permit(pointer: *mut libc::sem_t, until: Time) -> c_int {
 
 /// Sleeps until it is woken or time is up.
 fn sleep<T, U>(condvar: *mut T, mutex: *mut U, until: Time) -> c_int {
-    let (condvar, mutex) = pthread::fall_asleep(condvar, mutex);
+    pthread::cancellable_wait(mutex, || sleep_in_peace(condvar, mutex, until))
+}
+
+fn sleep_in_peace<T, U>(condvar: *mut T, mutex: *mut U, until: Time) -> c_int {
+    let (condvar, it) = pthread::fall_asleep(condvar, mutex);
     if may_fail() {
         let has_expired = machine::visible(O::Expire(condvar));
         conclude(has_expired);
-        machine::visible(O::Acquire(mutex));
+        machine::visible(O::Acquire(it));
         if has_expired {
             wait_until(until);
-            return libc::ETIMEDOUT;
         }
-        return 0;
+        return match robust::taken(mutex, it) {
+            0 if has_expired => libc::ETIMEDOUT,
+            result => result,
+        };
     }
-    machine::visible(O::Reacquire { condvar, mutex });
+    machine::visible(O::Reacquire { condvar, mutex: it });
     conclude(false);
-    0
+    robust::taken(mutex, it)
 }
 
 fn read_lock(lock: *mut libc::pthread_rwlock_t, until: Time) -> c_int {

@@ -43,7 +43,7 @@ impl HappensBefore {
                 self.threads[child.index()].origin()
             }
             O::Reacquire { .. } | O::FutexResume(_) => self.threads[decision.thread.index()].waker,
-            O::NotifyOne(_) | O::NotifyAll(_) => {
+            O::NotifyOne(_) | O::NotifyAll(_) | O::FutexRequeue { .. } | O::FutexWakeOp { .. } => {
                 if let Effect::Woke(sleepers) = effect {
                     self.wake(at, sleepers);
                 }

@@ -370,6 +370,8 @@ impl Random {
             O::NotifyOne(condvar),
             O::FutexWait { word: x, queue: condvar },
             O::FutexResume(condvar),
+            O::FutexRequeue { word: x, queue: condvar },
+            O::FutexWakeOp { word: x, queue: condvar },
             O::ReadAcquire(lock),
             O::TryReadAcquire(lock),
             O::ReadRelease(lock),
@@ -393,7 +395,7 @@ impl Random {
         let may_fail = operation.name().starts_with("try")
             || matches!(operation, O::SemaphoreTryAcquire { .. } | O::ReadModifyWrite(_));
         let effect = match operation {
-            O::NotifyOne(_) if self.below(3) > 0 => Effect::Woke(ThreadSet::one(other)),
+            _ if operation.may_choose() && self.below(3) > 0 => Effect::Woke(ThreadSet::one(other)),
             _ if may_fail && self.below(3) == 0 => Effect::Failed,
             _ => Effect::Done,
         };
@@ -481,21 +483,23 @@ fn leads_to(steps: &[Taken], node: usize, later: usize) -> bool {
     let between = || &steps[node / 2 + 1..later];
     match (from.1, to.1) {
         (
-            O::Store(x),
-            O::Load(y) | O::Await(y) | O::ReadModifyWrite(y) | O::FutexWait { word: y, .. },
-        ) => x == y && !between().iter().any(|step| step.1 == O::Store(x)),
+            O::NotifyOne(_) | O::NotifyAll(_) | O::FutexRequeue { .. } | O::FutexWakeOp { .. },
+            O::FutexResume(_),
+        ) => matches!(from.2, Effect::Woke(woken) if !woken.is_empty()),
         (
-            O::ReadModifyWrite(x),
-            O::Load(y) | O::Await(y) | O::ReadModifyWrite(y) | O::FutexWait { word: y, .. },
+            O::Store(x) | O::ReadModifyWrite(x) | O::FutexWakeOp { word: x, .. },
+            O::Load(y)
+            | O::Await(y)
+            | O::ReadModifyWrite(y)
+            | O::FutexWait { word: y, .. }
+            | O::FutexRequeue { word: y, .. }
+            | O::FutexWakeOp { word: y, .. },
         ) => {
             let hidden = between().iter().any(|step| step.1 == O::Store(x));
             x == y && succeeded(from) && !hidden
         }
         (O::Release(_) | O::Wait { .. }, O::Acquire(_) | O::Reacquire { .. }) => true,
         (O::Release(_) | O::Wait { .. }, O::TryAcquire(_)) => succeeded(to),
-        (O::NotifyOne(_) | O::NotifyAll(_), O::FutexResume(_)) => {
-            matches!(from.2, Effect::Woke(woken) if !woken.is_empty())
-        }
         (O::WriteRelease(_), O::ReadAcquire(_) | O::WriteAcquire(_)) => true,
         (O::WriteRelease(_), O::TryReadAcquire(_)) => succeeded(to),
         (O::WriteRelease(_) | O::ReadRelease(_), O::TryWriteAcquire(_)) => succeeded(to),

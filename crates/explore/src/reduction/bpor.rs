@@ -484,6 +484,8 @@ fn lets_others_move(operation: Operation) -> bool {
             | O::Wait { .. }
             | O::NotifyOne(_)
             | O::NotifyAll(_)
+            | O::FutexRequeue { .. }
+            | O::FutexWakeOp { .. }
             | O::SemaphoreRelease(_)
             | O::Arrive(_)
             | O::Send { .. }

@@ -3,5 +3,7 @@
 mod c_programs;
 mod counters;
 mod cxx_programs;
+mod posix;
 mod program;
+mod symbols;
 mod words;

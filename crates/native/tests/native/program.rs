@@ -168,7 +168,7 @@ pub(crate) fn sources() -> PathBuf {
 }
 
 /// The folder of the library under test, which cargo has built beside this test.
-fn library() -> PathBuf {
+pub(crate) fn library() -> PathBuf {
     let here = std::env::current_exe().expect("a test knows where it is");
     let mut folders = here.ancestors().skip(1);
     let found = folders.find(|folder| folder.join("libmazurka_native.so").exists());

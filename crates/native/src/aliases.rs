@@ -1,0 +1,50 @@
+//! Other names of functions that stand for those of the C library: some that it has kept for programs of
+//! long ago, and some that libraries use among themselves.
+
+/// Defines functions that go on with another, with all arguments where they were.
+macro_rules! aliases {
+    ($($alias:ident => $name:ident;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $alias() {
+                std::arch::naked_asm!(
+                    concat!("jmp qword ptr [rip + ", stringify!($name), "@GOTPCREL]"),
+                )
+            }
+        )*
+    };
+}
+
+aliases! {
+    __pthread_getspecific => pthread_getspecific;
+    __pthread_setspecific => pthread_setspecific;
+    __pthread_key_create => pthread_key_create;
+    __pthread_mutex_destroy => pthread_mutex_destroy;
+    __pthread_mutex_init => pthread_mutex_init;
+    __pthread_mutex_lock => pthread_mutex_lock;
+    __pthread_mutex_trylock => pthread_mutex_trylock;
+    __pthread_mutex_unlock => pthread_mutex_unlock;
+    __pthread_once => pthread_once;
+    __pthread_rwlock_destroy => pthread_rwlock_destroy;
+    __pthread_rwlock_init => pthread_rwlock_init;
+    __pthread_rwlock_rdlock => pthread_rwlock_rdlock;
+    __pthread_rwlock_tryrdlock => pthread_rwlock_tryrdlock;
+    __pthread_rwlock_trywrlock => pthread_rwlock_trywrlock;
+    __pthread_rwlock_unlock => pthread_rwlock_unlock;
+    __pthread_rwlock_wrlock => pthread_rwlock_wrlock;
+    __sched_yield => sched_yield;
+    pthread_yield => sched_yield;
+    __poll => poll;
+    __poll_chk => poll;
+    __ppoll_chk => ppoll;
+    __mq_open_2 => mq_open;
+    __select => select;
+    __fork => fork;
+    __vfork => vfork;
+    __clone => clone;
+    __sigaction => sigaction;
+    __sigpause => sigpause;
+    __sigsuspend => sigsuspend;
+    __sigtimedwait => sigtimedwait;
+}
