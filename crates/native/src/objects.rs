@@ -298,9 +298,11 @@ impl Objects {
 
     /// A mutex that a thread holds and that outlives it.
     pub(crate) fn robust_held_by(&self, thread: ThreadId) -> Option<ObjectId> {
-        let holds =
-            |state: &State| state.owner == Some(thread) && state.robustness != Robustness::None;
-        self.states.iter().position(holds).map(ObjectId::new)
+        let holds = |lock: &&ObjectId| {
+            let State { owner, robustness, .. } = &self.states[lock.index()];
+            *owner == Some(thread) && *robustness != Robustness::None
+        };
+        self.locks.iter().find(holds).copied()
     }
 
     /// Who sleeps on a condition variable.
