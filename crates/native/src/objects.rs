@@ -267,6 +267,11 @@ impl Objects {
         self.states[object.index()].address
     }
 
+    /// Whether any operation was about what is at an address.
+    pub(crate) fn is_known(&self, address: usize) -> bool {
+        self.numbers.contains_key(&(address, 0))
+    }
+
     /// How many permits the semaphore at an address has.
     pub(crate) fn count_at(&self, address: usize) -> u32 {
         let known = self.numbers.get(&(address, 0));
@@ -274,9 +279,11 @@ impl Objects {
     }
 
     /// A lock that a thread holds.
-    pub(crate) fn held_by(&self, thread: ThreadId) -> Option<ObjectId> {
-        let holds = |state: &State| state.owner == Some(thread) || state.readers.contains(&thread);
-        self.states.iter().position(holds).map(ObjectId::new)
+    pub(crate) fn held_by(&self, thread: ThreadId) -> impl Iterator<Item = ObjectId> + '_ {
+        let holds =
+            move |state: &State| state.owner == Some(thread) || state.readers.contains(&thread);
+        let states = self.states.iter().enumerate().filter(move |(_, state)| holds(state));
+        states.map(|(idx, _)| ObjectId::new(idx))
     }
 
     /// A mutex that a thread holds and that outlives it.

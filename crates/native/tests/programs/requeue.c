@@ -10,6 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SLEEPERS
+#define SLEEPERS 2
+#endif
 #ifndef LOST
 #define LOST 0
 #endif
