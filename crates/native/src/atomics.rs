@@ -7,6 +7,7 @@
 use crate::coroutine;
 use crate::disciplines::{Adding, signed};
 use crate::machine::{self, Value};
+use crate::rust_mutex::{self, Access, Place};
 use crate::spin::{self, Arrival, watched};
 use mazurka_core::{ObjectId, Operation};
 use std::ffi::c_int;
@@ -26,8 +27,45 @@ unsafe fn modify<T: Copy + Eq>(
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
     let is_load = matches!(operation(ObjectId::new(0)), Operation::Load(_));
+    let arrival = Arrival::noted(is_load);
+    rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     // SAFETY: as the caller promises.
-    unsafe { modify_from(Arrival::noted(is_load), address, operation, show, change) }
+    unsafe { modify_from(arrival, address, operation, show, change) }
+}
+
+/// The same for an access that may take a mutex or give it back: one that is `Access::Take` or
+/// `Access::Swap`.
+///
+/// # Safety
+///
+/// The program accesses an atomic there.
+#[inline]
+unsafe fn modify_mutex<T: Copy + Eq>(
+    access: Access,
+    address: *mut T,
+    show: fn(T) -> u128,
+    change: impl FnOnce(T) -> Option<T>,
+) -> (T, bool) {
+    let arrival = Arrival::noted(false);
+    let role = rust_mutex::role(address as usize, size_of::<T>(), access, arrival.behind());
+    let operation = |object| match role {
+        Some(role) => role.operation(object),
+        None => Operation::ReadModifyWrite(object),
+    };
+    let mut has_changed = true;
+    let change = |old| {
+        let new = change(old);
+        has_changed = new.is_some();
+        new
+    };
+    // SAFETY: as the caller promises.
+    let (old, is_announced) = unsafe { modify_from(arrival, address, operation, show, change) };
+    match role {
+        Some(role) => rust_mutex::conclude(role, address as usize, has_changed, is_announced),
+        None if is_announced && !has_changed => machine::fail_try(),
+        None => {}
+    }
+    (old, is_announced)
 }
 
 /// The same for a thread that has come to it so.
@@ -82,6 +120,7 @@ unsafe fn add<T: Copy + Eq>(
     change: impl FnOnce(T) -> Option<T>,
 ) -> T {
     let arrival = Arrival::noted(false);
+    rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     let adding = Adding::at(address as usize, added, arrival.way(8 * size_of::<T>() as u8));
     let operation = |object| machine::with(|machine| machine.disciplines.operation(object, adding));
     // SAFETY: as the caller promises.
@@ -100,12 +139,12 @@ unsafe fn add<T: Copy + Eq>(
 #[inline]
 unsafe fn swap_if<T: Copy + Eq>(address: *mut T, expected: T, new: T, show: fn(T) -> u128) -> T {
     let change = |old| (old == expected).then_some(new);
+    let access = match (show(expected), show(new)) {
+        (0, 1) => Access::Take,
+        _ => Access::Other,
+    };
     // SAFETY: as the caller promises.
-    let (old, is_announced) = unsafe { modify(address, Operation::ReadModifyWrite, show, change) };
-    if is_announced && old != expected {
-        machine::fail_try();
-    }
-    old
+    unsafe { modify_mutex(access, address, show, change).0 }
 }
 
 // Outside of an exploration the program runs with real threads and takes the real operations.
@@ -152,7 +191,7 @@ macro_rules! atomics {
                     return unsafe { &*address.cast::<$atomic>() }.swap(new, Ordering::SeqCst);
                 }
                 // SAFETY: as above.
-                unsafe { modify(address, Operation::ReadModifyWrite, show, |_| Some(new)).0 }
+                unsafe { modify_mutex(Access::Swap(show(new)), address, show, |_| Some(new)).0 }
             }
 
             pub(super) unsafe extern "C" fn compare_exchange_val(

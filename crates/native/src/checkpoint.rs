@@ -214,6 +214,7 @@ impl Machine {
             doubts_first_rounds: _,
             counting_loops: _,
             disciplines: _,
+            rust_mutexes: _,
             are_ends_seen: _,
             has_cancellation: _,
             // Of the last step, or of what is going on right now.

@@ -55,6 +55,7 @@ mod report;
 mod requeue;
 mod results;
 mod robust;
+mod rust_mutex;
 mod signals;
 mod sites;
 mod source;

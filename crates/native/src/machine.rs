@@ -31,6 +31,7 @@ use crate::named::{self, NamedSemaphore};
 use crate::names;
 use crate::objects::Objects;
 use crate::process::{self, Handler, Start};
+use crate::rust_mutex::RustMutexes;
 use crate::signals::{self, Crash};
 use crate::sites::{self, Sites};
 use crate::spin::{self, Arrival, CountingLoops, Reads};
@@ -72,6 +73,7 @@ pub(crate) struct Machine {
     /// What it added to a counter.
     pub(crate) addition: Option<Addition>,
     pub(crate) disciplines: Disciplines,
+    pub(crate) rust_mutexes: RustMutexes,
     /// What the step in progress came to.
     pub(crate) violation: Option<Violation>,
     /// Why the search cannot go on.
@@ -191,6 +193,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         n_moved: 0,
         addition: None,
         disciplines: Disciplines::default(),
+        rust_mutexes: RustMutexes::default(),
         violation: None,
         refusal: None,
         files: Files::default(),
@@ -591,7 +594,10 @@ impl Machine {
             // It goes on when the other one ends, without being asked.
             (Status::Running, Operation::Join(_)) => false,
             (Status::Running, operation) => {
-                self.objects.allows(ThreadId::new(idx), operation, thread.round_end)
+                let can_be_taken = self.can_be_taken(operation);
+                can_be_taken.unwrap_or_else(|| {
+                    self.objects.allows(ThreadId::new(idx), operation, thread.round_end)
+                })
             }
         }
     }

@@ -270,19 +270,24 @@ impl Objects {
         self.states[object.index()].address
     }
 
+    /// Whether any operation was about what is at an address.
+    pub(crate) fn is_known(&self, address: usize) -> bool {
+        self.numbers.contains_key(&(address, 0))
+    }
+
     /// How many permits the semaphore at an address has.
     pub(crate) fn count_at(&self, address: usize) -> u32 {
         let known = self.numbers.get(&(address, 0));
         known.map_or(0, |object| self.states[object.index()].count)
     }
 
-    /// A lock that a thread holds.
-    pub(crate) fn held_by(&self, thread: ThreadId) -> Option<ObjectId> {
-        let holds = |lock: &&ObjectId| {
+    /// The locks that a thread holds.
+    pub(crate) fn held_by(&self, thread: ThreadId) -> impl Iterator<Item = ObjectId> + '_ {
+        let holds = move |lock: &ObjectId| {
             let State { owner, readers, .. } = &self.states[lock.index()];
             *owner == Some(thread) || readers.contains(&thread)
         };
-        self.locks.iter().find(holds).copied()
+        self.locks.iter().copied().filter(holds)
     }
 
     /// The state of an object that is about to be held.

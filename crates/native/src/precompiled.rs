@@ -30,6 +30,7 @@ use crate::disciplines::{Adding, signed};
 use crate::image;
 use crate::machine;
 use crate::results::{Origin, Way};
+use crate::rust_mutex::{self, Access, Exit, Place, Role};
 use crate::spin;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
@@ -131,6 +132,7 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     let mut found = FxHashMap::default();
     for function in &functions {
         let name = function.name().unwrap_or_default();
+        rust_mutex::note_function(name, base + function.address() as usize);
         if is_left_alone(name) {
             continue;
         }
@@ -147,6 +149,12 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     let pieces =
         reserve_near(base, found.len() * PIECE_LEN).ok_or("no address space near the program")?;
     let pages = pages_of(&found);
+    // What is behind an instruction is looked at before it is moved.
+    let leads_to: FxHashMap<usize, Exit> = found
+        .iter()
+        .filter(|(_, redirected)| redirected.moved[0].mnemonic() == Mnemonic::Cmpxchg)
+        .map(|(&at, redirected)| (at, Exit::behind(redirected.moved[0].next_ip() as usize)))
+        .collect();
     // SAFETY: nothing of the program runs, and no code of ours is in these pages.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_WRITE) };
     let mut sites = FxHashMap::default();
@@ -155,6 +163,11 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         write_piece(piece, &redirected.moved)?;
         divert(at, redirected.len(), piece);
         let Redirected { moved, access } = redirected;
+        if let Some(&exit) = leads_to.get(&at) {
+            machine::with(|machine| {
+                machine.rust_mutexes.note_exit(moved[0].next_ip() as usize, exit);
+            });
+        }
         sites.insert(at + 1, Site { instruction: moved[0], access, piece });
     }
     // SAFETY: as above.
@@ -508,6 +521,17 @@ extern "C" fn meet(frame: &Frame) {
         machine.note_sharing(address, len);
         machine.objects.atomic(address, len)
     });
+    let role = match kind {
+        Kind::Update => mutex_role(&site.instruction, frame, address),
+        Kind::Load | Kind::Store => rust_mutex::role(address, len, Access::Other, Place::default()),
+    };
+    if let Some(role) = role {
+        machine::visible(role.operation(object));
+        let has_changed = succeeds(&site.instruction, frame, address);
+        rust_mutex::conclude(role, address, has_changed, true);
+        spin::spoil();
+        return;
+    }
     let added = (*kind == Kind::Update).then(|| added(&site.instruction, frame)).flatten();
     let adding =
         added.and_then(|added| Adding::at(address, added, way_on(&site.instruction, frame, added)));
@@ -523,6 +547,30 @@ extern "C" fn meet(frame: &Frame) {
         machine::fail_try();
     }
     spin::spoil();
+}
+
+/// What an instruction does to a mutex.
+fn mutex_role(instruction: &Instruction, frame: &Frame, address: usize) -> Option<Role> {
+    let len = instruction.memory_size().size();
+    let operand = |idx: u32| match instruction.op_kind(idx) {
+        OpKind::Register => Some(frame.register(instruction.op_register(idx)) as u32),
+        _ => None,
+    };
+    let access = match instruction.mnemonic() {
+        Mnemonic::Cmpxchg if frame.register(Register::RAX) as u32 == 0 && operand(1) == Some(1) => {
+            Access::Take
+        }
+        Mnemonic::Xchg => {
+            let value = operand(0).or_else(|| operand(1));
+            value.map_or(Access::Other, |value| Access::Swap(value.into()))
+        }
+        _ => Access::Other,
+    };
+    let place = Place {
+        behind: instruction.next_ip() as usize,
+        stack_pointer: frame.register(Register::RSP),
+    };
+    rust_mutex::role(address, len, access, place)
 }
 
 /// What an instruction adds to memory, if that is all that it does.

@@ -16,7 +16,7 @@ use crate::robust;
 use crate::spin::watched;
 use crate::syscall::fail_with;
 use crate::thread::{Destructor, Status};
-use mazurka_core::{Operation, ViolationKind};
+use mazurka_core::{ObjectId, Operation, ViolationKind};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 
@@ -143,7 +143,9 @@ pub(crate) fn end_thread(result: usize) -> ! {
 fn check_locks() {
     let me = machine::current();
     let held = machine::with(|machine| {
-        let held = machine.objects.held_by(me)?;
+        // A guard of Rust may be forgotten.
+        let may_be_held = |&it: &ObjectId| !machine.rust_mutexes.contains(it);
+        let held = machine.objects.held_by(me).find(may_be_held)?;
         machine.looks_for_leaks.then(|| machine.objects.address(held))
     });
     if let Some(address) = held {

@@ -41,6 +41,7 @@
 use crate::coroutine;
 use crate::machine::{self, Machine};
 use crate::results::{Origin, Way};
+use crate::rust_mutex;
 use crate::thread::{self, Thread};
 use crate::watch::CUT;
 use mazurka_core::{ObjectId, Spin, ThreadId};
@@ -284,6 +285,13 @@ impl Arrival {
             origin: Origin::Returned(0),
             bits,
         }
+    }
+
+    /// Where the thread goes on.
+    pub(crate) fn behind(&self) -> rust_mutex::Place {
+        // SAFETY: as below.
+        let behind = unsafe { *(self.stack_pointer as *const usize) };
+        rust_mutex::Place { behind, stack_pointer: self.stack_pointer + WORD }
     }
 
     fn place(&self, address: usize) -> Place {

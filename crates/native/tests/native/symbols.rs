@@ -115,7 +115,7 @@ fn functions(path: &Path) -> BTreeSet<String> {
 
 fn is_harmless(name: &str) -> bool {
     let is_it = |known: &&str| name == *known || known.ends_with('_') && name.starts_with(*known);
-    HARMLESS.iter().any(|(_, names)| names.iter().any(|known| is_it(&known)))
+    HARMLESS.iter().any(|(_, names)| names.iter().any(&is_it))
 }
 
 #[test]
