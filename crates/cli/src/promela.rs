@@ -125,7 +125,7 @@ pub(crate) fn model(file: &Path, build: &Build, format: Format) -> Done {
 
 /// The model that a file is, with what is asked of it.
 pub(crate) fn translate(file: &Path, build: &Build, asked: Asked) -> Result<Model, Vec<Failure>> {
-    let options = Options { flags: build.flags(), asked, ..Options::default() };
+    let options = Options { flags: build.flags(), asked };
     let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     mazurka_promela::translate(file, &options).map_err(|faults| {
         let shown = faults.iter().map(|fault| Failure {

@@ -1,9 +1,8 @@
 //! Search by any number of workers that share what is stored and what is left to do.
 //!
-//! What is left to do is batches of states. A worker takes one and makes all moves from its states. Breadth
-//! first, it gives away what was not known before, and nobody begins with the next level before all are
-//! done with this one. Depth first, it goes on with what it has found last, which differs little from where it
-//! is and is in the processor's cache; to whoever has nothing to do it gives the half that it has found first.
+//! What is left to do is batches of states. A worker takes one, makes all moves from its states, and
+//! gives away what was not known before. Breadth first, nobody begins with the next level before all
+//! are done with this one.
 //!
 //! Of every state it is kept who discovered it, so that there is a way to what is wrong.
 
@@ -16,7 +15,7 @@ use crate::watch::{Counted, Ended, Path, Watch};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// How many states there are in a batch, and how many a worker visits before it lets tables grow.
+/// How many states there are in a batch.
 const BATCH: usize = 256;
 
 /// How many, while somebody waits for one.
@@ -50,14 +49,14 @@ struct Todo {
     level: u64,
     /// How many workers are busy.
     n_busy: usize,
-    /// Something wrong: breadth first, what is nearest, and depth first, what was found first.
+    /// What is wrong and nearest, as far as it is known.
     found: Option<Wrong>,
     ended: Option<Ended>,
 }
 
 /// Something that is wrong.
 struct Wrong {
-    /// How many stored states away it is, if anybody wants to know.
+    /// How many stored states away it is.
     len: u64,
     /// The last stored state on the way.
     number: u32,
@@ -84,29 +83,6 @@ impl Batch {
     fn get(&self, idx: usize) -> (u32, &[u8]) {
         let start = if idx == 0 { 0 } else { self.ends[idx - 1] };
         (self.numbers[idx], &self.bytes[start..self.ends[idx]])
-    }
-
-    /// Takes the last one out.
-    fn pop(&mut self, state: &mut Vec<u8>) -> Option<u32> {
-        let number = self.numbers.pop()?;
-        self.ends.pop();
-        let start = self.ends.last().copied().unwrap_or(0);
-        state.clear();
-        state.extend_from_slice(&self.bytes[start..]);
-        self.bytes.truncate(start);
-        Some(number)
-    }
-
-    /// Takes the first half out.
-    fn first_half(&mut self) -> Self {
-        let n = self.len() / 2;
-        let cut = if n == 0 { 0 } else { self.ends[n - 1] };
-        let rest = Self {
-            numbers: self.numbers.split_off(n),
-            ends: self.ends.split_off(n).into_iter().map(|end| end - cut).collect(),
-            bytes: self.bytes.split_off(cut),
-        };
-        std::mem::replace(self, rest)
     }
 
     fn len(&self) -> usize {
@@ -293,9 +269,7 @@ struct Worker<'a, T, S: Store + 'a> {
     chosen: Vec<u32>,
     /// States that were discovered and are not counted yet.
     n_new: u64,
-    /// The state that was discovered last, and what it is found by, if it was looked up with its siblings.
-    last: Option<(u32, <S::Session<'a> as Session>::Key)>,
-    /// What was discovered: to be given away or, depth first, to be visited, the last one next.
+    /// What is to be given away.
     out: Batch,
     /// A batch that is done, for its memory.
     spare: Option<Batch>,
@@ -316,7 +290,6 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             stored: Vec::new(),
             chosen: Vec::new(),
             n_new: 0,
-            last: None,
             out: Batch::default(),
             spare: None,
             counted,
@@ -326,60 +299,27 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     fn run(mut self) -> Counted {
         while let Some(batch) = self.frontier.take() {
             self.session.open();
-            match self.frontier.options.order {
-                Order::BreadthFirst => self.across(batch),
-                Order::DepthFirst => self.down(batch),
+            for idx in 0..batch.len() {
+                if self.frontier.is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let (number, state) = batch.get(idx);
+                self.visit(number, state);
             }
+            self.session.close();
+            self.look_at_limits(batch.len());
+            if self.out.len() > 0 {
+                self.give();
+            }
+            self.spare = Some(batch);
             self.frontier.rest();
         }
         self.counted
     }
 
-    /// Visits all states of a batch, and gives away what they lead to.
-    fn across(&mut self, batch: Batch) {
-        for idx in 0..batch.len() {
-            if self.frontier.is_over.load(Ordering::Relaxed) {
-                break;
-            }
-            let (number, state) = batch.get(idx);
-            self.visit(number, state);
-        }
-        self.session.close();
-        self.look_at_limits();
-        if self.out.len() > 0 {
-            self.give();
-        }
-        self.spare = Some(batch);
-    }
-
-    /// Visits all states of a batch and all that they lead to, but for what others do.
-    fn down(&mut self, batch: Batch) {
-        self.out = batch;
-        let mut state = Vec::new();
-        let mut patience = BATCH;
-        while let Some(number) = self.out.pop(&mut state) {
-            self.visit(number, &state);
-            if self.frontier.n_waiting.load(Ordering::Relaxed) > 0 && self.out.len() > 1 {
-                let half = self.out.first_half();
-                self.frontier.give(half);
-            }
-            patience -= 1;
-            if patience == 0 {
-                patience = BATCH;
-                self.session.close();
-                self.look_at_limits();
-                self.session.open();
-            }
-            if self.frontier.is_over.load(Ordering::Relaxed) {
-                self.out.clear();
-            }
-        }
-        self.session.close();
-        self.look_at_limits();
-    }
-
-    fn look_at_limits(&mut self) {
+    fn look_at_limits(&mut self, visited: usize) {
         let frontier = self.frontier;
+        debug_assert!(visited <= BATCH);
         let bytes = || frontier.store.bytes() + frontier.origins.bytes();
         let n_new = std::mem::take(&mut self.n_new);
         let n_states = frontier.n_states.fetch_add(n_new, Ordering::Relaxed) + n_new;
@@ -400,8 +340,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             return;
         }
         let mut plan = Plan::new(self.frontier.options.reduction, moves);
-        let known = self.last.take().filter(|(last, _)| *last == number);
-        self.look_ahead(state, known.map(|(_, key)| key));
+        self.look_ahead(state);
         let mut chosen = std::mem::take(&mut self.chosen);
         while !plan.is_done() {
             plan.choose(self.inner.moves(), &mut chosen);
@@ -416,15 +355,12 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     }
 
     /// Finds out what the successors of a state are found by, and gets memory under way.
-    fn look_ahead(&mut self, state: &[u8], known: Option<<S::Session<'a> as Session>::Key>) {
+    fn look_ahead(&mut self, state: &[u8]) {
         let moves = self.inner.moves();
         let stored = (0..moves.len()).filter(|&idx| moves[idx].successor == Successor::Stored);
         let states = stored.clone().map(|idx| moves.state(idx));
         self.session.growing(|session| {
-            match known {
-                Some(key) => session.near_found(state, key)?,
-                None => session.near(state)?,
-            }
+            session.near(state)?;
             session.keys(states.clone(), &mut self.stored)
         });
         self.keys.clear();
@@ -480,12 +416,9 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         self.n_new += 1;
         self.frontier.discover(number, by, self.inner.levels[0].1 as u32, ordinal);
         self.out.push(number, state);
-        self.last = known.map(|key| (number, key));
-        if self.frontier.options.order == Order::BreadthFirst {
-            let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
-            if self.out.len() >= if is_wanted { HANDFUL } else { BATCH } {
-                self.give();
-            }
+        let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
+        if self.out.len() >= if is_wanted { HANDFUL } else { BATCH } {
+            self.give();
         }
         true
     }
@@ -521,12 +454,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     fn wrong(&mut self, number: u32, rest: Path) {
         self.counted.violations += 1;
         let (frontier, options) = (self.frontier, self.frontier.options);
-        let len = match options.order {
-            Order::BreadthFirst => {
-                frontier.discoveries(number).count() as u64 + u64::from(!rest.is_empty())
-            }
-            Order::DepthFirst => 0,
-        };
+        let len = frontier.discoveries(number).count() as u64 + u64::from(!rest.is_empty());
         let mut todo = frontier.lock();
         if todo.found.as_ref().is_none_or(|found| len < found.len) {
             todo.found = Some(Wrong { len, number, rest });
