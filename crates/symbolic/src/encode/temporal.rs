@@ -160,7 +160,12 @@ impl Encoder<'_> {
         let is_on = aig.and(!is_lost, !has_failed);
         let accepting = states.iter().zip(&is_at).filter(|(state, _)| state.is_accepting);
         let accepts = aig.any(accepting.map(|(_, is_at)| *is_at));
-        let accepts = aig.all([accepts, frame.counts, is_on]);
+        // Once the program has exited, whoever still goes round is none of it.
+        let is_over = match temporal.ends {
+            true => Lit::FALSE,
+            false => self.variables.word(self.excused).bits()[0],
+        };
+        let accepts = aig.all([accepts, frame.counts, is_on, !is_over]);
         self.circuit.justice.push(std::iter::once(accepts).chain(fair).collect());
         loops.push(Meaning::GoesOn);
         self.forbid_spinning(&frame, has_failed, loops);
