@@ -1,1 +1,3 @@
-//! Nothing: the tests are what this package is for.
+//! What several tests have in common: the tests are what this package is for.
+
+pub mod mutexes;

@@ -1,16 +1,27 @@
 //! `mazurka test` on the tests of `corpus/rust`: the last word of each name is what is to be found.
 
+#[path = "../../../corpus/rust/src/mutexes.rs"]
+pub mod mutexes;
+
+use mutexes::{Deed, Program, changed, outcome, program};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
 fn mazurka(arguments: &[&str]) -> Output {
+    mazurka_with(arguments, &[])
+}
+
+/// The same with more in the environment.
+fn mazurka_with(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/rust");
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
     command.arg("test").args(arguments).arg("--locked").current_dir(project);
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus-rust"));
     // Cargo's would come before the folder that the programs were linked with.
     command.env_remove("LD_LIBRARY_PATH").env("COLUMNS", "100");
+    command.envs(environment.iter().copied());
     command.output().expect("the command can be started")
 }
 
@@ -19,22 +30,26 @@ fn check(file: &str, names: &[&str]) {
     check_with(&[], file, names);
 }
 
+/// What is said of each test, by name.
+fn verdicts(output: &Output) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let verdict = |line: &str| {
+        let value: Value = serde_json::from_str(line).expect("a line is an object");
+        let word = |name: &str| value[name].as_str().expect("a word").to_owned();
+        (word("file"), word("verdict"))
+    };
+    let mut found: Vec<(String, String)> = text.lines().map(verdict).collect();
+    found.sort();
+    found
+}
+
 /// The same with more options.
 fn check_with(options: &[&str], file: &str, names: &[&str]) {
     let mut arguments = vec!["--test", file, "--exact", "--json", "-", "--time-limit", "5m"];
     arguments.extend(options);
     arguments.extend(names);
     let output = mazurka(&arguments);
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut found: Vec<(String, String)> = text
-        .lines()
-        .map(|line| {
-            let value: Value = serde_json::from_str(line).expect("a line is an object");
-            let word = |name: &str| value[name].as_str().expect("a word").to_owned();
-            (word("file"), word("verdict"))
-        })
-        .collect();
-    found.sort();
+    let found = verdicts(&output);
     let mut expected: Vec<(String, String)> = names
         .iter()
         .map(|name| {
@@ -239,4 +254,118 @@ fn what_cannot_be_run_is_named() {
     let output = mazurka(&["--manifest-path", "nowhere/Cargo.toml"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no cargo project here"));
+}
+
+/// A step of a thread that is made of its deeds.
+#[derive(Clone, Copy)]
+enum Step {
+    Lock(usize),
+    /// If the mutex is taken, notes that and goes on behind the next two.
+    TryLock(usize),
+    Unlock(usize),
+    Change(usize, u32),
+    Look(usize),
+    Store(u32),
+    Note,
+}
+
+fn steps(deed: Deed) -> Vec<Step> {
+    use Step::{Change, Lock, Look, Note, Store, TryLock, Unlock};
+    match deed {
+        Deed::Section(it) => vec![Lock(it), Change(it, 3), Unlock(it)],
+        Deed::Nested(outer, inner) => vec![
+            Lock(outer),
+            Lock(inner),
+            Change(outer, 3),
+            Change(inner, 5),
+            Unlock(inner),
+            Unlock(outer),
+        ],
+        Deed::Attempt(it) => vec![TryLock(it), Change(it, 7), Unlock(it)],
+        Deed::Look(it) => vec![Lock(it), Look(it), Unlock(it)],
+        Deed::Store(value) => vec![Store(value)],
+        Deed::Note => vec![Note],
+    }
+}
+
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    at: Vec<usize>,
+    notes: Vec<u32>,
+    guarded: [u32; 2],
+    is_taken: [bool; 2],
+    atomic: u32,
+}
+
+/// What a program can come to in any order of its steps: outcomes, and nothing where nobody can move.
+fn all_ends(program: &Program) -> BTreeSet<Option<u32>> {
+    let threads: Vec<Vec<Step>> =
+        program.iter().map(|deeds| deeds.iter().copied().flat_map(steps).collect()).collect();
+    let (at, notes) = (vec![0; threads.len()], vec![0; threads.len()]);
+    let mut open = vec![State { at, notes, ..State::default() }];
+    let (mut seen, mut ends) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(state) = open.pop() {
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        let next = |thread: usize| threads[thread].get(state.at[thread]).copied();
+        let successors: Vec<State> =
+            (0..threads.len()).filter_map(|thread| after(&state, thread, next(thread)?)).collect();
+        let is_over = (0..threads.len()).all(|thread| next(thread).is_none());
+        if is_over {
+            ends.insert(Some(outcome(state.guarded, state.atomic, &state.notes)));
+        } else if successors.is_empty() {
+            ends.insert(None);
+        }
+        open.extend(successors);
+    }
+    ends
+}
+
+/// The state after a step of a thread, if that can be taken.
+fn after(state: &State, thread: usize, step: Step) -> Option<State> {
+    let mut state = state.clone();
+    state.at[thread] += 1;
+    match step {
+        Step::Lock(it) if state.is_taken[it] => return None,
+        Step::TryLock(it) if state.is_taken[it] => {
+            state.at[thread] += 2;
+            state.notes[thread] = changed(state.notes[thread], 2, thread);
+        }
+        Step::Lock(it) | Step::TryLock(it) => state.is_taken[it] = true,
+        Step::Unlock(it) => state.is_taken[it] = false,
+        Step::Change(it, factor) => state.guarded[it] = changed(state.guarded[it], factor, thread),
+        Step::Look(it) => state.guarded[it] = changed(state.guarded[it], 3, state.atomic as usize),
+        Step::Store(value) => state.atomic = value,
+        Step::Note => {
+            state.notes[thread] = changed(state.notes[thread], 11, state.atomic as usize);
+        }
+    }
+    Some(state)
+}
+
+/// Mutexes of the standard library are taken for what they are, not for the futexes that they are made of. What
+/// random programs come to is what an enumeration of all orders comes to.
+#[test]
+fn mutexes_are_those_of_an_enumeration() {
+    const N_SEEDS: u64 = 30;
+    let (mut n_holds, mut n_deadlocks) = (0, 0);
+    for wrong in 0..4 {
+        let mut expected: Vec<(String, String)> = (0..N_SEEDS)
+            .map(|seed| {
+                let ends = all_ends(&program(seed));
+                let holds = ends.iter().all(|end| end.is_some_and(|it| it % 4 != wrong));
+                n_holds += u32::from(holds);
+                n_deadlocks += u32::from(ends.contains(&None));
+                let verdict = if holds { "holds" } else { "violated" };
+                (format!("test mutexes seed_{seed}"), verdict.to_owned())
+            })
+            .collect();
+        expected.sort();
+        let arguments = ["--test", "mutexes", "--json", "-"];
+        let output = mazurka_with(&arguments, &[("MAZURKA_OUTCOME", &wrong.to_string())]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(verdicts(&output), expected, "{wrong}: {said}");
+    }
+    assert!(n_holds > 20 && n_deadlocks > 10, "{n_holds} {n_deadlocks}");
 }
