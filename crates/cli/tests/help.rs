@@ -79,11 +79,11 @@ fn what_an_engine_does_not_heed_is_refused() {
     );
     refused(
         "x.c",
-        "--engine bmc --bound preemption=1 --max-depth 9 --property livelock",
+        "--engine bmc --bound preemption=1 --max-depth 9 --property leak",
         &[
             "error: `--bound` is for `--engine native` and `--engine vm`",
             "error: `--max-depth` is for `--engine native`, `--engine vm`, `--engine statespace` and Promela models",
-            "error: `--property livelock` is for `--engine native`, `--engine vm` and Promela models",
+            "error: `--property leak` is for `--engine native`, `--engine vm` and `--engine statespace`",
         ],
     );
     refused(
