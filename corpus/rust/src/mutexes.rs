@@ -46,13 +46,13 @@ pub fn program(seed: u64) -> Program {
         below(2);
     }
     let n_threads = 2 + below(2);
-    let is_ordered = below(3) > 0;
+    let is_ordered = below(2) > 0;
     let mut deed = || {
         let one = below(2);
         match below(12) {
-            0..4 => Deed::Section(one),
-            4 | 5 if is_ordered => Deed::Nested(0, 1),
-            4 | 5 => Deed::Nested(one, 1 - one),
+            0..2 => Deed::Section(one),
+            2..6 if is_ordered => Deed::Nested(0, 1),
+            2..6 => Deed::Nested(one, 1 - one),
             6 | 7 => Deed::Attempt(one),
             8 => Deed::Look(one),
             9 | 10 => Deed::Store(one as u32 + 1),
