@@ -21,6 +21,10 @@ const BATCH: usize = 256;
 /// How many, while somebody waits for one.
 const HANDFUL: usize = 16;
 
+/// How often a worker without work looks whether there is some before it falls asleep. That takes some ten
+/// microseconds, and so does waking somebody.
+const LOOKS: u32 = 1000;
+
 /// What the workers share.
 pub(crate) struct Frontier<'a, S> {
     options: &'a Options,
@@ -29,6 +33,8 @@ pub(crate) struct Frontier<'a, S> {
     todo: Mutex<Todo>,
     /// Something is there to do, or nothing will be any more.
     changed: Condvar,
+    /// How often that has changed.
+    n_changes: AtomicU64,
     /// By number of a state, the number of its discoverer and the move that led to it.
     origins: Chunked<AtomicU64>,
     /// Which of the states that this move leads to it is, where there are states between that are not
@@ -111,6 +117,7 @@ impl<'a, S: Store> Frontier<'a, S> {
             watch,
             todo: Mutex::default(),
             changed: Condvar::new(),
+            n_changes: AtomicU64::new(0),
             origins: Chunked::new(),
             ordinals: Chunked::new(),
             n_states: AtomicU64::new(0),
@@ -167,7 +174,11 @@ impl<'a, S: Store> Frontier<'a, S> {
             Order::BreadthFirst => todo.next.push(batch),
             Order::DepthFirst => {
                 todo.batches.push(batch);
-                self.changed.notify_one();
+                self.n_changes.fetch_add(1, Ordering::Relaxed);
+                // Whoever sleeps was counted under the lock that is held here.
+                if self.n_waiting.load(Ordering::Relaxed) > 0 {
+                    self.changed.notify_one();
+                }
             }
         }
     }
@@ -190,13 +201,35 @@ impl<'a, S: Store> Frontier<'a, S> {
                 }
                 todo.level += 1;
                 todo.batches = std::mem::take(&mut todo.next);
-                self.changed.notify_all();
+                self.tell();
                 continue;
             }
             self.n_waiting.fetch_add(1, Ordering::Relaxed);
-            todo = self.changed.wait(todo).expect("nobody panics with it");
+            let n_changes = self.n_changes.load(Ordering::Relaxed);
+            drop(todo);
+            self.look_out(n_changes);
+            todo = self.lock();
+            if self.n_changes.load(Ordering::Relaxed) == n_changes {
+                todo = self.changed.wait(todo).expect("nobody panics with it");
+            }
             self.n_waiting.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// Waits for a change, for as long as it would take to fall asleep and to be woken.
+    fn look_out(&self, n_changes: u64) {
+        for _ in 0..LOOKS {
+            if self.n_changes.load(Ordering::Relaxed) != n_changes {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// There is something to do for all, or nothing any more.
+    fn tell(&self) {
+        self.n_changes.fetch_add(1, Ordering::Relaxed);
+        self.changed.notify_all();
     }
 
     /// A worker is done with what it took.
@@ -204,13 +237,13 @@ impl<'a, S: Store> Frontier<'a, S> {
         let mut todo = self.lock();
         todo.n_busy -= 1;
         if todo.n_busy == 0 {
-            self.changed.notify_all();
+            self.tell();
         }
     }
 
     fn finish(&self) {
         self.is_over.store(true, Ordering::Relaxed);
-        self.changed.notify_all();
+        self.tell();
     }
 
     fn stop(&self, ended: Ended) {
