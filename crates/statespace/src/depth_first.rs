@@ -246,6 +246,9 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             *on_path.entry(key).or_default() += 1;
         }
         self.expand();
+        if self.program.is_lost() {
+            return true;
+        }
         let plan = match transient {
             0 => Plan::new(self.options.reduction, &self.moves),
             _ => Plan::all(),

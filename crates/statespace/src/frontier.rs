@@ -142,7 +142,8 @@ impl<'a, S: Store> Frontier<'a, S> {
         });
         let mut todo = self.lock();
         counted.max_depth = counted.max_depth.max(todo.level);
-        let found = todo.found.take().map(|Wrong { number, rest, .. }| {
+        let found = todo.found.take().filter(|_| !program.is_lost());
+        let found = found.map(|Wrong { number, rest, .. }| {
             let mut path = self.way(&mut program.clone(), number);
             path.extend(rest);
             path
@@ -288,6 +289,9 @@ impl<'a, S: Store> Frontier<'a, S> {
     }
 }
 
+/// What a state is found by in a store.
+type Key<'a, S> = <<S as Store>::Session<'a> as Session>::Key;
+
 /// One of those who search.
 struct Worker<'a, T, S: Store + 'a> {
     program: T,
@@ -295,9 +299,11 @@ struct Worker<'a, T, S: Store + 'a> {
     session: S::Session<'a>,
     inner: Inner,
     /// By the number of a move of the state at hand, what its successor is found by.
-    keys: Vec<Option<<S::Session<'a> as Session>::Key>>,
+    keys: Vec<Option<Key<'a, S>>>,
+    /// The same for the state after it: memory is under way while the one at hand is worked on.
+    next: (Inner, Vec<Option<Key<'a, S>>>),
     /// The same, without those that are not stored.
-    stored: Vec<<S::Session<'a> as Session>::Key>,
+    stored: Vec<Key<'a, S>>,
     /// The moves of the state at hand that are taken next.
     chosen: Vec<u32>,
     /// States that were discovered and are not counted yet.
@@ -320,6 +326,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             session,
             inner: Inner::default(),
             keys: Vec::new(),
+            next: (Inner::default(), Vec::new()),
             stored: Vec::new(),
             chosen: Vec::new(),
             n_new: 0,
@@ -332,7 +339,16 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     fn run(mut self) -> Counted {
         while let Some(batch) = self.frontier.take() {
             self.session.open();
+            self.look_ahead(batch.get(0).1);
             for idx in 0..batch.len() {
+                std::mem::swap(&mut self.inner, &mut self.next.0);
+                std::mem::swap(&mut self.keys, &mut self.next.1);
+                if idx + 1 < batch.len() {
+                    self.look_ahead(batch.get(idx + 1).1);
+                }
+                if self.program.is_lost() {
+                    self.frontier.finish();
+                }
                 if self.frontier.is_over.load(Ordering::Relaxed) {
                     break;
                 }
@@ -361,9 +377,8 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         }
     }
 
-    /// Makes the moves from a state.
+    /// Makes the moves from the state at hand, which are known.
     fn visit(&mut self, number: u32, state: &[u8]) {
-        self.inner.expand(&mut self.program, state);
         let moves = self.inner.moves();
         if moves.is_empty() {
             self.counted.ends += 1;
@@ -373,7 +388,6 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             return;
         }
         let mut plan = Plan::new(self.frontier.options.reduction, moves);
-        self.look_ahead(state);
         let mut chosen = std::mem::take(&mut self.chosen);
         while !plan.is_done() {
             plan.choose(self.inner.moves(), &mut chosen);
@@ -387,19 +401,24 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         self.chosen = chosen;
     }
 
-    /// Finds out what the successors of a state are found by, and gets memory under way.
+    /// Finds out what the successors of the next state are and what they are found by, and gets memory under way.
     fn look_ahead(&mut self, state: &[u8]) {
-        let moves = self.inner.moves();
+        let (inner, keys) = &mut self.next;
+        inner.expand(&mut self.program, state);
+        let moves = inner.moves();
+        if moves.is_empty() || self.program.is_lost() {
+            return;
+        }
         let stored = (0..moves.len()).filter(|&idx| moves[idx].successor == Successor::Stored);
         let states = stored.clone().map(|idx| moves.state(idx));
         self.session.growing(|session| {
             session.near(state)?;
             session.keys(states.clone(), &mut self.stored)
         });
-        self.keys.clear();
-        self.keys.resize(moves.len(), None);
+        keys.clear();
+        keys.resize(moves.len(), None);
         for (idx, &key) in stored.zip(&self.stored) {
-            self.keys[idx] = Some(key);
+            keys[idx] = Some(key);
         }
     }
 

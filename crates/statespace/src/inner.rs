@@ -60,6 +60,9 @@ impl Inner {
             next.clear();
             *first = 0;
             program.expand(moves.state(*idx), next);
+            if program.is_lost() {
+                return false;
+            }
             assert!(!next.is_empty(), "in a transient state its process can move");
             self.depth += 1;
             return true;

@@ -3,8 +3,9 @@
 use crate::confirm::confirm;
 use crate::depth_first::DepthFirst;
 use crate::frontier::{Frontier, Searched};
+use crate::machine::Lost;
 use crate::options::{Options, OptionsError};
-use crate::store::{Bitstate, Compact, Exact, Storage, Store, Tree};
+use crate::store::{Bitstate, Compact, Exact, Label, Packed, Storage, Store, Tree};
 use crate::transitions::{Described, Transitions};
 use crate::watch::{Ended, Watch};
 use mazurka_core::{Coverage, Limit, Statistics, Told, Verdict};
@@ -27,6 +28,8 @@ pub struct Outcome {
     pub unreached: Vec<Described>,
     /// The memory that the states took.
     pub store_bytes: u64,
+    /// Whether each of them was one word, the numbers of its parts, and moves were found by part.
+    pub is_packed: bool,
     /// Of a violation that goes on for ever: the entry of its story, from 1, that follows the last one
     /// again.
     pub loop_start: Option<usize>,
@@ -46,27 +49,72 @@ pub fn search<T: Transitions>(
     Ok(match options.storage {
         Storage::Exact => search_in(program, options, &Exact::new()),
         Storage::Tree if options.needs_numbers() => {
-            search_in(program, options, &Tree::<AtomicU32>::new())
+            search_compressed::<T, AtomicU32>(program, options)
         }
-        Storage::Tree => search_in(program, options, &Tree::<()>::new()),
+        Storage::Tree => search_compressed::<T, ()>(program, options),
         Storage::Compact => search_in(program, options, &Compact::new()),
         Storage::Bitstate(bits) => search_in(program, options, &Bitstate::new(bits)),
     })
 }
 
+/// Searches packed states for as long as that is of use, and otherwise those that a tree compresses.
+fn search_compressed<T: Transitions, L: Label>(program: &T, options: &Options) -> Outcome {
+    let watch = Watch::new(options);
+    let program = &reduced(program, options);
+    if let Some(mut packed) = program.by_parts() {
+        loop {
+            let store = Packed::<L>::new(packed.memory());
+            let searched = run(&packed, options, &store, &watch);
+            match packed.lost() {
+                None => {
+                    let outcome = outcome(program, options, &store, searched);
+                    return Outcome { is_packed: true, ..outcome };
+                }
+                Some(Lost::Full) if packed.try_again() => {}
+                Some(_) => break,
+            }
+        }
+    }
+    let store = Tree::<L>::new();
+    let searched = run(program, options, &store, &watch);
+    outcome(program, options, &store, searched)
+}
+
 fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S) -> Outcome {
     let watch = Watch::new(options);
+    let program = &reduced(program, options);
+    let searched = run(program, options, store, &watch);
+    outcome(program, options, store, searched)
+}
+
+fn reduced<T: Transitions>(program: &T, options: &Options) -> T {
     let mut program = program.clone();
     program.reduce(options.reduction);
-    let program = &program;
-    let Searched { counted, found, ended } = match options.is_one_path() {
+    program
+}
+
+fn run<T: Transitions, S: Store>(
+    program: &T,
+    options: &Options,
+    store: &S,
+    watch: &Watch<'_>,
+) -> Searched {
+    match options.is_one_path() {
         true => {
             let mut search = DepthFirst::new(program.clone(), options, store);
-            let ended = search.run(&watch);
+            let ended = search.run(watch);
             Searched { counted: search.counted, found: search.found, ended }
         }
-        false => Frontier::new(options, store, &watch).run(program),
-    };
+        false => Frontier::new(options, store, watch).run(program),
+    }
+}
+
+fn outcome<T: Transitions, S: Store>(
+    program: &T,
+    options: &Options,
+    store: &S,
+    Searched { counted, found, ended }: Searched,
+) -> Outcome {
     let confirmed = found.map(|path| confirm(program.clone(), &path));
     let (verdict, stuck) = match (confirmed, ended) {
         (Some(found), _) => (Verdict::Violated(Box::new(found.counterexample)), found.stuck),
@@ -85,6 +133,7 @@ fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S
         violations: counted.violations,
         unreached: unreached.collect(),
         store_bytes: store.bytes(),
+        is_packed: false,
         loop_start: None,
         notes: Vec::new(),
     }

@@ -15,6 +15,7 @@
 //!   move: both halves of a rendezvous, all of a `d_step`. An atomic block with choices in it is several
 //!   moves, with [transient](Successor::Transient) states between them.
 
+use crate::machine::ByParts;
 use crate::options::{Fairness, Reduction};
 use mazurka_core::{Location, Told, Violation};
 use std::ops::Range;
@@ -109,6 +110,18 @@ pub trait Transitions: Clone + Send + Sync {
     /// What a verdict about this program takes for granted, as ends of a sentence: "assuming …".
     fn assumptions(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The same program with states that are packed, if there is one: its moves are the same, in the same order.
+    #[doc(hidden)]
+    fn by_parts(&self) -> Option<ByParts> {
+        None
+    }
+
+    /// Whether nothing that it says is of use any more, so that a search may stop: states that are packed did not fit.
+    #[doc(hidden)]
+    fn is_lost(&self) -> bool {
+        false
     }
 }
 

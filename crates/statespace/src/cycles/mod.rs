@@ -168,6 +168,7 @@ fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options
         violations,
         unreached: Vec::new(),
         store_bytes: states.bytes() + bytes,
+        is_packed: false,
         loop_start,
         notes,
     }

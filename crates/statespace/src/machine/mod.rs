@@ -13,13 +13,16 @@ mod footprint;
 mod jit;
 mod liveness;
 mod merge;
+mod parts;
 mod run;
 mod steps;
 mod stubborn;
+mod touched;
 mod trail;
 mod view;
 
 pub use compile::MachineError;
+pub(crate) use parts::{ByParts, Lost};
 pub use trail::TrailError;
 
 use crate::options::{Fairness, Reduction};
@@ -333,6 +336,13 @@ impl Transitions for Machine {
 
     fn assumptions(&self) -> Vec<String> {
         self.code.assumptions.clone()
+    }
+
+    fn by_parts(&self) -> Option<ByParts> {
+        match self.tier {
+            Tier::Auto => ByParts::new(self),
+            Tier::Interpreted | Tier::Compiled => None,
+        }
     }
 }
 

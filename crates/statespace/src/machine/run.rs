@@ -19,6 +19,8 @@ pub(super) struct Work {
     pub(super) tables: Tables,
     /// The edges within an indivisible step that were taken.
     pub(super) passed: Vec<u32>,
+    /// Whether a process was started.
+    pub(super) has_started: bool,
     /// The first value that was cut off, if that is of interest.
     pub(super) truncated: Option<Truncated>,
     values: Vec<i64>,
@@ -42,7 +44,9 @@ impl Work {
         self.tables.processes.clone_from(&tables.processes);
         self.tables.routines.clone_from(&tables.routines);
         self.tables.channels.clone_from(&tables.channels);
+        self.tables.touched.follow(&tables.touched);
         self.passed.clear();
+        self.has_started = false;
         self.truncated = None;
     }
 
@@ -167,7 +171,9 @@ impl Work {
         if code.finds_truncation {
             self.note(ty, value, stored);
         }
-        Cell::of(ty).store(&mut self.state, at as usize, stored);
+        let (cell, at) = (Cell::of(ty), at as usize);
+        self.tables.touch(at..at + cell.bytes() as usize);
+        cell.store(&mut self.state, at, stored);
         Ok(())
     }
 
@@ -347,6 +353,7 @@ impl Work {
         }
         let at = self.state.len();
         self.state.resize(at + kind.size as usize, 0);
+        self.has_started = true;
         self.state[0] += 1;
         self.state[at] = routine;
         self.state[at + 1..at + 3].copy_from_slice(&kind.start.to_le_bytes());

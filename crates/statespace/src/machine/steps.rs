@@ -13,6 +13,33 @@ pub(super) struct Steps {
     pub(super) work: Work,
     values: Vec<i64>,
     pub(super) ending: Ending,
+    pub(super) partners: Partners,
+    /// What a process could have sent to another one that waits for it, where nobody's halves were looked for.
+    pub(super) offers: Offers,
+}
+
+/// Whose halves of a rendezvous are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Partners {
+    #[default]
+    All,
+    Nobody,
+    /// Those of one process, and no steps but these.
+    Only(u32),
+}
+
+/// What is sent, whoever may take it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offers {
+    /// The channels, as [bits](channel_bit).
+    pub(super) channels: u64,
+    /// Whether some of it cannot be computed.
+    pub(super) is_wrong: bool,
+}
+
+/// A channel in a set of channels. Some share a bit.
+pub(super) fn channel_bit(channel: i64) -> u64 {
+    1 << (channel as u64 % 64)
 }
 
 /// What is done at the end of every step.
@@ -77,15 +104,19 @@ impl Steps {
         let edge = &view.code.edges[number as usize];
         let n_before = moves.len();
         let possible = view.possible(edge.guard, &edge.step, process);
+        let is_alone = !matches!(self.partners, Partners::Only(_));
         if let Some(fault) = view.fault.take() {
-            moves.fault(fault);
-            moves.push(step(process, number), Successor::None, &[]);
+            if is_alone {
+                moves.fault(fault);
+                moves.push(step(process, number), Successor::None, &[]);
+            }
             return Taken::Wrong;
         }
         match possible {
             Possible::No => {}
             Possible::WithPartner => self.rendezvous(view, process, number, moves),
-            _ => self.single(view, process, number, possible, moves),
+            _ if is_alone => self.single(view, process, number, possible, moves),
+            _ => {}
         }
         if moves.len() > n_before { Taken::Yes } else { Taken::No }
     }
@@ -114,7 +145,18 @@ impl Steps {
         let Some((_, kind)) = view.channel(channel) else { return };
         let mut values = std::mem::take(&mut self.values);
         view.sent(message, process, kind, &mut values);
-        for partner in (0..view.n_processes()).rev().filter(|&other| other != process) {
+        let is_wrong = view.fault.get().is_some();
+        let partners = match self.partners {
+            Partners::All => 0..view.n_processes(),
+            Partners::Only(partner) => partner..partner + 1,
+            Partners::Nobody => {
+                view.fault.take();
+                self.offers.channels |= channel_bit(channel);
+                self.offers.is_wrong |= is_wrong;
+                0..0
+            }
+        };
+        for partner in partners.rev().filter(|&other| other != process) {
             if view.is_provided(partner) {
                 self.taken_by(view, (process, number), partner, channel, &values, moves);
             }
@@ -211,10 +253,12 @@ impl Steps {
             self.work.go_to(mover, edge.to);
         }
         if let Some(at) = code.last {
-            self.work.state[at as usize] = step.process as u8;
+            let at = at as usize;
+            self.work.tables.touch(at..at + 1);
+            self.work.state[at] = step.process as u8;
         }
-        let (ending, Work { state, tables, .. }) = (self.ending, &mut self.work);
-        let moved = &Moved { code, tables, step, mover };
+        let (ending, Work { state, tables, has_started, .. }) = (self.ending, &mut self.work);
+        let moved = &Moved { code, tables, step, mover, has_started: *has_started };
         ending.forget(moved, state);
         let goes_on = edge.atomic && can_go_on(code, tables, state, mover);
         let successor = ending.control(moved, state, goes_on);
@@ -254,6 +298,18 @@ pub(super) struct Moved<'a> {
     pub(super) step: Step,
     /// Who may go on alone.
     pub(super) mover: u32,
+    /// Whether the youngest process was started in it.
+    pub(super) has_started: bool,
+}
+
+impl Moved<'_> {
+    /// Those who are where they were not before: who may go on alone comes first.
+    fn processes(&self, state: &[u8]) -> impl Iterator<Item = u32> + use<> {
+        let n_processes = u32::from(state[0]);
+        let youngest = self.has_started.then(|| n_processes - 1);
+        let processes = [Some(self.mover), Some(self.step.process), youngest];
+        processes.into_iter().flatten().filter(move |&process| process < n_processes)
+    }
 }
 
 impl Ending {
@@ -263,12 +319,8 @@ impl Ending {
         if !self.forgets {
             return;
         }
-        let &Moved { code, tables, step, mover } = moved;
-        let n_processes = u32::from(state[0]);
-        for process in [mover, step.process, n_processes.wrapping_sub(1)] {
-            if process < n_processes {
-                liveness::forget(code, tables, state, process);
-            }
+        for process in moved.processes(state) {
+            liveness::forget(moved.code, moved.tables, state, process);
         }
     }
 
@@ -287,6 +339,7 @@ impl Ending {
             return Successor::Transient;
         }
         for range in &code.scratch {
+            moved.tables.touch(range.clone());
             state[range.clone()].copy_from_slice(&code.globals[range.clone()]);
         }
         Successor::Stored
@@ -294,18 +347,15 @@ impl Ending {
 
     /// Who goes on alone behind a step because that concerns nobody else.
     fn merged(self, moved: &Moved<'_>, state: &[u8]) -> Option<u32> {
-        let &Moved { code, tables, step, mover } = moved;
-        let n_processes = u32::from(state[0]);
-        let youngest = n_processes.checked_sub(1);
+        let &Moved { code, tables, .. } = moved;
         let fault = cell::Cell::new(None);
         let view = View::new(code, state, tables, false, &fault);
         let is_merged = |&process: &u32| {
-            process < n_processes
-                && view.place_of(process).is_merged
+            view.place_of(process).is_merged
                 && !(self.is_watched && view.place_of(process).is_visible)
                 && can_go_on(code, tables, state, process)
         };
-        [Some(mover), Some(step.process), youngest].into_iter().flatten().find(is_merged)
+        moved.processes(state).find(is_merged)
     }
 }
 

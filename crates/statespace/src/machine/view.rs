@@ -1,8 +1,10 @@
 //! A look at a state: where everything is in it, and what expressions are worth there.
 
 use super::code::{Cell, Code, Field, Message, Node, NodeId, Place, Step, fault};
+use super::touched::Touched;
 use mazurka_model::{Binary, binary, canonical, compare, convert, unary};
 use std::cell;
+use std::ops::Range;
 
 /// Where the processes and the channels of a state are.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +15,8 @@ pub(super) struct Tables {
     pub(super) routines: Vec<u8>,
     /// All channels, those of the program first.
     pub(super) channels: Vec<ChannelPlace>,
+    /// What is looked at and written, if that is of interest.
+    pub(super) touched: Touched,
 }
 
 /// Where a channel is, and what.
@@ -42,6 +46,15 @@ impl Tables {
             let own = routine.channels.iter().map(|&(offset, kind)| place(at + offset, kind));
             self.channels.extend(own);
             at += routine.size;
+        }
+    }
+
+    /// Notes that bytes of a state are looked at or written. Of which routines processes are belongs together with how many
+    /// there are.
+    #[inline]
+    pub(super) fn touch(&self, bytes: Range<usize>) {
+        if self.touched.is_on() {
+            self.touched.note(bytes, &self.processes, &self.routines);
         }
     }
 
@@ -98,6 +111,7 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn n_processes(self) -> u32 {
+        self.tables.touch(0..1);
         u32::from(self.state[0])
     }
 
@@ -112,6 +126,7 @@ impl<'a> View<'a> {
 
     pub(super) fn location_of(self, process: u32) -> u16 {
         let at = self.record(process) + 1;
+        self.tables.touch(at..at + 2);
         u16::from_le_bytes([self.state[at], self.state[at + 1]])
     }
 
@@ -144,11 +159,11 @@ impl<'a> View<'a> {
         let of = |condition: bool| i64::from(condition);
         match self.code.nodes[id.0 as usize] {
             Node::Const(constant) => constant,
-            Node::Global { at, cell } => cell.load(self.state, at as usize),
+            Node::Global { at, cell } => self.cell(cell, at as usize),
             Node::GlobalAt { at, offset, size, cell } => {
                 self.load(at as usize, value(offset), size, cell)
             }
-            Node::Local { at, cell } => cell.load(self.state, self.record(process) + at as usize),
+            Node::Local { at, cell } => self.cell(cell, self.record(process) + at as usize),
             Node::LocalAt { at, offset, size, cell } => {
                 self.load(self.record(process) + at as usize, value(offset), size, cell)
             }
@@ -204,7 +219,7 @@ impl<'a> View<'a> {
             }
             Node::OwnChannel(number) => i64::from(self.own_channels(process) + number + 1),
             Node::Processes => i64::from(self.n_processes()),
-            Node::Last => self.code.last.map_or(0, |at| i64::from(self.state[at as usize])),
+            Node::Last => self.code.last.map_or(0, |at| self.cell(Cell::U8, at as usize)),
             Node::Timeout => of(self.timeout),
             Node::NonProgress => {
                 of((0..self.n_processes()).all(|it| !self.place_of(it).is_progress))
@@ -224,7 +239,7 @@ impl<'a> View<'a> {
             }
             Node::Remote { process: other, routine, at, cell } => {
                 let other = self.find(other, process, routine);
-                other.map_or(0, |it| cell.load(self.state, self.record(it) + at as usize))
+                other.map_or(0, |it| self.cell(cell, self.record(it) + at as usize))
             }
             Node::RemoteAt { process: other, routine, at, offset, size, cell } => {
                 let offset = value(offset);
@@ -238,9 +253,15 @@ impl<'a> View<'a> {
 
     fn load(self, at: usize, offset: i64, size: u32, cell: Cell) -> i64 {
         match offset >= 0 && offset + i64::from(cell.bytes()) <= i64::from(size) {
-            true => cell.load(self.state, at + offset as usize),
+            true => self.cell(cell, at + offset as usize),
             false => self.wrong(fault::INDEX),
         }
+    }
+
+    /// What is stored at a byte of the state.
+    fn cell(self, cell: Cell, at: usize) -> i64 {
+        self.tables.touch(at..at + cell.bytes() as usize);
+        cell.load(self.state, at)
     }
 
     fn of_process(self, number: i64, ask: impl Fn(u32) -> i64) -> i64 {
@@ -265,6 +286,7 @@ impl<'a> View<'a> {
 
     /// How many channels there are before those of a process.
     fn own_channels(self, process: u32) -> u32 {
+        self.tables.touch(0..1);
         let before = (0..process).map(|it| {
             let routine = self.routine_of(it);
             self.code.routines[routine as usize].channels.len() as u32
@@ -287,7 +309,7 @@ impl<'a> View<'a> {
     pub(super) fn length(self, at: usize, kind: usize) -> u32 {
         match self.code.kinds[kind].capacity {
             0 => 0,
-            _ => u32::from(self.state[at]),
+            _ => self.cell(Cell::U8, at) as u32,
         }
     }
 
@@ -295,7 +317,7 @@ impl<'a> View<'a> {
     pub(super) fn field(self, at: usize, kind: usize, place: u32, field: usize) -> i64 {
         let kind = &self.code.kinds[kind];
         let (offset, ty) = kind.fields[field];
-        Cell::of(ty).load(self.state, at + 1 + (place * kind.message + offset) as usize)
+        self.cell(Cell::of(ty), at + 1 + (place * kind.message + offset) as usize)
     }
 
     /// The place of the message that fits, if there is one. It may have more fields than are looked at.
@@ -493,6 +515,24 @@ impl<'a> View<'a> {
                     .clone()
                     .any(|number| self.takes(number, other, channel, &values).is_some())
         })
+    }
+
+    /// The channels by which a process may take what others send, as far as only the place where it stands is concerned.
+    pub(super) fn listens(self, process: u32) -> impl Iterator<Item = i64> + use<'a> {
+        let code = self.code;
+        let routine = self.routine_of(process);
+        let edges = self.place_of(process).edges.clone();
+        let messages = edges.flat_map(move |number| {
+            let within = match code.edges[number as usize].step {
+                Step::Indivisible { start, .. } => code.place(routine, start).edges.clone(),
+                _ => number..number + 1,
+            };
+            within.filter_map(|number| match code.edges[number as usize].step {
+                Step::Receive(message) => Some(message),
+                _ => None,
+            })
+        });
+        messages.map(move |message| self.value(code.messages[message as usize].channel, process))
     }
 
     /// The message by which an edge of a process takes what is sent, if it does; and the edge within it,

@@ -9,6 +9,7 @@ mod exact;
 mod index;
 mod nodes;
 mod numbers;
+mod packed;
 mod prefetch;
 mod roots;
 mod table;
@@ -19,6 +20,8 @@ pub(crate) use chunked::Chunked;
 pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
 pub(crate) use numbers::{Numbers, NumbersReader};
+pub(crate) use packed::Packed;
+pub(crate) use roots::Label;
 pub(crate) use table::Full;
 pub(crate) use tree::{Tree, TreeSession};
 

@@ -123,7 +123,7 @@ fn compare_with(machine: Machine) -> Result<Compared, String> {
 /// A model with what machine code does by itself: arithmetic, arrays, channels of several kinds, both
 /// halves of rendezvous, atomic sequences. Much of it goes wrong: indices, divisions, channels that
 /// are none, messages of another length.
-fn wrong_model(random: &mut Random) -> String {
+pub(crate) fn wrong_model(random: &mut Random) -> String {
     let mut text = String::from(
         "chan a = [0] of { byte };\nchan b = [2] of { byte };\nchan c = [2] of { byte, short };\n\
          chan d = [0] of { byte, short };\nbyte x; short y; bit z; int w = 3; unsigned u : 3 = 5;\n\

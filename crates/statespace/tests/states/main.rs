@@ -7,6 +7,7 @@ mod generate;
 mod installed;
 mod kit;
 mod limits;
+mod packed;
 mod promela;
 mod random_formulas;
 mod reductions;

@@ -186,7 +186,7 @@ impl<'a> Context<'a> {
     fn seal(&mut self, step: Step, mover: u64, goes_on: bool, fault: Option<u32>) {
         let (code, tables, ending) = (self.code, self.tables, self.steps.ending);
         let new = self.moves.unfinished();
-        let moved = &Moved { code, tables, step, mover: mover as u32 };
+        let moved = &Moved { code, tables, step, mover: mover as u32, has_started: false };
         ending.forget(moved, new);
         let successor = ending.control(moved, new, goes_on);
         if let Some(fault) = fault {

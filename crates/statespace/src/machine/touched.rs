@@ -1,0 +1,77 @@
+//! What a process looks at and writes on its way to its moves, part by part of the state.
+//!
+//! It is noted by the interpreter alone, and only for [`parts`](super::parts): whoever agrees on all that was
+//! touched has the same moves.
+
+use super::parts::Cut;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The most parts that a state can have.
+pub(super) const MOST: usize = 256;
+
+/// Some parts of a state, by their numbers.
+pub(super) type Parts = [u64; MOST / 64];
+
+/// The parts that were touched. It is off unless it is turned on, and shared by nobody: the cells are atomic because
+/// those who have it are.
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    is_on: AtomicBool,
+    bits: [AtomicU64; MOST / 64],
+    /// Where the parts are.
+    cut: Option<Arc<Cut>>,
+}
+
+impl Clone for Touched {
+    /// One that is off.
+    fn clone(&self) -> Self {
+        Self { cut: self.cut.clone(), ..Self::default() }
+    }
+}
+
+impl Touched {
+    /// Says where the parts are.
+    pub(super) fn set(&mut self, cut: Arc<Cut>) {
+        self.cut = Some(cut);
+    }
+
+    #[inline]
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
+    /// Begins to note what is touched.
+    pub(super) fn begin(&self) {
+        self.bits.iter().for_each(|bits| bits.store(0, Ordering::Relaxed));
+        self.is_on.store(true, Ordering::Relaxed);
+    }
+
+    /// Stops, and tells what was touched.
+    pub(super) fn end(&self) -> Parts {
+        self.is_on.store(false, Ordering::Relaxed);
+        self.bits.each_ref().map(|bits| bits.load(Ordering::Relaxed))
+    }
+
+    /// Takes over whether anything is noted, and where parts are; not what has been touched.
+    pub(super) fn follow(&mut self, other: &Self) {
+        let is_on = other.is_on();
+        if is_on && self.cut.is_none() {
+            self.cut.clone_from(&other.cut);
+        }
+        self.is_on.store(is_on, Ordering::Relaxed);
+    }
+
+    /// Notes some bytes, in a state with processes of these routines that begin here.
+    #[cold]
+    pub(super) fn note(&self, bytes: Range<usize>, processes: &[u32], routines: &[u8]) {
+        let cut = self.cut.as_deref().expect("whoever turns it on knows the parts");
+        for part in bytes.flat_map(|at| cut.parts_of(at, processes, routines)) {
+            // What is beyond has no number, and whoever needs one finds out.
+            if let Some(bits) = self.bits.get(part / 64) {
+                bits.store(bits.load(Ordering::Relaxed) | 1 << (part % 64), Ordering::Relaxed);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! States that are packed, and moves that are found by part, against the interpreter.
+//!
+//! What is remembered of a process is held against the machine by the program itself, state by state, in a build with
+//! debug assertions, as this one is. Here it is about what comes out of it, and that all ways through it are taken.
+
+use crate::compiled::wrong_model;
+use crate::generate::Random;
+use crate::installed;
+use mazurka_promela::{self as promela, translate, translate_text};
+use mazurka_statespace::{Machine, Options, Outcome, Reduction, Tier, search};
+
+/// How many states of a model are looked at.
+const STATES: usize = 5_000;
+
+#[test]
+fn the_program_is_held_against_the_machine() {
+    assert!(cfg!(debug_assertions), "else nothing is compared state by state");
+}
+
+#[test]
+fn installed_models_and_our_own() {
+    let (mut n_models, mut n_packed) = (0, 0);
+    for path in installed::models() {
+        let Ok(model) = translate(&path, &promela::Options::default()) else { continue };
+        let machine = Machine::new(&model.program).expect("the machine can run all of Promela");
+        for machine in [machine.clone(), machine.trusting()] {
+            let packed = compare(&machine);
+            n_packed += packed.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            n_models += 1;
+        }
+    }
+    assert!(n_models > 160, "only {n_models} models are there");
+    // Twice with and twice without reduction, but for those with priorities, a trace, or too many parts.
+    assert!(n_packed > 3 * n_models, "only {n_packed} of {n_models} models were packed");
+}
+
+#[test]
+fn random_models() {
+    let n_packed = compare_all(120, crate::generate::model);
+    assert!(n_packed > 300, "only {n_packed}");
+}
+
+#[test]
+fn random_models_that_go_wrong() {
+    let n_packed = compare_all(120, |seed| wrong_model(&mut Random::new(seed)));
+    assert!(n_packed > 300, "only {n_packed}");
+}
+
+/// A process that comes after it has run for a while, and values that nobody could foresee.
+#[test]
+fn bits_are_given_anew() {
+    let text = "byte x, y; active proctype a() { do :: x < 100 -> x = x + 7 :: x > 3 -> x = x - 3 \
+                :: y == 40 -> run b(x); break :: y < 40 -> y++ od } \
+                proctype b(byte n) { int i = n * 1000; do :: i < n * 1000 + 50 -> i++ :: else -> break od }";
+    assert_eq!(compare_text(text), Ok(4));
+}
+
+/// Twenty times eight bits are more than a word has.
+#[test]
+fn too_many_values_are_not_packed() {
+    let text = "byte x[20], n; active proctype p() { byte i; do :: n < 255 -> d_step { n++; i = 0; \
+                do :: i < 20 -> x[i] = n; i++ :: else -> break od } :: else -> break od }";
+    assert_eq!(compare_text(text), Ok(0));
+}
+
+/// One process that touches all there is: nothing that it does is ever the same.
+#[test]
+fn what_is_never_the_same_is_not_remembered() {
+    let text = "int n; active proctype p() { do :: n < 60000 -> n++ :: n < 60000 -> n = n + 2 od }";
+    let model = translate_text("never.pml", text).expect("it is a model");
+    let machine = Machine::new(&model.program).expect("the machine runs it");
+    let mut options = Options::default();
+    options.reduction = Reduction::None;
+    let [outcome, plain] = [Tier::Auto, Tier::Interpreted].map(|tier| {
+        search(&machine.clone().with_tier(tier), &options).expect("the options go together")
+    });
+    assert!(!outcome.is_packed && outcome.statistics.states > 60_000);
+    assert_eq!(told(&outcome), told(&plain));
+}
+
+/// Compares on the models of so many seeds; returns how many searches had packed states.
+fn compare_all(n_seeds: u64, model: impl Fn(u64) -> String) -> usize {
+    let compare = |seed| {
+        let text = model(seed);
+        compare_text(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"))
+    };
+    (0..n_seeds).map(compare).sum()
+}
+
+fn compare_text(text: &str) -> Result<usize, String> {
+    let model = translate_text("model.pml", text).map_err(|errors| format!("{errors:?}"))?;
+    let Ok(machine) = Machine::new(&model.program) else { return Ok(0) };
+    compare(&machine)
+}
+
+/// Compares without reduction and with it, by one worker and by two; returns how many searches had packed states.
+fn compare(machine: &Machine) -> Result<usize, String> {
+    let mut n_packed = 0;
+    for reduction in [Reduction::None, Reduction::Stubborn] {
+        for jobs in [1, 2] {
+            let mut options = Options::default();
+            (options.reduction, options.jobs) = (reduction, jobs);
+            options.states = Some(STATES);
+            options.all_violations = true;
+            let by_parts = search(machine, &options).expect("the options go together");
+            n_packed += usize::from(by_parts.is_packed);
+            // Two workers reduce as they come along, and stop at a limit when they see it.
+            let is_whole = by_parts.statistics.states < STATES as u64 / 2;
+            if jobs == 1 && is_whole || is_whole && reduction == Reduction::None {
+                let machine = machine.clone().with_tier(Tier::Interpreted);
+                let plain = search(&machine, &options).expect("the options go together");
+                assert!(!plain.is_packed);
+                if told(&plain) != told(&by_parts) {
+                    return Err(format!("{reduction:?}: {plain:?}\nis not\n{by_parts:?}"));
+                }
+            }
+        }
+    }
+    Ok(n_packed)
+}
+
+/// What a search came to, without what it took, and by which of many ways something that is wrong was reached.
+fn told(outcome: &Outcome) -> (&'static str, [u64; 5], usize) {
+    let counted = &outcome.statistics;
+    let counts = [
+        counted.states,
+        counted.states_matched,
+        counted.transitions,
+        counted.executions,
+        outcome.violations,
+    ];
+    (outcome.verdict.name(), counts, outcome.unreached.len())
+}
