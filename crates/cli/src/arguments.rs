@@ -11,7 +11,7 @@ pub(crate) use model::{
 };
 pub(crate) use search::{Asked, Conduct, Search, in_force, wishes};
 pub(crate) use selection::Selection;
-pub(crate) use values::schedule;
+pub(crate) use values::{IN_FILE, schedule};
 
 use crate::automaton::Format as AutomatonFormat;
 use crate::{Failure, promela};
@@ -192,7 +192,7 @@ pub(crate) enum Command {
     /// Follow one schedule, with what the program prints
     ///
     /// The schedule is what the line `Replay:` of a violation ends with; it may stand behind
-    /// `--schedule`, or last.
+    /// `--schedule`, or last. `@FILE` is one that is in a file, by itself or in what `--json FILE` wrote.
     ///
     /// The exit status is 1 if something goes wrong in the execution, and else 0.
     Replay {

@@ -295,7 +295,10 @@ fn replay(
                 false => program.last().cloned(),
             };
             let last = last.map(|word| word.to_string_lossy().into_owned());
-            let Some(text) = last.filter(|word| word.starts_with(Schedule::PREFIX)) else {
+            let is_schedule = |word: &String| {
+                word.starts_with(Schedule::PREFIX) || word.starts_with(arguments::IN_FILE)
+            };
+            let Some(text) = last.filter(is_schedule) else {
                 let failure = Failure::input("there is no schedule to follow");
                 return Err(failure.help("copy it from the line `Replay:`: mzk1:…").into());
             };

@@ -33,6 +33,41 @@ fn a_lost_update_is_found_and_told() {
     assert_eq!(other.status, Some(2), "{}", other.stdout);
 }
 
+/// Two processes that take turns four thousand times before one goes wrong.
+const LONG: &str = "byte turn; short n;
+active [2] proctype p() { do :: turn == _pid -> d_step { n++; turn = 1 - _pid }; assert(n < 4000) od }
+";
+
+#[test]
+fn a_long_schedule_is_followed_from_a_file() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let file = folder.path().join("found.json");
+    let json = file.to_str().expect("it is UTF-8");
+    let arguments = ["check", "x.pml", "--reduction", "none", "--json", json];
+    let said = mazurka(LONG, &arguments);
+    assert_eq!(said.status, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.ends_with("mazurka replay x.pml --schedule @FILE\n"), "{}", said.stdout);
+    let at_file = format!("@{json}");
+    for words in [&["replay", "x.pml", "--schedule", &at_file][..], &["replay", "x.pml", &at_file]]
+    {
+        let again = mazurka(LONG, words);
+        assert_eq!(again.status, Some(1), "{}{}", again.stdout, again.stderr);
+        assert!(again.stdout.contains("assertion violated (n < 4000)"), "{}", again.stdout);
+    }
+    for (text, complaint) in [
+        ("{\"verdict\": \"holds\", \"violation\": null}", "tells of no violation"),
+        ("mzk2:0", "expected"),
+    ] {
+        std::fs::write(&file, text).expect("it can be written");
+        let refused = mazurka(LONG, &["replay", "x.pml", &at_file]);
+        assert_eq!(refused.status, Some(2), "{}", refused.stdout);
+        assert!(refused.stderr.contains(complaint), "{}", refused.stderr);
+    }
+    let missing = mazurka(LONG, &["replay", "x.pml", "--schedule", "@nowhere"]);
+    assert_eq!(missing.status, Some(2), "{}", missing.stdout);
+    assert!(missing.stderr.contains("nowhere: No such file"), "{}", missing.stderr);
+}
+
 #[test]
 fn a_wrong_end_names_who_waits() {
     let said = mazurka("chan c = [0] of { byte };\ninit { c!1 }\n", &["check", "x.pml"]);

@@ -10,6 +10,12 @@ use mazurka_core::{
     Access, Counterexample, Limit, StateCoverage, Verdict, Violation, ViolationKind,
 };
 
+/// The command that follows a schedule, and takes `@` with a file for one.
+const REPLAY: &str = "mazurka replay ";
+
+/// A schedule with more characters is not shown by a command that can keep it in a file.
+const LONGEST: usize = 4_000;
+
 /// The whole text.
 pub fn render(report: &Report<'_>, style: &Style) -> String {
     checking(report.name, report.n_threads, style) + &verdict(report, style)
@@ -29,7 +35,8 @@ pub fn checking(name: &str, n_threads: usize, style: &Style) -> String {
 /// What came of it.
 ///
 /// A schedule is one word, to be copied, so it is never broken; if it is too long for the line, it
-/// stands on one of its own. Nothing else is wider than the style allows.
+/// stands on one of its own, and if nobody would copy it, the text says how to do without. Nothing else is wider
+/// than the style allows.
 pub fn verdict(report: &Report<'_>, style: &Style) -> String {
     let mut page = Page::new(*style);
     let elapsed = time(report.elapsed);
@@ -143,16 +150,23 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     }
     page.line("");
     let schedule = found.schedule.to_string();
-    let command = match report.replay_with {
-        Some(words) => format!("{} {schedule}", style.clean_line(words)),
-        None => schedule,
-    };
-    let line = format!("Replay: {command}");
-    match columns(&line) <= style.columns() {
-        true => page.line(&line),
-        false => {
-            page.line("Replay:");
-            page.line(&command);
+    match report.replay_with.map(|words| style.clean_line(words)) {
+        // Nobody copies that, and no system starts a command with such a word.
+        Some(words) if schedule.len() > LONGEST && words.starts_with(REPLAY) => {
+            let steps = grouped(found.schedule.len() as u64);
+            page.line(&format!("Replay, after `--json FILE` has kept its {steps} steps:"));
+            page.line(&format!("{words} @FILE"));
+        }
+        words => {
+            let command = words.map_or(schedule.clone(), |words| format!("{words} {schedule}"));
+            let line = format!("Replay: {command}");
+            match columns(&line) <= style.columns() {
+                true => page.line(&line),
+                false => {
+                    page.line("Replay:");
+                    page.line(&command);
+                }
+            }
         }
     }
     tips(page, &report.tips);
@@ -390,6 +404,20 @@ mod tests {
 
         "#]]
         .assert_eq(&format!("80 columns:\n{shown}"));
+    }
+
+    #[test]
+    fn a_schedule_that_nobody_would_copy_goes_to_a_file() {
+        let sample = samples::livelock(1250);
+        let mut report = sample.report();
+        report.replay_with = Some("mazurka replay a.pml --schedule");
+        let text = render(&report, &Style::new());
+        let (_, replay) = text.rsplit_once("\n\n").expect("it comes last");
+        expect![[r#"
+            Replay, after `--json FILE` has kept its 5 001 steps:
+            mazurka replay a.pml --schedule @FILE
+        "#]]
+        .assert_eq(replay);
     }
 
     #[test]
