@@ -16,7 +16,7 @@ pub(crate) fn schedule(text: &str) -> Result<Schedule, String> {
                 Some(schedule) => Ok(schedule.to_owned()),
                 None => Err(format!("{file} tells of no violation that has a schedule")),
             });
-            written(of_json.unwrap_or_else(|_| Ok(text))?.trim())
+            written(of_json.unwrap_or(Ok(text))?.trim())
         }
         None => written(text),
     }
