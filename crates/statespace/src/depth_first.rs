@@ -114,6 +114,11 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         }
     }
 
+    /// The program, with what it remembers.
+    pub(crate) fn into_program(self) -> T {
+        self.program
+    }
+
     /// Searches.
     pub(crate) fn run(&mut self, watch: &Watch<'_>) -> Ended {
         self.program.initial(&mut self.state);

@@ -3,8 +3,8 @@
 use crate::confirm::confirm;
 use crate::depth_first::DepthFirst;
 use crate::frontier::{Frontier, Searched};
-use crate::machine::Lost;
-use crate::options::{Options, OptionsError};
+use crate::machine::{ByParts, Lost};
+use crate::options::{Options, OptionsError, Order};
 use crate::store::{Bitstate, Compact, Exact, Label, Packed, Storage, Store, Tree};
 use crate::transitions::{Described, Transitions};
 use crate::watch::{Ended, Watch};
@@ -63,21 +63,39 @@ fn search_compressed<T: Transitions, L: Label>(program: &T, options: &Options) -
     let program = &reduced(program, options);
     if let Some(mut packed) = program.by_parts() {
         loop {
-            let store = Packed::<L>::new(packed.memory());
-            let searched = run(&packed, options, &store, &watch);
-            match packed.lost() {
-                None => {
+            if !options.is_one_path() {
+                packed = warmed_up(packed, options);
+            }
+            if packed.lost().is_none() {
+                let store = Packed::<L>::new(packed.memory());
+                let searched = run(&packed, options, &store, &watch);
+                if packed.lost().is_none() {
                     let outcome = outcome(program, options, &store, searched);
                     return Outcome { is_packed: true, ..outcome };
                 }
-                Some(Lost::Full) if packed.try_again() => {}
-                Some(_) => break,
+            }
+            if packed.lost() != Some(Lost::Full) || !packed.try_again() {
+                break;
             }
         }
     }
     let store = Tree::<L>::new();
     let searched = run(program, options, &store, &watch);
     outcome(program, options, &store, searched)
+}
+
+/// How many states one worker looks at before several do.
+const WARM: usize = 1 << 12;
+
+/// Has one worker go ahead, depth first: it meets many values soon, and what it remembers is of use to all.
+fn warmed_up(packed: ByParts, options: &Options) -> ByParts {
+    let mut options = options.clone();
+    (options.jobs, options.order, options.all_violations) = (1, Order::DepthFirst, true);
+    options.states = Some(WARM);
+    let store = Packed::<()>::new(packed.memory());
+    let mut search = DepthFirst::new(packed, &options, &store);
+    search.run(&Watch::new(&options));
+    search.into_program()
 }
 
 fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S) -> Outcome {

@@ -21,6 +21,7 @@ pub(crate) use compact::Compact;
 pub(crate) use exact::Exact;
 pub(crate) use numbers::{Numbers, NumbersReader};
 pub(crate) use packed::Packed;
+pub(crate) use prefetch::prefetch;
 pub(crate) use roots::Label;
 pub(crate) use table::Full;
 pub(crate) use tree::{Tree, TreeSession};

@@ -1,12 +1,16 @@
 //! The moves of processes, by what these have touched to find them.
 
 use super::fields::Word;
+use crate::store::prefetch;
 use crate::transitions::{Move, Step, Successor};
 use mazurka_core::fold::mix;
 use std::ops::Range;
 
 /// How many entries there is room for in the beginning.
 const FIRST: usize = 1 << 10;
+
+/// With room for more, a look at an entry has to wait for memory.
+const LARGE: usize = 1 << 13;
 
 /// The moves that were found.
 #[derive(Clone, Debug)]
@@ -90,12 +94,30 @@ impl Cache {
         (entry.who == who).then_some(entry)
     }
 
+    /// Gets the place where an entry may be under way.
+    #[inline]
+    pub(super) fn touch(&self, word: Word, unit: Unit) {
+        prefetch(&self.entries[self.home(word, unit.number())]);
+    }
+
+    /// Whether it is more than is at hand anyway.
+    #[inline]
+    pub(super) fn is_large(&self) -> bool {
+        self.entries.len() > LARGE
+    }
+
+    /// The place of an entry if it were alone.
+    #[inline]
+    fn home(&self, word: Word, who: u32) -> usize {
+        let hash = mix(word as u64 ^ u64::from(who) << 48, (word >> 64) as u64);
+        (hash >> 32) as usize & (self.entries.len() - 1)
+    }
+
     /// The place of an entry, or the empty one where it would be.
     #[inline]
     fn place(&self, word: Word, who: u32) -> usize {
         let last = self.entries.len() - 1;
-        let hash = mix(word as u64 ^ u64::from(who) << 48, (word >> 64) as u64);
-        let mut place = (hash >> 32) as usize & last;
+        let mut place = self.home(word, who);
         loop {
             let entry = &self.entries[place];
             if entry.who == 0 || entry.word == word && entry.who == who {

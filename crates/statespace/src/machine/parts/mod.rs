@@ -25,23 +25,21 @@
 mod cache;
 mod cut;
 mod fields;
+mod find;
 mod numbers;
+mod words;
 
 pub(super) use cut::Cut;
 pub(crate) use numbers::Lost;
 
 use super::Machine;
-use super::steps::{Offers, Partners, channel_bit};
-use super::touched::{MOST, Parts};
-use super::view::View;
 use crate::options::Reduction;
 use crate::transitions::{Moves, Safety, Step, Stuck, Successor, Transitions};
-use cache::{Cache, Entry, Kept, Seen, Unit};
+use cache::{Cache, Entry, Unit};
 use cut::CONTROL;
-use fields::{BLANK, Bits, Word};
+use fields::{Bits, Word};
 use mazurka_core::{Told, Violation};
-use numbers::{Numbers, Value, Values};
-use std::cell;
+use numbers::{Numbers, Value};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -163,121 +161,6 @@ impl ByParts {
         move || numbers.bytes()
     }
 
-    /// The value of a part of a state.
-    fn value(&mut self, word: Word, part: usize) -> &Value {
-        let number = self.bits[part].get(word) as usize;
-        self.hear_of(part, number);
-        &self.values[part][number]
-    }
-
-    /// Makes sure that a value is known.
-    #[inline]
-    fn hear_of(&mut self, part: usize, number: usize) {
-        if self.values.get(part).is_none_or(|values| values.len() <= number) {
-            let parts = self.numbers.lock();
-            self.values.resize(parts.len().max(self.values.len()), Vec::new());
-            let values = &mut self.values[part];
-            values.extend_from_slice(parts[part].from(values.len()));
-        }
-    }
-
-    /// Writes the bytes of a state to `state`.
-    fn unpack(&mut self, word: Word, state: &mut Vec<u8>) {
-        state.clear();
-        let (control, cut) = (Arc::clone(self.value(word, CONTROL)), Arc::clone(&self.cut));
-        let (alone, routines) = (control[0], &control[1..]);
-        state.extend_from_slice(&[routines.len() as u8, alone]);
-        for part in 1..cut.process(0) {
-            state.extend_from_slice(self.value(word, part));
-        }
-        for (process, &routine) in routines.iter().enumerate() {
-            let mut at = 0;
-            for (piece, part) in &cut.pieces[usize::from(routine)] {
-                let value = self.value(word, cut.process(process) + part);
-                let start = if *part == 0 { at } else { 0 };
-                state.extend_from_slice(&value[start..start + piece.len()]);
-                at += if *part == 0 { piece.len() } else { 0 };
-            }
-        }
-    }
-
-    /// The word of a state. Where it is the same as a state `near`, whose word is known, no number is looked for. If some
-    /// number does not fit, the search is lost.
-    fn pack(&mut self, state: &[u8], near: Option<(&[u8], Word)>) -> Word {
-        let (code, cut) = (Arc::clone(&self.machine.code), Arc::clone(&self.cut));
-        let (old, near) = near.unwrap_or_default();
-        let mut word = BLANK;
-        for (idx, range) in cut.shared.iter().enumerate() {
-            let value = &state[range.clone()];
-            word |= match old.get(range.clone()) == Some(value) {
-                true => near & self.bits[1 + idx].mask,
-                false => self.number(1 + idx, value),
-            };
-        }
-        // Processes come and go at the end, so that those which were there before are where they were.
-        let n_old = old.first().map_or(0, |&it| usize::from(it));
-        let mut value = std::mem::take(&mut self.value);
-        let mut at = code.globals.len();
-        let starts = at;
-        for process in 0..usize::from(state[0]) {
-            let routine = usize::from(state[at]);
-            let record = at..at + code.routines[routine].size as usize;
-            at = record.end;
-            let first = cut.process(process);
-            let before = old.get(record.clone()).filter(|_| process < n_old);
-            let new = &state[record];
-            if before == Some(new) {
-                let parts = &self.bits[first..first + cut.n_each];
-                word |= parts.iter().fold(0, |word, bits| word | near & bits.mask);
-                continue;
-            }
-            value.clear();
-            for (piece, part) in &cut.pieces[routine] {
-                match part {
-                    0 => value.extend_from_slice(&new[piece.clone()]),
-                    part => word |= self.number(first + part, &new[piece.clone()]),
-                }
-            }
-            word |= self.number(first, &value);
-        }
-        word |= match old.get(..2) == Some(&state[..2]) {
-            true => near & self.bits[CONTROL].mask,
-            false => {
-                value.clear();
-                value.push(state[1]);
-                let mut at = starts;
-                for _ in 0..state[0] {
-                    value.push(state[at]);
-                    at += code.routines[usize::from(state[at])].size as usize;
-                }
-                self.number(CONTROL, &value)
-            }
-        };
-        self.value = value;
-        word
-    }
-
-    /// The bits of the number of a value.
-    fn number(&mut self, part: usize, value: &[u8]) -> Word {
-        if part >= MOST {
-            self.numbers.lose(Lost::Pointless);
-            return 0;
-        }
-        let mut parts = self.numbers.lock();
-        let n_shared = self.cut.process(0);
-        while parts.len() <= part || !(parts.len() - n_shared).is_multiple_of(self.cut.n_each) {
-            parts.push(Values::of_process());
-        }
-        let (number, bytes) = parts[part].number(value);
-        drop(parts);
-        self.numbers.take(bytes);
-        let bits = self.bits.get(part).and_then(|bits| bits.of(number));
-        bits.unwrap_or_else(|| {
-            self.numbers.lose(Lost::Full);
-            0
-        })
-    }
-
     /// Tells the moves of a process to `moves`.
     #[inline]
     fn moves_of(&mut self, word: Word, unit: Unit, n_processes: u32, moves: &mut Moves) {
@@ -329,35 +212,6 @@ impl ByParts {
         }
     }
 
-    /// Finds them out. Where it is not the process alone that says so, it may be any.
-    #[cold]
-    fn find_channels(&mut self, word: Word, process: usize, number: usize) -> u64 {
-        let mut state = std::mem::take(&mut self.state);
-        self.unpack(word, &mut state);
-        let Machine { code, tables, .. } = &mut self.machine;
-        tables.scan(code, &state);
-        tables.touched.begin();
-        let fault = cell::Cell::new(None);
-        let view = View::new(code, &state, tables, false, &fault);
-        let channels = view.listens(process as u32).map(channel_bit);
-        let channels = channels.fold(0, |all, channel| all | channel);
-        let touched = tables.touched.end();
-        let own = self.cut.process(process);
-        let is_own = |part: usize| part == own || touched[part / 64] >> (part % 64) & 1 == 0;
-        let is_known = fault.get().is_none() && (0..MOST).all(is_own);
-        let channels = if is_known { channels } else { u64::MAX };
-        self.state = state;
-        if self.listens.len() <= process {
-            self.listens.resize(process + 1, Vec::new());
-        }
-        let known = &mut self.listens[process];
-        if known.len() <= number {
-            known.resize(number + 1, None);
-        }
-        known[number] = Some(channels);
-        channels
-    }
-
     /// Tells a move that is remembered.
     #[inline]
     fn tell(&self, word: Word, number: usize, moves: &mut Moves) {
@@ -375,18 +229,21 @@ impl ByParts {
     /// What is remembered of a process, or is found now; `None` if the search is lost.
     #[inline]
     fn entry(&mut self, word: Word, unit: Unit) -> Option<Entry> {
-        let number = self.bits[self.cut.process(unit.process as usize)].get(word) as usize;
-        let masks = self.masks.get(self.masks_of(unit)).and_then(|masks| masks.get(number));
         self.n_asked += 1;
-        let known = masks.and_then(|mask| self.cache.find(word & mask, unit));
+        let known = self.masked(word, unit).and_then(|word| self.cache.find(word, unit));
         known.or_else(|| {
             self.find_moves(word, unit);
-            if self.is_lost() {
-                return None;
-            }
-            let mask = self.masks[self.masks_of(unit)][number];
-            self.cache.find(word & mask, unit)
+            let word = self.masked(word, unit).filter(|_| !self.is_lost())?;
+            self.cache.find(word, unit)
         })
+    }
+
+    /// What counts for a process of a state, if anything is known of the value that it has.
+    #[inline]
+    fn masked(&self, word: Word, unit: Unit) -> Option<Word> {
+        let number = self.bits[self.cut.process(unit.process as usize)].get(word) as usize;
+        let masks = self.masks.get(self.masks_of(unit))?;
+        masks.get(number).map(|mask| word & mask)
     }
 
     /// Where the masks of a process are, for itself or with a partner.
@@ -394,91 +251,6 @@ impl ByParts {
     fn masks_of(&self, Unit { process, partner, .. }: Unit) -> usize {
         let n_most = MOST_PROCESSES + 1;
         process as usize * n_most + partner.map_or(0, |partner| partner as usize + 1)
-    }
-
-    /// Finds the moves of a process, and remembers them. They are there afterwards.
-    #[cold]
-    fn find_moves(&mut self, word: Word, unit: Unit) {
-        self.n_found += 1;
-        if self.n_found.is_multiple_of(WINDOW) {
-            self.judge();
-        }
-        let mut state = std::mem::take(&mut self.state);
-        let mut found = std::mem::take(&mut self.moves);
-        self.unpack(word, &mut state);
-        let (touched, seen) = self.observe(&state, unit, &mut found);
-        let own = self.cut.process(unit.process as usize);
-        let is_touched = |part: &usize| {
-            *part == CONTROL || *part == own || touched[part / 64] >> (part % 64) & 1 == 1
-        };
-        // Whoever comes was nothing before, as the part says which tells who there is; and whoever goes is nothing then.
-        let n_each = self.cut.n_each;
-        let counts = (0..found.len()).filter_map(|idx| found.state(idx).first());
-        let others = counts.filter(|&count| *count != state[0]).map(|&count| {
-            let first = self.cut.process(usize::from(count.max(state[0]) - 1));
-            first..first + n_each
-        });
-        let others: Vec<_> = others.collect();
-        let is_of_use =
-            |part: &usize| is_touched(part) || others.iter().any(|parts| parts.contains(part));
-        let parts = (0..self.bits.len()).filter(is_of_use);
-        let mask = parts.fold(0, |mask, part| mask | self.bits[part].mask);
-        let first = self.cache.n_moves();
-        for idx in 0..found.len() {
-            let turns = match found[idx].successor {
-                Successor::None => 0,
-                _ => word ^ self.pack(found.state(idx), Some((&state, word))),
-            };
-            assert!(self.is_lost() || turns & !mask == 0, "a process writes to what it touches");
-            self.cache.push(Kept::new(&found[idx], turns), found.passed(idx));
-        }
-        let (number, place) = (self.bits[own].get(word) as usize, self.masks_of(unit));
-        if self.masks.len() <= place {
-            self.masks.resize(place + 1, Vec::new());
-        }
-        let masks = &mut self.masks[place];
-        if masks.len() <= number {
-            masks.resize(number + 1, 0);
-        }
-        masks[number] |= mask;
-        self.cache.insert(word & masks[number], unit, first, seen);
-        self.state = state;
-        self.moves = found;
-    }
-
-    /// Finds the moves of a process in a state, and tells what it has touched for that.
-    fn observe(&mut self, state: &[u8], unit: Unit, found: &mut Moves) -> (Parts, Seen) {
-        let Machine { code, tables, steps, .. } = &mut self.machine;
-        tables.scan(code, state);
-        let fault = cell::Cell::new(None);
-        let view = View::new(code, state, tables, unit.timeout, &fault);
-        // What comes after others, and what escapes from others, is not known without them.
-        let mut edges = view.place_of(unit.process).edges.clone();
-        let is_apart = edges.all(|number| {
-            let edge = &code.edges[number as usize];
-            !edge.otherwise && edge.escape.is_none()
-        });
-        let ways = match unit.partner {
-            Some(partner) => [Partners::Only(partner); 2],
-            None if is_apart => [Partners::Nobody, Partners::All],
-            None => [Partners::All; 2],
-        };
-        for partners in ways {
-            (steps.partners, steps.offers) = (partners, Offers::default());
-            found.clear();
-            tables.touched.begin();
-            steps.work.tables.touched.begin();
-            steps.moves_of(view, unit.process, found);
-            if !steps.offers.is_wrong {
-                break;
-            }
-        }
-        let is_visible = state[1] != 0 || view.place_of(unit.process).is_visible;
-        let Offers { channels, .. } = std::mem::take(&mut steps.offers);
-        steps.partners = Partners::All;
-        let (own, of_work) = (tables.touched.end(), steps.work.tables.touched.end());
-        let touched = std::array::from_fn(|idx| own[idx] | of_work[idx]);
-        (touched, Seen { is_visible, offers: channels })
     }
 
     /// Finds out whether it is worth while to remember moves.
@@ -553,10 +325,13 @@ impl Transitions for ByParts {
         let (alone, n_processes) = (u32::from(control[0]), control.len() as u32 - 1);
         for timeout in [false, true] {
             let processes = if alone == 0 { 0..n_processes } else { alone - 1..alone };
-            for process in processes.rev() {
-                let unit = Unit { process, partner: None, timeout };
-                self.moves_of(word, unit, n_processes, moves);
+            let units = processes.rev().map(|process| Unit { process, partner: None, timeout });
+            if self.cache.is_large() {
+                for unit in units.clone() {
+                    self.masked(word, unit).into_iter().for_each(|it| self.cache.touch(it, unit));
+                }
             }
+            units.for_each(|unit| self.moves_of(word, unit, n_processes, moves));
             if self.is_lost() {
                 return;
             }

@@ -1,0 +1,128 @@
+//! What is not remembered yet: the interpreter finds it, and what it touches meanwhile is noted.
+
+use super::super::Machine;
+use super::super::steps::{Offers, Partners, channel_bit};
+use super::super::touched::{MOST, Parts};
+use super::super::view::View;
+use super::cache::{Kept, Seen, Unit};
+use super::cut::CONTROL;
+use super::fields::Word;
+use super::{ByParts, WINDOW};
+use crate::transitions::{Moves, Successor, Transitions as _};
+use std::cell;
+
+impl ByParts {
+    /// Finds them out. Where it is not the process alone that says so, it may be any.
+    #[cold]
+    pub(super) fn find_channels(&mut self, word: Word, process: usize, number: usize) -> u64 {
+        let mut state = std::mem::take(&mut self.state);
+        self.unpack(word, &mut state);
+        let Machine { code, tables, .. } = &mut self.machine;
+        tables.scan(code, &state);
+        tables.touched.begin();
+        let fault = cell::Cell::new(None);
+        let view = View::new(code, &state, tables, false, &fault);
+        let channels = view.listens(process as u32).map(channel_bit);
+        let channels = channels.fold(0, |all, channel| all | channel);
+        let touched = tables.touched.end();
+        let own = self.cut.process(process);
+        let is_own = |part: usize| part == own || touched[part / 64] >> (part % 64) & 1 == 0;
+        let is_known = fault.get().is_none() && (0..MOST).all(is_own);
+        let channels = if is_known { channels } else { u64::MAX };
+        self.state = state;
+        if self.listens.len() <= process {
+            self.listens.resize(process + 1, Vec::new());
+        }
+        let known = &mut self.listens[process];
+        if known.len() <= number {
+            known.resize(number + 1, None);
+        }
+        known[number] = Some(channels);
+        channels
+    }
+
+    /// Finds the moves of a process, and remembers them. They are there afterwards.
+    #[cold]
+    pub(super) fn find_moves(&mut self, word: Word, unit: Unit) {
+        self.n_found += 1;
+        if self.n_found.is_multiple_of(WINDOW) {
+            self.judge();
+        }
+        let mut state = std::mem::take(&mut self.state);
+        let mut found = std::mem::take(&mut self.moves);
+        self.unpack(word, &mut state);
+        let (touched, seen) = self.observe(&state, unit, &mut found);
+        let own = self.cut.process(unit.process as usize);
+        let is_touched = |part: &usize| {
+            *part == CONTROL || *part == own || touched[part / 64] >> (part % 64) & 1 == 1
+        };
+        // Whoever comes was nothing before, as the part says which tells who there is; and whoever goes is nothing then.
+        let n_each = self.cut.n_each;
+        let counts = (0..found.len()).filter_map(|idx| found.state(idx).first());
+        let others = counts.filter(|&count| *count != state[0]).map(|&count| {
+            let first = self.cut.process(usize::from(count.max(state[0]) - 1));
+            first..first + n_each
+        });
+        let others: Vec<_> = others.collect();
+        let is_of_use =
+            |part: &usize| is_touched(part) || others.iter().any(|parts| parts.contains(part));
+        let parts = (0..self.bits.len()).filter(is_of_use);
+        let mask = parts.fold(0, |mask, part| mask | self.bits[part].mask);
+        let first = self.cache.n_moves();
+        for idx in 0..found.len() {
+            let turns = match found[idx].successor {
+                Successor::None => 0,
+                _ => word ^ self.pack(found.state(idx), Some((&state, word))),
+            };
+            assert!(self.is_lost() || turns & !mask == 0, "a process writes to what it touches");
+            self.cache.push(Kept::new(&found[idx], turns), found.passed(idx));
+        }
+        let (number, place) = (self.bits[own].get(word) as usize, self.masks_of(unit));
+        if self.masks.len() <= place {
+            self.masks.resize(place + 1, Vec::new());
+        }
+        let masks = &mut self.masks[place];
+        if masks.len() <= number {
+            masks.resize(number + 1, 0);
+        }
+        masks[number] |= mask;
+        self.cache.insert(word & masks[number], unit, first, seen);
+        self.state = state;
+        self.moves = found;
+    }
+
+    /// Finds the moves of a process in a state, and tells what it has touched for that.
+    fn observe(&mut self, state: &[u8], unit: Unit, found: &mut Moves) -> (Parts, Seen) {
+        let Machine { code, tables, steps, .. } = &mut self.machine;
+        tables.scan(code, state);
+        let fault = cell::Cell::new(None);
+        let view = View::new(code, state, tables, unit.timeout, &fault);
+        // What comes after others, and what escapes from others, is not known without them.
+        let mut edges = view.place_of(unit.process).edges.clone();
+        let is_apart = edges.all(|number| {
+            let edge = &code.edges[number as usize];
+            !edge.otherwise && edge.escape.is_none()
+        });
+        let ways = match unit.partner {
+            Some(partner) => [Partners::Only(partner); 2],
+            None if is_apart => [Partners::Nobody, Partners::All],
+            None => [Partners::All; 2],
+        };
+        for partners in ways {
+            (steps.partners, steps.offers) = (partners, Offers::default());
+            found.clear();
+            tables.touched.begin();
+            steps.work.tables.touched.begin();
+            steps.moves_of(view, unit.process, found);
+            if !steps.offers.is_wrong {
+                break;
+            }
+        }
+        let is_visible = state[1] != 0 || view.place_of(unit.process).is_visible;
+        let Offers { channels, .. } = std::mem::take(&mut steps.offers);
+        steps.partners = Partners::All;
+        let (own, of_work) = (tables.touched.end(), steps.work.tables.touched.end());
+        let touched = std::array::from_fn(|idx| own[idx] | of_work[idx]);
+        (touched, Seen { is_visible, offers: channels })
+    }
+}

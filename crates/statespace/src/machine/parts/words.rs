@@ -1,0 +1,125 @@
+//! From the bytes of a state to its word, and back.
+
+use super::super::touched::MOST;
+use super::ByParts;
+use super::cut::CONTROL;
+use super::fields::{BLANK, Word};
+use super::numbers::{Lost, Value, Values};
+use std::sync::Arc;
+
+impl ByParts {
+    /// The value of a part of a state.
+    fn value(&mut self, word: Word, part: usize) -> &Value {
+        let number = self.bits[part].get(word) as usize;
+        self.hear_of(part, number);
+        &self.values[part][number]
+    }
+
+    /// Makes sure that a value is known.
+    #[inline]
+    pub(super) fn hear_of(&mut self, part: usize, number: usize) {
+        if self.values.get(part).is_none_or(|values| values.len() <= number) {
+            let parts = self.numbers.lock();
+            self.values.resize(parts.len().max(self.values.len()), Vec::new());
+            let values = &mut self.values[part];
+            values.extend_from_slice(parts[part].from(values.len()));
+        }
+    }
+
+    /// Writes the bytes of a state to `state`.
+    pub(super) fn unpack(&mut self, word: Word, state: &mut Vec<u8>) {
+        state.clear();
+        let (control, cut) = (Arc::clone(self.value(word, CONTROL)), Arc::clone(&self.cut));
+        let (alone, routines) = (control[0], &control[1..]);
+        state.extend_from_slice(&[routines.len() as u8, alone]);
+        for part in 1..cut.process(0) {
+            state.extend_from_slice(self.value(word, part));
+        }
+        for (process, &routine) in routines.iter().enumerate() {
+            let mut at = 0;
+            for (piece, part) in &cut.pieces[usize::from(routine)] {
+                let value = self.value(word, cut.process(process) + part);
+                let start = if *part == 0 { at } else { 0 };
+                state.extend_from_slice(&value[start..start + piece.len()]);
+                at += if *part == 0 { piece.len() } else { 0 };
+            }
+        }
+    }
+
+    /// The word of a state. Where it is the same as a state `near`, whose word is known, no number is looked for. If some
+    /// number does not fit, the search is lost.
+    pub(super) fn pack(&mut self, state: &[u8], near: Option<(&[u8], Word)>) -> Word {
+        let (code, cut) = (Arc::clone(&self.machine.code), Arc::clone(&self.cut));
+        let (old, near) = near.unwrap_or_default();
+        let mut word = BLANK;
+        for (idx, range) in cut.shared.iter().enumerate() {
+            let value = &state[range.clone()];
+            word |= match old.get(range.clone()) == Some(value) {
+                true => near & self.bits[1 + idx].mask,
+                false => self.number(1 + idx, value),
+            };
+        }
+        // Processes come and go at the end, so that those which were there before are where they were.
+        let n_old = old.first().map_or(0, |&it| usize::from(it));
+        let mut value = std::mem::take(&mut self.value);
+        let mut at = code.globals.len();
+        let starts = at;
+        for process in 0..usize::from(state[0]) {
+            let routine = usize::from(state[at]);
+            let record = at..at + code.routines[routine].size as usize;
+            at = record.end;
+            let first = cut.process(process);
+            let before = old.get(record.clone()).filter(|_| process < n_old);
+            let new = &state[record];
+            if before == Some(new) {
+                let parts = &self.bits[first..first + cut.n_each];
+                word |= parts.iter().fold(0, |word, bits| word | near & bits.mask);
+                continue;
+            }
+            value.clear();
+            for (piece, part) in &cut.pieces[routine] {
+                match part {
+                    0 => value.extend_from_slice(&new[piece.clone()]),
+                    part => word |= self.number(first + part, &new[piece.clone()]),
+                }
+            }
+            word |= self.number(first, &value);
+        }
+        word |= match old.get(..2) == Some(&state[..2]) {
+            true => near & self.bits[CONTROL].mask,
+            false => {
+                value.clear();
+                value.push(state[1]);
+                let mut at = starts;
+                for _ in 0..state[0] {
+                    value.push(state[at]);
+                    at += code.routines[usize::from(state[at])].size as usize;
+                }
+                self.number(CONTROL, &value)
+            }
+        };
+        self.value = value;
+        word
+    }
+
+    /// The bits of the number of a value.
+    fn number(&mut self, part: usize, value: &[u8]) -> Word {
+        if part >= MOST {
+            self.numbers.lose(Lost::Pointless);
+            return 0;
+        }
+        let mut parts = self.numbers.lock();
+        let n_shared = self.cut.process(0);
+        while parts.len() <= part || !(parts.len() - n_shared).is_multiple_of(self.cut.n_each) {
+            parts.push(Values::of_process());
+        }
+        let (number, bytes) = parts[part].number(value);
+        drop(parts);
+        self.numbers.take(bytes);
+        let bits = self.bits.get(part).and_then(|bits| bits.of(number));
+        bits.unwrap_or_else(|| {
+            self.numbers.lose(Lost::Full);
+            0
+        })
+    }
+}
