@@ -42,28 +42,8 @@ pub(crate) fn check(
     }
     let question = question(*engine, modelling, solving, search);
     let start = Instant::now();
-    let mut reply = circuits::check(&program, &question)
-        .map_err(|refusals| refused(&program.files, &refusals))?;
-    let mut verdict = verdict(&program, &question, &reply, conduct.asks_for_livelock())?;
-    let (mut notes, mut loop_start, mut machine) = (vec![size_of(&reply)], None, "vm");
-    if let Verdict::Holds(coverage) = &verdict
-        && conduct.asks_for_livelock()
-    {
-        let time = question.limits.time.map(|time| time.saturating_sub(start.elapsed()));
-        let limits = circuits::Limits { time, ..question.limits.clone() };
-        let mut endless = temporal::livelock(&program, &Question { limits, ..question.clone() })?;
-        if let Verdict::Inconclusive(Limit::Time(_)) = endless.verdict {
-            endless.verdict =
-                Verdict::Inconclusive(Limit::Time(question.limits.time.expect("it ran out")));
-        }
-        verdict = match endless.verdict {
-            Verdict::Holds(more) => Verdict::Holds(coverage.clone().and(more)),
-            other => other,
-        };
-        (loop_start, machine) = (endless.loop_start, "statespace");
-        notes.extend(endless.notes.iter().map(|note| format!("executions without end: {note}")));
-        reply.add(endless.reply);
-    }
+    let Decided { verdict, notes, loop_start, machine, reply } =
+        decide(&program, &question, conduct.asks_for_livelock(), start)?;
     let replay = conduct.told_to(vm::replay_command(files, build, modelling, machine));
     let replay = format!("{replay} --schedule");
     let statistics = Statistics::default();
@@ -82,6 +62,84 @@ pub(crate) fn check(
     report.proved = proved.as_deref();
     report.tips.extend(tip(&reply));
     tell(&report, output)
+}
+
+/// What was decided about a program.
+struct Decided {
+    verdict: Verdict,
+    notes: Vec<String>,
+    loop_start: Option<usize>,
+    /// The engine that follows a schedule.
+    machine: &'static str,
+    reply: Reply,
+}
+
+/// How deep a search to a depth looks for one thing, at first, before it looks for another.
+const FIRST_DEPTH: usize = 16;
+
+/// Decides everything, and executions that never end if those are asked for. A search that ends at no depth looks for both
+/// to a depth, and then to twice that one: else it might never come to the second.
+fn decide(
+    program: &Program,
+    question: &Question,
+    with_livelock: bool,
+    start: Instant,
+) -> Result<Decided, Vec<Failure>> {
+    let is_endless =
+        question.engine == circuits::Engine::Bounded && question.limits.depth.is_none();
+    if !(with_livelock && is_endless) {
+        return Ok(decide_once(program, question, with_livelock, start)?.0);
+    }
+    let mut question = question.clone();
+    let mut depth = FIRST_DEPTH;
+    loop {
+        question.limits.depth = Some(depth);
+        match decide_once(program, &question, with_livelock, start)? {
+            (_, true) => depth *= 2,
+            (decided, false) => return Ok(decided),
+        }
+    }
+}
+
+/// The same for one depth; tells also whether something could be found beyond it.
+fn decide_once(
+    program: &Program,
+    question: &Question,
+    with_livelock: bool,
+    start: Instant,
+) -> Result<(Decided, bool), Vec<Failure>> {
+    let left = || {
+        let time = question.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        let limits = circuits::Limits { time, ..question.limits.clone() };
+        Question { limits, ..question.clone() }
+    };
+    // Who gives a time means all that it takes.
+    let whole = |verdict: Verdict| match (verdict, question.limits.time) {
+        (Verdict::Inconclusive(Limit::Time(_)), Some(time)) => {
+            Verdict::Inconclusive(Limit::Time(time))
+        }
+        (other, _) => other,
+    };
+    let reply =
+        circuits::check(program, &left()).map_err(|refusals| refused(&program.files, &refusals))?;
+    let verdict = whole(verdict(program, question, &reply, with_livelock)?);
+    let mut is_cut = matches!(reply.finding, Finding::SafeTo(_));
+    let notes = vec![size_of(&reply)];
+    let mut decided = Decided { verdict, notes, loop_start: None, machine: "vm", reply };
+    if let (Verdict::Holds(coverage), true) = (&decided.verdict, with_livelock) {
+        let endless = temporal::livelock(program, &left())?;
+        is_cut &= matches!(endless.reply.finding, Finding::Safe | Finding::SafeTo(_));
+        is_cut |= matches!(endless.reply.finding, Finding::SafeTo(_));
+        decided.verdict = match whole(endless.verdict) {
+            Verdict::Holds(more) => Verdict::Holds(coverage.clone().and(more)),
+            other => other,
+        };
+        (decided.loop_start, decided.machine) = (endless.loop_start, "statespace");
+        let notes = endless.notes.iter().map(|note| format!("executions without end: {note}"));
+        decided.notes.extend(notes);
+        decided.reply.add(endless.reply);
+    }
+    Ok((decided, is_cut))
 }
 
 /// Writes the circuit of a program, its bad states with names.
