@@ -51,8 +51,8 @@ const WORTH: [u64; 2] = [3, 10];
 const WINDOW: u64 = 1 << 13;
 const BEGINNING: u64 = 1 << 16;
 
-/// How many entries the moves that are remembered may have.
-const MOST_REMEMBERED: usize = 1 << 21;
+/// How many entries the moves that are remembered may have before all are forgotten. Tests see it happen.
+const MOST_REMEMBERED: usize = if cfg!(debug_assertions) { 1 << 12 } else { 1 << 21 };
 
 /// How many questions are asked before what is remembered is no longer held against the machine in all states, but in
 /// every sixteenth.
@@ -264,9 +264,6 @@ impl ByParts {
         let bytes = self.cache.bytes();
         self.numbers.take(bytes.saturating_sub(self.n_counted));
         self.n_counted = self.n_counted.max(bytes);
-        if self.cache.len() > MOST_REMEMBERED {
-            self.cache = Cache::new();
-        }
     }
 
     /// Asks the machine about a state.
@@ -318,6 +315,9 @@ impl Transitions for ByParts {
     }
 
     fn expand(&mut self, state: &[u8], moves: &mut Moves) {
+        if self.cache.len() > MOST_REMEMBERED {
+            self.cache = Cache::new();
+        }
         let word = word(state);
         let number = self.bits[CONTROL].get(word) as usize;
         self.hear_of(CONTROL, number);
