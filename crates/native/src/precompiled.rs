@@ -22,8 +22,9 @@
 //! later there.
 //!
 //! An instruction is replaced by a jump. If it is too short for one, those behind it move, too; if one
-//! of these may be jumped to, it is replaced by a trap, whose handler goes the same way. The way leads over a piece of code of its own for each instruction, which
-//! calls [`meet`] with all registers saved, takes the instruction and goes back.
+//! of these may be jumped to, it is replaced by a trap, whose handler goes the same way and takes some
+//! hundred times as long. The way leads over a piece of code, which calls [`meet`] with all registers
+//! saved, takes the instruction, does the same for those that have moved with it, and goes back.
 
 use crate::coroutine;
 use crate::disciplines::{Adding, signed};
@@ -41,6 +42,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::arch::global_asm;
 use std::ffi::{CStr, c_void};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Parts of the names, as compilers write them, of functions whose loads and stores are looked at.
@@ -67,17 +69,20 @@ const TRAP: [u8; 2] = [0x0f, 0x0b];
 const JUMP: u8 = 0xe9;
 const JUMP_LEN: usize = 5;
 /// More than any piece of code needs.
-const PIECE_LEN: usize = 128;
+const PIECE_LEN: usize = 512;
 /// What a function may use below its stack pointer.
 const RED_ZONE: usize = 128;
 
 /// An instruction that was redirected.
 struct Site {
     instruction: Instruction,
-    access: Option<(UsedMemory, Kind)>,
+    access: Deed,
     /// Where its way begins.
     piece: usize,
 }
+
+/// What an instruction does; a pause does nothing.
+type Deed = Option<(UsedMemory, Kind)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -150,25 +155,30 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         reserve_near(base, found.len() * PIECE_LEN).ok_or("no address space near the program")?;
     let pages = pages_of(&found);
     // What is behind an instruction is looked at before it is moved.
-    let leads_to: FxHashMap<usize, Exit> = found
-        .iter()
-        .filter(|(_, redirected)| redirected.moved[0].mnemonic() == Mnemonic::Cmpxchg)
-        .map(|(&at, redirected)| (at, Exit::behind(redirected.moved[0].next_ip() as usize)))
+    let swaps = found
+        .values()
+        .flat_map(|redirected| &redirected.moved)
+        .filter(|moved| moved.deed.is_some() && moved.instruction.mnemonic() == Mnemonic::Cmpxchg);
+    let exits: Vec<(usize, Exit)> = swaps
+        .map(|moved| moved.instruction.next_ip() as usize)
+        .map(|behind| (behind, Exit::behind(behind)))
         .collect();
+    machine::with(|machine| {
+        exits.into_iter().for_each(|(behind, exit)| machine.rust_mutexes.note_exit(behind, exit));
+    });
     // SAFETY: nothing of the program runs, and no code of ours is in these pages.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_WRITE) };
     let mut sites = FxHashMap::default();
     for (idx, (at, redirected)) in found.into_iter().enumerate() {
         let piece = pieces + idx * PIECE_LEN;
-        write_piece(piece, &redirected.moved)?;
+        let ways = write_piece(piece, &redirected.moved)?;
         divert(at, redirected.len(), piece);
-        let Redirected { moved, access } = redirected;
-        if let Some(&exit) = leads_to.get(&at) {
-            machine::with(|machine| {
-                machine.rust_mutexes.note_exit(moved[0].next_ip() as usize, exit);
-            });
+        for (Moved { instruction, deed }, way) in redirected.moved.into_iter().zip(ways) {
+            if let Some(access) = deed {
+                let at = instruction.ip() as usize;
+                sites.insert(at + 1, Site { instruction, access, piece: way });
+            }
         }
-        sites.insert(at + 1, Site { instruction: moved[0], access, piece });
     }
     // SAFETY: as above.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_EXEC) };
@@ -213,17 +223,20 @@ struct Finder {
 /// By the address of the instruction.
 type Found = FxHashMap<usize, Redirected>;
 
-/// An instruction to redirect.
+/// An instruction to redirect, and those behind it that make room for a jump, if any may be moved.
 struct Redirected {
-    /// It, and those behind it that make room for a jump, if any may be moved.
-    moved: Vec<Instruction>,
-    /// What it does; a pause does nothing.
-    access: Option<(UsedMemory, Kind)>,
+    moved: Vec<Moved>,
+}
+
+struct Moved {
+    instruction: Instruction,
+    /// What it does, if it has to be met: always so for the first.
+    deed: Option<Deed>,
 }
 
 impl Redirected {
     fn len(&self) -> usize {
-        self.moved.iter().map(Instruction::len).sum()
+        self.moved.iter().map(|moved| moved.instruction.len()).sum()
     }
 }
 
@@ -260,11 +273,16 @@ impl Finder {
         if own.is_empty() {
             return;
         }
-        let mut fixed = targets(&all);
-        fixed.extend(own.iter().map(|&(idx, _)| all[idx].ip()));
-        for (idx, access) in own {
-            let moved = all[idx..=idx + n_movable(&all[idx..], &fixed)].to_vec();
-            found.insert(all[idx].ip() as usize, Redirected { moved, access });
+        let fixed = targets(&all, start..start + code.len());
+        let mut own = own.into_iter().peekable();
+        while let Some((idx, access)) = own.next() {
+            let n_more = n_movable(&all[idx..], &fixed);
+            let mut moved = vec![Moved { instruction: all[idx], deed: Some(access) }];
+            for (idx, &instruction) in all.iter().enumerate().skip(idx + 1).take(n_more) {
+                let deed = own.next_if(|&(other, _)| other == idx).map(|(_, access)| access);
+                moved.push(Moved { instruction, deed });
+            }
+            found.insert(all[idx].ip() as usize, Redirected { moved });
         }
     }
 
@@ -313,8 +331,14 @@ fn sets_frame(instruction: &Instruction) -> bool {
 }
 
 /// Where a function jumps to within itself; everywhere, if that is not known.
-fn targets(all: &[Instruction]) -> FxHashSet<u64> {
-    let is_unknown = all.iter().any(|it| it.flow_control() == FlowControl::IndirectBranch);
+fn targets(all: &[Instruction], function: Range<usize>) -> FxHashSet<u64> {
+    // One that ends with a call of another through a slot of the loader jumps there.
+    let stays = |it: &Instruction| {
+        let target = rust_mutex::slot_target(it);
+        target.is_none_or(|target| function.contains(&target))
+    };
+    let is_unknown =
+        all.iter().filter(|it| it.flow_control() == FlowControl::IndirectBranch).any(stays);
     all.iter()
         .filter_map(|instruction| match instruction.flow_control() {
             _ if is_unknown => Some(instruction.ip()),
@@ -334,9 +358,10 @@ fn n_movable(from: &[Instruction], fixed: &FxHashSet<u64>) -> usize {
         if len >= JUMP_LEN {
             return idx - 1;
         }
-        // What is caught begins with taking its exception from this register.
-        let may_be_landing =
-            instruction.op_count() == 2 && instruction.op1_register() == Register::RAX;
+        // What is caught begins with taking its exception from this register, which it need not test.
+        let may_be_landing = instruction.op_count() == 2
+            && instruction.op1_register() == Register::RAX
+            && instruction.mnemonic() != Mnemonic::Test;
         let is_plain = matches!(
             instruction.flow_control(),
             FlowControl::Next | FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
@@ -373,33 +398,52 @@ fn is_ours(function: usize) -> bool {
     }
 }
 
-/// Writes the way of an instruction: the call, the instruction itself, and the jump back.
-fn write_piece(piece: usize, moved: &[Instruction]) -> Result<(), String> {
+/// Writes the way of instructions: for each that has to be met the call, then the instruction itself; and
+/// the jump back. Where the way of each begins.
+fn write_piece(piece: usize, moved: &[Moved]) -> Result<Vec<usize>, String> {
+    let last = moved[moved.len() - 1].instruction;
+    let back = Instruction::with_branch(Code::Jmp_rel32_64, last.next_ip())
+        .map_err(|error| error.to_string())?;
+    let mut code = Vec::new();
+    let mut ways = Vec::new();
+    for Moved { instruction, deed } in moved {
+        ways.push(piece + code.len());
+        if deed.is_some() {
+            write_call(piece, &mut code, instruction.ip() as usize);
+        }
+        encode(&[*instruction], piece, &mut code)?;
+    }
+    encode(&[back], piece, &mut code)?;
+    assert!(code.len() <= PIECE_LEN, "a piece of code has room for a few instructions");
+    // SAFETY: the piece was reserved for this.
+    unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), piece as *mut u8, code.len()) };
+    Ok(ways)
+}
+
+/// Adds the call for the instruction at an address to the code of a piece.
+fn write_call(piece: usize, code: &mut Vec<u8>, at: usize) {
     // lea rsp, [rsp - 128]; push [site]; push [next]; jmp [common]; then these three.
     const HEAD_LEN: usize = 5 + 6 + 6 + 6;
     const TABLE_LEN: usize = 3 * 8;
-    let next = piece + HEAD_LEN + TABLE_LEN;
-    let mut code = vec![0x48, 0x8d, 0x64, 0x24, 0x80];
+    let next = piece + code.len() + HEAD_LEN + TABLE_LEN;
+    code.extend([0x48, 0x8d, 0x64, 0x24, 0x80]);
     for (opcode, slot, len) in [([0xff, 0x35], 0, 11), ([0xff, 0x35], 1, 17), ([0xff, 0x25], 2, 23)]
     {
         let distance = HEAD_LEN + slot * 8 - len;
         code.extend(opcode);
         code.extend((distance as u32).to_le_bytes());
     }
-    let (first, last) = (&moved[0], &moved[moved.len() - 1]);
-    for word in [first.ip() as usize + 1, next, mazurka_precompiled as *const () as usize] {
+    for word in [at + 1, next, mazurka_precompiled as *const () as usize] {
         code.extend(word.to_le_bytes());
     }
-    let back = Instruction::with_branch(Code::Jmp_rel32_64, last.next_ip())
+}
+
+/// Adds instructions to the code of a piece.
+fn encode(instructions: &[Instruction], piece: usize, code: &mut Vec<u8>) -> Result<(), String> {
+    let block = InstructionBlock::new(instructions, (piece + code.len()) as u64);
+    let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)
         .map_err(|error| error.to_string())?;
-    let block = [moved, &[back]].concat();
-    let block = InstructionBlock::new(&block, next as u64);
-    let rest = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)
-        .map_err(|error| error.to_string())?;
-    code.extend(rest.code_buffer);
-    assert!(code.len() <= PIECE_LEN, "a piece of code has room for one instruction");
-    // SAFETY: the piece was reserved for this.
-    unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), piece as *mut u8, code.len()) };
+    code.extend(encoded.code_buffer);
     Ok(())
 }
 
