@@ -236,6 +236,7 @@ impl Machine {
             n_followed: _,
             // Of an execution that is followed, and never gone back in.
             sites: _,
+            locals: _,
             // While a file is open, no checkpoint is taken.
             files: _,
         } = self;

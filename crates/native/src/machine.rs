@@ -26,9 +26,10 @@ use crate::ends;
 use crate::futex::ALL_BITS;
 use crate::heap::{self, Heap};
 use crate::io::{self, Files, Refusal};
+use crate::locals::{self, Locals};
 use crate::memory::{self, Part, Saved};
 use crate::named::{self, NamedSemaphore};
-use crate::names;
+use crate::names::{self, Frame};
 use crate::objects::Objects;
 use crate::process::{self, Handler, Start};
 use crate::rust_mutex::RustMutexes;
@@ -125,8 +126,9 @@ pub(crate) struct Machine {
     /// Those of [`Machine::exit_handlers`] that were there before `main`.
     pub(crate) early_handlers: Vec<Handler>,
     /// The stack of a thread, once the host has asked for it.
-    pub(crate) backtrace: Option<Vec<usize>>,
+    pub(crate) backtrace: Option<Vec<Frame>>,
     pub(crate) is_backtrace_wanted: bool,
+    pub(crate) locals: Locals,
     /// The decisions of an execution that is repeated, and how many of them were followed.
     pub(crate) script: Vec<Decision>,
     pub(crate) n_followed: usize,
@@ -226,6 +228,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         early_handlers: process::early_handlers(),
         backtrace: None,
         is_backtrace_wanted: false,
+        locals: Locals::default(),
         script: Vec::new(),
         n_followed: 0,
     };
@@ -294,10 +297,10 @@ fn go_on(idx: usize) {
 
 #[cold]
 fn tell_backtrace() {
-    let stack = names::backtrace();
+    let frames = names::frames();
     with(|machine| {
         machine.is_backtrace_wanted = false;
-        machine.backtrace = Some(stack);
+        machine.backtrace = Some(frames);
     });
 }
 
@@ -823,6 +826,9 @@ pub(crate) fn name_of(address: usize) -> String {
     if idx < ThreadId::MAX
         && let Some(name) = thread_name(idx)
     {
+        if let Some(name) = locals::name_of(address, idx) {
+            return name;
+        }
         return format!("{name}.stack-{:#x}", coroutine::top(idx) - address);
     }
     if let Some(name) = local_name(address) {

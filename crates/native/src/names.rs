@@ -20,11 +20,28 @@ unsafe extern "C" {
         argument: *mut c_void,
     ) -> c_int;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
+    fn _Unwind_GetGR(context: *mut c_void, register: c_int) -> usize;
+}
+
+/// A function that has not returned yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// Where it goes on.
+    pub(crate) address: usize,
+    /// What the registers hold then.
+    pub(crate) stack_pointer: usize,
+    pub(crate) frame_pointer: usize,
 }
 
 /// The return addresses on the stack of the caller, innermost first.
 pub(crate) fn backtrace() -> Vec<usize> {
-    let mut frames: Vec<usize> = Vec::new();
+    frames().into_iter().map(|frame| frame.address).collect()
+}
+
+/// The frames on the stack of the caller, innermost first.
+pub(crate) fn frames() -> Vec<Frame> {
+    let mut frames: Vec<Frame> = Vec::new();
     // SAFETY: `visit` is called with what it expects, before this returns.
     crate::coroutine::as_host(|| unsafe {
         _Unwind_Backtrace(visit, (&raw mut frames).cast());
@@ -33,10 +50,16 @@ pub(crate) fn backtrace() -> Vec<usize> {
 }
 
 unsafe extern "C" fn visit(context: *mut c_void, frames: *mut c_void) -> c_int {
-    // SAFETY: both come from `backtrace`, through the unwinder.
+    const FRAME_POINTER: c_int = 6;
+    // SAFETY: both come from `frames`, through the unwinder.
     unsafe {
-        let frames = &mut *frames.cast::<Vec<usize>>();
-        frames.push(_Unwind_GetIP(context));
+        let frames = &mut *frames.cast::<Vec<Frame>>();
+        frames.push(Frame {
+            address: _Unwind_GetIP(context),
+            // That of the function it called, whose frame has ended by then.
+            stack_pointer: _Unwind_GetCFA(context),
+            frame_pointer: _Unwind_GetGR(context, FRAME_POINTER),
+        });
         c_int::from(frames.len() >= MAX_FRAMES)
     }
 }
