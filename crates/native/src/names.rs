@@ -249,13 +249,25 @@ pub(crate) struct Module {
 struct Question {
     address: usize,
     answer: Option<Module>,
+    /// How much of its segment follows.
+    room: usize,
+}
+
+/// How many bytes can be read from an address of the program on; nothing if it is none of the program's.
+pub(crate) fn readable_from(address: usize) -> Option<usize> {
+    let question = ask(address);
+    question.answer.filter(|module| module.is_main).map(|_| question.room)
 }
 
 pub(crate) fn module_of(address: usize) -> Option<Module> {
-    let mut question = Question { address, answer: None };
+    ask(address).answer
+}
+
+fn ask(address: usize) -> Question {
+    let mut question = Question { address, answer: None, room: 0 };
     // SAFETY: `look` is called with what it expects, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut question).cast()) };
-    question.answer
+    question
 }
 
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mut c_void) -> c_int {
@@ -266,17 +278,21 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mu
         (info, &mut *question.cast::<Question>(), headers)
     };
     let base = info.dlpi_addr as usize;
-    let is_inside = headers.iter().any(|header| {
-        let start = base + header.p_vaddr as usize;
-        header.p_type == libc::PT_LOAD
-            && (start..start + header.p_memsz as usize).contains(&question.address)
-    });
-    if is_inside {
+    let segment = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD)
+        .map(|header| {
+            let start = base + header.p_vaddr as usize;
+            start..start + header.p_memsz as usize
+        })
+        .find(|segment| segment.contains(&question.address));
+    if let Some(segment) = &segment {
+        question.room = segment.end - question.address;
         // SAFETY: the loader's names are strings.
         let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();
         question.answer = Some(Module { base, is_main: name.is_empty(), name });
     }
-    c_int::from(is_inside)
+    c_int::from(segment.is_some())
 }
 
 /// What people call the thread that runs.

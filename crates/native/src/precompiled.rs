@@ -30,6 +30,7 @@ use crate::coroutine;
 use crate::disciplines::{Adding, signed};
 use crate::image;
 use crate::machine;
+use crate::names;
 use crate::results::{Origin, Way};
 use crate::rust_mutex::{self, Access, Exit, Place, Role};
 use crate::spin;
@@ -273,7 +274,7 @@ impl Finder {
         if own.is_empty() {
             return;
         }
-        let fixed = targets(&all, start..start + code.len());
+        let fixed = targets(&all, start..start + code.len(), looked_at);
         let mut own = own.into_iter().peekable();
         while let Some((idx, access)) = own.next() {
             let n_more = n_movable(&all[idx..], &fixed);
@@ -330,22 +331,61 @@ fn sets_frame(instruction: &Instruction) -> bool {
         && instruction.op1_register() == Register::RSP
 }
 
-/// Where a function jumps to within itself; everywhere, if that is not known.
-fn targets(all: &[Instruction], function: Range<usize>) -> FxHashSet<u64> {
+/// Where a function jumps to within itself; everywhere, if that is not known. Of a function of `std`, it
+/// is known what its jumps through tables look like.
+fn targets(all: &[Instruction], function: Range<usize>, is_std: bool) -> FxHashSet<u64> {
     // One that ends with a call of another through a slot of the loader jumps there.
-    let stays = |it: &Instruction| {
-        let target = rust_mutex::slot_target(it);
-        target.is_none_or(|target| function.contains(&target))
+    let leaves = |it: &Instruction| {
+        rust_mutex::slot_target(it).is_some_and(|target| !function.contains(&target))
     };
-    let is_unknown =
-        all.iter().filter(|it| it.flow_control() == FlowControl::IndirectBranch).any(stays);
-    all.iter()
-        .filter_map(|instruction| match instruction.flow_control() {
-            _ if is_unknown => Some(instruction.ip()),
-            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
-                Some(instruction.near_branch_target())
-            }
-            _ => None,
+    let is_jump =
+        |it: &Instruction| it.flow_control() == FlowControl::IndirectBranch && !leaves(it);
+    let jumps = all.iter().enumerate().filter(|(_, it)| is_jump(it)).map(|(idx, _)| idx);
+    let tables: Option<Vec<Vec<u64>>> =
+        jumps.map(|idx| is_std.then(|| through_table(all, idx)).flatten()).collect();
+    let direct = all.iter().filter_map(|instruction| match instruction.flow_control() {
+        _ if tables.is_none() => Some(instruction.ip()),
+        FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+            Some(instruction.near_branch_target())
+        }
+        _ => None,
+    });
+    direct.chain(tables.iter().flatten().flatten().copied()).collect()
+}
+
+/// Where a jump by a register may lead to: it was read from a table just before, whose address some
+/// instruction of the function has put into a register, and that begins with the distance from there to another
+/// instruction of it.
+fn through_table(all: &[Instruction], jump: usize) -> Option<Vec<u64>> {
+    const NEAR: usize = 6;
+    let before = all[..jump].iter().rev().take(NEAR);
+    let read = before.clone().find(|it| {
+        it.mnemonic() == Mnemonic::Movsxd
+            && it.op0_register() == all[jump].op0_register()
+            && it.memory_index_scale() == 4
+    })?;
+    let base = read.memory_base();
+    let is_start = |target: &u64| all.binary_search_by_key(target, Instruction::ip).is_ok();
+    let tables = all.iter().filter(|it| {
+        it.mnemonic() == Mnemonic::Lea && it.op0_register() == base && it.is_ip_rel_memory_operand()
+    });
+    let tables: Vec<Vec<u64>> = tables
+        .map(|it| entries(it.ip_rel_memory_address() as usize))
+        .filter(|targets| targets.first().is_some_and(is_start))
+        .collect();
+    (!tables.is_empty()).then(|| tables.concat())
+}
+
+/// What the entries of a table lead to, if it is one: they are distances from where it begins. Where it ends
+/// is not known; what is behind it does no harm, and no table is longer.
+fn entries(table: usize) -> Vec<u64> {
+    const MAX_ENTRIES: usize = 1024;
+    let room = names::readable_from(table).unwrap_or(0);
+    (0..MAX_ENTRIES.min(room / size_of::<i32>()))
+        .map(|idx| {
+            let entry = (table + idx * size_of::<i32>()) as *const i32;
+            // SAFETY: it is within a segment of the program, which can be read.
+            table.wrapping_add_signed(unsafe { entry.read_unaligned() } as isize) as u64
         })
         .collect()
 }
