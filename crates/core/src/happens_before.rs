@@ -211,9 +211,15 @@ impl HappensBefore {
     pub fn push(&mut self, decision: Decision, operation: Operation, effect: Effect) -> Position {
         match operation {
             Operation::Load(object) => {
+                let operation = Operation::Load(object);
                 self.push_touching(decision, operation, effect, &[read(object)])
             }
-            Operation::Store(object) | Operation::ReadModifyWrite(object) => {
+            Operation::Store(object) => {
+                let operation = Operation::Store(object);
+                self.push_touching(decision, operation, effect, &[write(object)])
+            }
+            Operation::ReadModifyWrite(object) => {
+                let operation = Operation::ReadModifyWrite(object);
                 self.push_touching(decision, operation, effect, &[write(object)])
             }
             _ => self.push_touching(decision, operation, effect, operation.touches().as_slice()),
@@ -257,7 +263,10 @@ impl HappensBefore {
             }
             replaced[idx] = self.enter(at, thread, place, touch);
         }
-        let (enabler, rank, queued) = self.enqueue(at, decision, operation, effect);
+        let (enabler, rank, queued) = match operation.is_access() {
+            true => (0, 0, Queued::No),
+            false => self.enqueue(at, decision, operation, effect),
+        };
         if enabler != 0 {
             self.follow(at, enabler);
             hash = mix(hash, self.hash_at(enabler));
@@ -282,7 +291,7 @@ impl HappensBefore {
     }
 
     /// Makes a step the last one at a place, and tells what it replaces.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, at: Position, thread: ThreadId, place: Place, touch: Touch) -> Tails {
         let tails = &mut self.places[slot(place)];
         let replaced = *tails;

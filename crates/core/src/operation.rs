@@ -336,6 +336,13 @@ impl Operation {
         is_touched || self.object() == Some(object)
     }
 
+    /// Whether it reads or writes a variable and nothing else: it never waits, and there is one way to
+    /// take it.
+    #[inline]
+    pub fn is_access(self) -> bool {
+        matches!(self, Self::Load(_) | Self::Store(_) | Self::ReadModifyWrite(_))
+    }
+
     /// Whether some state can make it wait.
     #[inline]
     pub fn may_block(self) -> bool {

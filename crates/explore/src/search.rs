@@ -595,6 +595,7 @@ fn may_change(next: Next) -> bool {
     match next {
         Next::Unborn | Next::Finished => false,
         Next::Blocked(_) => true,
+        Next::Enabled { operation, choices } if operation.is_access() => choices != 1,
         Next::Enabled { operation, choices } => {
             choices != 1 || operation.may_block() || operation.may_choose()
         }

@@ -9,8 +9,8 @@ use object::{Object as _, ObjectSection as _};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-type Slice<'a> = EndianSlice<'a, LittleEndian>;
-type Entry<'a> = DebuggingInformationEntry<Slice<'a>>;
+pub(crate) type Slice<'a> = EndianSlice<'a, LittleEndian>;
+pub(crate) type Entry<'a> = DebuggingInformationEntry<Slice<'a>>;
 
 /// How deep types are nested before we give up.
 const MAX_DEPTH: usize = 16;
@@ -29,11 +29,7 @@ struct Shape {
 impl Arrays {
     /// Those of a program.
     pub(crate) fn read(file: &object::File<'_>) -> Result<Self, gimli::Error> {
-        let dwarf = Dwarf::load(|id| {
-            let section = file.section_by_name(id.name());
-            let data = section.and_then(|section| section.data().ok()).unwrap_or_default();
-            Ok::<_, gimli::Error>(EndianSlice::new(data, LittleEndian))
-        })?;
+        let dwarf = debug_information(file)?;
         let mut arrays = Self::default();
         let mut units = dwarf.units();
         while let Some(header) = units.next()? {
@@ -83,6 +79,31 @@ impl Shape {
     }
 }
 
+/// The debug information of a program.
+pub(crate) fn debug_information<'a>(
+    file: &object::File<'a>,
+) -> Result<Dwarf<Slice<'a>>, gimli::Error> {
+    Dwarf::load(|id| {
+        let section = file.section_by_name(id.name());
+        let data = section.and_then(|section| section.data().ok()).unwrap_or_default();
+        Ok(EndianSlice::new(data, LittleEndian))
+    })
+}
+
+/// How long something of a type is.
+pub(crate) fn len(unit: &Unit<Slice<'_>>, of: UnitOffset) -> Option<u64> {
+    if let Some(Shape { element, counts }) = shape(unit, of) {
+        return counts.iter().try_fold(element, |len, n| len.checked_mul(*n));
+    }
+    plain(unit, of)?.attr(gimli::DW_AT_byte_size)?.udata_value()
+}
+
+/// What follows the name of something of a type, so many bytes into it, if it is an array: see
+/// [`Arrays::element`].
+pub(crate) fn element(unit: &Unit<Slice<'_>>, of: UnitOffset, offset: u64) -> Option<String> {
+    shape(unit, of)?.element(offset)
+}
+
 /// Where a static variable is.
 fn address(unit: &Unit<Slice<'_>>, entry: &Entry<'_>) -> Option<u64> {
     let location = entry.attr(gimli::DW_AT_location)?.exprloc_value()?;
@@ -93,14 +114,14 @@ fn address(unit: &Unit<Slice<'_>>, entry: &Entry<'_>) -> Option<u64> {
 }
 
 /// The type of a variable, which may have been declared before.
-fn type_of(unit: &Unit<Slice<'_>>, entry: &Entry<'_>) -> Option<UnitOffset> {
+pub(crate) fn type_of(unit: &Unit<Slice<'_>>, entry: &Entry<'_>) -> Option<UnitOffset> {
     reference(entry, gimli::DW_AT_type).or_else(|| {
         let declared = unit.entry(reference(entry, gimli::DW_AT_specification)?).ok()?;
         reference(&declared, gimli::DW_AT_type)
     })
 }
 
-fn reference(entry: &Entry<'_>, name: gimli::DwAt) -> Option<UnitOffset> {
+pub(crate) fn reference(entry: &Entry<'_>, name: gimli::DwAt) -> Option<UnitOffset> {
     match entry.attr_value(name)? {
         AttributeValue::UnitRef(offset) => Some(offset),
         _ => None,

@@ -28,10 +28,12 @@ const MAX_BYTES: usize = 64 << 20;
 /// The checkpoints of the execution in progress.
 #[derive(Default)]
 pub(crate) struct Checkpoints {
-    /// By depth.
-    taken: Vec<Checkpoint>,
+    /// By depth. They are large, and go to and fro all the time.
+    #[expect(clippy::vec_box, reason = "they are moved in every execution")]
+    taken: Vec<Box<Checkpoint>>,
     /// Used ones, for their memory.
-    spare: Vec<Checkpoint>,
+    #[expect(clippy::vec_box, reason = "they are moved in every execution")]
+    spare: Vec<Box<Checkpoint>>,
     n_bytes: usize,
     /// Without them, every execution is repeated from its start.
     pub(crate) are_off: bool,
@@ -234,6 +236,7 @@ impl Machine {
             n_followed: _,
             // Of an execution that is followed, and never gone back in.
             sites: _,
+            locals: _,
             // While a file is open, no checkpoint is taken.
             files: _,
         } = self;

@@ -39,6 +39,12 @@ pub(crate) fn current() -> Option<usize> {
     Some(CURRENT.load(Ordering::Relaxed)).filter(|&idx| idx != NOBODY)
 }
 
+/// The same; if none does, an index that no coroutine has.
+#[inline(always)]
+pub(crate) fn running() -> usize {
+    CURRENT.load(Ordering::Relaxed)
+}
+
 /// Whether an address is on the stack of the coroutine that runs.
 #[inline]
 pub(crate) fn is_own_stack(address: usize) -> bool {

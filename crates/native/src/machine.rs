@@ -26,9 +26,10 @@ use crate::ends;
 use crate::futex::ALL_BITS;
 use crate::heap::{self, Heap};
 use crate::io::{self, Files, Refusal};
+use crate::locals::{self, Locals};
 use crate::memory::{self, Part, Saved};
 use crate::named::{self, NamedSemaphore};
-use crate::names;
+use crate::names::{self, Frame};
 use crate::objects::Objects;
 use crate::process::{self, Handler, Start};
 use crate::rust_mutex::RustMutexes;
@@ -43,6 +44,8 @@ use mazurka_core::{
     Violation, ViolationKind,
 };
 use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const STACKS_WISH: usize = 0x2f00_0000_0000;
 /// So many reads of the only thread that is left are not looked at in a step: a loop that never ends goes
@@ -123,8 +126,9 @@ pub(crate) struct Machine {
     /// Those of [`Machine::exit_handlers`] that were there before `main`.
     pub(crate) early_handlers: Vec<Handler>,
     /// The stack of a thread, once the host has asked for it.
-    pub(crate) backtrace: Option<Vec<usize>>,
+    pub(crate) backtrace: Option<Vec<Frame>>,
     pub(crate) is_backtrace_wanted: bool,
+    pub(crate) locals: Locals,
     /// The decisions of an execution that is repeated, and how many of them were followed.
     pub(crate) script: Vec<Decision>,
     pub(crate) n_followed: usize,
@@ -143,27 +147,29 @@ unsafe extern "C" {
     static mut __libc_single_threaded: std::ffi::c_char;
 }
 
-/// In a box, so that a look at one word tells whether it is there.
-struct Global(UnsafeCell<Option<Box<Machine>>>);
+/// In its place from the beginning, so that whoever uses it need not look up where it is: that is done
+/// dozens of times in a step.
+struct Global(UnsafeCell<MaybeUninit<Machine>>);
 
 // SAFETY: only the OS thread that explores uses it.
 unsafe impl Sync for Global {}
 
-static MACHINE: Global = Global(UnsafeCell::new(None));
+static MACHINE: Global = Global(UnsafeCell::new(MaybeUninit::uninit()));
+static IS_SET_UP: AtomicBool = AtomicBool::new(false);
 
 /// Whether there is a machine.
 pub(crate) fn is_set_up() -> bool {
-    // SAFETY: it is made before there is a second thread.
-    unsafe { (*MACHINE.0.get()).is_some() }
+    IS_SET_UP.load(Ordering::Relaxed)
 }
 
 /// Gives the one machine to `use_it`, which must neither suspend the thread nor ask for the
-/// machine again.
+/// machine again. There has to be one: a thread of the program runs, or the search has begun.
 #[inline(always)]
 pub(crate) fn with<R>(use_it: impl FnOnce(&mut Machine) -> R) -> R {
-    // SAFETY: one OS thread explores, and no use of the machine is within another.
-    let machine = unsafe { &mut *MACHINE.0.get() };
-    use_it(machine.as_mut().expect("a program is explored"))
+    debug_assert!(is_set_up(), "a program is explored");
+    // SAFETY: whoever comes here is a thread of the program or the search, and both begin once it is set
+    // up; one OS thread explores, and no use of the machine is within another.
+    use_it(unsafe { (*MACHINE.0.get()).assume_init_mut() })
 }
 
 /// Takes the program as it is now, with `start` as the way into it.
@@ -222,11 +228,13 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         early_handlers: process::early_handlers(),
         backtrace: None,
         is_backtrace_wanted: false,
+        locals: Locals::default(),
         script: Vec::new(),
         n_followed: 0,
     };
     // SAFETY: nobody uses it yet.
-    unsafe { *MACHINE.0.get() = Some(Box::new(machine)) };
+    unsafe { (*MACHINE.0.get()).write(machine) };
+    IS_SET_UP.store(true, Ordering::Relaxed);
     with(|machine| {
         machine.variables = memory::variables();
         machine.first.resize_with(machine.variables.len(), Saved::default);
@@ -238,14 +246,21 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
 }
 
 /// The thread that runs.
+#[inline]
 pub(crate) fn current() -> ThreadId {
-    ThreadId::new(coroutine::current().expect("a thread of the program runs"))
+    ThreadId::new(current_idx())
+}
+
+/// Its index. If none runs, it is one that no thread has.
+#[inline(always)]
+fn current_idx() -> usize {
+    coroutine::running()
 }
 
 /// Announces what the running thread does next, and returns once it has been let do it. Whether
 /// that succeeded: only what is tried can fail.
 pub(crate) fn visible(operation: Operation) -> bool {
-    let idx = current().index();
+    let idx = current_idx();
     let is_seen = with(|machine| {
         let reads = &mut machine.threads[idx].reads;
         let is_yield = operation == Operation::Yield;
@@ -282,10 +297,10 @@ fn go_on(idx: usize) {
 
 #[cold]
 fn tell_backtrace() {
-    let stack = names::backtrace();
+    let frames = names::frames();
     with(|machine| {
         machine.is_backtrace_wanted = false;
-        machine.backtrace = Some(stack);
+        machine.backtrace = Some(frames);
     });
 }
 
@@ -313,7 +328,7 @@ pub(crate) fn visible_read(
     len: u8,
     operation: impl FnOnce(ObjectId) -> Operation,
 ) -> bool {
-    let idx = current().index();
+    let idx = current_idx();
     let object = with(|machine| {
         if !machine.is_concurrent() {
             machine.n_lonely_reads = machine.n_lonely_reads.saturating_add(1);
@@ -334,7 +349,7 @@ pub(crate) fn visible_read(
 /// The access that came to [`visible_read`] has changed nothing.
 #[inline]
 pub(crate) fn note_read(arrival: &Arrival, address: usize, len: u8) {
-    let idx = current().index();
+    let idx = current_idx();
     with(|machine| {
         if machine.looks_at_reads() {
             machine.note_read(idx, arrival, address, len);
@@ -352,7 +367,7 @@ pub(crate) fn fail_try() {
 /// Waits until a thread has ended, which is nobody else's business.
 #[inline(always)]
 pub(crate) fn wait_for_end(child: ThreadId) {
-    let idx = current().index();
+    let idx = current_idx();
     let has_ended = with(|machine| {
         machine.threads[idx].reads.come(false);
         machine.threads[child.index()].joiner = Some(idx);
@@ -369,7 +384,7 @@ pub(crate) fn wait_for_end(child: ThreadId) {
 
 /// Ends the running thread.
 pub(crate) fn finish(result: usize) -> ! {
-    let idx = current().index();
+    let idx = current_idx();
     with(|machine| {
         machine.threads[idx].result = result;
         machine.end(idx);
@@ -591,6 +606,7 @@ impl Machine {
             (Status::Unborn | Status::Finished, _) => false,
             (Status::New, _) => true,
             (Status::Running, _) if thread.reads.is_held() => false,
+            (Status::Running, operation) if operation.is_access() => true,
             // It goes on when the other one ends, without being asked.
             (Status::Running, Operation::Join(_)) => false,
             (Status::Running, operation) => {
@@ -639,6 +655,10 @@ impl Machine {
             Status::Unborn => Next::Unborn,
             Status::Finished => Next::Finished,
             Status::Running if thread.reads.is_held() => Next::Finished,
+            // Most often, and nothing has to be looked up.
+            Status::Running if operation.is_access() => Next::enabled(operation),
+            // It goes on when the other one ends, without being asked.
+            Status::Running if matches!(operation, Operation::Join(_)) => Next::Blocked(operation),
             Status::Running if operation.may_block() && !self.is_enabled(idx) => {
                 Next::Blocked(operation)
             }
@@ -806,6 +826,9 @@ pub(crate) fn name_of(address: usize) -> String {
     if idx < ThreadId::MAX
         && let Some(name) = thread_name(idx)
     {
+        if let Some(name) = locals::name_of(address, idx) {
+            return name;
+        }
         return format!("{name}.stack-{:#x}", coroutine::top(idx) - address);
     }
     if let Some(name) = local_name(address) {

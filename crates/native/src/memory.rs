@@ -113,6 +113,9 @@ impl Part {
         if saved.image.is_some() {
             return self.restore_pages(saved);
         }
+        if saved.bytes.is_empty() {
+            return;
+        }
         // SAFETY: the part is mapped and was that long, and no thread of the program runs.
         unsafe {
             std::ptr::copy_nonoverlapping(saved.bytes.as_ptr(), self.pointer(), saved.bytes.len());

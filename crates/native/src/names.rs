@@ -20,11 +20,28 @@ unsafe extern "C" {
         argument: *mut c_void,
     ) -> c_int;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
+    fn _Unwind_GetGR(context: *mut c_void, register: c_int) -> usize;
+}
+
+/// A function that has not returned yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// Where it goes on.
+    pub(crate) address: usize,
+    /// What the registers hold then.
+    pub(crate) stack_pointer: usize,
+    pub(crate) frame_pointer: usize,
 }
 
 /// The return addresses on the stack of the caller, innermost first.
 pub(crate) fn backtrace() -> Vec<usize> {
-    let mut frames: Vec<usize> = Vec::new();
+    frames().into_iter().map(|frame| frame.address).collect()
+}
+
+/// The frames on the stack of the caller, innermost first.
+pub(crate) fn frames() -> Vec<Frame> {
+    let mut frames: Vec<Frame> = Vec::new();
     // SAFETY: `visit` is called with what it expects, before this returns.
     crate::coroutine::as_host(|| unsafe {
         _Unwind_Backtrace(visit, (&raw mut frames).cast());
@@ -33,10 +50,16 @@ pub(crate) fn backtrace() -> Vec<usize> {
 }
 
 unsafe extern "C" fn visit(context: *mut c_void, frames: *mut c_void) -> c_int {
-    // SAFETY: both come from `backtrace`, through the unwinder.
+    const FRAME_POINTER: c_int = 6;
+    // SAFETY: both come from `frames`, through the unwinder.
     unsafe {
-        let frames = &mut *frames.cast::<Vec<usize>>();
-        frames.push(_Unwind_GetIP(context));
+        let frames = &mut *frames.cast::<Vec<Frame>>();
+        frames.push(Frame {
+            address: _Unwind_GetIP(context),
+            // That of the function it called, whose frame has ended by then.
+            stack_pointer: _Unwind_GetCFA(context),
+            frame_pointer: _Unwind_GetGR(context, FRAME_POINTER),
+        });
         c_int::from(frames.len() >= MAX_FRAMES)
     }
 }
@@ -226,13 +249,25 @@ pub(crate) struct Module {
 struct Question {
     address: usize,
     answer: Option<Module>,
+    /// How much of its segment follows.
+    room: usize,
+}
+
+/// How many bytes can be read from an address of the program on; nothing if it is none of the program's.
+pub(crate) fn readable_from(address: usize) -> Option<usize> {
+    let question = ask(address);
+    question.answer.filter(|module| module.is_main).map(|_| question.room)
 }
 
 pub(crate) fn module_of(address: usize) -> Option<Module> {
-    let mut question = Question { address, answer: None };
+    ask(address).answer
+}
+
+fn ask(address: usize) -> Question {
+    let mut question = Question { address, answer: None, room: 0 };
     // SAFETY: `look` is called with what it expects, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut question).cast()) };
-    question.answer
+    question
 }
 
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mut c_void) -> c_int {
@@ -243,17 +278,21 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mu
         (info, &mut *question.cast::<Question>(), headers)
     };
     let base = info.dlpi_addr as usize;
-    let is_inside = headers.iter().any(|header| {
-        let start = base + header.p_vaddr as usize;
-        header.p_type == libc::PT_LOAD
-            && (start..start + header.p_memsz as usize).contains(&question.address)
-    });
-    if is_inside {
+    let segment = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD)
+        .map(|header| {
+            let start = base + header.p_vaddr as usize;
+            start..start + header.p_memsz as usize
+        })
+        .find(|segment| segment.contains(&question.address));
+    if let Some(segment) = &segment {
+        question.room = segment.end - question.address;
         // SAFETY: the loader's names are strings.
         let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();
         question.answer = Some(Module { base, is_main: name.is_empty(), name });
     }
-    c_int::from(is_inside)
+    c_int::from(segment.is_some())
 }
 
 /// What people call the thread that runs.

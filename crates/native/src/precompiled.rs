@@ -22,13 +22,15 @@
 //! later there.
 //!
 //! An instruction is replaced by a jump. If it is too short for one, those behind it move, too; if one
-//! of these may be jumped to, it is replaced by a trap, whose handler goes the same way. The way leads over a piece of code of its own for each instruction, which
-//! calls [`meet`] with all registers saved, takes the instruction and goes back.
+//! of these may be jumped to, it is replaced by a trap, whose handler goes the same way and takes some
+//! hundred times as long. The way leads over a piece of code, which calls [`meet`] with all registers
+//! saved, takes the instruction, does the same for those that have moved with it, and goes back.
 
 use crate::coroutine;
 use crate::disciplines::{Adding, signed};
 use crate::image;
 use crate::machine;
+use crate::names;
 use crate::results::{Origin, Way};
 use crate::rust_mutex::{self, Access, Exit, Place, Role};
 use crate::spin;
@@ -41,6 +43,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::arch::global_asm;
 use std::ffi::{CStr, c_void};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Parts of the names, as compilers write them, of functions whose loads and stores are looked at.
@@ -67,17 +70,20 @@ const TRAP: [u8; 2] = [0x0f, 0x0b];
 const JUMP: u8 = 0xe9;
 const JUMP_LEN: usize = 5;
 /// More than any piece of code needs.
-const PIECE_LEN: usize = 128;
+const PIECE_LEN: usize = 512;
 /// What a function may use below its stack pointer.
 const RED_ZONE: usize = 128;
 
 /// An instruction that was redirected.
 struct Site {
     instruction: Instruction,
-    access: Option<(UsedMemory, Kind)>,
+    access: Deed,
     /// Where its way begins.
     piece: usize,
 }
+
+/// What an instruction does; a pause does nothing.
+type Deed = Option<(UsedMemory, Kind)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -150,25 +156,30 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         reserve_near(base, found.len() * PIECE_LEN).ok_or("no address space near the program")?;
     let pages = pages_of(&found);
     // What is behind an instruction is looked at before it is moved.
-    let leads_to: FxHashMap<usize, Exit> = found
-        .iter()
-        .filter(|(_, redirected)| redirected.moved[0].mnemonic() == Mnemonic::Cmpxchg)
-        .map(|(&at, redirected)| (at, Exit::behind(redirected.moved[0].next_ip() as usize)))
+    let swaps = found
+        .values()
+        .flat_map(|redirected| &redirected.moved)
+        .filter(|moved| moved.deed.is_some() && moved.instruction.mnemonic() == Mnemonic::Cmpxchg);
+    let exits: Vec<(usize, Exit)> = swaps
+        .map(|moved| moved.instruction.next_ip() as usize)
+        .map(|behind| (behind, Exit::behind(behind)))
         .collect();
+    machine::with(|machine| {
+        exits.into_iter().for_each(|(behind, exit)| machine.rust_mutexes.note_exit(behind, exit));
+    });
     // SAFETY: nothing of the program runs, and no code of ours is in these pages.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_WRITE) };
     let mut sites = FxHashMap::default();
     for (idx, (at, redirected)) in found.into_iter().enumerate() {
         let piece = pieces + idx * PIECE_LEN;
-        write_piece(piece, &redirected.moved)?;
+        let ways = write_piece(piece, &redirected.moved)?;
         divert(at, redirected.len(), piece);
-        let Redirected { moved, access } = redirected;
-        if let Some(&exit) = leads_to.get(&at) {
-            machine::with(|machine| {
-                machine.rust_mutexes.note_exit(moved[0].next_ip() as usize, exit);
-            });
+        for (Moved { instruction, deed }, way) in redirected.moved.into_iter().zip(ways) {
+            if let Some(access) = deed {
+                let at = instruction.ip() as usize;
+                sites.insert(at + 1, Site { instruction, access, piece: way });
+            }
         }
-        sites.insert(at + 1, Site { instruction: moved[0], access, piece });
     }
     // SAFETY: as above.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_EXEC) };
@@ -213,17 +224,20 @@ struct Finder {
 /// By the address of the instruction.
 type Found = FxHashMap<usize, Redirected>;
 
-/// An instruction to redirect.
+/// An instruction to redirect, and those behind it that make room for a jump, if any may be moved.
 struct Redirected {
-    /// It, and those behind it that make room for a jump, if any may be moved.
-    moved: Vec<Instruction>,
-    /// What it does; a pause does nothing.
-    access: Option<(UsedMemory, Kind)>,
+    moved: Vec<Moved>,
+}
+
+struct Moved {
+    instruction: Instruction,
+    /// What it does, if it has to be met: always so for the first.
+    deed: Option<Deed>,
 }
 
 impl Redirected {
     fn len(&self) -> usize {
-        self.moved.iter().map(Instruction::len).sum()
+        self.moved.iter().map(|moved| moved.instruction.len()).sum()
     }
 }
 
@@ -260,11 +274,16 @@ impl Finder {
         if own.is_empty() {
             return;
         }
-        let mut fixed = targets(&all);
-        fixed.extend(own.iter().map(|&(idx, _)| all[idx].ip()));
-        for (idx, access) in own {
-            let moved = all[idx..=idx + n_movable(&all[idx..], &fixed)].to_vec();
-            found.insert(all[idx].ip() as usize, Redirected { moved, access });
+        let fixed = targets(&all, start..start + code.len(), looked_at);
+        let mut own = own.into_iter().peekable();
+        while let Some((idx, access)) = own.next() {
+            let n_more = n_movable(&all[idx..], &fixed);
+            let mut moved = vec![Moved { instruction: all[idx], deed: Some(access) }];
+            for (idx, &instruction) in all.iter().enumerate().skip(idx + 1).take(n_more) {
+                let deed = own.next_if(|&(other, _)| other == idx).map(|(_, access)| access);
+                moved.push(Moved { instruction, deed });
+            }
+            found.insert(all[idx].ip() as usize, Redirected { moved });
         }
     }
 
@@ -312,16 +331,61 @@ fn sets_frame(instruction: &Instruction) -> bool {
         && instruction.op1_register() == Register::RSP
 }
 
-/// Where a function jumps to within itself; everywhere, if that is not known.
-fn targets(all: &[Instruction]) -> FxHashSet<u64> {
-    let is_unknown = all.iter().any(|it| it.flow_control() == FlowControl::IndirectBranch);
-    all.iter()
-        .filter_map(|instruction| match instruction.flow_control() {
-            _ if is_unknown => Some(instruction.ip()),
-            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
-                Some(instruction.near_branch_target())
-            }
-            _ => None,
+/// Where a function jumps to within itself; everywhere, if that is not known. Of a function of `std`, it
+/// is known what its jumps through tables look like.
+fn targets(all: &[Instruction], function: Range<usize>, is_std: bool) -> FxHashSet<u64> {
+    // One that ends with a call of another through a slot of the loader jumps there.
+    let leaves = |it: &Instruction| {
+        rust_mutex::slot_target(it).is_some_and(|target| !function.contains(&target))
+    };
+    let is_jump =
+        |it: &Instruction| it.flow_control() == FlowControl::IndirectBranch && !leaves(it);
+    let jumps = all.iter().enumerate().filter(|(_, it)| is_jump(it)).map(|(idx, _)| idx);
+    let tables: Option<Vec<Vec<u64>>> =
+        jumps.map(|idx| is_std.then(|| through_table(all, idx)).flatten()).collect();
+    let direct = all.iter().filter_map(|instruction| match instruction.flow_control() {
+        _ if tables.is_none() => Some(instruction.ip()),
+        FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+            Some(instruction.near_branch_target())
+        }
+        _ => None,
+    });
+    direct.chain(tables.iter().flatten().flatten().copied()).collect()
+}
+
+/// Where a jump by a register may lead to: it was read from a table just before, whose address some
+/// instruction of the function has put into a register, and that begins with the distance from there to another
+/// instruction of it.
+fn through_table(all: &[Instruction], jump: usize) -> Option<Vec<u64>> {
+    const NEAR: usize = 6;
+    let before = all[..jump].iter().rev().take(NEAR);
+    let read = before.clone().find(|it| {
+        it.mnemonic() == Mnemonic::Movsxd
+            && it.op0_register() == all[jump].op0_register()
+            && it.memory_index_scale() == 4
+    })?;
+    let base = read.memory_base();
+    let is_start = |target: &u64| all.binary_search_by_key(target, Instruction::ip).is_ok();
+    let tables = all.iter().filter(|it| {
+        it.mnemonic() == Mnemonic::Lea && it.op0_register() == base && it.is_ip_rel_memory_operand()
+    });
+    let tables: Vec<Vec<u64>> = tables
+        .map(|it| entries(it.ip_rel_memory_address() as usize))
+        .filter(|targets| targets.first().is_some_and(is_start))
+        .collect();
+    (!tables.is_empty()).then(|| tables.concat())
+}
+
+/// What the entries of a table lead to, if it is one: they are distances from where it begins. Where it ends
+/// is not known; what is behind it does no harm, and no table is longer.
+fn entries(table: usize) -> Vec<u64> {
+    const MAX_ENTRIES: usize = 1024;
+    let room = names::readable_from(table).unwrap_or(0);
+    (0..MAX_ENTRIES.min(room / size_of::<i32>()))
+        .map(|idx| {
+            let entry = (table + idx * size_of::<i32>()) as *const i32;
+            // SAFETY: it is within a segment of the program, which can be read.
+            table.wrapping_add_signed(unsafe { entry.read_unaligned() } as isize) as u64
         })
         .collect()
 }
@@ -334,9 +398,10 @@ fn n_movable(from: &[Instruction], fixed: &FxHashSet<u64>) -> usize {
         if len >= JUMP_LEN {
             return idx - 1;
         }
-        // What is caught begins with taking its exception from this register.
-        let may_be_landing =
-            instruction.op_count() == 2 && instruction.op1_register() == Register::RAX;
+        // What is caught begins with taking its exception from this register, which it need not test.
+        let may_be_landing = instruction.op_count() == 2
+            && instruction.op1_register() == Register::RAX
+            && instruction.mnemonic() != Mnemonic::Test;
         let is_plain = matches!(
             instruction.flow_control(),
             FlowControl::Next | FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
@@ -373,33 +438,52 @@ fn is_ours(function: usize) -> bool {
     }
 }
 
-/// Writes the way of an instruction: the call, the instruction itself, and the jump back.
-fn write_piece(piece: usize, moved: &[Instruction]) -> Result<(), String> {
+/// Writes the way of instructions: for each that has to be met the call, then the instruction itself; and
+/// the jump back. Where the way of each begins.
+fn write_piece(piece: usize, moved: &[Moved]) -> Result<Vec<usize>, String> {
+    let last = moved[moved.len() - 1].instruction;
+    let back = Instruction::with_branch(Code::Jmp_rel32_64, last.next_ip())
+        .map_err(|error| error.to_string())?;
+    let mut code = Vec::new();
+    let mut ways = Vec::new();
+    for Moved { instruction, deed } in moved {
+        ways.push(piece + code.len());
+        if deed.is_some() {
+            write_call(piece, &mut code, instruction.ip() as usize);
+        }
+        encode(&[*instruction], piece, &mut code)?;
+    }
+    encode(&[back], piece, &mut code)?;
+    assert!(code.len() <= PIECE_LEN, "a piece of code has room for a few instructions");
+    // SAFETY: the piece was reserved for this.
+    unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), piece as *mut u8, code.len()) };
+    Ok(ways)
+}
+
+/// Adds the call for the instruction at an address to the code of a piece.
+fn write_call(piece: usize, code: &mut Vec<u8>, at: usize) {
     // lea rsp, [rsp - 128]; push [site]; push [next]; jmp [common]; then these three.
     const HEAD_LEN: usize = 5 + 6 + 6 + 6;
     const TABLE_LEN: usize = 3 * 8;
-    let next = piece + HEAD_LEN + TABLE_LEN;
-    let mut code = vec![0x48, 0x8d, 0x64, 0x24, 0x80];
+    let next = piece + code.len() + HEAD_LEN + TABLE_LEN;
+    code.extend([0x48, 0x8d, 0x64, 0x24, 0x80]);
     for (opcode, slot, len) in [([0xff, 0x35], 0, 11), ([0xff, 0x35], 1, 17), ([0xff, 0x25], 2, 23)]
     {
         let distance = HEAD_LEN + slot * 8 - len;
         code.extend(opcode);
         code.extend((distance as u32).to_le_bytes());
     }
-    let (first, last) = (&moved[0], &moved[moved.len() - 1]);
-    for word in [first.ip() as usize + 1, next, mazurka_precompiled as *const () as usize] {
+    for word in [at + 1, next, mazurka_precompiled as *const () as usize] {
         code.extend(word.to_le_bytes());
     }
-    let back = Instruction::with_branch(Code::Jmp_rel32_64, last.next_ip())
+}
+
+/// Adds instructions to the code of a piece.
+fn encode(instructions: &[Instruction], piece: usize, code: &mut Vec<u8>) -> Result<(), String> {
+    let block = InstructionBlock::new(instructions, (piece + code.len()) as u64);
+    let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)
         .map_err(|error| error.to_string())?;
-    let block = [moved, &[back]].concat();
-    let block = InstructionBlock::new(&block, next as u64);
-    let rest = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)
-        .map_err(|error| error.to_string())?;
-    code.extend(rest.code_buffer);
-    assert!(code.len() <= PIECE_LEN, "a piece of code has room for one instruction");
-    // SAFETY: the piece was reserved for this.
-    unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), piece as *mut u8, code.len()) };
+    code.extend(encoded.code_buffer);
     Ok(())
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
 }
 
 /// A new object at an address that the program gave.
-fn initialise<T>(pointer: *mut T) -> ObjectId {
+pub(crate) fn initialise<T>(pointer: *mut T) -> ObjectId {
     machine::with(|machine| machine.objects.initialise(pointer as usize))
 }
 
@@ -58,7 +58,7 @@ fn owner(object: ObjectId) -> Option<ThreadId> {
     machine::with(|machine| machine.objects.state(object).owner)
 }
 
-fn is_mine(object: ObjectId) -> bool {
+pub(crate) fn is_mine(object: ObjectId) -> bool {
     owner(object) == Some(machine::current())
 }
 
@@ -80,7 +80,7 @@ fn check_alive<T>(mutex: *mut T) {
 }
 
 /// Something is destroyed: in no moment of this may it be in use.
-fn destroy<T>(pointer: *mut T) {
+pub(crate) fn destroy<T>(pointer: *mut T) {
     let it = object(pointer);
     // An attempt to take it is ordered with all who use it, and teaches nothing when it fails.
     machine::visible(O::TryAcquire(it));
@@ -193,7 +193,7 @@ fn lock_stream(stream: *mut libc::FILE) {
     }
 }
 
-fn not_held(address: usize, what: &str) -> ! {
+pub(crate) fn not_held(address: usize, what: &str) -> ! {
     let thread = names::current_thread();
     misuse(address, &format!("is {what} by {thread}, which does not hold it"))
 }
@@ -293,20 +293,6 @@ pub(crate) fn create_semaphore(pointer: *mut libc::sem_t, permits: c_uint) {
 pub(crate) fn semaphore(pointer: *mut libc::sem_t) -> (ObjectId, u32) {
     let it = object(pointer);
     (it, machine::with(|machine| machine.objects.state(it).permits))
-}
-
-fn unlock_rwlock(pointer: *mut libc::pthread_rwlock_t) {
-    let it = object(pointer);
-    let me = machine::current();
-    if is_mine(it) {
-        machine::visible(O::WriteRelease(it));
-        return;
-    }
-    let reads = machine::with(|machine| machine.objects.state(it).readers.contains(&me));
-    if !reads {
-        not_held(pointer as usize, "unlocked");
-    }
-    machine::visible(O::ReadRelease(it));
 }
 
 /// Calls `function` unless somebody has; whoever comes meanwhile waits. If it ends by an exception,
@@ -553,39 +539,6 @@ replace! {
 
     fn pthread_cond_broadcast(condvar: *mut libc::pthread_cond_t) -> c_int {
         machine::visible(O::NotifyAll(object(condvar)));
-        0
-    }
-
-    fn pthread_rwlock_init(lock: *mut libc::pthread_rwlock_t, _attributes: *const c_void) -> c_int {
-        initialise(lock);
-        0
-    }
-
-    fn pthread_rwlock_destroy(lock: *mut libc::pthread_rwlock_t) -> c_int {
-        destroy(lock);
-        0
-    }
-
-    fn pthread_rwlock_rdlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
-        machine::visible(O::ReadAcquire(object(lock)));
-        0
-    }
-
-    fn pthread_rwlock_wrlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
-        machine::visible(O::WriteAcquire(object(lock)));
-        0
-    }
-
-    fn pthread_rwlock_tryrdlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
-        if machine::visible(O::TryReadAcquire(object(lock))) { 0 } else { libc::EBUSY }
-    }
-
-    fn pthread_rwlock_trywrlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
-        if machine::visible(O::TryWriteAcquire(object(lock))) { 0 } else { libc::EBUSY }
-    }
-
-    fn pthread_rwlock_unlock(lock: *mut libc::pthread_rwlock_t) -> c_int {
-        unlock_rwlock(lock);
         0
     }
 

@@ -110,39 +110,60 @@ static RESULTS: Global = Global(UnsafeCell::new(None));
 
 /// What the running thread learns from the result of an addition; nothing if that is more than
 /// comparisons.
+#[inline]
 pub(crate) fn tests(way: Way) -> Option<Tests> {
     // SAFETY: one OS thread explores, and no use of it is within another.
     let results = unsafe { &mut *RESULTS.0.get() }.get_or_insert_default();
-    let mut tests = Tests::NONE;
-    let Way { mut address, mut stack_pointer, mut frame_pointer, mut origin, bits } = way;
-    for _ in 0..MAX_RETURNS {
-        let frame = frame_pointer.checked_sub(stack_pointer).filter(|&far| far < MAX_FRAME);
-        let piece = Piece { address, origin, bits, frame: frame.map(|far| far as i64) };
-        let here = results.of(piece)?;
-        tests = here.tests.boundaries().iter().try_fold(tests, |all, &it| all.and_below(it))?;
-        let Some(returned) = here.returned else { return Some(tests) };
-        let at = |offset: i64| stack_pointer.wrapping_add_signed(offset as isize);
-        // SAFETY: the frames of the callers are on the stack.
-        address = unsafe { *(at(returned.at) as *const usize) };
-        frame_pointer = match returned.frame {
-            Frame::Initial => frame_pointer,
-            Frame::At(offset) => at(offset),
-            // SAFETY: as above.
-            Frame::Stored(offset) => unsafe { *(at(offset) as *const usize) },
-            Frame::Unknown => 0,
-        };
-        stack_pointer = at(returned.at) + size_of::<usize>();
-        origin = returned.origin;
+    if let Some((last, None)) = &results.last
+        && *last == Piece::behind(&way)
+    {
+        return None;
     }
-    None
+    results.tests(way)
+}
+
+impl Piece {
+    /// Where a thread goes on.
+    #[inline]
+    fn behind(way: &Way) -> Self {
+        let &Way { address, stack_pointer, frame_pointer, origin, bits } = way;
+        let frame = frame_pointer.checked_sub(stack_pointer).filter(|&far| far < MAX_FRAME);
+        Self { address, origin, bits, frame: frame.map(|far| far as i64) }
+    }
 }
 
 impl Results {
+    fn tests(&mut self, mut way: Way) -> Option<Tests> {
+        let mut tests = Tests::NONE;
+        for _ in 0..MAX_RETURNS {
+            let here = self.of(Piece::behind(&way))?;
+            tests = here.tests.boundaries().iter().try_fold(tests, |all, &it| all.and_below(it))?;
+            let Some(returned) = here.returned else { return Some(tests) };
+            let Way { stack_pointer, frame_pointer, bits, .. } = way;
+            let at = |offset: i64| stack_pointer.wrapping_add_signed(offset as isize);
+            way = Way {
+                // SAFETY: the frames of the callers are on the stack.
+                address: unsafe { *(at(returned.at) as *const usize) },
+                frame_pointer: match returned.frame {
+                    Frame::Initial => frame_pointer,
+                    Frame::At(offset) => at(offset),
+                    // SAFETY: as above.
+                    Frame::Stored(offset) => unsafe { *(at(offset) as *const usize) },
+                    Frame::Unknown => 0,
+                },
+                stack_pointer: at(returned.at) + size_of::<usize>(),
+                origin: returned.origin,
+                bits,
+            };
+        }
+        None
+    }
+
     fn of(&mut self, piece: Piece) -> Option<Use> {
-        if let Some((last, known)) = self.last
-            && last == piece
+        if let Some((last, known)) = &self.last
+            && *last == piece
         {
-            return known;
+            return *known;
         }
         let found = self.look_up(piece);
         self.last = Some((piece, found));

@@ -286,7 +286,7 @@ fn decode(at: usize) -> Instruction {
 }
 
 /// Where a call through a slot of the loader goes.
-fn slot_target(instruction: &Instruction) -> Option<usize> {
+pub(crate) fn slot_target(instruction: &Instruction) -> Option<usize> {
     instruction.is_ip_rel_memory_operand().then(|| {
         // SAFETY: it is a slot of the loader, and bound, as programs for us are linked.
         unsafe { *(instruction.ip_rel_memory_address() as *const usize) }

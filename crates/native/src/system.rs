@@ -1,10 +1,10 @@
 //! The machine as the [`System`] that the explorer drives.
 
 use crate::io;
+use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::spin;
-use crate::thread::Status;
 use mazurka_core::{
     Addition, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Part,
     PlainAccess, Schedule, Sighting, Spin, System, ThreadId,
@@ -145,17 +145,10 @@ impl System for Native {
     }
 
     fn location(&self, thread: ThreadId) -> Option<Location> {
-        let runs = with(|machine| {
-            let runs = machine.threads[thread.index()].status == Status::Running;
-            machine.is_backtrace_wanted = runs;
-            machine.sites.tell();
-            runs
-        });
-        if !runs {
-            return None;
-        }
-        run(thread.index());
-        let stack = with(|machine| machine.backtrace.take())?;
+        with(|machine| machine.sites.tell());
+        locals::note_frames();
+        let frames = locals::suspended(thread.index())?;
+        let stack: Vec<usize> = frames.into_iter().map(|frame| frame.address).collect();
         names::location_of(&stack)
     }
 

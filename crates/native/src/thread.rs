@@ -33,8 +33,21 @@ pub(crate) struct Thread {
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 
 /// What an execution changes of a thread.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Life {
+    plain: Plain,
+    /// Its values of the keys.
+    pub(crate) values: Vec<usize>,
+    /// What destroys its thread-local objects, the last one first.
+    pub(crate) handlers: Vec<Handler>,
+    /// What the program calls it.
+    pub(crate) label: Option<String>,
+    pub(crate) reads: Reads,
+}
+
+/// Those parts of it that are copied in one piece.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain {
     pub(crate) coroutine: Coroutine,
     pub(crate) status: Status,
     pub(crate) operation: Operation,
@@ -45,10 +58,6 @@ pub(crate) struct Life {
     pub(crate) start: Start,
     /// What the thread ended with.
     pub(crate) result: usize,
-    /// Its values of the keys.
-    pub(crate) values: Vec<usize>,
-    /// What destroys its thread-local objects, the last one first.
-    pub(crate) handlers: Vec<Handler>,
     /// Which bits of a wake would wake it from the queue of a futex, and which bits its own wake
     /// has.
     pub(crate) woken_by: u32,
@@ -68,15 +77,12 @@ pub(crate) struct Life {
     pub(crate) claimed: Option<&'static str>,
     /// Who has come to wait for its end.
     pub(crate) joiner: Option<usize>,
-    /// What the program calls it.
-    pub(crate) label: Option<String>,
     /// For random numbers and clocks, which depend on the thread alone.
     pub(crate) ticks: u64,
     pub(crate) random: u64,
-    pub(crate) reads: Reads,
 }
 
-impl Default for Life {
+impl Default for Plain {
     fn default() -> Self {
         Self {
             coroutine: Coroutine::default(),
@@ -86,8 +92,6 @@ impl Default for Life {
             n_children: 0,
             start: Start::Nothing,
             result: 0,
-            values: Vec::new(),
-            handlers: Vec::new(),
             woken_by: ALL_BITS,
             wakes: ALL_BITS,
             sleeps_at: 0,
@@ -99,10 +103,8 @@ impl Default for Life {
             awaited: Awaited::Nothing,
             claimed: None,
             joiner: None,
-            label: None,
             ticks: 0,
             random: 0,
-            reads: Reads::default(),
         }
     }
 }
@@ -116,56 +118,30 @@ impl Clone for Life {
 
     /// Keeps the memory that it has: this is done for all threads whenever the search goes back.
     fn clone_from(&mut self, from: &Self) {
-        let &Self {
-            coroutine,
-            status,
-            operation,
-            round_end,
-            n_children,
-            start,
-            result,
-            ref values,
-            ref handlers,
-            woken_by,
-            wakes,
-            sleeps_at,
-            wakes_at,
-            regrouping,
-            n_in_vain,
-            is_patient,
-            is_uncancellable,
-            awaited,
-            claimed,
-            joiner,
-            ref label,
-            ticks,
-            random,
-            ref reads,
-        } = from;
+        let Self { plain, values, handlers, label, reads } = from;
+        self.plain = *plain;
         copy(&mut self.values, values);
         copy(&mut self.handlers, handlers);
-        self.label.clone_from(label);
+        if self.label.is_some() || label.is_some() {
+            self.label.clone_from(label);
+        }
         self.reads.clone_from(reads);
-        self.coroutine = coroutine;
-        self.status = status;
-        self.operation = operation;
-        self.round_end = round_end;
-        self.n_children = n_children;
-        self.start = start;
-        self.result = result;
-        self.woken_by = woken_by;
-        self.wakes = wakes;
-        self.sleeps_at = sleeps_at;
-        self.wakes_at = wakes_at;
-        self.regrouping = regrouping;
-        self.n_in_vain = n_in_vain;
-        self.is_patient = is_patient;
-        self.is_uncancellable = is_uncancellable;
-        self.awaited = awaited;
-        self.claimed = claimed;
-        self.joiner = joiner;
-        self.ticks = ticks;
-        self.random = random;
+    }
+}
+
+impl Deref for Life {
+    type Target = Plain;
+
+    #[inline(always)]
+    fn deref(&self) -> &Plain {
+        &self.plain
+    }
+}
+
+impl DerefMut for Life {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Plain {
+        &mut self.plain
     }
 }
 
@@ -210,7 +186,10 @@ impl Thread {
             shared_words: Vec::new(),
             lowest: usize::MAX,
             name,
-            life: Life { random: idx as u64, ..Life::default() },
+            life: Life {
+                plain: Plain { random: idx as u64, ..Plain::default() },
+                ..Life::default()
+            },
             changed: EPOCH.load(Ordering::Relaxed),
         }
     }

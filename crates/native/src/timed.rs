@@ -16,6 +16,7 @@ use crate::process::wait_until;
 use crate::pthread::{self, THRD_ERROR};
 use crate::real::replace;
 use crate::robust;
+use crate::rwlock;
 use mazurka_core::{ObjectId, Operation as O};
 use std::ffi::{c_int, c_void};
 
@@ -121,12 +122,12 @@ fn sleep_in_peace<T, U>(condvar: *mut T, mutex: *mut U, until: Time) -> c_int {
 }
 
 fn read_lock(lock: *mut libc::pthread_rwlock_t, until: Time) -> c_int {
-    let it = pthread::object(lock);
+    let it = rwlock::object(lock);
     attempt_until(until, O::TryReadAcquire(it), O::ReadAcquire(it))
 }
 
 fn write_lock(lock: *mut libc::pthread_rwlock_t, until: Time) -> c_int {
-    let it = pthread::object(lock);
+    let it = rwlock::object(lock);
     attempt_until(until, O::TryWriteAcquire(it), O::WriteAcquire(it))
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Watch {
     looked_at: Option<ObjectId>,
     pub(crate) sightings: Vec<(ThreadId, bool, Vec<usize>)>,
     /// Pieces that were accessed as a whole: the address, the length, and which.
-    cache: Vec<(usize, usize, ObjectId)>,
+    cache: Box<[(usize, usize, ObjectId); N_CACHED]>,
 }
 
 /// What is known of a piece.
@@ -78,7 +78,7 @@ impl Watch {
             step: 1,
             looked_at: None,
             sightings: Vec::new(),
-            cache: vec![(0, 0, ObjectId::new(0)); N_CACHED],
+            cache: Box::new([(0, 0, ObjectId::new(0)); N_CACHED]),
         }
     }
 
@@ -130,12 +130,17 @@ impl Watch {
     }
 
     /// What was accessed as a whole there, or would be; nothing if parts of it were.
+    #[inline]
     pub(crate) fn whole(&mut self, address: usize, len: usize) -> Option<ObjectId> {
-        let slot = slot(address);
-        let (cached, cached_len, object) = self.cache[slot];
+        let (cached, cached_len, object) = self.cache[slot(address)];
         if cached == address && cached_len == len {
             return Some(object);
         }
+        self.find_whole(address, len)
+    }
+
+    #[cold]
+    fn find_whole(&mut self, address: usize, len: usize) -> Option<ObjectId> {
         let (granule, from) = (address - address % GRANULE, address % GRANULE);
         let to = Some(from + len).filter(|&to| to <= GRANULE)?;
         if self.divide(granule, from as u8, to as u8) {
@@ -145,7 +150,7 @@ impl Watch {
         let is_it =
             |piece: &&Piece| usize::from(piece.start) == from && usize::from(piece.end) == to;
         let object = self.granules[&granule].iter().find(is_it)?.object;
-        self.cache[slot] = (address, len, object);
+        self.cache[slot(address)] = (address, len, object);
         Some(object)
     }
 
@@ -173,7 +178,7 @@ impl Watch {
     #[inline]
     fn come(&mut self, object: ObjectId, write: bool, way: u8) {
         if self.looked_at == Some(object) {
-            self.sightings.push((machine::current(), write, names::backtrace()));
+            self.note_sighting(write);
         }
         let ways = &mut self.memories[object.index()].ways;
         if *ways & way == 0 {
@@ -184,6 +189,12 @@ impl Watch {
         }
     }
 
+    #[cold]
+    fn note_sighting(&mut self, write: bool) {
+        self.sightings.push((machine::current(), write, names::backtrace()));
+    }
+
+    #[inline]
     fn record(&mut self, object: ObjectId, write: bool) {
         self.come(object, write, PLAIN);
         let stamp = self.step * 2 + u64::from(write);
@@ -250,6 +261,7 @@ impl Watch {
     }
 }
 
+#[inline]
 fn slot(address: usize) -> usize {
     (address ^ (address >> 10)) / 4 % N_CACHED
 }

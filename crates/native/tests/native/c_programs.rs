@@ -121,6 +121,29 @@ fn a_race_on_a_plain_variable_is_found() {
 }
 
 #[test]
+fn a_race_on_a_local_variable_is_told_by_its_name() {
+    let told = [
+        ("-DWHAT=0", "counter (local of main)"),
+        ("-DWHAT=1", "counters[2] (local of main)"),
+        ("-DWHAT=2", "pair+0x8 (local of main)"),
+        ("-DWHAT=3", "mine (local of share in main.1)"),
+        ("-DWHAT=5", "inner (local of main)"),
+    ];
+    for (what, name) in told {
+        for by in [GCC, CLANG] {
+            for level in ["-O0", "-O2"] {
+                let program = Program::build_by(by, "locals", &[what, level]);
+                let message = program.explore(&json!({})).message;
+                let start = format!("data race on `{name}`: ");
+                assert!(message.starts_with(&start), "{level} {message}");
+            }
+        }
+    }
+    // Of two variables, one for each thread, none is shared.
+    check_with("locals", "-DWHAT=4").holds(1);
+}
+
+#[test]
 fn a_race_is_told_with_both_stacks() {
     let message = "data race on `counters[2]`: main writes it at step 2 and main.1 reads it at \
                    step 2, and nothing orders the two";
@@ -446,7 +469,11 @@ fn loops_that_wait_are_gone_round_once() {
         ("FLAG", (1, 1), format!("{lost}:45:13 until flag changes from 0")),
         ("SLEEPING", (2, 1), format!("{lost}:45:13 until flag changes from 0")),
         ("VOLATILE", (1, 1), format!("{lost}:66:17 until flag changes from 2")),
-        ("ON_STACK", (2, 2), format!("{lost}:84:13 until main.stack-")),
+        (
+            "ON_STACK",
+            (2, 2),
+            format!("{lost}:84:13 until shared+0x4 (local of main) changes from 0"),
+        ),
         ("SEQLOCK", (235, 83), "assertion: spin_waits.c:110: assertion `l == r` failed".to_owned()),
         ("SENSE_BARRIER", (12, 14), "deadlock: 2 threads wait for ever: main spins at ".to_owned()),
         ("BOUNDED", (4, 0), "assertion: spin_waits.c:157: assertion `tries != ".to_owned()),

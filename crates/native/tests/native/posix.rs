@@ -78,6 +78,24 @@ fn who_may_end_anywhere_is_refused() {
 }
 
 #[test]
+fn a_lock_that_prefers_writers_is_refused() {
+    for flags in [&[][..], &["-DKIND=PTHREAD_RWLOCK_PREFER_WRITER_NP"]] {
+        holds_in_any_search("rwlock_kinds", flags, 2);
+    }
+    let refused = [
+        ("-DKIND=PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP", "rwlock_kinds.c:41:5, in main,"),
+        ("-DSTATIC=1", "rwlock_kinds.c:20:5, in read_twice,"),
+    ];
+    for (flag, place) in refused {
+        let answer = Program::build("rwlock_kinds", &[flag]).explore(&json!({}));
+        let error = answer.error.expect("it is refused");
+        let told = "`PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP` at ";
+        assert!(error.contains(told) && error.contains(place), "{error}");
+        assert!(error.contains("is not supported"), "{error}");
+    }
+}
+
+#[test]
 fn semaphores_have_names() {
     holds_in_any_search("named_semaphore", &[], 10);
     check_by_both("named_semaphore", &["-DEXCLUSIVE=1"], |answer| {
