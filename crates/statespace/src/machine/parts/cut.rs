@@ -1,5 +1,5 @@
 //! Where the parts of a state are: who there is, the variables and channels that all processes share, and of each
-//! process what is its own, and its channels.
+//! process what is its own, its channels, and what it was promised.
 
 use super::super::code::{Cell, Code, Field, Node, Routine, Target};
 use super::super::footprint::{Part, parts, range};
@@ -28,7 +28,7 @@ pub(in crate::machine) struct Cut {
     of_byte: Vec<u8>,
     /// By routine, what a process is made of, piece by piece: the bytes, and which of its parts they belong to.
     pub(super) pieces: Vec<Vec<(Range<usize>, usize)>>,
-    /// How many parts a process has, the first of which is all that others do not use as a channel.
+    /// How many parts a process has, the first of which is all that others do not ask for.
     pub(super) n_each: usize,
 }
 
@@ -114,11 +114,20 @@ impl Cut {
 fn pieces(code: &Code, routine: &Routine) -> Vec<(Range<usize>, usize)> {
     let mut pieces = Vec::new();
     let mut at = 0;
-    let sizes = routine
+    let channels = routine
         .channels
         .iter()
         .map(|&(start, kind)| (start as usize, code.kinds[kind as usize].size as usize));
-    for (idx, (start, size)) in sizes.filter(|(_, size)| *size > 0).enumerate() {
+    // Whoever uses a channel looks at what others were promised, which hardly ever changes.
+    let promised =
+        routine.exclusive.iter().filter_map(|(_, node)| match code.nodes[node.0 as usize] {
+            Node::Local { at, cell } => Some((at as usize, cell.bytes() as usize)),
+            _ => None,
+        });
+    let mut apart: Vec<_> = channels.chain(promised).filter(|(_, size)| *size > 0).collect();
+    apart.sort_unstable();
+    apart.dedup();
+    for (idx, (start, size)) in apart.into_iter().enumerate() {
         pieces.extend([(at..start, 0), (start..start + size, idx + 1)]);
         at = start + size;
     }
