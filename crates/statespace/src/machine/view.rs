@@ -517,11 +517,18 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The channels by which a process may take what others send, as far as only the place where it stands is concerned.
-    pub(super) fn listens(self, process: u32) -> impl Iterator<Item = i64> + use<'a> {
-        let code = self.code;
-        let routine = self.routine_of(process);
+    /// The channels by which a process may take what others send, as far as only the place where it stands is
+    /// concerned; `None` if guards are looked at first, which may go wrong whatever the channel.
+    pub(super) fn listens(self, process: u32) -> Option<impl Iterator<Item = i64> + use<'a>> {
+        let (code, routine) = (self.code, self.routine_of(process));
         let edges = self.place_of(process).edges.clone();
+        let is_guarded = |number: u32| {
+            let edge = &code.edges[number as usize];
+            edge.step.may_receive() && edge.guard.is_some()
+        };
+        if edges.clone().any(is_guarded) {
+            return None;
+        }
         let messages = edges.flat_map(move |number| {
             let within = match code.edges[number as usize].step {
                 Step::Indivisible { start, .. } => code.place(routine, start).edges.clone(),
@@ -532,7 +539,8 @@ impl<'a> View<'a> {
                 _ => None,
             })
         });
-        messages.map(move |message| self.value(code.messages[message as usize].channel, process))
+        let channel = move |message: u32| code.messages[message as usize].channel;
+        Some(messages.map(move |message| self.value(channel(message), process)))
     }
 
     /// The message by which an edge of a process takes what is sent, if it does; and the edge within it,

@@ -22,13 +22,14 @@ impl ByParts {
         tables.touched.begin();
         let fault = cell::Cell::new(None);
         let view = View::new(code, &state, tables, false, &fault);
-        let channels = view.listens(process as u32).map(channel_bit);
-        let channels = channels.fold(0, |all, channel| all | channel);
+        let channels = view
+            .listens(process as u32)
+            .map(|channels| channels.map(channel_bit).fold(0, |all, channel| all | channel));
         let touched = tables.touched.end();
         let own = self.cut.process(process);
         let is_own = |part: usize| part == own || touched[part / 64] >> (part % 64) & 1 == 0;
         let is_known = fault.get().is_none() && (0..MOST).all(is_own);
-        let channels = if is_known { channels } else { u64::MAX };
+        let channels = channels.filter(|_| is_known).unwrap_or(u64::MAX);
         self.state = state;
         if self.listens.len() <= process {
             self.listens.resize(process + 1, Vec::new());
@@ -97,12 +98,14 @@ impl ByParts {
         tables.scan(code, state);
         let fault = cell::Cell::new(None);
         let view = View::new(code, state, tables, unit.timeout, &fault);
-        // What comes after others, and what escapes from others, is not known without them.
+        // What comes after others, and what escapes from others, is not known without them; and where one may not
+        // run at all, what goes wrong in finding that out is told with whoever is asked next.
         let mut edges = view.place_of(unit.process).edges.clone();
-        let is_apart = edges.all(|number| {
-            let edge = &code.edges[number as usize];
-            !edge.otherwise && edge.escape.is_none()
-        });
+        let is_apart = code.routines.iter().all(|routine| routine.provided.is_none())
+            && edges.all(|number| {
+                let edge = &code.edges[number as usize];
+                !edge.otherwise && edge.escape.is_none()
+            });
         let ways = match unit.partner {
             Some(partner) => [Partners::Only(partner); 2],
             None if is_apart => [Partners::Nobody, Partners::All],
