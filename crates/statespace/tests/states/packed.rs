@@ -58,6 +58,26 @@ fn too_many_values_are_not_packed() {
     assert_eq!(compare_text(text), Ok(0));
 }
 
+/// Whoever sends asks the others, and what goes wrong there is told, whatever channel they wait for.
+#[test]
+fn what_goes_wrong_beside_a_rendezvous_is_told() {
+    let text = |waits: &str| {
+        format!(
+            "chan c = [0] of {{ byte }}; chan d = [0] of {{ byte }}; byte a[2], i = 5;
+             active proctype s() {{ c!1 }} active proctype t() {{ c?_ }} active proctype r() {waits}"
+        )
+    };
+    for waits in [
+        "provided (a[i] == 0) { d?_ }",
+        "{ d_step { a[i] == 0 -> d?_ } }",
+        "{ d_step { d?_; a[i] = 0 } }",
+        "{ do :: a[i] == 0 -> d?_ :: d?_ od unless { a[i] == 1 } }",
+        "{ d?eval(a[i]) }",
+    ] {
+        assert_eq!(compare_text(&text(waits)), Ok(4), "{waits}");
+    }
+}
+
 /// One process that touches all there is: nothing that it does is ever the same.
 #[test]
 fn what_is_never_the_same_is_not_remembered() {
