@@ -128,8 +128,11 @@ fn decide_once(
     let mut decided = Decided { verdict, notes, loop_start: None, machine: "vm", reply };
     if let (Verdict::Holds(coverage), true) = (&decided.verdict, with_livelock) {
         let endless = temporal::livelock(program, &left())?;
-        is_cut &= matches!(endless.reply.finding, Finding::Safe | Finding::SafeTo(_));
-        is_cut |= matches!(endless.reply.finding, Finding::SafeTo(_));
+        is_cut = match endless.reply.finding {
+            Finding::Safe => is_cut,
+            Finding::SafeTo(_) => true,
+            Finding::Unsafe(_) | Finding::Unknown(..) => false,
+        };
         decided.verdict = match whole(endless.verdict) {
             Verdict::Holds(more) => Verdict::Holds(coverage.clone().and(more)),
             other => other,

@@ -158,7 +158,10 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
             page.line(&format!("{words} @FILE"));
         }
         words => {
-            let command = words.map_or(schedule.clone(), |words| format!("{words} {schedule}"));
+            let command = match words {
+                Some(words) => format!("{words} {schedule}"),
+                None => schedule,
+            };
             let line = format!("Replay: {command}");
             match columns(&line) <= style.columns() {
                 true => page.line(&line),

@@ -9,7 +9,7 @@
 use crate::ample::Plan;
 use crate::inner::TRANSIENT;
 use crate::options::{Options, Reduction};
-use crate::store::{Seen, Session, Store};
+use crate::store::{Key, Seen, Session, Store};
 use crate::transitions::{Moves, Successor, Transitions};
 use crate::undo::Undo;
 use crate::watch::{Counted, Ended, Path, Watch};
@@ -18,9 +18,6 @@ use std::collections::hash_map::Entry;
 
 /// How many moves are made between two looks at the clock.
 const PATIENCE: u64 = 1 << 12;
-
-/// What a state is found by in a store.
-type Key<'a, S> = <<S as Store>::Session<'a> as Session>::Key;
 
 /// A depth-first search.
 pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {

@@ -9,7 +9,7 @@
 use crate::ample::Plan;
 use crate::inner::{Inner, TRANSIENT, arrival};
 use crate::options::{Options, Order};
-use crate::store::{Chunked, Seen, Session, Store};
+use crate::store::{Chunked, Key, Seen, Session, Store};
 use crate::transitions::{Successor, Transitions};
 use crate::watch::{Counted, Ended, Path, Watch};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -288,9 +288,6 @@ impl<'a, S: Store> Frontier<'a, S> {
         path
     }
 }
-
-/// What a state is found by in a store.
-type Key<'a, S> = <<S as Store>::Session<'a> as Session>::Key;
 
 /// One of those who search.
 struct Worker<'a, T, S: Store + 'a> {

@@ -12,7 +12,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(super) const MOST: usize = 256;
 
 /// Some parts of a state, by their numbers.
-pub(super) type Parts = [u64; MOST / 64];
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts([u64; MOST / 64]);
+
+impl Parts {
+    pub(super) fn contains(self, part: usize) -> bool {
+        self.0[part / 64] >> (part % 64) & 1 == 1
+    }
+
+    /// Those of both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(std::array::from_fn(|idx| self.0[idx] | other.0[idx]))
+    }
+}
 
 /// The parts that were touched. It is off unless it is turned on, and shared by nobody: the cells are atomic because
 /// those who have it are.
@@ -51,7 +63,7 @@ impl Touched {
     /// Stops, and tells what was touched.
     pub(super) fn end(&self) -> Parts {
         self.is_on.store(false, Ordering::Relaxed);
-        self.bits.each_ref().map(|bits| bits.load(Ordering::Relaxed))
+        Parts(self.bits.each_ref().map(|bits| bits.load(Ordering::Relaxed)))
     }
 
     /// Takes over whether anything is noted, and where parts are; not what has been touched.

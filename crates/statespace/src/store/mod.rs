@@ -107,6 +107,9 @@ pub(crate) trait Store: Sync {
     }
 }
 
+/// What a state is found by in a store.
+pub(crate) type Key<'a, S> = <<S as Store>::Session<'a> as Session>::Key;
+
 /// One worker's access to the states.
 pub(crate) trait Session {
     /// What a state is found by: equal for equal states. It stays the same for as long as the store is

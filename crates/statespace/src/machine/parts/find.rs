@@ -27,18 +27,11 @@ impl ByParts {
             .map(|channels| channels.map(channel_bit).fold(0, |all, channel| all | channel));
         let touched = tables.touched.end();
         let own = self.cut.process(process);
-        let is_own = |part: usize| part == own || touched[part / 64] >> (part % 64) & 1 == 0;
-        let is_known = fault.get().is_none() && (0..MOST).all(is_own);
+        let is_foreign = |part: usize| part != own && touched.contains(part);
+        let is_known = fault.get().is_none() && !(0..MOST).any(is_foreign);
         let channels = channels.filter(|_| is_known).unwrap_or(u64::MAX);
         self.state = state;
-        if self.listens.len() <= process {
-            self.listens.resize(process + 1, Vec::new());
-        }
-        let known = &mut self.listens[process];
-        if known.len() <= number {
-            known.resize(number + 1, None);
-        }
-        known[number] = Some(channels);
+        *at(&mut self.listens, process, number) = Some(channels);
         channels
     }
 
@@ -54,9 +47,7 @@ impl ByParts {
         self.unpack(word, &mut state);
         let (touched, seen) = self.observe(&state, unit, &mut found);
         let own = self.cut.process(unit.process as usize);
-        let is_touched = |part: &usize| {
-            *part == CONTROL || *part == own || touched[part / 64] >> (part % 64) & 1 == 1
-        };
+        let is_touched = |part: &usize| [CONTROL, own].contains(part) || touched.contains(*part);
         // Whoever comes was nothing before, as the part says which tells who there is; and whoever goes is nothing then.
         let n_each = self.cut.n_each;
         let counts = (0..found.len()).filter_map(|idx| found.state(idx).first());
@@ -79,15 +70,9 @@ impl ByParts {
             self.cache.push(Kept::new(&found[idx], turns), found.passed(idx));
         }
         let (number, place) = (self.bits[own].get(word) as usize, self.masks_of(unit));
-        if self.masks.len() <= place {
-            self.masks.resize(place + 1, Vec::new());
-        }
-        let masks = &mut self.masks[place];
-        if masks.len() <= number {
-            masks.resize(number + 1, 0);
-        }
-        masks[number] |= mask;
-        self.cache.insert(word & masks[number], unit, first, seen);
+        let known = at(&mut self.masks, place, number);
+        *known |= mask;
+        self.cache.insert(word & *known, unit, first, seen);
         self.state = state;
         self.moves = found;
     }
@@ -124,8 +109,19 @@ impl ByParts {
         let is_visible = state[1] != 0 || view.place_of(unit.process).is_visible;
         let Offers { channels, .. } = std::mem::take(&mut steps.offers);
         steps.partners = Partners::All;
-        let (own, of_work) = (tables.touched.end(), steps.work.tables.touched.end());
-        let touched = std::array::from_fn(|idx| own[idx] | of_work[idx]);
+        let touched = tables.touched.end().and(steps.work.tables.touched.end());
         (touched, Seen { is_visible, offers: channels })
     }
+}
+
+/// A place in a table, which is made as large as that.
+fn at<T: Clone + Default>(table: &mut Vec<Vec<T>>, row: usize, column: usize) -> &mut T {
+    if table.len() <= row {
+        table.resize(row + 1, Vec::new());
+    }
+    let row = &mut table[row];
+    if row.len() <= column {
+        row.resize(column + 1, T::default());
+    }
+    &mut row[column]
 }
