@@ -25,6 +25,13 @@ fn current_thread_violated() {
     thread.join().unwrap();
 }
 
+/// A worker comes, looks for work, sleeps and is told to go.
+#[test]
+fn multi_thread_alone_holds() {
+    let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    assert_eq!(runtime.block_on(async { 1 }), 1);
+}
+
 /// A worker that looks for work, sleeps and is shut down has more schedules than a minute has room
 /// for: it is proved within a bound on preemptions.
 #[test]

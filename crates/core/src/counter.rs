@@ -1,12 +1,15 @@
 //! Additions whose order nobody can tell: what a thread learns from one, and how far a system keeps
 //! them in order.
 
-use crate::{ObjectId, Operation};
+use crate::{ObjectId, Operation, ThreadId};
+use std::collections::BTreeSet;
 
 /// How many numbers the result of one addition may be compared with.
 const MAX_BOUNDARIES: usize = 4;
 /// What counters come to. Whoever compares one with other numbers looks whether it overflows.
 const NEAR: std::ops::Range<i64> = 1..1 << 30;
+/// How many additions to one object are told apart before all of them are in order that are tested.
+const MAX_TURNS: usize = 32;
 
 /// All that a thread learns of the value that was there before its addition: on which side of some
 /// numbers it is.
@@ -66,12 +69,24 @@ pub struct Addition {
     pub tests: Tests,
 }
 
+/// One addition to an object: whose, and the how many-th of those that this thread makes to it. That
+/// is the same in all linearisations of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Turn {
+    /// Who adds.
+    pub thread: ThreadId,
+    /// Counted from 0.
+    pub nth: u32,
+}
+
 /// How far the additions to one object are kept in order. What a search learns makes it stricter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Discipline {
     /// Not at all.
     #[default]
     Free,
+    /// These, with each other.
+    Some(BTreeSet<Turn>),
     /// Those whose threads learn something: which count is the last.
     Tested,
     /// Those, and with all others.
@@ -79,18 +94,36 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// The next stricter one.
+    /// The next stricter one, with these in order.
     #[must_use]
-    pub fn stricter(self) -> Self {
-        match self {
-            Self::Free => Self::Tested,
-            Self::Tested | Self::Strict => Self::Strict,
+    pub fn stricter(&self, turns: &[Turn]) -> Self {
+        let before = match self {
+            Self::Free => BTreeSet::new(),
+            Self::Some(before) => before.clone(),
+            Self::Tested | Self::Strict => return Self::Strict,
+        };
+        let now: BTreeSet<Turn> = before.iter().chain(turns).copied().collect();
+        // If they were in order before, and that was not enough, something is not counted as it should.
+        match now.len() {
+            n if n > before.len() && n <= MAX_TURNS => Self::Some(now),
+            _ => Self::Tested,
         }
     }
 
-    /// The operation that an addition is.
-    pub fn operation(self, object: ObjectId, tests: &Tests) -> Operation {
+    /// Whether an addition that is announced as [`Operation::AddAndTest`] is to be in order. If not,
+    /// it is as good as an [`Operation::Add`].
+    pub fn is_in_order(&self, turn: Turn) -> bool {
         match self {
+            Self::Free => false,
+            Self::Some(turns) => turns.contains(&turn),
+            Self::Tested | Self::Strict => true,
+        }
+    }
+
+    /// The operation that an addition is, or may be, if it is not known yet which one it is.
+    pub fn operation(&self, object: ObjectId, tests: &Tests) -> Operation {
+        match self {
+            Self::Some(_) => Operation::AddAndTest(object),
             Self::Tested if tests.boundaries().iter().any(|it| NEAR.contains(it)) => {
                 Operation::AddAndTest(object)
             }

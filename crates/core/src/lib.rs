@@ -19,7 +19,7 @@ mod trace;
 mod verdict;
 
 pub use clock::VectorClock;
-pub use counter::{Addition, Discipline, Tests};
+pub use counter::{Addition, Discipline, Tests, Turn};
 pub use event::{Estimate, Event, Progress};
 pub use happens_before::{HappensBefore, Position};
 pub use ids::{ObjectId, ThreadId, ThreadSet};

@@ -1,6 +1,6 @@
 //! A concurrent program that is run one operation at a time: the seam between doors and engines.
 
-use crate::{Addition, Location, ObjectId, Operation, Schedule, ThreadId, ThreadSet};
+use crate::{Addition, Location, ObjectId, Operation, Schedule, ThreadId, ThreadSet, Turn};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -305,8 +305,14 @@ pub trait System {
 
     /// Some order of the additions to this object, one that they were not kept in, would have told a
     /// thread something else. The search is void: the next one is to have a stricter
-    /// [`Discipline`](crate::Discipline).
-    fn distrust(&mut self, _object: ObjectId) {}
+    /// [`Discipline`](crate::Discipline), with these in order.
+    fn distrust(&mut self, _object: ObjectId, _turns: &[Turn]) {}
+
+    /// Whether this addition, announced as an [`Operation::AddAndTest`], is to be in order. If not, the
+    /// search takes it for an [`Operation::Add`].
+    fn is_in_order(&self, _object: ObjectId, _turn: Turn) -> bool {
+        true
+    }
 
     /// A hash of the whole state, for systems that can tell: equal states, equal hashes.
     fn fingerprint(&self) -> Option<u128> {

@@ -8,7 +8,9 @@
 //! learns as [`Tests`](mazurka_core::Tests); at the end of every execution is asked
 //! what it could have learnt in another order ([`Counters::observed`]). Where that is something else,
 //! the system is told ([`System::distrust`]) and the search begins
-//! again with additions to this object in order.
+//! again with some more additions to this object in order: the one that is tested, and the last of every other
+//! thread that may come before it or not ([`Turn`]). Most often these are the last drops of all
+//! threads, whatever was cloned and dropped before.
 //!
 //! **Why that is enough.** Call an execution *sure* if each of its tests has the same outcome in
 //! every linearisation of its happens-before order. If a search that covers every maximal trace comes to its
@@ -31,7 +33,10 @@
 //! a selection with prerequisites, or a flow. The flow that [`most`] finds may be less than the
 //! largest; then the range is larger than it needs to be, which costs reduction, never soundness.
 
-use mazurka_core::{Addition, HappensBefore, ObjectId, Operation, Position, System};
+use mazurka_core::{
+    Addition, HappensBefore, Next, ObjectId, Operation, Position, System, ThreadId, Turn,
+};
+use std::collections::BTreeMap;
 
 /// The additions of the execution in progress.
 #[derive(Debug, Default)]
@@ -58,6 +63,40 @@ impl Counters {
         }
     }
 
+    /// What a thread would do next. What need not be in order is not.
+    #[inline]
+    pub(crate) fn relaxed<S: System + ?Sized>(
+        &self,
+        system: &S,
+        order: &HappensBefore,
+        thread: ThreadId,
+    ) -> Next {
+        match system.next(thread) {
+            Next::Enabled { operation: operation @ Operation::AddAndTest(_), choices } => {
+                let operation = self.relaxed_operation(system, order, thread, operation);
+                Next::Enabled { operation, choices }
+            }
+            next => next,
+        }
+    }
+
+    /// The same for what a thread is about to do.
+    pub(crate) fn relaxed_operation<S: System + ?Sized>(
+        &self,
+        system: &S,
+        order: &HappensBefore,
+        thread: ThreadId,
+        operation: Operation,
+    ) -> Operation {
+        let Operation::AddAndTest(object) = operation else { return operation };
+        let is_before = |it: &&Counted| it.object == object && order.thread(it.at) == thread;
+        let nth = self.additions.iter().filter(is_before).count() as u32;
+        match system.is_in_order(object, Turn { thread, nth }) {
+            true => operation,
+            false => Operation::Add(object),
+        }
+    }
+
     /// Tells the system about additions that could have told a thread something else. Whether
     /// there are none.
     pub(crate) fn are_sure<S: System + ?Sized>(
@@ -69,7 +108,7 @@ impl Counters {
             return true;
         }
         let observed = self.observed(order);
-        observed.iter().for_each(|&object| system.distrust(object));
+        observed.iter().for_each(|(&object, turns)| system.distrust(object, turns));
         observed.is_empty()
     }
 
@@ -78,31 +117,51 @@ impl Counters {
         while self.additions.pop_if(|counted| counted.at as usize > depth).is_some() {}
     }
 
-    /// The objects whose additions could have told a thread something else.
-    fn observed(&self, order: &HappensBefore) -> Vec<ObjectId> {
-        let tested = self.additions.iter().filter(|it| !it.addition.tests.is_empty());
-        let mut objects: Vec<ObjectId> =
-            tested.filter(|it| !self.is_sure(order, it)).map(|it| it.object).collect();
-        objects.sort_unstable();
-        objects.dedup();
-        objects
+    /// The objects whose additions could have told a thread something else, and which of those have to be in
+    /// order for that.
+    fn observed(&self, order: &HappensBefore) -> BTreeMap<ObjectId, Vec<Turn>> {
+        let mut observed: BTreeMap<ObjectId, Vec<Turn>> = BTreeMap::new();
+        for tested in self.additions.iter().filter(|it| !it.addition.tests.is_empty()) {
+            let unordered = self.unordered(order, tested);
+            if !tested.is_sure(order, &unordered) {
+                let last_of_each: BTreeMap<ThreadId, &Counted> =
+                    unordered.iter().map(|it| (order.thread(it.at), it)).collect();
+                let turns = last_of_each.into_values().chain([tested]);
+                let turns = turns.map(|it| self.turn(order, it));
+                observed.entry(tested.object).or_default().extend(turns);
+            }
+        }
+        observed
     }
 
-    /// Whether a test has the same outcome in all linearisations.
-    fn is_sure(&self, order: &HappensBefore, tested: &Counted) -> bool {
+    /// The additions to the same object that may come before an addition or after it.
+    fn unordered(&self, order: &HappensBefore, tested: &Counted) -> Vec<Counted> {
         let is_unordered = |other: &&Counted| {
             let (first, last) = (other.at.min(tested.at), other.at.max(tested.at));
             other.object == tested.object && !order.ordered(first, last)
         };
-        let unordered: Vec<Counted> = self.additions.iter().filter(is_unordered).copied().collect();
+        self.additions.iter().filter(is_unordered).copied().collect()
+    }
+
+    fn turn(&self, order: &HappensBefore, counted: &Counted) -> Turn {
+        let thread = order.thread(counted.at);
+        let before = self.additions.iter().take_while(|it| it.at < counted.at);
+        let is_own = |it: &&Counted| it.object == counted.object && order.thread(it.at) == thread;
+        Turn { thread, nth: before.filter(is_own).count() as u32 }
+    }
+}
+
+impl Counted {
+    /// Whether its test has the same outcome in all linearisations, with these `unordered`.
+    fn is_sure(&self, order: &HappensBefore, unordered: &[Self]) -> bool {
         if unordered.is_empty() {
             return true;
         }
-        let Addition { before, highest: limit, tests, .. } = tested.addition;
-        let earlier = unordered.iter().filter(|other| other.at < tested.at);
+        let Addition { before, highest: limit, tests, .. } = self.addition;
+        let earlier = unordered.iter().filter(|other| other.at < self.at);
         let without = i128::from(before) - earlier.map(|it| it.amount(1)).sum::<i128>();
-        let lowest = without - most(order, &unordered, -1);
-        let highest = without + most(order, &unordered, 1);
+        let lowest = without - most(order, unordered, -1);
+        let highest = without + most(order, unordered, 1);
         match (i64::try_from(lowest), i64::try_from(highest)) {
             // Beyond, the numbers of the type begin again.
             (Ok(lowest @ 0..), Ok(highest)) if highest <= limit => {
@@ -111,9 +170,7 @@ impl Counters {
             _ => false,
         }
     }
-}
 
-impl Counted {
     fn amount(&self, sign: i128) -> i128 {
         sign * i128::from(self.addition.added)
     }

@@ -165,6 +165,9 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
     pub(crate) fn take(&mut self, decision: Decision, operation: Operation) {
         let Replay { execution, story, violation, race: first_race, .. } = &mut self.replay;
         let number = execution.steps.len() + 1;
+        let thread = decision.thread;
+        let operation =
+            self.counters.relaxed_operation(self.system, &self.order, thread, operation);
         let mut told = tell(self.system, decision.thread, operation);
         let effect = self.system.step(decision).unwrap_or_else(|failure| {
             violation.get_or_insert((number, failure.violation));

@@ -468,7 +468,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     /// Asks a thread what it would do next.
     #[inline]
     fn ask(&mut self, thread: ThreadId, state: &mut State) {
-        let next = self.system.next(thread);
+        let next = self.counters.relaxed(&self.system, &self.order, thread);
         state.enabled.set(thread, matches!(next, Next::Enabled { .. }));
         let is_joining = matches!(next, Next::Blocked(Operation::Join(_)));
         state.joining.set(thread, is_joining);
@@ -538,7 +538,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     fn look_for_changed_minds(&self) -> Result<(), ExploreError> {
         for (idx, &before) in self.next.iter().enumerate() {
             let thread = ThreadId::new(idx);
-            let now = self.system.next(thread);
+            let now = self.counters.relaxed(&self.system, &self.order, thread);
             if before != now {
                 return Err(self.nondeterministic(thread, before, now));
             }

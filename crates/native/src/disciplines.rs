@@ -4,7 +4,7 @@
 use crate::machine::{self, Machine};
 use crate::results::{self, Way};
 use crate::watch::CUT;
-use mazurka_core::{Addition, Discipline, ObjectId, Operation, Tests};
+use mazurka_core::{Addition, Discipline, ObjectId, Operation, Tests, Turn};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 
@@ -64,16 +64,21 @@ impl Disciplines {
     pub(crate) fn operation(&self, object: ObjectId, adding: Option<Adding>) -> Operation {
         let Some(Adding { tests, .. }) = adding else { return Operation::ReadModifyWrite(object) };
         let discipline = match self.are_strict {
-            true => Discipline::Strict,
-            false => self.learnt.get(&object).copied().unwrap_or_default(),
+            true => &Discipline::Strict,
+            false => self.learnt.get(&object).unwrap_or(&Discipline::Free),
         };
         discipline.operation(object, &tests)
     }
 
+    /// Whether one of them has to be in order.
+    pub(crate) fn is_in_order(&self, object: ObjectId, turn: Turn) -> bool {
+        self.learnt.get(&object).is_some_and(|discipline| discipline.is_in_order(turn))
+    }
+
     /// Makes the additions to an object stricter. The search has to begin again.
-    pub(crate) fn distrust(&mut self, object: ObjectId) {
+    pub(crate) fn distrust(&mut self, object: ObjectId, turns: &[Turn]) {
         let discipline = self.learnt.entry(object).or_default();
-        *discipline = discipline.stricter();
+        *discipline = discipline.stricter(turns);
         CUT.store(true, Ordering::Relaxed);
     }
 }

@@ -7,7 +7,7 @@ use crate::names;
 use crate::spin;
 use mazurka_core::{
     Addition, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Part,
-    PlainAccess, Schedule, Sighting, Spin, System, ThreadId,
+    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Turn,
 };
 use std::borrow::Cow;
 
@@ -113,8 +113,12 @@ impl System for Native {
         with(|machine| machine.addition)
     }
 
-    fn distrust(&mut self, object: ObjectId) {
-        with(|machine| machine.disciplines.distrust(object));
+    fn distrust(&mut self, object: ObjectId, turns: &[Turn]) {
+        with(|machine| machine.disciplines.distrust(object, turns));
+    }
+
+    fn is_in_order(&self, object: ObjectId, turn: Turn) -> bool {
+        with(|machine| machine.disciplines.is_in_order(object, turn))
     }
 
     fn assumptions(&self) -> Vec<String> {

@@ -4,8 +4,8 @@ use crate::ast::Program;
 use crate::parse::{self, ScriptError};
 use crate::run::{self, Code, Disciplines, Machine};
 use mazurka_core::{
-    Addition, Decision, Divergence, Effect, Failure, Foresight, Next, ObjectId, Operation, Part,
-    PlainAccess, Schedule, System, ThreadId, replay_to,
+    Addition, Decision, Discipline, Divergence, Effect, Failure, Foresight, Next, ObjectId,
+    Operation, Part, PlainAccess, Schedule, System, ThreadId, Turn, replay_to,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -155,10 +155,17 @@ impl System for Script {
         self.machine.addition
     }
 
-    fn distrust(&mut self, object: ObjectId) {
-        let before = self.disciplines.get(&object).copied().unwrap_or_default();
+    fn distrust(&mut self, object: ObjectId, turns: &[Turn]) {
+        let known = self.disciplines.get(&object);
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        learnt.insert(object, before.stricter());
+        // What a search finds after the first is not what the next one will be like.
+        if learnt.get(&object) == known {
+            learnt.insert(object, known.unwrap_or(&Discipline::Free).stricter(turns));
+        }
+    }
+
+    fn is_in_order(&self, object: ObjectId, turn: Turn) -> bool {
+        self.disciplines.get(&object).is_some_and(|discipline| discipline.is_in_order(turn))
     }
 
     fn fingerprint(&self) -> Option<u128> {

@@ -126,7 +126,7 @@ impl<'a> Compiler<'a> {
     fn addition(&self, on: &Variable, tests: &Tests) -> fn(ObjectId) -> Operation {
         let objects = (on.object..on.object + on.len).map(|idx| ObjectId::new(idx as usize));
         let disciplines = objects.filter_map(|object| self.disciplines.get(&object));
-        let discipline = disciplines.max().copied().unwrap_or_default();
+        let discipline = disciplines.max().unwrap_or(&Discipline::Free);
         match discipline.operation(on.object(), tests) {
             Operation::Add(_) => Operation::Add,
             Operation::AddAndTest(_) => Operation::AddAndTest,
