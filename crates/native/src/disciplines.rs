@@ -78,7 +78,10 @@ impl Disciplines {
     /// Makes the additions to an object stricter. The search has to begin again.
     pub(crate) fn distrust(&mut self, object: ObjectId, turns: &[Turn]) {
         let discipline = self.learnt.entry(object).or_default();
-        *discipline = discipline.stricter(turns);
-        CUT.store(true, Ordering::Relaxed);
+        let is_known = turns.iter().all(|&turn| discipline.is_in_order(turn));
+        // A search that is void already may say so again before it ends.
+        if !(CUT.swap(true, Ordering::Relaxed) && is_known) {
+            *discipline = discipline.stricter(turns);
+        }
     }
 }
