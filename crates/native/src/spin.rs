@@ -194,9 +194,9 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 /// stack pointer that would depend on what the other has done, where threads spin.
 macro_rules! wiped {
     ($($name:ident => $inner:path;)*) => {$(
-        $crate::spin::wiped!(@define $name => $inner;);
+        $crate::spin::wiped!(@define $name => $inner, $crate::spin::wipe_little;);
     )*};
-    (@define $name:ident => $inner:path; $($note:literal, $registers:path)?) => {
+    (@define $name:ident => $inner:path, $wipe:path; $($note:literal, $registers:path)?) => {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -216,18 +216,18 @@ macro_rules! wiped {
                 ".cfi_endproc",
                 $(registers = sym $registers,)?
                 wipes = sym $crate::spin::WIPES,
-                wipe = sym $crate::spin::wipe,
+                wipe = sym $wipe,
                 inner = sym $inner,
             )
         }
     };
 }
 
-/// The same, and they note the program's registers on the way in.
+/// The same for operations, and they note the program's registers on the way in.
 macro_rules! watched {
     ($($name:ident => $inner:path;)*) => {$(
         $crate::spin::wiped!(
-            @define $name => $inner;
+            @define $name => $inner, $crate::spin::wipe;
             "mov [rip + {registers}], rbx
              mov [rip + {registers} + 8], rbp
              mov [rip + {registers} + 16], r12
@@ -240,8 +240,8 @@ macro_rules! watched {
     )*};
 }
 
-/// Overwrites the stack from where the running thread has ever read up to here, and returns with the
-/// result of the function before.
+/// Overwrites the stack from where the running thread has ever read up to here, but no farther than
+/// operations of ours go, and returns with the result of the function before.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn wipe() {
     std::arch::naked_asm!(
@@ -251,6 +251,11 @@ pub(crate) unsafe extern "C" fn wipe() {
         // Below it, or of another thread: one that has just begun.
         "cmp rcx, {deepest}",
         "ja 2f",
+        "cmp rcx, {farthest}",
+        "jbe 3f",
+        "mov ecx, {farthest}",
+        "lea rdi, [rsp - {farthest}]",
+        "3:",
         "mov r8, rax",
         "mov al, {poison}",
         "rep stosb",
@@ -260,6 +265,36 @@ pub(crate) unsafe extern "C" fn wipe() {
         lowest = sym LOWEST,
         poison = const POISON,
         deepest = const DEEPEST,
+        farthest = const PAGE,
+    )
+}
+
+/// The same after a plain access, which is only noted and has no result. There are many of them, and
+/// to begin with `rep stosb` takes longer than all of this.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn wipe_little() {
+    std::arch::naked_asm!(
+        "mov rcx, rsp",
+        "sub rcx, [rip + {lowest}]",
+        "cmp rcx, {deepest}",
+        "ja 2f",
+        "cmp rcx, 16 * {n_stores}",
+        "jb {wipe}",
+        "mov eax, 0x01010101 * {poison}",
+        "movd xmm0, eax",
+        "pshufd xmm0, xmm0, 0",
+        ".set .Lwiped, 0",
+        ".rept {n_stores}",
+        ".set .Lwiped, .Lwiped + 16",
+        "movups [rsp - .Lwiped], xmm0",
+        ".endr",
+        "2:",
+        "ret",
+        lowest = sym LOWEST,
+        wipe = sym wipe,
+        poison = const POISON as u32,
+        deepest = const DEEPEST,
+        n_stores = const 32,
     )
 }
 
