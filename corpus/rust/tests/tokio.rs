@@ -27,15 +27,15 @@ fn current_thread_violated() {
 
 /// A worker comes, looks for work, sleeps and is told to go.
 #[test]
-fn multi_thread_alone_holds() {
+fn multi_thread_holds() {
     let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
     assert_eq!(runtime.block_on(async { 1 }), 1);
 }
 
-/// A worker that looks for work, sleeps and is shut down has more schedules than a minute has room
-/// for: it is proved within a bound on preemptions.
+/// A task that is given to the worker and awaited has more schedules than a minute has room for: it is
+/// proved within a bound on preemptions.
 #[test]
-fn multi_thread_holds() {
+fn multi_thread_task_holds() {
     let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
     let one = runtime.block_on(async { tokio::spawn(async { 1 }).await.unwrap() });
     assert_eq!(one, 1);

@@ -13,6 +13,7 @@
 //! There is no spurious return from a wait but the one that the word has changed. A wait with a
 //! time limit may expire at any moment, as all such waits: see `timed`.
 
+use crate::before_wait;
 use crate::machine;
 use crate::process;
 use crate::requeue;
@@ -55,13 +56,20 @@ pub(crate) fn call(call: &Call) -> Option<c_long> {
     }
 }
 
+/// The word at an address, and those who sleep there.
+pub(crate) fn objects(address: usize) -> (ObjectId, ObjectId) {
+    machine::with(|machine| {
+        let word = machine.objects.atomic(address, size_of::<u32>());
+        (word, machine.objects.queue(address))
+    })
+}
+
 fn wait(call: &Call, bits: u32) -> c_long {
     let me = machine::current();
-    let (word, queue) = machine::with(|machine| {
-        let word = machine.objects.atomic(call.address, size_of::<u32>());
-        (word, machine.objects.queue(call.address))
-    });
-    machine::visible(O::FutexWait { word, queue });
+    let (word, queue) = objects(call.address);
+    if !before_wait::is_announced(call.address) {
+        machine::visible(O::FutexWait { word, queue });
+    }
     // SAFETY: the program gives a word that it can read, and no other thread runs.
     let found = unsafe { std::ptr::read_volatile(call.address as *const u32) };
     if found != call.value {

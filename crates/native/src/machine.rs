@@ -18,6 +18,7 @@
 //! was ever done, and nobody can do anything beside it. Until it starts another thread, its accesses to
 //! memory are no steps either ([`Machine::is_concurrent`]).
 
+use crate::before_wait;
 use crate::cancel::{self, Awaited};
 use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
@@ -275,6 +276,7 @@ pub(crate) fn visible(operation: Operation) -> bool {
 
 #[inline(always)]
 fn announce(idx: usize, operation: Operation) -> bool {
+    debug_assert!(!before_wait::is_pending(), "{operation} came before a wait");
     with(|machine| machine.threads[idx].operation = operation);
     go_on(idx);
     while with(|machine| machine.is_backtrace_wanted) {

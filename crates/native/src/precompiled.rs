@@ -26,14 +26,17 @@
 //! hundred times as long. The way leads over a piece of code, which calls [`meet`] with all registers
 //! saved, takes the instruction, does the same for those that have moved with it, and goes back.
 
+use crate::before_wait::{self, Expected};
 use crate::coroutine;
 use crate::disciplines::{Adding, signed};
+use crate::futex;
 use crate::image;
 use crate::machine;
 use crate::names;
 use crate::results::{Origin, Way};
 use crate::rust_mutex::{self, Access, Exit, Place, Role};
 use crate::spin;
+use crate::syscall;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
     InstructionBlock, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory,
@@ -88,6 +91,8 @@ type Deed = Option<(UsedMemory, Kind)>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Load,
+    /// A look at a futex before a wait, and what is expected there.
+    Look(Expected),
     Store,
     Update,
 }
@@ -264,7 +269,8 @@ impl Finder {
                 let kind = match access {
                     _ if is_locked => Kind::Update,
                     _ if has_frame && memory.base() == Register::RBP => continue,
-                    OpAccess::Read => Kind::Load,
+                    OpAccess::Read => before_wait::expected(&all, idx, reads_slot_of_system)
+                        .map_or(Kind::Load, Kind::Look),
                     OpAccess::Write => Kind::Store,
                     _ => continue,
                 };
@@ -425,6 +431,11 @@ fn slot_of_stub(target: usize) -> Option<usize> {
     }
     (first.flow_control() == FlowControl::IndirectBranch && first.is_ip_rel_memory_operand())
         .then(|| first.ip_rel_memory_address() as usize)
+}
+
+/// Whether an instruction reads the slot through which the loader has the program call `syscall`.
+fn reads_slot_of_system(instruction: &Instruction) -> bool {
+    rust_mutex::slot_target(instruction) == Some(syscall::address())
 }
 
 /// Whether a function is a callback of the instrumentation.
@@ -595,7 +606,7 @@ extern "C" fn meet(frame: &Frame) {
     let is_load = *kind == Kind::Load;
     let is_seen = machine::with(|machine| {
         machine.is_concurrent()
-            && (*kind == Kind::Update || machine.objects.knows(address, len))
+            && (matches!(kind, Kind::Update | Kind::Look(_)) || machine.objects.knows(address, len))
             && !(is_load && machine.touches(address, len))
     });
     if !is_seen {
@@ -607,7 +618,9 @@ extern "C" fn meet(frame: &Frame) {
     });
     let role = match kind {
         Kind::Update => mutex_role(&site.instruction, frame, address),
-        Kind::Load | Kind::Store => rust_mutex::role(address, len, Access::Other, Place::default()),
+        Kind::Load | Kind::Look(_) | Kind::Store => {
+            rust_mutex::role(address, len, Access::Other, Place::default())
+        }
     };
     if let Some(role) = role {
         machine::visible(role.operation(object));
@@ -616,11 +629,15 @@ extern "C" fn meet(frame: &Frame) {
         spin::spoil();
         return;
     }
+    if let Kind::Look(expected) = *kind {
+        look_before_wait(address, expected.value(|register| frame.register(register)));
+        return;
+    }
     let added = (*kind == Kind::Update).then(|| added(&site.instruction, frame)).flatten();
     let adding =
         added.and_then(|added| Adding::at(address, added, way_on(&site.instruction, frame, added)));
     machine::visible(match kind {
-        Kind::Load => Operation::Load(object),
+        Kind::Load | Kind::Look(_) => Operation::Load(object),
         Kind::Store => Operation::Store(object),
         Kind::Update => machine::with(|machine| machine.disciplines.operation(object, adding)),
     });
@@ -628,6 +645,18 @@ extern "C" fn meet(frame: &Frame) {
         adding.note(spin::load(address, len as u8));
     }
     if *kind == Kind::Update && !succeeds(&site.instruction, frame, address) {
+        machine::fail_try();
+    }
+    spin::spoil();
+}
+
+/// The running thread looks at a futex, and waits for it if that is what it expects.
+fn look_before_wait(address: usize, expected: u32) {
+    let (word, queue) = futex::objects(address);
+    machine::visible(Operation::FutexWait { word, queue });
+    if spin::load(address, size_of::<u32>() as u8) == u128::from(expected) {
+        before_wait::note(address);
+    } else {
         machine::fail_try();
     }
     spin::spoil();

@@ -9,11 +9,13 @@
 //! Here as elsewhere, who is taken is a choice: each set of the right size, first of those to be woken and
 //! then of those to be moved or woken at the second address.
 
+use crate::change::Change;
 use crate::futex::{ALL_BITS, Call, at_least_one};
 use crate::heap;
 use crate::machine::{self, Machine, Value};
+use crate::subsets::{n_subsets, subset};
 use crate::syscall::fail_with;
-use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
+use mazurka_core::{Effect, ObjectId, Operation as O, ThreadSet};
 use std::ffi::{c_int, c_long};
 
 /// Whom a call is about.
@@ -34,55 +36,6 @@ enum Kind {
     Move(Option<u32>),
     /// Changes the second word, and wakes there if a comparison says so.
     Change(Change),
-}
-
-/// What is done to a word, and what it is compared with.
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    operation: u32,
-    operand: u32,
-    comparison: u32,
-    compared: i32,
-}
-
-impl Change {
-    /// As the last argument of the call says; `None` if there is no such operation.
-    fn decode(encoded: u32) -> Option<Self> {
-        const IS_SHIFT: u32 = 8;
-        let signed = |bits: u32| ((bits << 20) as i32) >> 20;
-        let (operation, comparison) = (encoded >> 28, encoded >> 24 & 15);
-        let operand = signed(encoded >> 12 & 0xfff);
-        let operand = match operation & IS_SHIFT {
-            0 => operand as u32,
-            _ => 1 << (operand as u32 & 31),
-        };
-        let operation = operation & !IS_SHIFT;
-        let is_known = operation <= 4 && comparison <= 5;
-        let compared = signed(encoded & 0xfff);
-        is_known.then_some(Self { operation, operand, comparison, compared })
-    }
-
-    fn apply(&self, old: u32) -> u32 {
-        match self.operation {
-            0 => self.operand,
-            1 => old.wrapping_add(self.operand),
-            2 => old | self.operand,
-            3 => old & !self.operand,
-            _ => old ^ self.operand,
-        }
-    }
-
-    fn compare(&self, old: u32) -> bool {
-        let (old, compared) = (old as i32, self.compared);
-        match self.comparison {
-            0 => old == compared,
-            1 => old != compared,
-            2 => old < compared,
-            3 => old <= compared,
-            4 => old > compared,
-            _ => old >= compared,
-        }
-    }
 }
 
 impl Regrouping {
@@ -113,38 +66,6 @@ impl Regrouping {
 fn word_at(address: usize) -> u32 {
     // SAFETY: the program gives a word that it can read, and no other thread runs.
     unsafe { std::ptr::read_volatile(address as *const u32) }
-}
-
-/// How many sets of a size there are. Beyond all that can be explored it does not matter how many.
-fn n_subsets(n: usize, size: usize) -> u32 {
-    let mut count: u64 = 1;
-    for taken in 0..size {
-        count = count * (n - taken) as u64 / (taken as u64 + 1);
-        if count > u64::from(u32::MAX) {
-            return u32::MAX;
-        }
-    }
-    count as u32
-}
-
-/// One of the sets of a size, by its number.
-fn subset(all: ThreadSet, size: usize, mut number: u32) -> ThreadSet {
-    let (mut left, mut wanted) = (all.len(), size);
-    let is_taken = |_: &ThreadId| {
-        if wanted == 0 {
-            return false;
-        }
-        left -= 1;
-        let n_with = n_subsets(left, wanted - 1);
-        let is_taken = number < n_with;
-        if is_taken {
-            wanted -= 1;
-        } else {
-            number -= n_with;
-        }
-        is_taken
-    };
-    all.iter().filter(is_taken).collect()
 }
 
 impl Machine {
@@ -240,38 +161,4 @@ pub(crate) fn wake_op(call: &Call) -> c_long {
         machine.watch.operate(call.other, size_of::<u32>(), true);
     });
     n_woken as c_long
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_set_of_a_size_has_a_number() {
-        let all: ThreadSet = [1, 4, 5, 9, 12].into_iter().map(ThreadId::new).collect();
-        for (size, n_sets) in [(0, 1), (1, 5), (2, 10), (3, 10), (4, 5), (5, 1)] {
-            assert_eq!(n_subsets(all.len(), size), n_sets);
-            let mut sets: Vec<Vec<ThreadId>> =
-                (0..n_sets).map(|number| subset(all, size, number).iter().collect()).collect();
-            assert!(sets.iter().all(|set| set.len() == size), "{sets:?}");
-            sets.sort();
-            sets.dedup();
-            assert_eq!(sets.len(), n_sets as usize, "no set has two numbers");
-        }
-        assert_eq!(n_subsets(60, 30), u32::MAX);
-    }
-
-    #[test]
-    fn a_change_is_what_the_call_says() {
-        // Shift, add: 1 << 3; greater than -2.
-        let change = Change::decode((8 | 1) << 28 | 4 << 24 | 3 << 12 | 0xffe).expect("known");
-        assert_eq!(change.apply(5), 13);
-        assert!(change.compare(-1i32 as u32) && !change.compare(-2i32 as u32));
-        // And not, minus one; equal to 7.
-        let change = Change::decode(3 << 28 | 0xfff << 12 | 7).expect("known");
-        assert_eq!(change.apply(0xabcd), 0);
-        assert!(change.compare(7) && !change.compare(8));
-        assert!(Change::decode(5 << 28).is_none());
-        assert!(Change::decode(6 << 24).is_none());
-    }
 }
