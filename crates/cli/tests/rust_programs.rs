@@ -188,6 +188,23 @@ fn a_story_is_about_the_source() {
     }
 }
 
+/// A part of a variable is told as the source would call it, and no farther than that declares it.
+#[test]
+fn parts_of_variables_have_names() {
+    let output = mazurka(&["--test", "names", "--exact", "--json", "-", "fields_violated"]);
+    let value: Value = serde_json::from_slice(&output.stdout).expect("an object");
+    let steps = value["violation"]["steps"].as_array().expect("steps");
+    let objects: BTreeSet<&str> = steps.iter().filter_map(|it| it["object"].as_str()).collect();
+    for name in [
+        "names::fields_violated::SHAPES[1].n_points",
+        "names::fields_violated::SHAPES[1].points[1].at.1",
+        "names::fields_violated::SHAPES[1].name",
+        "local.points[0].is_set (local of fields_violated)",
+    ] {
+        assert!(objects.contains(name), "no `{name}` in {objects:#?}");
+    }
+}
+
 #[test]
 fn tests_of_the_kinds_in_the_thesis() {
     let names = [

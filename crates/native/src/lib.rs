@@ -28,7 +28,6 @@
 
 mod aliases;
 mod allocator;
-mod arrays;
 mod atomics;
 mod before_wait;
 mod callbacks;
@@ -60,6 +59,7 @@ mod results;
 mod robust;
 mod rust_mutex;
 mod rwlock;
+mod shapes;
 mod signals;
 mod sites;
 mod source;

@@ -3,11 +3,11 @@
 //! The thread whose stack it is tells its frames, where it stands; the file tells for each function
 //! where its variables are from there on.
 
-use crate::arrays::{self, Entry, Slice};
 use crate::coroutine;
 use crate::image;
 use crate::machine::{self, Machine};
 use crate::names::{self, Frame};
+use crate::shapes::{self, Entry, Shape, Slice, Types};
 use crate::source::{Origin, origin};
 use crate::thread::Status;
 use addr2line::gimli::{
@@ -144,7 +144,7 @@ impl Place {
         let module = names::module_of(call).filter(|module| module.is_main)?;
         let behind = (call - module.base) as u64;
         let file = object::File::parse(image::file().ok()?).ok()?;
-        let dwarf = arrays::debug_information(&file).ok()?;
+        let dwarf = shapes::debug_information(&file).ok()?;
         let mut units = dwarf.units();
         while let Some(header) = units.next().ok()? {
             let unit = dwarf.unit(header).ok()?;
@@ -207,16 +207,13 @@ impl Place {
     /// The variable, if the address is in it.
     fn variable<'d>(&self, entry: &Entry<'d>, scope: &Scope<'_, 'd>) -> Option<Found> {
         let start = self.start_of(entry, scope)?;
-        let of = arrays::type_of(scope.unit, scope.origin_of(entry).as_ref().unwrap_or(entry));
-        let len = of.and_then(|of| arrays::len(scope.unit, of)).unwrap_or(1);
-        let offset = self.address.checked_sub(start).filter(|&offset| offset < len as usize)?;
-        let name = scope.name(entry)?;
-        let element = of.and_then(|of| arrays::element(scope.unit, of, offset as u64));
-        let name = match (element, offset) {
-            (Some(element), _) => format!("{name}{element}"),
-            (None, 0) => name,
-            (None, offset) => format!("{name}+{offset:#x}"),
-        };
+        let of = shapes::type_of(scope.unit, scope.origin_of(entry).as_ref().unwrap_or(entry));
+        let types = Types::new(scope.dwarf, scope.unit);
+        let shape = of.and_then(|of| types.shape(of)).unwrap_or(Shape::Plain(1));
+        let offset = self.address.checked_sub(start)? as u64;
+        let is_within = shape.len().is_some_and(|len| offset < len);
+        let name = is_within.then(|| scope.name(entry))??;
+        let name = format!("{name}{}", shape.part(offset));
         Some(Found { name, function: scope.function.clone() })
     }
 
@@ -291,8 +288,8 @@ impl<'d> Scope<'_, 'd> {
 
     /// What is said elsewhere of a copy of something.
     fn origin_of(&self, entry: &Entry<'d>) -> Option<Entry<'d>> {
-        let of = arrays::reference(entry, gimli::DW_AT_abstract_origin)
-            .or_else(|| arrays::reference(entry, gimli::DW_AT_specification))?;
+        let of = shapes::reference(entry, gimli::DW_AT_abstract_origin)
+            .or_else(|| shapes::reference(entry, gimli::DW_AT_specification))?;
         self.unit.entry(of).ok()
     }
 

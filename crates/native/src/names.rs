@@ -1,7 +1,7 @@
 //! Names and places of addresses, read from the program's file when somebody asks.
 
-use crate::arrays::Arrays;
 use crate::machine;
+use crate::shapes::Statics;
 use crate::signals::Crash;
 use crate::source::{origin, short_name};
 use addr2line::Loader;
@@ -115,18 +115,17 @@ pub(crate) fn local_symbol(offset: usize) -> Option<String> {
 }
 
 fn named(wanted: u64, is_local: bool) -> Option<String> {
-    static SYMBOLS: OnceLock<(Vec<Symbol>, Arrays)> = OnceLock::new();
-    let (symbols, arrays) = SYMBOLS.get_or_init(|| symbols().unwrap_or_default());
+    static SYMBOLS: OnceLock<(Vec<Symbol>, Statics)> = OnceLock::new();
+    let (symbols, statics) = SYMBOLS.get_or_init(|| symbols().unwrap_or_default());
     let is_it = |it: &&Symbol| it.is_local == is_local && it.place.contains(&wanted);
     let found = symbols.iter().find(is_it)?;
     let name = readable(&found.name);
     let name = name.strip_prefix("guard variable for ").unwrap_or(&name);
     let (start, offset) = (found.place.start, wanted - found.place.start);
-    let element = (!is_local).then(|| arrays.element(start, offset)).flatten();
-    Some(match (element, offset) {
-        (Some(element), _) => format!("{name}{element}"),
-        (None, 0) => name.to_owned(),
-        (None, offset) => format!("{name}+{offset:#x}"),
+    Some(match (is_local, offset) {
+        (false, _) => format!("{name}{}", statics.part(start, offset)),
+        (true, 0) => name.to_owned(),
+        (true, _) => format!("{name}+{offset:#x}"),
     })
 }
 
@@ -138,7 +137,7 @@ struct Symbol {
     name: String,
 }
 
-fn symbols() -> Option<(Vec<Symbol>, Arrays)> {
+fn symbols() -> Option<(Vec<Symbol>, Statics)> {
     let data = std::fs::read("/proc/self/exe").ok()?;
     let file = object::File::parse(&*data).ok()?;
     let defined = file.symbols().filter(ObjectSymbol::is_definition);
@@ -147,7 +146,7 @@ fn symbols() -> Option<(Vec<Symbol>, Arrays)> {
         let is_local = symbol.kind() == SymbolKind::Tls;
         Some(Symbol { place, is_local, name: symbol.name().ok()?.to_owned() })
     });
-    Some((symbols.collect(), Arrays::read(&file).unwrap_or_default()))
+    Some((symbols.collect(), Statics::read(&file).unwrap_or_default()))
 }
 
 /// The name of a symbol as it was written in C++ or Rust; a C name stays as it is.

@@ -125,7 +125,7 @@ fn a_race_on_a_local_variable_is_told_by_its_name() {
     let told = [
         ("-DWHAT=0", "counter (local of main)"),
         ("-DWHAT=1", "counters[2] (local of main)"),
-        ("-DWHAT=2", "pair+0x8 (local of main)"),
+        ("-DWHAT=2", "pair.second (local of main)"),
         ("-DWHAT=3", "mine (local of share in main.1)"),
         ("-DWHAT=5", "inner (local of main)"),
     ];

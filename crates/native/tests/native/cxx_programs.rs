@@ -1,7 +1,7 @@
 //! C++ programs, compiled by gcc and clang and explored: for each facility of the library a correct
 //! program that is proved and one with a planted mistake that is found.
 
-use crate::program::{CLANG, Compilers, GCC, Program};
+use crate::program::{Answer, CLANG, Compilers, GCC, Program};
 use mazurka_core::Verdict;
 use serde_json::json;
 
@@ -17,13 +17,18 @@ fn check_facilities(by: Compilers) {
             correct.error
         );
         let wrong = program.explore_with(&[what, "wrong"], &json!({}));
-        let Some(Verdict::Violated(found)) = &wrong.verdict else {
-            panic!("{what} has a mistake: {} {:?}", wrong.message, wrong.error);
-        };
-        let violation = &found.violation;
-        assert_eq!(violation.kind.name(), kind, "{what}: {}", violation.message);
-        assert!(violation.message.contains(message), "{what}: {}", violation.message);
+        check_mistake(&wrong, what, kind, message);
     }
+}
+
+/// What is found has to be of a kind, and to be told in words of which these are a part.
+fn check_mistake(answer: &Answer, what: &str, kind: &str, message: &str) {
+    let Some(Verdict::Violated(found)) = &answer.verdict else {
+        panic!("{what} has a mistake: {} {:?}", answer.message, answer.error);
+    };
+    let violation = &found.violation;
+    assert_eq!(violation.kind.name(), kind, "{what}: {}", violation.message);
+    assert!(violation.message.contains(message), "{what}: {}", violation.message);
 }
 
 /// What each of them gets wrong, and a part of what is said about it.
@@ -60,4 +65,25 @@ fn the_library_of_gcc() {
 #[test]
 fn the_library_as_clang_compiles_it() {
     check_facilities(CLANG);
+}
+
+/// As far as the program's own source declares them; what is in a union, or shares its bytes, is told by its
+/// distance.
+#[test]
+fn fields_have_their_names() {
+    let told = [
+        ("0", "race", "data race on `account.balance`: "),
+        ("1", "race", "data race on `account.opened.day`: "),
+        ("2", "race", "data race on `account.entries[2].amount`: "),
+        ("3", "race", "data race on `accounts[1][0].entries[1].amount`: "),
+        ("4", "race", "data race on `account+0x"),
+        ("5", "race", "data race on `account+0x"),
+        ("6", "invalid-end", "`accounts[0][1].lock`"),
+    ];
+    for by in [GCC, CLANG] {
+        let program = Program::build_by(by, "fields.cc", &[]);
+        for (what, kind, part) in told {
+            check_mistake(&program.explore_with(&[what], &json!({})), what, kind, part);
+        }
+    }
 }
