@@ -89,9 +89,8 @@ impl Counters {
         operation: Operation,
     ) -> Operation {
         let Operation::AddAndTest(object) = operation else { return operation };
-        let is_before = |it: &&Counted| it.object == object && order.thread(it.at) == thread;
-        let nth = self.additions.iter().filter(is_before).count() as u32;
-        match system.is_in_order(object, Turn { thread, nth }) {
+        let next = order.len() as Position + 1;
+        match system.is_in_order(object, self.turn(order, object, thread, next)) {
             true => operation,
             false => Operation::Add(object),
         }
@@ -127,7 +126,7 @@ impl Counters {
                 let last_of_each: BTreeMap<ThreadId, &Counted> =
                     unordered.iter().map(|it| (order.thread(it.at), it)).collect();
                 let turns = last_of_each.into_values().chain([tested]);
-                let turns = turns.map(|it| self.turn(order, it));
+                let turns = turns.map(|it| self.turn(order, it.object, order.thread(it.at), it.at));
                 observed.entry(tested.object).or_default().extend(turns);
             }
         }
@@ -143,10 +142,16 @@ impl Counters {
         self.additions.iter().filter(is_unordered).copied().collect()
     }
 
-    fn turn(&self, order: &HappensBefore, counted: &Counted) -> Turn {
-        let thread = order.thread(counted.at);
-        let before = self.additions.iter().take_while(|it| it.at < counted.at);
-        let is_own = |it: &&Counted| it.object == counted.object && order.thread(it.at) == thread;
+    /// The addition of a thread to an object at a position.
+    fn turn(
+        &self,
+        order: &HappensBefore,
+        object: ObjectId,
+        thread: ThreadId,
+        at: Position,
+    ) -> Turn {
+        let before = self.additions.iter().take_while(|it| it.at < at);
+        let is_own = |it: &&Counted| it.object == object && order.thread(it.at) == thread;
         Turn { thread, nth: before.filter(is_own).count() as u32 }
     }
 }

@@ -10,7 +10,7 @@
 //! have found it, too. But it must be known that a look comes to the wait or finds something else. That is read
 //! from the machine code, as the compiler writes it for the standard library: a load from where a register
 //! points to, a comparison, a jump elsewhere, and straight on the call of `syscall` with just this address and
-//! this number. What looks otherwise stays two operations.
+//! this number, behind which a jump leads to the same place. What looks otherwise stays two operations.
 
 use iced_x86::{ConditionCode, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,11 +71,15 @@ pub(crate) fn expected(
     let jump = from.get(compare + 1)?;
     let behind = from.get(compare + 2..)?;
     let call = compare + 2 + behind.iter().take(MAX_BETWEEN).position(is_call)?;
-    let kept = [Some(word), expected.register()];
-    let is_straight = from[1..call].iter().filter(|it| it.ip() != jump.ip()).all(|it| {
-        let is_kept = kept.contains(&Some(it.op0_register().full_register()));
-        it.flow_control() == FlowControl::Next && is_quiet(it) && (!is_kept || !writes_first(it))
-    });
+    let keeps = |it: &Instruction, register: Option<Register>| {
+        register != Some(it.op0_register().full_register()) || is_test(it)
+    };
+    let is_straight = from[1..call]
+        .iter()
+        .filter(|it| it.ip() != jump.ip())
+        .all(|it| is_quiet(it) && keeps(it, Some(word)) && keeps(it, expected.register()));
+    let found = Some(first.op0_register().full_register());
+    let is_compared = from[..compare].iter().skip(1).all(|it| keeps(it, found));
     let arguments = &from[compare + 2..call];
     let is_wait = last_to(arguments, Register::EDI)
         .and_then(operand)
@@ -83,8 +87,10 @@ pub(crate) fn expected(
         && last_to(arguments, Register::ESI).is_some_and(|it| it.op1_register() == word)
         && last_to(arguments, Register::EDX).and_then(operand).is_some_and(is_wait_operation)
         && last_to(arguments, Register::ECX).and_then(operand) == Some(expected);
-    let is_look = jump.condition_code() == ConditionCode::ne && is_straight && is_wait;
-    (is_look && calls_system(&function[..load], &from[call], is_system)).then_some(expected)
+    let is_look = jump.condition_code() == ConditionCode::ne && is_compared && is_straight;
+    let meets = meets_behind(&from[call + 1..], jump.near_branch_target());
+    (is_look && is_wait && meets && calls_system(&function[..load], &from[call], is_system))
+        .then_some(expected)
 }
 
 impl Expected {
@@ -125,15 +131,33 @@ fn is_call(instruction: &Instruction) -> bool {
     matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
 }
 
-/// Whether an instruction accesses nothing but registers and the stack.
+/// Whether the way behind a call that gave no error leads to a place.
+fn meets_behind(behind: &[Instruction], place: u64) -> bool {
+    let [test, jump, ..] = behind else { return false };
+    test.mnemonic() == Mnemonic::Test
+        && (test.op0_register(), test.op1_register()) == (Register::RAX, Register::RAX)
+        && jump.condition_code() == ConditionCode::ns
+        && jump.near_branch_target() == place
+}
+
+/// Whether an instruction goes on with the next one, changes at most its first operand, and accesses nothing but
+/// registers and the stack.
 fn is_quiet(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    let is_known = matches!(
+        instruction.mnemonic(),
+        M::Mov | M::Movzx | M::Lea | M::Xor | M::Cmp | M::Test | M::Cmove | M::Cmovne | M::Nop
+    );
+    if !is_known {
+        return false;
+    }
     let has_memory = instruction.op_kinds().any(|kind| kind == OpKind::Memory);
     let is_address = instruction.mnemonic() == Mnemonic::Lea;
     !has_memory || is_address || matches!(instruction.memory_base(), Register::RSP | Register::RBP)
 }
 
-fn writes_first(instruction: &Instruction) -> bool {
-    !matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test)
+fn is_test(instruction: &Instruction) -> bool {
+    matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test)
 }
 
 /// The last instruction that moves something to a register.

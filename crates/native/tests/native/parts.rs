@@ -51,10 +51,19 @@ const WAIT: &[u8] = &[0xba, 0x89, 0, 0, 0];
 const NUMBER: &[u8] = &[0x44, 0x89, 0xf9];
 const CALL: &[u8] = &[0x41, 0xff, 0xd5];
 
-/// The word is in r14, what is expected in r15, and r13 is filled from the only slot that there is.
+const TEST: &[u8] = &[0x48, 0x85, 0xc0];
+const JUMP_UNLESS_NEGATIVE: &[u8] = &[0x79, 0x00];
+const WAITING: [&[u8]; 10] =
+    [LOAD, COMPARE, JUMP_UNLESS_EQUAL, FUTEX, WORD, WAIT, NUMBER, CALL, TEST, JUMP_UNLESS_NEGATIVE];
+
+/// The word is in r14, what is expected in r15, and r13 is filled from the only slot that there is. The first
+/// jump leads to the end.
 fn found_in(parts: &[&[u8]]) -> Option<Expected> {
     let read_slot = [0x4c, 0x8b, 0x2d, 0, 1, 0, 0];
-    let code = [&read_slot[..], &parts.concat()].concat();
+    let first_jump = parts.iter().take_while(|part| !matches!(part[0], 0x74 | 0x75));
+    let behind = read_slot.len() + first_jump.map(|part| part.len()).sum::<usize>() + 2;
+    let mut code = [&read_slot[..], &parts.concat()].concat();
+    code[behind - 1] = (code.len() - behind) as u8;
     let decoder = Decoder::with_ip(64, &code, 0x1000, DecoderOptions::NONE);
     let function: Vec<Instruction> = decoder.into_iter().collect();
     expected(&function, 1, Instruction::is_ip_rel_memory_operand)
@@ -62,7 +71,7 @@ fn found_in(parts: &[&[u8]]) -> Option<Expected> {
 
 #[test]
 fn the_wait_of_a_condition_variable_is_known() {
-    let found = found_in(&[LOAD, COMPARE, JUMP_UNLESS_EQUAL, FUTEX, WORD, WAIT, NUMBER, CALL]);
+    let found = found_in(&WAITING);
     let found = found.expect("it is one");
     assert_eq!(found, Expected::In(Register::R15D));
     assert_eq!(found.value(|register| if register == Register::R15D { 7 } else { 8 }), 7);
@@ -73,13 +82,16 @@ fn the_wait_of_a_condition_variable_is_known() {
 fn so_is_one_for_a_number() {
     let compare = [0x41, 0x83, 0x3e, 0xff];
     let number = [0xb9, 0xff, 0xff, 0xff, 0xff];
-    let found = found_in(&[&compare, JUMP_UNLESS_EQUAL, FUTEX, WORD, WAIT, &number, CALL]);
+    let mut parts = WAITING.to_vec();
+    parts[6] = &number;
+    parts.splice(..2, [&compare[..]]);
+    let found = found_in(&parts);
     assert_eq!(found, Some(Expected::Number(u32::MAX)));
 }
 
 #[test]
 fn what_is_anything_else_is_none() {
-    let wrong: [(&str, usize, &[u8]); 9] = [
+    let wrong: [(&str, usize, &[u8]); 11] = [
         ("a load from elsewhere", 0, &[0x41, 0x8b, 0x46, 0x04]),
         ("one of another size", 0, &[0x49, 0x8b, 0x06]),
         ("no comparison of it", 1, &[0x44, 0x39, 0xfb]),
@@ -89,21 +101,28 @@ fn what_is_anything_else_is_none() {
         ("a wake", 5, &[0xba, 0x81, 0, 0, 0]),
         ("another number", 6, &[0x44, 0x89, 0xe1]),
         ("another function", 7, &[0x41, 0xff, 0xd4]),
+        ("no look at its result", 8, &[0x48, 0x85, 0xdb]),
+        ("another way on", 9, &[0x79, 0x01]),
     ];
     for (what, idx, part) in wrong {
-        let mut parts = [LOAD, COMPARE, JUMP_UNLESS_EQUAL, FUTEX, WORD, WAIT, NUMBER, CALL];
+        let mut parts = WAITING;
         parts[idx] = part;
         assert_eq!(found_in(&parts), None, "{what}");
     }
 }
 
-/// `mov r15d, eax`, `mov [rcx], eax`, and a jump over what comes then.
+/// `mov r15d, eax`, `mov [rcx], eax`, a jump over what comes then, and `xchg rax, r14`.
 #[test]
 fn nothing_else_happens_on_the_way() {
-    for between in [&[0x41, 0x89, 0xc7][..], &[0x89, 0x01], &[0xeb, 0x00]] {
-        let parts = [LOAD, COMPARE, JUMP_UNLESS_EQUAL, FUTEX, WORD, WAIT, between, NUMBER, CALL];
+    for between in [&[0x41, 0x89, 0xc7][..], &[0x89, 0x01], &[0xeb, 0x00], &[0x4c, 0x87, 0xf0]] {
+        let mut parts = WAITING.to_vec();
+        parts.insert(6, between);
         assert_eq!(found_in(&parts), None, "{between:?}");
     }
+    // `mov eax, ecx`
+    let mut parts = WAITING.to_vec();
+    parts.insert(1, &[0x89, 0xc8]);
+    assert_eq!(found_in(&parts), None, "something else is compared");
 }
 
 #[test]
