@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Condvar, Mutex, OnceLock, RwLock, mpsc};
 use std::thread;
+use std::time::Duration;
 
 #[test]
 fn mutex_holds() {
@@ -58,6 +59,62 @@ fn condvar_violated() {
     }
     drop(guard);
     thread.join().unwrap();
+}
+
+/// Waits until something is set, up to a time, once. Whether it is, and whether the time was over.
+fn wait_up_to_a_time() -> (bool, bool) {
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = pair.clone();
+    let thread = thread::spawn(move || {
+        *other.0.lock().unwrap() = true;
+        other.1.notify_one();
+    });
+    let mut is_set = pair.0.lock().unwrap();
+    let mut is_over = false;
+    if !*is_set {
+        let waited = pair.1.wait_timeout(is_set, Duration::from_millis(10)).unwrap();
+        is_over = waited.1.timed_out();
+        is_set = waited.0;
+    }
+    let found = (*is_set, is_over);
+    drop(is_set);
+    thread.join().unwrap();
+    found
+}
+
+#[test]
+fn condvar_timeout_holds() {
+    let (is_set, is_over) = wait_up_to_a_time();
+    assert!(is_set || is_over);
+}
+
+/// It may have been set just when the time was over.
+#[test]
+fn condvar_timeout_violated() {
+    let (is_set, is_over) = wait_up_to_a_time();
+    assert!(!is_set || !is_over);
+}
+
+/// One notification wakes at least one, says the documentation. As the library is written, somebody who has
+/// given the mutex back and does not sleep yet is woken by it, and somebody who sleeps is, too.
+#[test]
+fn condvar_both_violated() {
+    let pair = Arc::new((Mutex::new(0), Condvar::new()));
+    let n_woken = Arc::new(AtomicU32::new(0));
+    for _ in 0..2 {
+        let (pair, n_woken) = (pair.clone(), n_woken.clone());
+        thread::spawn(move || {
+            let mut n_waiting = pair.0.lock().unwrap();
+            *n_waiting += 1;
+            drop(pair.1.wait(n_waiting).unwrap());
+            n_woken.fetch_add(1, SeqCst);
+        });
+    }
+    while *pair.0.lock().unwrap() < 2 {
+        thread::yield_now();
+    }
+    pair.1.notify_one();
+    assert!(n_woken.load(SeqCst) < 2);
 }
 
 #[test]
