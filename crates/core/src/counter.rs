@@ -86,7 +86,7 @@ pub enum Discipline {
     #[default]
     Free,
     /// These, with each other.
-    Some(BTreeSet<Turn>),
+    Named(BTreeSet<Turn>),
     /// Those whose threads learn something: which count is the last.
     Tested,
     /// Those, and with all others.
@@ -99,13 +99,13 @@ impl Discipline {
     pub fn stricter(&self, turns: &[Turn]) -> Self {
         let before = match self {
             Self::Free => BTreeSet::new(),
-            Self::Some(before) => before.clone(),
+            Self::Named(before) => before.clone(),
             Self::Tested | Self::Strict => return Self::Strict,
         };
         let now: BTreeSet<Turn> = before.iter().chain(turns).copied().collect();
         // If they were in order before, and that was not enough, something is not counted as it should.
         match now.len() {
-            n if n > before.len() && n <= MAX_TURNS => Self::Some(now),
+            n if n > before.len() && n <= MAX_TURNS => Self::Named(now),
             _ => Self::Tested,
         }
     }
@@ -115,7 +115,7 @@ impl Discipline {
     pub fn is_in_order(&self, turn: Turn) -> bool {
         match self {
             Self::Free => false,
-            Self::Some(turns) => turns.contains(&turn),
+            Self::Named(turns) => turns.contains(&turn),
             Self::Tested | Self::Strict => true,
         }
     }
@@ -123,7 +123,7 @@ impl Discipline {
     /// The operation that an addition is, or may be, if it is not known yet which one it is.
     pub fn operation(&self, object: ObjectId, tests: &Tests) -> Operation {
         match self {
-            Self::Some(_) => Operation::AddAndTest(object),
+            Self::Named(_) => Operation::AddAndTest(object),
             Self::Tested if tests.boundaries().iter().any(|it| NEAR.contains(it)) => {
                 Operation::AddAndTest(object)
             }

@@ -56,19 +56,18 @@ pub(crate) fn call(call: &Call) -> Option<c_long> {
     }
 }
 
-/// The word at an address, and those who sleep there.
-pub(crate) fn objects(address: usize) -> (ObjectId, ObjectId) {
+/// To compare the word at an address and go to sleep there.
+pub(crate) fn waiting_for(address: usize) -> O {
     machine::with(|machine| {
         let word = machine.objects.atomic(address, size_of::<u32>());
-        (word, machine.objects.queue(address))
+        O::FutexWait { word, queue: machine.objects.queue(address) }
     })
 }
 
 fn wait(call: &Call, bits: u32) -> c_long {
     let me = machine::current();
-    let (word, queue) = objects(call.address);
     if !before_wait::is_announced(call.address) {
-        machine::visible(O::FutexWait { word, queue });
+        machine::visible(waiting_for(call.address));
     }
     // SAFETY: the program gives a word that it can read, and no other thread runs.
     let found = unsafe { std::ptr::read_volatile(call.address as *const u32) };
@@ -76,11 +75,13 @@ fn wait(call: &Call, bits: u32) -> c_long {
         machine::with(|machine| machine.effect = Effect::Failed);
         return fail_with(libc::EAGAIN);
     }
-    machine::with(|machine| {
+    let queue = machine::with(|machine| {
+        let queue = machine.objects.queue(call.address);
         machine.objects.state(queue).sleepers.insert(me);
         let thread = &mut machine.threads[me.index()];
         thread.woken_by = bits;
         thread.sleeps_at = call.address;
+        queue
     });
     if call.timeout == 0 {
         machine::visible(O::FutexResume(queue));

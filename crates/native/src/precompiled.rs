@@ -14,6 +14,7 @@
 //!   not of the stack. Machine code does not tell an atomic one from a plain one; it is taken for atomic
 //!   if its address is known as that of an atomic variable or futex. Should an address become known
 //!   as one after such an access was let pass, the search begins again.
+//!   A look at a futex before a wait for it is a part of that ([`before_wait`]).
 //! - elsewhere, every `pause`, which is how a loop says that it waits ([`spin`]).
 //!
 //! A load of what the operation in progress has just touched is a part of that operation: it sees
@@ -629,37 +630,35 @@ extern "C" fn meet(frame: &Frame) {
         spin::spoil();
         return;
     }
-    if let Kind::Look(expected) = *kind {
-        look_before_wait(address, expected.value(|register| frame.register(register)));
-        return;
-    }
     let added = (*kind == Kind::Update).then(|| added(&site.instruction, frame)).flatten();
     let adding =
         added.and_then(|added| Adding::at(address, added, way_on(&site.instruction, frame, added)));
     machine::visible(match kind {
-        Kind::Load | Kind::Look(_) => Operation::Load(object),
+        Kind::Load => Operation::Load(object),
+        Kind::Look(_) => futex::waiting_for(address),
         Kind::Store => Operation::Store(object),
         Kind::Update => machine::with(|machine| machine.disciplines.operation(object, adding)),
     });
     if let Some(adding) = adding {
         adding.note(spin::load(address, len as u8));
     }
-    if *kind == Kind::Update && !succeeds(&site.instruction, frame, address) {
-        machine::fail_try();
+    match kind {
+        Kind::Update if !succeeds(&site.instruction, frame, address) => machine::fail_try(),
+        Kind::Look(expected) => {
+            let expected = expected.value(|register| frame.register(register));
+            conclude_look(address, expected);
+        }
+        _ => {}
     }
     spin::spoil();
 }
 
-/// The running thread looks at a futex, and waits for it if that is what it expects.
-fn look_before_wait(address: usize, expected: u32) {
-    let (word, queue) = futex::objects(address);
-    machine::visible(Operation::FutexWait { word, queue });
-    if spin::load(address, size_of::<u32>() as u8) == u128::from(expected) {
-        before_wait::note(address);
-    } else {
-        machine::fail_try();
+/// The running thread is about to look at a futex, and waits for it if that is as expected.
+fn conclude_look(address: usize, expected: u32) {
+    match spin::load(address, size_of::<u32>() as u8) == u128::from(expected) {
+        true => before_wait::note(address),
+        false => machine::fail_try(),
     }
-    spin::spoil();
 }
 
 /// What an instruction does to a mutex.

@@ -154,7 +154,7 @@ fn only_those_are_in_order_that_can_meet_the_number() {
 fn many_that_look_are_in_order() {
     let [few, many] = [2, 40].map(|n| (0..n).map(|nth| Turn { thread: ThreadId::new(0), nth }));
     let one = Discipline::Free.stricter(&few.collect::<Vec<_>>());
-    assert!(matches!(one, Discipline::Some(ref turns) if turns.len() == 2));
+    assert!(matches!(one, Discipline::Named(ref turns) if turns.len() == 2));
     assert_eq!(one.stricter(&many.collect::<Vec<_>>()), Discipline::Tested);
     // What was in order before and is not enough is no progress.
     let again = Turn { thread: ThreadId::new(0), nth: 1 };
