@@ -222,7 +222,7 @@ fn races_are_told_apart_to_the_byte() {
 
 #[test]
 fn functions_that_copy_are_watched() {
-    let message = "data race on `shared`: main writes it at step 2 and main.1 reads it at step 2, \
+    let message = "data race on `shared.numbers[0]`: main writes it at step 2 and main.1 reads it at step 2, \
                    and nothing orders the two";
     check("copying").violated("race", message);
 }
@@ -472,7 +472,7 @@ fn loops_that_wait_are_gone_round_once() {
         (
             "ON_STACK",
             (2, 2),
-            format!("{lost}:84:13 until shared+0x4 (local of main) changes from 0"),
+            format!("{lost}:84:13 until shared.done (local of main) changes from 0"),
         ),
         ("SEQLOCK", (235, 83), "assertion: spin_waits.c:110: assertion `l == r` failed".to_owned()),
         ("SENSE_BARRIER", (12, 14), "deadlock: 2 threads wait for ever: main spins at ".to_owned()),
@@ -593,7 +593,7 @@ fn clang_s_programs_are_explored_alike() {
     check("message_passing").holds(2);
     let message = "lost_update.c:20: assertion `counter == 2` failed in int main(void)";
     check("lost_update").violated("assertion", message);
-    let message = "data race on `shared`: main writes it at step 2 and main.1 reads it at step 2, \
+    let message = "data race on `shared.numbers[0]`: main writes it at step 2 and main.1 reads it at step 2, \
                    and nothing orders the two";
     check("copying").violated("race", message);
 }
