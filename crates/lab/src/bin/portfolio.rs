@@ -21,6 +21,10 @@ const NO_SPINNING: &str = "spins for ever";
 
 fn main() -> ExitCode {
     let seconds = std::env::args().nth(1).unwrap_or_else(|| "60".to_owned());
+    if seconds.parse::<u32>().is_err() {
+        eprintln!("error: `{seconds}` is no number of seconds\nUsage: portfolio [SECONDS]");
+        return ExitCode::from(2);
+    }
     match run(&seconds) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
