@@ -10,9 +10,7 @@ use crate::names::{self, Frame};
 use crate::shapes::{self, Entry, Shape, Slice, Types};
 use crate::source::{Origin, origin};
 use crate::thread::Status;
-use addr2line::gimli::{
-    self, AttributeValue, Dwarf, EntriesTreeNode, Expression, Operation, Register, Unit,
-};
+use addr2line::gimli::{self, AttributeValue, EntriesTreeNode, Expression, Operation, Register};
 use mazurka_core::ThreadId;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -108,8 +106,7 @@ struct Found {
 
 /// Where in the debug information we are.
 struct Scope<'a, 'd> {
-    dwarf: &'a Dwarf<Slice<'d>>,
-    unit: &'a Unit<Slice<'d>>,
+    types: Types<'a, 'd>,
     /// Where the frame of the function begins, for its variables.
     base: Option<usize>,
     /// What the innermost function is called, inlined ones included.
@@ -152,8 +149,8 @@ impl Place {
                 continue;
             }
             let mut tree = unit.entries_tree(None).ok()?;
-            let mut scope =
-                Scope { dwarf: &dwarf, unit: &unit, base: None, function: String::new(), behind };
+            let types = Types::new(&dwarf, &unit);
+            let mut scope = Scope { types, base: None, function: String::new(), behind };
             if let Some(found) = self.look_into(tree.root().ok()?, &mut scope) {
                 return Some(found);
             }
@@ -207,9 +204,9 @@ impl Place {
     /// The variable, if the address is in it.
     fn variable<'d>(&self, entry: &Entry<'d>, scope: &Scope<'_, 'd>) -> Option<Found> {
         let start = self.start_of(entry, scope)?;
-        let of = shapes::type_of(scope.unit, scope.origin_of(entry).as_ref().unwrap_or(entry));
-        let types = Types::new(scope.dwarf, scope.unit);
-        let shape = of.and_then(|of| types.shape(of)).unwrap_or(Shape::Plain(1));
+        let of =
+            shapes::type_of(scope.types.unit, scope.origin_of(entry).as_ref().unwrap_or(entry));
+        let shape = of.and_then(|of| scope.types.shape(of)).unwrap_or(Shape::Plain(1));
         let offset = self.address.checked_sub(start)? as u64;
         let is_within = shape.len().is_some_and(|len| offset < len);
         let name = is_within.then(|| scope.name(entry))??;
@@ -223,7 +220,7 @@ impl Place {
         if let AttributeValue::Exprloc(expression) = value {
             return self.evaluate(expression, scope);
         }
-        let mut places = scope.dwarf.attr_locations(scope.unit, value).ok()??;
+        let mut places = scope.types.dwarf.attr_locations(scope.types.unit, value).ok()??;
         while let Ok(Some(place)) = places.next() {
             if (place.range.begin..place.range.end).contains(&scope.behind) {
                 return self.evaluate(place.data, scope);
@@ -238,7 +235,7 @@ impl Place {
         expression: Expression<Slice<'d>>,
         scope: &Scope<'_, 'd>,
     ) -> Option<usize> {
-        let mut operations = expression.operations(scope.unit.encoding());
+        let mut operations = expression.operations(scope.types.unit.encoding());
         let only = operations.next().ok()??;
         if operations.next().ok()?.is_some() {
             return None;
@@ -257,7 +254,7 @@ impl Place {
         let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_frame_base)? else {
             return None;
         };
-        match expression.operations(scope.unit.encoding()).next().ok()?? {
+        match expression.operations(scope.types.unit.encoding()).next().ok()?? {
             Operation::CallFrameCFA => Some(self.end),
             Operation::Register { register } => self.register(register),
             _ => None,
@@ -276,7 +273,9 @@ impl Place {
 impl<'d> Scope<'_, 'd> {
     /// Whether the thread is in a part of a function.
     fn contains(&self, entry: &Entry<'d>) -> bool {
-        let Ok(mut ranges) = self.dwarf.die_ranges(self.unit, entry) else { return false };
+        let Ok(mut ranges) = self.types.dwarf.die_ranges(self.types.unit, entry) else {
+            return false;
+        };
         let holds = |range: Range<u64>| range.contains(&self.behind);
         while let Ok(Some(range)) = ranges.next() {
             if holds(range.begin..range.end) {
@@ -290,14 +289,12 @@ impl<'d> Scope<'_, 'd> {
     fn origin_of(&self, entry: &Entry<'d>) -> Option<Entry<'d>> {
         let of = shapes::reference(entry, gimli::DW_AT_abstract_origin)
             .or_else(|| shapes::reference(entry, gimli::DW_AT_specification))?;
-        self.unit.entry(of).ok()
+        self.types.unit.entry(of).ok()
     }
 
     fn name(&self, entry: &Entry<'d>) -> Option<String> {
-        let written = |entry: &Entry<'d>| {
-            let name = self.dwarf.attr_string(self.unit, entry.attr_value(gimli::DW_AT_name)?);
-            Some(name.ok()?.to_string_lossy().into_owned())
-        };
+        let written =
+            |entry: &Entry<'d>| Some(self.types.name(entry)?.to_string_lossy().into_owned());
         if let Some(name) = written(entry) {
             return Some(name);
         }

@@ -47,8 +47,8 @@ pub(crate) struct Field {
 
 /// The types of a unit.
 pub(crate) struct Types<'a, 'd> {
-    dwarf: &'a Dwarf<Slice<'d>>,
-    unit: &'a Unit<Slice<'d>>,
+    pub(crate) dwarf: &'a Dwarf<Slice<'d>>,
+    pub(crate) unit: &'a Unit<Slice<'d>>,
     /// Those of Rust's library.
     library: OnceCell<FxHashSet<UnitOffset>>,
 }
@@ -223,18 +223,23 @@ impl<'a, 'd> Types<'a, 'd> {
                 && let Some(of) = reference(member, gimli::DW_AT_type)
                 && let Some(shape) = self.shape_within(of, depth)
             {
-                fields.push(Field { name: self.name(member), start, shape });
+                fields.push(Field { name: self.field_name(member), start, shape });
             }
         }
         Some(if fields.is_empty() { Shape::Plain(len) } else { Shape::Fields { len, fields } })
     }
 
-    fn name(&self, entry: &Entry<'d>) -> Option<String> {
+    /// What is written in the source.
+    pub(crate) fn name(&self, entry: &Entry<'d>) -> Option<Slice<'d>> {
+        self.dwarf.attr_string(self.unit, entry.attr_value(gimli::DW_AT_name)?).ok()
+    }
+
+    /// The name of a field, if it has one: a base class is none.
+    fn field_name(&self, entry: &Entry<'d>) -> Option<String> {
         if entry.tag() == gimli::DW_TAG_inheritance {
             return None;
         }
-        let name = self.dwarf.attr_string(self.unit, entry.attr_value(gimli::DW_AT_name)?).ok()?;
-        let name = name.to_string_lossy();
+        let name = self.name(entry)?.to_string_lossy();
         // So Rust calls the fields of tuples.
         let number = name.strip_prefix("__").filter(|it| it.bytes().all(|it| it.is_ascii_digit()));
         Some(number.unwrap_or(&name).to_owned())
@@ -277,8 +282,7 @@ impl<'a, 'd> Types<'a, 'd> {
             if within.is_some() {
                 found.insert(entry.offset());
             } else if entry.tag() == gimli::DW_TAG_namespace
-                && let Some(value) = entry.attr_value(gimli::DW_AT_name)
-                && let Ok(name) = self.dwarf.attr_string(self.unit, value)
+                && let Some(name) = self.name(entry)
                 && LIBRARY.contains(&name.slice())
             {
                 within = Some(depth);
