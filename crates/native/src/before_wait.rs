@@ -79,7 +79,8 @@ pub(crate) fn expected(
         .filter(|it| it.ip() != jump.ip())
         .all(|it| is_quiet(it) && keeps(it, Some(word)) && keeps(it, expected.register()));
     let found = Some(first.op0_register().full_register());
-    let is_compared = from[..compare].iter().skip(1).all(|it| keeps(it, found));
+    let is_compared =
+        found != Some(word) && from[..compare].iter().skip(1).all(|it| keeps(it, found));
     let arguments = &from[compare + 2..call];
     let is_wait = last_to(arguments, Register::EDI)
         .and_then(operand)

@@ -123,6 +123,10 @@ fn nothing_else_happens_on_the_way() {
     let mut parts = WAITING.to_vec();
     parts.insert(1, &[0x89, 0xc8]);
     assert_eq!(found_in(&parts), None, "something else is compared");
+    // `mov r14d, [r14]` and `cmp r14d, r15d`
+    let mut parts = WAITING;
+    parts[..2].copy_from_slice(&[&[0x45, 0x8b, 0x36], &[0x45, 0x39, 0xfe]]);
+    assert_eq!(found_in(&parts), None, "the word is no longer known");
 }
 
 #[test]
