@@ -4,7 +4,7 @@
 //! `p->m` are places, `&&` and `||` are what they are because they are control flow.
 
 use crate::types::{Bits, Qualified, Records, Signature, Type};
-use mazurka_model::{Function as MathFunction, Sync};
+use mazurka_model::{Function as MathFunction, MemoryOrder, Sync};
 use mazurka_source::Span;
 use std::rc::Rc;
 
@@ -243,22 +243,25 @@ pub(crate) enum Base {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Intrinsic {
     /// `*a`, in one step.
-    AtomicLoad,
+    AtomicLoad(MemoryOrder),
     /// `*a = b`, in one step.
-    AtomicStore,
+    AtomicStore(MemoryOrder),
     /// `*a = b`, and what was there before.
-    AtomicExchange,
-    /// Whether `*a` was `*b`; if so it is `c` now, else `*b` is what was found.
-    CompareExchange,
+    AtomicExchange(MemoryOrder),
+    /// Whether `*a` was `*b`; if so it is `c` now, else `*b` is what was found. The orders of success and
+    /// failure.
+    CompareExchange(MemoryOrder, MemoryOrder),
     /// What `*a` was; it is `c` now if that was `b`.
     CompareAndSwap,
     /// Whether `*a` was `b`; it is `c` now if so.
     CompareAndSwapped,
     /// `*a op= b`, in one step; what was there before, or what is there now.
-    AtomicUpdate(Change, bool),
+    AtomicUpdate(Change, bool, MemoryOrder),
     /// Whether `a op b` has no room in `*c`; what has is there now.
     Overflow(Change),
-    /// Something that memory models know, and interleavings do not.
+    /// A fence between threads.
+    Fence(MemoryOrder),
+    /// Something that compilers know, and executions do not.
     Nothing,
     /// `a` holds; if not, that is wrong in this way.
     Check(Wrong, String),

@@ -11,6 +11,7 @@ mod event;
 pub mod fold;
 mod happens_before;
 mod ids;
+mod memory_order;
 mod operation;
 mod schedule;
 mod state_coverage;
@@ -23,6 +24,7 @@ pub use counter::{Addition, Discipline, Tests, Turn};
 pub use event::{Estimate, Event, Progress};
 pub use happens_before::{HappensBefore, Position};
 pub use ids::{ObjectId, ThreadId, ThreadSet};
+pub use memory_order::{Fence, MemoryOrder};
 pub use operation::{
     End, Operation, Place, Touch, Touches, dependent, may_be_coenabled, may_disable, may_enable,
     waits_alike,

@@ -1,6 +1,9 @@
 //! A concurrent program that is run one operation at a time: the seam between doors and engines.
 
-use crate::{Addition, Location, ObjectId, Operation, Schedule, ThreadId, ThreadSet, Turn};
+use crate::{
+    Addition, Fence, Location, MemoryOrder, ObjectId, Operation, Schedule, ThreadId, ThreadSet,
+    Turn,
+};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -286,6 +289,18 @@ pub trait System {
 
     /// What the operation of the last step accessed itself, where plain accesses to that are told.
     fn atomic_accesses(&self) -> &[PlainAccess] {
+        &[]
+    }
+
+    /// The memory order of the last step's operation, if that was an atomic access: of a
+    /// compare-and-swap that failed, the order for failure. Other operations order what they do
+    /// whatever this says.
+    fn order(&self) -> MemoryOrder {
+        MemoryOrder::SequentiallyConsistent
+    }
+
+    /// The fences in the last step, in order.
+    fn fences(&self) -> &[Fence] {
         &[]
     }
 

@@ -13,10 +13,21 @@
 //! | *E(t)*, the thread's own entry | the last [`Moment`] with accesses, so nothing is counted  |
 //! | *e ≤ C*                        | [`DataRaces::knows`]                                     |
 //!
+//! Happens-before is that of C11 and Rust, with the release sequences of C++20 (ISO/IEC 14882:2020,
+//! 6.9.2.2): a write with release order, or behind a release fence, synchronises with the read that
+//! takes its value from it or from a chain of read-modify-writes that it heads, if that read has
+//! acquire order or comes before an acquire fence. A relaxed access orders nothing by itself.
+//!
+//! | C++20                                            | here                |
+//! |--------------------------------------------------|---------------------|
+//! | what a write and its release sequence release    | [`Table::Released`] |
+//! | what writes behind a release fence release       | [`Table::Fenced`]   |
+//! | what an acquire fence gets from the reads before | [`Table::Pending`]  |
+//!
 //! Differs from the paper: reads are always a clock, never an epoch, and a write does not clear
 //! them, since both would have to be taken back. A write therefore costs O(threads). There is more
 //! to synchronise with than locks: a store replaces the clock of its variable and a
-//! read-modify-write extends it (a release sequence), every semaphore has one clock, the message
+//! read-modify-write extends it, as far as their orders release; every semaphore has one clock, the message
 //! of a channel carries the clock of its sender, and the room in a bounded one that of the receiver
 //! who made it. A notification of a condition variable orders nothing, the mutex does; one who is
 //! woken from a futex has learnt from whoever woke sleepers there, since what a library does to the
@@ -28,9 +39,10 @@
 //! precedes a later store: the two do not commute, but a load lets nobody know anything.
 
 use mazurka_core::{
-    Access, Decision, Effect, HappensBefore, ObjectId, Operation, Part, PlainAccess, Position,
-    Sighting, System, ThreadId, Violation, ViolationKind,
+    Access, Decision, Effect, Fence, HappensBefore, MemoryOrder, ObjectId, Operation, Part,
+    PlainAccess, Position, Sighting, System, ThreadId, Violation, ViolationKind,
 };
+use std::ops::Range;
 
 /// When something was accessed: moments are numbered from 1, and 0 stands for "never".
 ///
@@ -129,6 +141,35 @@ pub(crate) fn synchronising(order: &HappensBefore, operation: Operation) -> Oper
     }
 }
 
+/// What a step did to memory, as its system tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Done<'a> {
+    /// The memory order of its operation, if that is an atomic access.
+    pub(crate) order: MemoryOrder,
+    /// What the operation accessed itself.
+    pub(crate) atomic: &'a [PlainAccess],
+    /// The plain accesses behind it, by its thread and in its parts.
+    pub(crate) accesses: &'a [PlainAccess],
+    /// The fences among them.
+    pub(crate) fences: &'a [Fence],
+    /// Which threads went on in it.
+    pub(crate) parts: &'a [Part],
+}
+
+impl<'a> Done<'a> {
+    /// What was done in the last step of a system.
+    #[inline]
+    pub(crate) fn by<S: System + ?Sized>(system: &'a S) -> Self {
+        Self {
+            order: system.order(),
+            atomic: system.atomic_accesses(),
+            accesses: system.accesses(),
+            fences: system.fences(),
+            parts: system.parts(),
+        }
+    }
+}
+
 /// Watches the plain accesses of one execution, which grows and shrinks at its end.
 #[derive(Clone, Debug)]
 pub(crate) struct DataRaces {
@@ -170,9 +211,23 @@ enum Table {
     Write,
     /// Per thread: how many arrivals there were at its last barrier, up to its own.
     Arrived,
+    /// Per thread: what it knew at its last release fence, which its relaxed writes release.
+    Fenced,
+    /// Per thread: what its relaxed reads have read from, which its next acquire fence learns.
+    Pending,
 }
 
-const N_TABLES: usize = 9;
+const N_TABLES: usize = 11;
+
+/// What a thread does behind an operation, see [`Done`].
+#[derive(Clone, Copy)]
+struct Behind<'a> {
+    thread: ThreadId,
+    accesses: &'a [PlainAccess],
+    fences: &'a [Fence],
+    /// How many parts of the step have begun.
+    n_parts: usize,
+}
 
 /// One row of a table.
 type Row = (Table, usize);
@@ -215,9 +270,7 @@ impl DataRaces {
         }
     }
 
-    /// One step more, and the plain accesses that were made after its operation, by its thread and in
-    /// its parts. The first race that it completes, if any. `atomic` is what the operation has accessed
-    /// itself.
+    /// One step more, and what was done in it. The first race that it completes, if any.
     ///
     /// Until there is a race, none is missed; after one, some may be.
     #[inline]
@@ -226,10 +279,9 @@ impl DataRaces {
         decision: Decision,
         operation: Operation,
         effect: Effect,
-        atomic: &[PlainAccess],
-        accesses: &[PlainAccess],
-        parts: &[Part],
+        done: Done<'_>,
     ) -> Option<DataRace> {
+        let Done { order, atomic, accesses, fences, parts } = done;
         let thread = decision.thread;
         self.make_room(thread, operation);
         self.marks.push(Mark {
@@ -239,25 +291,27 @@ impl DataRaces {
         });
         let mut race = match atomic {
             [] => None,
-            atomic => self.operate(thread, operation, atomic),
+            atomic => self.operate(thread, operation, order, atomic),
         };
         // Before the first access nobody has anything to tell.
         if !self.undo.is_empty() || is_queued(operation) {
-            self.synchronise(thread, operation, effect);
+            self.synchronise(thread, operation, order, effect);
         }
         if accesses.is_empty() && self.undo.is_empty() {
             return race;
         }
         // Only now, for what the operation has released does not cover what follows it.
         let n_own = parts.first().map_or(accesses.len(), |part| part.n_before);
-        race = race.or(self.access_all(thread, &accesses[..n_own]));
+        let mut behind = Behind { thread, accesses, fences, n_parts: 0 };
+        race = race.or(self.go_on(behind, 0..n_own));
         for (idx, &Part { thread, joined, n_before }) in parts.iter().enumerate() {
             if let Some(ended) = joined {
                 self.make_room(thread, Operation::Join(ended));
                 self.join((Table::Clock, ended.index()), (Table::Clock, thread.index()));
             }
             let end = parts.get(idx + 1).map_or(accesses.len(), |next| next.n_before);
-            race = race.or(self.access_all(thread, &accesses[n_before..end]));
+            behind = Behind { thread, n_parts: idx + 1, ..behind };
+            race = race.or(self.go_on(behind, n_before..end));
         }
         race
     }
@@ -267,17 +321,62 @@ impl DataRaces {
         &mut self,
         thread: ThreadId,
         operation: Operation,
+        order: MemoryOrder,
         accesses: &[PlainAccess],
     ) -> Option<DataRace> {
-        let mine = (Table::Clock, thread.index());
-        // Whoever reads has learnt from those who wrote.
+        // A read that acquires comes after what it reads from.
         if let Operation::ReadModifyWrite(object)
         | Operation::Load(object)
         | Operation::Await(object) = operation
+            && order.acquires()
         {
-            self.join((Table::Released, object.index()), mine);
+            self.join((Table::Released, object.index()), (Table::Clock, thread.index()));
         }
         self.access_all(thread, accesses)
+    }
+
+    /// What a thread does behind an operation: these of its accesses, and the fences among them. The
+    /// first race that they complete, if any.
+    #[inline]
+    fn go_on(&mut self, behind: Behind<'_>, own: Range<usize>) -> Option<DataRace> {
+        let Behind { thread, accesses, fences, n_parts } = behind;
+        if fences.is_empty() {
+            return self.access_all(thread, &accesses[own]);
+        }
+        let mut race = None;
+        let mut start = own.start;
+        for fence in fences.iter().filter(|fence| fence.n_parts == n_parts) {
+            let found = self.access_all(thread, &accesses[start..fence.n_accesses]);
+            race = race.or(found);
+            start = fence.n_accesses;
+            self.fence(thread, fence.order);
+        }
+        let found = self.access_all(thread, &accesses[start..own.end]);
+        race.or(found)
+    }
+
+    /// An acquire fence learns what the reads before it have read from; what is known at a release
+    /// fence, the writes behind it release.
+    fn fence(&mut self, thread: ThreadId, order: MemoryOrder) {
+        let [mine, fenced, pending] =
+            [Table::Clock, Table::Fenced, Table::Pending].map(|table| (table, thread.index()));
+        if order.acquires() {
+            self.join(pending, mine);
+        }
+        if order.releases() {
+            self.copy(mine, fenced);
+        }
+    }
+
+    /// A read of an atomic: it learns what its source released, now or at the next acquire fence.
+    fn read(&mut self, thread: ThreadId, object: ObjectId, order: MemoryOrder) {
+        let into = if order.acquires() { Table::Clock } else { Table::Pending };
+        self.join((Table::Released, object.index()), (into, thread.index()));
+    }
+
+    /// What a write of this order releases.
+    fn releasing(thread: ThreadId, order: MemoryOrder) -> Row {
+        (if order.releases() { Table::Clock } else { Table::Fenced }, thread.index())
     }
 
     /// The accesses of a thread at the next moment. The first race that they complete, if any.
@@ -324,7 +423,13 @@ impl DataRaces {
     }
 
     /// Passes clocks on, as the operation says.
-    fn synchronise(&mut self, thread: ThreadId, operation: Operation, effect: Effect) {
+    fn synchronise(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        order: MemoryOrder,
+        effect: Effect,
+    ) {
         use Operation as O;
         let mine = (Table::Clock, thread.index());
         let released = |object: ObjectId| (Table::Released, object.index());
@@ -332,20 +437,22 @@ impl DataRaces {
         let succeeded = effect != Effect::Failed;
         let has_woken = matches!(effect, Effect::Woke(woken) if !woken.is_empty());
         match operation {
-            O::Load(o) | O::Await(o) | O::FutexWait { word: o, .. } => {
-                self.join(released(o), mine);
-            }
-            O::Store(o) => self.copy(mine, released(o)),
+            O::Load(o) | O::Await(o) => self.read(thread, o, order),
+            O::FutexWait { word: o, .. } => self.join(released(o), mine),
+            O::Store(o) => self.copy(Self::releasing(thread, order), released(o)),
             O::ReadModifyWrite(o) => {
-                self.join(released(o), mine);
-                // A compare-and-swap that is known to have failed has only loaded.
+                self.read(thread, o, order);
+                // A compare-and-swap that is known to have failed has only loaded. Any other is a part
+                // of the release sequence that it reads from.
                 if succeeded {
-                    self.copy(mine, released(o));
+                    self.join(Self::releasing(thread, order), released(o));
                 }
             }
 
-            // Who adds releases, and learns nothing of those who have added before.
-            O::Add(o) | O::AddAndTest(o) => self.join(mine, released(o)),
+            // An addition releases, and learns nothing of the additions before it.
+            O::Add(o) | O::AddAndTest(o) => {
+                self.join(Self::releasing(thread, order), released(o));
+            }
 
             O::Acquire(o) | O::Reacquire { mutex: o, .. } | O::ReadAcquire(o) => {
                 self.join(released(o), mine);
@@ -613,6 +720,8 @@ impl DataRaces {
             Table::Read,
             Table::AtomicRead,
             Table::AtomicWrite,
+            Table::Fenced,
+            Table::Pending,
         ] {
             let cells = &mut self.tables[table as usize];
             *cells = cells.chunks(self.stride).flat_map(|row| [row, &padding].concat()).collect();
@@ -642,7 +751,9 @@ fn width(table: Table, stride: usize) -> usize {
         | Table::Snapshot
         | Table::Read
         | Table::AtomicRead
-        | Table::AtomicWrite => stride,
+        | Table::AtomicWrite
+        | Table::Fenced
+        | Table::Pending => stride,
     }
 }
 

@@ -5,7 +5,7 @@
 //! from a user, for another program or another version of this one, so nothing in it is trusted.
 
 use crate::counters::Counters;
-use crate::data_race::{DataRace, DataRaces, synchronising};
+use crate::data_race::{DataRace, DataRaces, Done, synchronising};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
     Decision, Execution, HappensBefore, Next, Operation, Part, Schedule, Step, System, ThreadId,
@@ -183,10 +183,8 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         }
         self.counters.step(self.system, &self.order);
         let operation = synchronising(&self.order, operation);
-        let accesses = self.system.accesses();
-        let atomic = self.system.atomic_accesses();
         if let Some(races) = &mut self.races
-            && let Some(race) = races.step(decision, operation, effect, atomic, accesses, parts)
+            && let Some(race) = races.step(decision, operation, effect, Done::by(self.system))
             && self.counters.are_sure(self.system, &self.order)
         {
             let violated = race.violation(self.system);

@@ -13,7 +13,7 @@
 use crate::bound::{Before, Bounds, Over};
 use crate::counters::Counters;
 use crate::coverage::Seen;
-use crate::data_race::{DataRaces, synchronising};
+use crate::data_race::{DataRaces, Done, synchronising};
 use crate::explorer::{Ended, ExploreError};
 use crate::options::Options;
 use crate::order::Order;
@@ -411,10 +411,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         self.counters.step(&self.system, &self.order);
         if self.options.race {
             let operation = synchronising(&self.order, operation);
-            let accesses = self.system.accesses();
-            let atomic = self.system.atomic_accesses();
-            let races = &mut self.data_races;
-            if let Some(race) = races.step(decision, operation, effect, atomic, accesses, parts)
+            let done = Done::by(&self.system);
+            if let Some(race) = self.data_races.step(decision, operation, effect, done)
                 && self.violation.is_none()
                 // If not, whoever came last may have known of the others.
                 && self.counters.are_sure(&mut self.system, &self.order)

@@ -1,8 +1,8 @@
 //! Programs of known size as control-flow graphs, for the machine of `mazurka-model`.
 
 use mazurka_model::{
-    Access, Action, Binary, Compare, Expr, Place, Program, RegisterId, RoutineBuilder, Sync, Type,
-    Update,
+    Access, Action, Binary, Compare, Expr, MemoryOrder, Place, Program, RegisterId, RoutineBuilder,
+    Sync, Type, Update,
 };
 
 const INT: Type = Type::I32;
@@ -78,6 +78,8 @@ pub fn indexer(n: usize) -> Program {
             on: table(thread.get(h)),
             expected: int(0),
             new: thread.get(w),
+            order: MemoryOrder::SequentiallyConsistent,
+            failure: MemoryOrder::SequentiallyConsistent,
         });
         let taken = thread.branch(thread.get(done));
         thread.jump(next_message);
@@ -130,10 +132,10 @@ pub fn filesystem(n: usize) -> Program {
 pub fn readers(n: usize) -> Program {
     let mut program = Program::new("readers");
     let x = numbers(&mut program, "x", 1);
-    processes(&mut program, 0..1, |thread, _| thread.store(x(int(0)), int(1), Access::Atomic));
+    processes(&mut program, 0..1, |thread, _| thread.store(x(int(0)), int(1), Access::ATOMIC));
     processes(&mut program, 1..n + 1, |thread, _| {
         let seen = thread.register("seen", INT);
-        thread.load(seen, x(int(0)), Access::Atomic);
+        thread.load(seen, x(int(0)), Access::ATOMIC);
     });
     program
 }
@@ -144,7 +146,7 @@ pub fn writers(n: usize) -> Program {
     let x = numbers(&mut program, "x", 1);
     processes(&mut program, 0..n, |thread, tid| {
         let value = add(thread.get(tid), int(1));
-        thread.store(x(int(0)), value, Access::Atomic);
+        thread.store(x(int(0)), value, Access::ATOMIC);
     });
     program
 }
@@ -161,9 +163,9 @@ pub fn fib(k: usize) -> Program {
         let end = thread.branch(less);
         let own = thread.get(tid);
         let others = Expr::binary(Binary::Subtract, int(1), own.clone());
-        thread.load(mine, pair(own.clone()), Access::Atomic);
-        thread.load(other, pair(others), Access::Atomic);
-        thread.store(pair(own), add(thread.get(mine), thread.get(other)), Access::Atomic);
+        thread.load(mine, pair(own.clone()), Access::ATOMIC);
+        thread.load(other, pair(others), Access::ATOMIC);
+        thread.store(pair(own), add(thread.get(mine), thread.get(other)), Access::ATOMIC);
         thread.assign(round, add(thread.get(round), int(1)));
         thread.jump(start);
         thread.go_on_from(end);
@@ -180,7 +182,7 @@ pub fn lastzero(n: usize) -> Program {
         let [i, seen] = ["i", "seen"].map(|name| thread.register(name, INT));
         thread.assign(i, int(n as i64));
         let look = thread.here();
-        thread.load(seen, array(thread.get(i)), Access::Atomic);
+        thread.load(seen, array(thread.get(i)), Access::ATOMIC);
         let is_zero = thread.branch(Expr::compare(Compare::NotEqual, thread.get(seen), int(0)));
         thread.assign(i, add(thread.get(i), int(-1)));
         thread.jump(look);
@@ -189,9 +191,9 @@ pub fn lastzero(n: usize) -> Program {
     processes(&mut program, 1..n + 1, |thread, tid| {
         let seen = thread.register("seen", INT);
         let before = add(thread.get(tid), int(-1));
-        thread.load(seen, array(before), Access::Atomic);
+        thread.load(seen, array(before), Access::ATOMIC);
         let own = array(thread.get(tid));
-        thread.store(own, add(thread.get(seen), int(1)), Access::Atomic);
+        thread.store(own, add(thread.get(seen), int(1)), Access::ATOMIC);
     });
     program
 }
@@ -202,7 +204,13 @@ pub fn increments(n: usize) -> Program {
     let x = numbers(&mut program, "x", 1);
     processes(&mut program, 0..n, |thread, _| {
         let (on, value) = (x(int(0)), int(1));
-        thread.then(Action::Modify { old: None, on, update: Update::Add, value });
+        thread.then(Action::Modify {
+            old: None,
+            on,
+            update: Update::Add,
+            value,
+            order: MemoryOrder::SequentiallyConsistent,
+        });
     });
     program
 }

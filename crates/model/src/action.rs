@@ -1,7 +1,7 @@
 //! What an edge does: one small step of a process.
 
 use crate::{Expr, LayoutId, LocationId, Place, RegisterId, RoutineId, SymbolSet, Sync, Type};
-use mazurka_core::ViolationKind;
+use mazurka_core::{MemoryOrder, ViolationKind};
 
 /// One small step. Whatever it computes is total; what can go wrong is a violation that the action
 /// names itself ([`Action::Check`]), or that every use of memory may have (kind `memory`).
@@ -47,6 +47,8 @@ pub enum Action {
         update: Update,
         /// With what; its type is that of the access.
         value: Expr,
+        /// What it orders.
+        order: MemoryOrder,
     },
     /// Puts a value where another one is expected, in one step. What is found there instead is left.
     CompareExchange {
@@ -60,7 +62,13 @@ pub enum Action {
         expected: Expr,
         /// What is put there.
         new: Expr,
+        /// What it orders if it was as expected.
+        order: MemoryOrder,
+        /// What it orders if not, as a load.
+        failure: MemoryOrder,
     },
+    /// Orders accesses of its process, with others by atomic accesses around it.
+    Fence(MemoryOrder),
     /// Reads memory once `until` is true, and waits before that. In `until`, the register `to` has
     /// the value that would be read.
     Await {
@@ -323,14 +331,19 @@ pub enum Action {
 /// Whether an access to memory is an operation of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Always: an atomic access, sequentially consistent. Or one that the source language defines to
-    /// be, such as all those of Promela.
-    Atomic,
+    /// Always: an atomic access of this order. Or one that the source language defines to be, such as
+    /// all those of Promela.
+    Atomic(MemoryOrder),
     /// As asked for: watched for data races, or an operation like an atomic one.
     Plain,
     /// Never, and nobody watches. For memory of which the front end knows that one process at a time
     /// can use it.
     Private,
+}
+
+impl Access {
+    /// An atomic access that is sequentially consistent.
+    pub const ATOMIC: Self = Self::Atomic(MemoryOrder::SequentiallyConsistent);
 }
 
 /// How [`Action::Modify`] changes memory.
@@ -409,6 +422,7 @@ impl Action {
             | Self::Check { .. }
             | Self::Assume { .. }
             | Self::AtomicEnd
+            | Self::Fence(_)
             | Self::Detach { .. }
             | Self::ExitProcess { .. }
             | Self::ExitProgram
@@ -419,7 +433,7 @@ impl Action {
             | Self::SemaphoreInit { .. }
             | Self::BarrierInit { .. } => false,
             Self::Load { access, .. } | Self::Store { access, .. } => match access {
-                Access::Atomic => true,
+                Access::Atomic(_) => true,
                 Access::Plain => plain_accesses_are,
                 Access::Private => false,
             },
@@ -483,6 +497,7 @@ impl Action {
             Self::Skip
             | Self::Indivisible { .. }
             | Self::AtomicBegin
+            | Self::Fence(_)
             | Self::AtomicEnd
             | Self::Choose { .. }
             | Self::Yield

@@ -42,7 +42,7 @@ mod stops;
 mod types;
 mod vm;
 
-pub use mazurka_core::ViolationKind;
+pub use mazurka_core::{MemoryOrder, ViolationKind};
 
 pub use action::{Access, Action, Callee, Message, MessageField, Update};
 pub use build::RoutineBuilder;

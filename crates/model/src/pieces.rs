@@ -85,7 +85,7 @@ mod tests {
         let mut main = RoutineBuilder::new("main");
         let to = main.register("n", Type::I64);
         main.then(Action::Choose { to, low: i64::MIN, high: i64::MAX });
-        main.store(Place::object(object), main.get(to), Access::Atomic);
+        main.store(Place::object(object), main.get(to), Access::ATOMIC);
         let routine = program.add_routine(main.finish());
         program.process("", routine, Vec::new());
         assert!(Vm::new(program.clone(), Races::Allow).is_err(), "these are too many to try");

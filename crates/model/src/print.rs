@@ -5,6 +5,7 @@ use crate::{
     LayoutId, Message, MessageField, Overflow, Place, Pointer, Program, Query, RegisterId, Routine,
     RoutineId, Span, Storage, Type, Unary, Update,
 };
+use mazurka_core::MemoryOrder;
 use std::fmt::{self, Write as _};
 
 /// The whole program as text: objects, routines with their edges, processes.
@@ -230,17 +231,23 @@ impl Show<'_> {
             A::Store { to, value, access } => {
                 format!("{}store {} {} = {}", word(*access), value.ty(), place(to), expr(value))
             }
-            A::Modify { old, on, update, value } => {
+            A::Modify { old, on, update, value, order } => {
                 let (name, ty) = (update_name(*update), value.ty());
-                format!("{}{name} {ty} {}, {}", self.result(*old), place(on), expr(value))
+                let order = weaker(*order);
+                format!("{}{order}{name} {ty} {}, {}", self.result(*old), place(on), expr(value))
             }
-            A::CompareExchange { success, old, on, expected, new } => {
+            A::CompareExchange { success, old, on, expected, new, order, failure } => {
                 let results = [success, old].map(|register| {
                     register.map_or_else(|| "_".to_owned(), |register| self.register(register))
                 });
                 format!(
-                    "{} = compare-exchange {} {}, {}, {}",
+                    "{} = {}compare-exchange {} {}, {}, {}",
                     results.join(", "),
+                    if order == failure {
+                        weaker(*order)
+                    } else {
+                        format!("{order}, or {failure} in failure, ")
+                    },
                     expected.ty(),
                     place(on),
                     expr(expected),
@@ -273,6 +280,7 @@ impl Show<'_> {
             }
             A::Assume { condition } => format!("assume {}", expr(condition)),
             A::AtomicBegin => "atomic begin".to_owned(),
+            A::Fence(order) => format!("{order} fence"),
             A::AtomicEnd => "atomic end".to_owned(),
             A::Choose { to, low, high } => {
                 format!("{} = choose {low}..={high}", self.register(*to))
@@ -460,12 +468,17 @@ impl Show<'_> {
     }
 }
 
-fn word(access: Access) -> &'static str {
+fn word(access: Access) -> String {
     match access {
-        Access::Atomic => "atomic ",
-        Access::Plain => "",
-        Access::Private => "private ",
+        Access::Atomic(order) => format!("{}atomic ", weaker(order)),
+        Access::Plain => String::new(),
+        Access::Private => "private ".to_owned(),
     }
+}
+
+/// An order, unless it is the strongest.
+fn weaker(order: MemoryOrder) -> String {
+    if order.is_weak() { format!("{order} ") } else { String::new() }
 }
 
 fn update_name(update: Update) -> &'static str {

@@ -6,6 +6,7 @@ use crate::tree::{Change, Expression, Intrinsic, Kind, Primitive, Wrong};
 use crate::types::{Int, Type};
 use lang_c::ast;
 use lang_c::span::Node;
+use mazurka_model::MemoryOrder;
 use mazurka_source::Span;
 
 type Arguments<'a> = &'a [Node<ast::Expression>];
@@ -206,8 +207,15 @@ impl<'a> Checker<'a> {
         arguments: Arguments<'a>,
         span: Span,
     ) -> Checked<Expression> {
-        if matches!(operation, "thread_fence" | "signal_fence" | "synchronize") {
-            return Ok(nothing(span));
+        match operation {
+            // Between a thread and a handler of signals that interrupts it.
+            "signal_fence" => return Ok(nothing(span)),
+            "thread_fence" | "synchronize" => {
+                let order = self.order(name, arguments, 0, span)?;
+                let kind = Kind::Intrinsic(Intrinsic::Fence(order), Vec::new());
+                return Ok(Expression { kind, ty: Type::Void, span });
+            }
+            _ => {}
         }
         if matches!(operation, "is_lock_free" | "always_lock_free") {
             return Ok(number(1, Type::Int(Int::Bool), span));
@@ -245,16 +253,16 @@ impl<'a> Checker<'a> {
         };
         let bool = Type::Int(Int::Bool);
         let (intrinsic, result) = match operation {
-            "load_n" => (Intrinsic::AtomicLoad, ty.clone()),
+            "load_n" => (Intrinsic::AtomicLoad(self.order(name, arguments, 1, span)?), ty.clone()),
             "store_n" | "store" => {
                 all.push(value(self, 1, by_pointer)?);
-                (Intrinsic::AtomicStore, Type::Void)
+                (Intrinsic::AtomicStore(self.order(name, arguments, 2, span)?), Type::Void)
             }
             "exchange_n" | "lock_test_and_set" => {
                 all.push(value(self, 1, false)?);
-                (Intrinsic::AtomicExchange, ty.clone())
+                (Intrinsic::AtomicExchange(self.order(name, arguments, 2, span)?), ty.clone())
             }
-            "load" | "exchange" => return self.atomic_to(operation, arguments, all, &ty, span),
+            "load" | "exchange" => return self.atomic_to(name, arguments, all, &ty, span),
             "compare_exchange_n" | "compare_exchange" => {
                 let Some(expected) = arguments.get(1) else {
                     return Err(self.invalid(span, "too few arguments"));
@@ -265,7 +273,9 @@ impl<'a> Checker<'a> {
                 if matches!(is_weak, Some(Ok(1))) {
                     self.assume("a weak compare-and-swap fails only for a reason");
                 }
-                (Intrinsic::CompareExchange, bool)
+                let order = self.order(name, arguments, 4, span)?;
+                let failure = self.order(name, arguments, 5, span)?;
+                (Intrinsic::CompareExchange(order, failure), bool)
             }
             "val_compare_and_swap" | "bool_compare_and_swap" => {
                 all.push(value(self, 1, false)?);
@@ -277,12 +287,13 @@ impl<'a> Checker<'a> {
             }
             "test_and_set" => {
                 all.push(number(1, ty.clone(), span));
-                let kind = Kind::Intrinsic(Intrinsic::AtomicExchange, all);
+                let order = self.order(name, arguments, 1, span)?;
+                let kind = Kind::Intrinsic(Intrinsic::AtomicExchange(order), all);
                 return self.convert(Expression { kind, ty, span }, &bool, span);
             }
             "clear" | "lock_release" => {
                 all.push(number(0, ty.clone(), span));
-                (Intrinsic::AtomicStore, Type::Void)
+                (Intrinsic::AtomicStore(self.order(name, arguments, 1, span)?), Type::Void)
             }
             other => {
                 let Some((change, is_new)) = change(other) else {
@@ -300,30 +311,55 @@ impl<'a> Checker<'a> {
                     _ => value(self, 1, false)?,
                 };
                 all.push(by);
-                (Intrinsic::AtomicUpdate(change, is_new), ty.clone())
+                let order = self.order(name, arguments, 2, span)?;
+                (Intrinsic::AtomicUpdate(change, is_new, order), ty.clone())
             }
         };
         Ok(Expression { kind: Kind::Intrinsic(intrinsic, all), ty: result, span })
     }
 
+    /// The memory order that an atomic function has as its argument number `idx`, or by its name.
+    fn order(
+        &mut self,
+        name: &str,
+        arguments: Arguments<'a>,
+        idx: usize,
+        span: Span,
+    ) -> Checked<MemoryOrder> {
+        match name {
+            "__sync_lock_test_and_set" => return Ok(MemoryOrder::Acquire),
+            "__sync_lock_release" => return Ok(MemoryOrder::Release),
+            // All others are full barriers.
+            _ if name.starts_with("__sync_") => return Ok(MemoryOrder::SequentiallyConsistent),
+            _ => {}
+        }
+        let Some(argument) = arguments.get(idx) else {
+            return Err(self.invalid(span, "too few arguments"));
+        };
+        match self.constant_int(argument).ok().and_then(MemoryOrder::from_c) {
+            Some(order) => Ok(order),
+            None => Err(self.unsupported(span, "a memory order that is not a constant")),
+        }
+    }
+
     /// `__atomic_load(p, &result, order)` and its like: the result goes where a pointer points to.
     fn atomic_to(
         &mut self,
-        operation: &str,
+        name: &str,
         arguments: Arguments<'a>,
         mut all: Vec<Expression>,
         ty: &Type,
         span: Span,
     ) -> Checked<Expression> {
-        let (intrinsic, result_idx) = match operation {
-            "load" => (Intrinsic::AtomicLoad, 1),
+        let (intrinsic, result_idx) = match name {
+            "__atomic_load" => (Intrinsic::AtomicLoad(self.order(name, arguments, 2, span)?), 1),
             _ => {
                 let it = arguments.get(1).map(|it| self.expression(it));
                 let Some(value) = it else { return Err(self.invalid(span, "too few arguments")) };
                 let place = self.target(value?, span)?;
                 let value = self.value(super::expression::Operand::Place(place))?;
                 all.push(self.convert(value, ty, span)?);
-                (Intrinsic::AtomicExchange, 2)
+                (Intrinsic::AtomicExchange(self.order(name, arguments, 3, span)?), 2)
             }
         };
         let Some(result) = arguments.get(result_idx).map(|it| self.expression(it)) else {

@@ -6,7 +6,8 @@ use crate::check;
 use crate::tree::{self, Binary, Call, Callee, Constant, Expression, Kind, Step, Unary, Update};
 use crate::types;
 use mazurka_model::{
-    self as model, Access, Action, Compare, Expr, LocationId, Overflow, Place, Type, ViolationKind,
+    self as model, Access, Action, Compare, Expr, LocationId, MemoryOrder, Overflow, Place, Type,
+    ViolationKind,
 };
 
 impl<'a> Writer<'_, 'a> {
@@ -452,7 +453,8 @@ impl<'a> Writer<'_, 'a> {
         let target = self.target(&update.place);
         let (is_atomic, ty) = match &target {
             Target::Memory(memory) => {
-                let is_seen = memory.access == Access::Atomic && update.place.ty.is_atomic;
+                let is_seen =
+                    matches!(memory.access, Access::Atomic(_)) && update.place.ty.is_atomic;
                 (is_seen && update.place.bits.is_none(), value_type(&update.place.ty.ty))
             }
             _ => (false, value_type(&update.place.ty.ty)),
@@ -512,9 +514,13 @@ impl<'a> Writer<'_, 'a> {
         if let Some(change) = simple {
             let value = self.small(by.convert(ty));
             let old = self.temporary(ty);
-            let action =
-                Action::Modify { old: Some(old), on, update: change, value: value.clone() };
-            self.to.then(action);
+            self.to.then(Action::Modify {
+                old: Some(old),
+                on,
+                update: change,
+                value: value.clone(),
+                order: MemoryOrder::SequentiallyConsistent,
+            });
             let old = self.to.get(old);
             if update.is_post {
                 return old;
@@ -536,7 +542,7 @@ impl<'a> Writer<'_, 'a> {
         let again = self.to.location();
         self.to.jump(again);
         self.to.go_on_from(again);
-        let old = self.load(&on, ty, Access::Atomic);
+        let old = self.load(&on, ty, Access::ATOMIC);
         let new = self.stepped(update, old.clone(), by);
         let new = self.copied(new);
         let success = self.temporary(Type::BOOL);
@@ -546,6 +552,8 @@ impl<'a> Writer<'_, 'a> {
             on,
             expected: old.clone(),
             new: new.clone(),
+            order: MemoryOrder::SequentiallyConsistent,
+            failure: MemoryOrder::SequentiallyConsistent,
         });
         let end = self.to.location();
         let success = self.to.get(success);

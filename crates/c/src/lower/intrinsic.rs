@@ -6,8 +6,8 @@ use super::{Writer, value_type};
 use crate::tree::{Change, Expression, Intrinsic, Primitive, Wrong};
 use crate::types::{self, Int};
 use mazurka_model::{
-    self as model, Access, Action, Callee, Compare, Expr, Layout, Overflow, Type, Update,
-    ViolationKind,
+    self as model, Access, Action, Callee, Compare, Expr, Layout, MemoryOrder, Overflow, Type,
+    Update, ViolationKind,
 };
 
 impl<'a> Writer<'_, 'a> {
@@ -37,29 +37,34 @@ impl<'a> Writer<'_, 'a> {
                 None
             }
             Intrinsic::Primitive(primitive) => self.primitive(*primitive, arguments, it),
-            Intrinsic::AtomicLoad => {
+            Intrinsic::Fence(order) => {
+                self.at(it.span);
+                self.to.then(Action::Fence(*order));
+                None
+            }
+            Intrinsic::AtomicLoad(order) => {
                 let place = self.pointed(&arguments[0]);
                 self.at(it.span);
-                Some(self.load(&place, ty, Access::Atomic))
+                Some(self.load(&place, ty, Access::Atomic(*order)))
             }
-            Intrinsic::AtomicStore => {
+            Intrinsic::AtomicStore(order) => {
                 let place = self.pointed(&arguments[0]);
                 let value = self.value(&arguments[1]);
                 self.at(it.span);
-                self.to.store(place, value, Access::Atomic);
+                self.to.store(place, value, Access::Atomic(*order));
                 None
             }
-            Intrinsic::AtomicExchange => {
+            Intrinsic::AtomicExchange(order) => {
                 let on = self.pointed(&arguments[0]);
                 let value = self.value(&arguments[1]);
                 self.at(it.span);
                 let old = self.temporary(ty);
-                let update = Update::Exchange;
-                self.to.then(Action::Modify { old: Some(old), on, update, value });
+                let (update, order) = (Update::Exchange, *order);
+                self.to.then(Action::Modify { old: Some(old), on, update, value, order });
                 Some(self.to.get(old))
             }
-            Intrinsic::AtomicUpdate(change, is_new) => {
-                Some(self.atomic_change(*change, *is_new, arguments, it))
+            Intrinsic::AtomicUpdate(change, is_new, order) => {
+                Some(self.atomic_change((*change, *order), *is_new, arguments, it))
             }
             Intrinsic::CompareAndSwap | Intrinsic::CompareAndSwapped => {
                 let on = self.pointed(&arguments[0]);
@@ -71,10 +76,21 @@ impl<'a> Writer<'_, 'a> {
                     Intrinsic::CompareAndSwap => (None, Some(register)),
                     _ => (Some(register), None),
                 };
-                self.to.then(Action::CompareExchange { success, old, on, expected, new });
+                let order = MemoryOrder::SequentiallyConsistent;
+                self.to.then(Action::CompareExchange {
+                    success,
+                    old,
+                    on,
+                    expected,
+                    new,
+                    order,
+                    failure: order,
+                });
                 Some(self.to.get(register))
             }
-            Intrinsic::CompareExchange => Some(self.compare_exchange(arguments, it)),
+            Intrinsic::CompareExchange(order, failure) => {
+                Some(self.compare_exchange([*order, *failure], arguments, it))
+            }
             Intrinsic::Overflow(change) => Some(self.overflow(*change, arguments, it)),
         }
     }
@@ -111,7 +127,7 @@ impl<'a> Writer<'_, 'a> {
 
     fn atomic_change(
         &mut self,
-        change: Change,
+        (change, order): (Change, MemoryOrder),
         is_new: bool,
         arguments: &'a [Expression],
         it: &'a Expression,
@@ -132,7 +148,7 @@ impl<'a> Writer<'_, 'a> {
         };
         let old = self.temporary(ty);
         let by = value.clone().convert(ty);
-        self.to.then(Action::Modify { old: Some(old), on, update, value: by.clone() });
+        self.to.then(Action::Modify { old: Some(old), on, update, value: by.clone(), order });
         let old = self.to.get(old);
         match (is_new, change, ty) {
             (false, ..) => old,
@@ -148,7 +164,12 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// `*b` gets what was found, if that was not what `*b` is.
-    fn compare_exchange(&mut self, arguments: &'a [Expression], it: &'a Expression) -> Expr {
+    fn compare_exchange(
+        &mut self,
+        [order, failure]: [MemoryOrder; 2],
+        arguments: &'a [Expression],
+        it: &'a Expression,
+    ) -> Expr {
         let on = self.pointed(&arguments[0]);
         let ty = value_type(&arguments[2].ty);
         let place = self.pointed(&arguments[1]);
@@ -163,6 +184,8 @@ impl<'a> Writer<'_, 'a> {
             on,
             expected,
             new,
+            order,
+            failure,
         });
         let end = self.to.location();
         let (success, old) = (self.to.get(success), self.to.get(old));

@@ -255,7 +255,7 @@ fn words(start: u64, size: u64, to: &mut Vec<(u64, Type)>) {
 fn access(ty: &Qualified, is_private: bool) -> Access {
     match (is_private, ty.is_visible()) {
         (true, _) => Access::Private,
-        (false, true) => Access::Atomic,
+        (false, true) => Access::ATOMIC,
         (false, false) => Access::Plain,
     }
 }

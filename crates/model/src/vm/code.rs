@@ -3,7 +3,7 @@
 use super::foresight::Futures;
 use super::units::Units;
 use crate::{Binary, Compare, Overflow, Span, Sync, Type, Unary, Update};
-use mazurka_core::ViolationKind;
+use mazurka_core::{MemoryOrder, ViolationKind};
 
 /// The number of an instruction.
 pub(super) type Pc = u32;
@@ -238,6 +238,7 @@ pub(super) enum Instruction {
     Load {
         visible: bool,
         watched: bool,
+        order: MemoryOrder,
         to: u32,
         from: Address,
         ty: Type,
@@ -245,11 +246,13 @@ pub(super) enum Instruction {
     Store {
         visible: bool,
         watched: bool,
+        order: MemoryOrder,
         to: Address,
         value: Operand,
         ty: Type,
     },
     Modify {
+        order: MemoryOrder,
         old: u32,
         on: Address,
         update: Update,
@@ -257,6 +260,8 @@ pub(super) enum Instruction {
         ty: Type,
     },
     CompareExchange {
+        /// In success and in failure.
+        orders: [MemoryOrder; 2],
         success: u32,
         old: u32,
         on: Address,
@@ -328,6 +333,7 @@ pub(super) enum Instruction {
         otherwise: Pc,
     },
     AtomicBegin,
+    Fence(MemoryOrder),
 
     // The rest is invisible.
     AtomicEnd,

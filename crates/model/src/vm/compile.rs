@@ -15,6 +15,7 @@ use crate::{
     Routine, RoutineId, Span, Storage, Type, evaluate,
 };
 use Instruction as I;
+use mazurka_core::MemoryOrder;
 use std::collections::BTreeSet;
 
 /// The code of a program, or everything in it that the `Vm` does not run.
@@ -290,7 +291,7 @@ impl<'a> Compiler<'a> {
     fn note_touched(&mut self, action: &Action) {
         let is_atomic = match action {
             Action::Load { access, .. } | Action::Store { access, .. } => match access {
-                Access::Atomic => true,
+                Access::Atomic(_) => true,
                 Access::Plain => false,
                 Access::Private => return,
             },
@@ -367,28 +368,34 @@ impl<'a> Compiler<'a> {
             A::Assign { to, value } => I::Assign { to: to.0, value: self.expr(value) },
             A::Load { to, from, ty, access } => {
                 let (visible, watched) = self.access(*access, from);
-                I::Load { visible, watched, to: to.0, from: self.place(from), ty: *ty }
+                let order = self.order(*access);
+                I::Load { visible, watched, order, to: to.0, from: self.place(from), ty: *ty }
             }
             A::Store { to, value, access } => {
                 let (visible, watched) = self.access(*access, to);
                 let (to, ty) = (self.place(to), value.ty());
-                I::Store { visible, watched, to, value: self.expr(value), ty }
+                let order = self.order(*access);
+                I::Store { visible, watched, order, to, value: self.expr(value), ty }
             }
-            A::Modify { old, on, update, value } => I::Modify {
+            A::Modify { old, on, update, value, order } => I::Modify {
+                order: self.order(Access::Atomic(*order)),
                 old: result(*old),
                 on: self.place(on),
                 update: *update,
                 value: self.expr(value),
                 ty: value.ty(),
             },
-            A::CompareExchange { success, old, on, expected, new } => I::CompareExchange {
-                success: result(*success),
-                old: result(*old),
-                on: self.place(on),
-                expected: self.expr(expected),
-                new: self.expr(new),
-                ty: expected.ty(),
-            },
+            A::CompareExchange { success, old, on, expected, new, order, failure } => {
+                I::CompareExchange {
+                    orders: [order, failure].map(|&order| self.order(Access::Atomic(order))),
+                    success: result(*success),
+                    old: result(*old),
+                    on: self.place(on),
+                    expected: self.expr(expected),
+                    new: self.expr(new),
+                    ty: expected.ty(),
+                }
+            }
             A::Await { to, from, ty, until } => {
                 let from = self.place(from);
                 self.seen = Some(*to);
@@ -431,6 +438,9 @@ impl<'a> Compiler<'a> {
             }
             A::Assume { condition } => I::Assume { condition: self.expr(condition) },
             A::AtomicBegin => I::AtomicBegin,
+            // Where races are allowed, memory is taken to be sequentially consistent in all it does.
+            A::Fence(_) if self.races == Races::Allow => return true,
+            A::Fence(order) => I::Fence(*order),
             A::AtomicEnd => I::AtomicEnd,
             A::Choose { to, low, high } => match high.checked_sub(*low) {
                 Some(more) if (0..i64::from(u32::MAX)).contains(&more) => {
@@ -516,10 +526,18 @@ impl<'a> Compiler<'a> {
             return (false, false);
         }
         match (access, self.races) {
-            (Access::Atomic, _) => (true, false),
+            (Access::Atomic(_), _) => (true, false),
             (Access::Plain, Races::Allow) => (true, true),
             (Access::Plain, Races::Error) => (false, true),
             (Access::Private, _) => (false, false),
+        }
+    }
+
+    /// What an access orders. Where races are allowed, memory is taken to be sequentially consistent.
+    fn order(&self, access: Access) -> MemoryOrder {
+        match (access, self.races) {
+            (Access::Atomic(order), Races::Error) => order,
+            _ => MemoryOrder::SequentiallyConsistent,
         }
     }
 

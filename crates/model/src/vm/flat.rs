@@ -113,6 +113,7 @@ impl Machine {
         self.pending_log.clear();
         self.marks.clear();
         self.accesses.clear();
+        self.fences.clear();
         self.last = Last::Nothing;
         let mut next = || words.next().expect("a state has all its words");
         self.memory[1..code.memory.len()].fill_with(&mut next);

@@ -7,7 +7,7 @@ use super::names::Names;
 use super::next::Pending;
 use super::spin::Spins;
 use crate::{Compare, Pointer, Type, evaluate};
-use mazurka_core::{ObjectId, PlainAccess, Violation, ViolationKind};
+use mazurka_core::{Fence, MemoryOrder, ObjectId, PlainAccess, Violation, ViolationKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -72,6 +72,10 @@ pub(super) struct Machine {
     pub(super) accesses: Vec<PlainAccess>,
     /// What the operation of the last step has accessed itself, where plain accesses may meet it.
     pub(super) atomic_accesses: Vec<PlainAccess>,
+    /// The fences in the last step.
+    pub(super) fences: Vec<Fence>,
+    /// The memory order of the last step's operation.
+    pub(super) order: MemoryOrder,
     pub(super) last: Last,
     /// The thread that is running, and at which instruction.
     pub(super) here: (usize, Pc),
@@ -161,6 +165,8 @@ impl Machine {
             marks: Vec::new(),
             accesses: Vec::new(),
             atomic_accesses: Vec::new(),
+            fences: Vec::new(),
+            order: MemoryOrder::SequentiallyConsistent,
             last: Last::Nothing,
             here: (0, HALT),
             looked_at: None,
@@ -175,6 +181,7 @@ impl Machine {
     /// Undoes all steps from `depth` on; there are as many.
     pub(super) fn undo(&mut self, depth: usize) {
         self.accesses.clear();
+        self.fences.clear();
         let Some(&(changes, pending, notes)) = self.marks.get(depth) else { return };
         self.marks.truncate(depth);
         self.spins.notes.truncate(notes);
@@ -213,6 +220,8 @@ impl Machine {
         self.spins.has_changed = false;
         self.accesses.clear();
         self.atomic_accesses.clear();
+        self.fences.clear();
+        self.order = MemoryOrder::SequentiallyConsistent;
         self.seen.clear();
         self.last = Last::Nothing;
     }

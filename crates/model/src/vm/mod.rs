@@ -24,9 +24,9 @@ use code::{Code, HALT, Pc, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
 use mazurka_core::{
-    Decision, Divergence, Effect, Ending, Failure, Foresight, Location, Next, ObjectId, Operation,
-    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Violation, ViolationKind, fold,
-    replay_to,
+    Decision, Divergence, Effect, Ending, Failure, Fence, Foresight, Location, MemoryOrder, Next,
+    ObjectId, Operation, PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Violation,
+    ViolationKind, fold, replay_to,
 };
 use names::Names;
 use run::Call;
@@ -84,6 +84,7 @@ impl Vm {
         machine.log.clear();
         machine.pending_log.clear();
         machine.accesses.clear();
+        machine.fences.clear();
         Ok(Self { program, code, initial: Arc::new(machine.clone()), machine, races })
     }
 
@@ -261,6 +262,7 @@ impl System for Vm {
         machine.marks.clear();
         machine.spins.notes.clear();
         machine.accesses.clear();
+        machine.fences.clear();
         machine.last = Last::Nothing;
     }
 
@@ -309,6 +311,14 @@ impl System for Vm {
 
     fn atomic_accesses(&self) -> &[PlainAccess] {
         &self.machine.atomic_accesses
+    }
+
+    fn order(&self) -> MemoryOrder {
+        self.machine.order
+    }
+
+    fn fences(&self) -> &[Fence] {
+        &self.machine.fences
     }
 
     fn look_at(&mut self, memory: Option<ObjectId>) {

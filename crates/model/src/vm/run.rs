@@ -10,7 +10,7 @@ use super::spin::Round;
 use super::step::assertion;
 use crate::{Pointer, Sync, evaluate};
 use Instruction as I;
-use mazurka_core::{Next, Operation, ThreadId, Violation, ViolationKind};
+use mazurka_core::{Fence, Next, Operation, ThreadId, Violation, ViolationKind};
 
 /// How many invisible instructions a step may take before the thread counts as stuck in a loop.
 const MAX_INVISIBLE: u32 = 10_000_000;
@@ -61,7 +61,7 @@ impl Machine {
                 I::JumpUnless { condition, otherwise } => {
                     pc = if self.holds(code, frame, condition) { pc + 1 } else { otherwise };
                 }
-                I::Load { visible: false, watched, to, from, ty } => {
+                I::Load { visible: false, watched, to, from, ty, .. } => {
                     let spot = self.spot(code, frame, from, ty.bytes())?;
                     if watched {
                         self.watch(code, spot, ty.bytes(), false);
@@ -71,7 +71,7 @@ impl Machine {
                     self.set(frame, to, value);
                     pc += 1;
                 }
-                I::Store { visible: false, watched, to, value, ty } => {
+                I::Store { visible: false, watched, to, value, ty, .. } => {
                     let spot = self.spot_to_write(code, frame, to, ty.bytes())?;
                     let value = self.value(code, frame, value);
                     match watched {
@@ -111,6 +111,11 @@ impl Machine {
                     while self.pop_frame(code, thread, value) != HALT {}
                     self.end(thread, value);
                     return Ok(());
+                }
+                I::Fence(order) => {
+                    let n_accesses = self.accesses.len();
+                    self.fences.push(Fence { order, n_accesses, n_parts: 0 });
+                    pc += 1;
                 }
                 I::Excuse { begins } => {
                     self.excuse_wait(begins);

@@ -44,7 +44,8 @@ impl Machine {
         self.here = (thread, pc);
         self.spins.after(&code.instructions[pc as usize]);
         match code.instructions[pc as usize] {
-            I::Load { to, from, ty, .. } => {
+            I::Load { to, from, ty, order, .. } => {
+                self.order = order;
                 let size = ty.bytes();
                 let spot = self.spot(code, frame, from, size)?;
                 self.see(code, thread, spot, size);
@@ -53,7 +54,8 @@ impl Machine {
                 self.set(frame, to, value);
                 self.last = Last::Read(ty, value);
             }
-            I::Store { to, value, ty, .. } => {
+            I::Store { to, value, ty, order, .. } => {
+                self.order = order;
                 let size = ty.bytes();
                 let spot = self.spot_to_write(code, frame, to, size)?;
                 self.see(code, thread, spot, size);
@@ -63,7 +65,8 @@ impl Machine {
                 self.set_bytes(spot.address(), size, new);
                 self.last = Last::Wrote(ty, old, new);
             }
-            I::Modify { old: to, on, update, value, ty } => {
+            I::Modify { old: to, on, update, value, ty, order } => {
+                self.order = order;
                 let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
                 self.see(code, thread, spot, ty.bytes());
                 self.watch_atomic(code, spot, ty.bytes(), true);
@@ -73,13 +76,17 @@ impl Machine {
                 self.set(frame, to, old);
                 self.last = Last::Wrote(ty, old, new);
             }
-            I::CompareExchange { success, old: to, on, expected, new, ty } => {
+            I::CompareExchange { success, old: to, on, expected, new, ty, orders } => {
                 let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
                 self.see(code, thread, spot, ty.bytes());
                 let old = self.get(spot, ty);
                 let is_expected = old == self.value(code, frame, expected);
                 self.watch_atomic(code, spot, ty.bytes(), is_expected);
                 self.last = Last::Read(ty, old);
+                self.order = orders[usize::from(!is_expected)];
+                if !is_expected {
+                    effect = Effect::Failed;
+                }
                 if is_expected {
                     let new = self.value(code, frame, new);
                     self.set_bytes(spot.address(), ty.bytes(), new);
@@ -424,10 +431,14 @@ impl Machine {
         self.set_stack(thread, control::PC, u64::from(begin));
         let (mark, n_accesses, n_seen, last) =
             (self.log.len(), self.accesses.len(), self.seen.len(), self.last);
+        let n_fences = self.fences.len();
         let result = self.run(code, thread, begin + 1);
-        if result.is_err() || self.accesses.len() > n_accesses || self.has_touched_memory(mark) {
+        // Both belong to the new thread, and this step is another's.
+        let has_own = self.accesses.len() > n_accesses || self.fences.len() > n_fences;
+        if result.is_err() || has_own || self.has_touched_memory(mark) {
             self.undo_changes(mark);
             self.accesses.truncate(n_accesses);
+            self.fences.truncate(n_fences);
             self.seen.truncate(n_seen);
             self.last = last;
             self.set_pending(thread, Pending::YIELD);

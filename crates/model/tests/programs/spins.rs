@@ -6,8 +6,8 @@ use crate::random::Random;
 use mazurka_core::{Decision, Next, System as _, ThreadId};
 use mazurka_explore::{Ended, Explorer, Options, Reduction};
 use mazurka_model::{
-    Access, Action, Compare, Expr, ObjectIdx, Place, Program, Races, RoutineBuilder, Sync, Type,
-    Update, Vm,
+    Access, Action, Compare, Expr, MemoryOrder, ObjectIdx, Place, Program, Races, RoutineBuilder,
+    Sync, Type, Update, Vm,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -40,17 +40,23 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
     let done = thread.register("done", Type::BOOL);
     let (place, value) = (shared.variable(random), int(random.below(3)));
     match random.below(12) {
-        0 | 1 => thread.store(place, value, Access::Atomic),
+        0 | 1 => thread.store(place, value, Access::ATOMIC),
         2 => {
             let update = Update::Add;
-            thread.then(Action::Modify { old: Some(seen), on: place, update, value });
+            thread.then(Action::Modify {
+                old: Some(seen),
+                on: place,
+                update,
+                value,
+                order: MemoryOrder::SequentiallyConsistent,
+            });
         }
         // One variable, or two in turn.
         kind @ 3..=5 => {
             let start = thread.here();
             let mut ways_out = Vec::new();
             for _ in 0..1 + kind % 2 {
-                thread.load(seen, shared.variable(random), Access::Atomic);
+                thread.load(seen, shared.variable(random), Access::ATOMIC);
                 let goes_on = Expr::compare(Compare::NotEqual, thread.get(seen), value.clone());
                 ways_out.push(thread.branch(goes_on));
                 if kind == 5 {
@@ -70,7 +76,13 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
             let start = thread.here();
             let update = Update::Exchange;
             let wanted = int(random.below(3));
-            thread.then(Action::Modify { old: Some(seen), on: place, update, value });
+            thread.then(Action::Modify {
+                old: Some(seen),
+                on: place,
+                update,
+                value,
+                order: MemoryOrder::SequentiallyConsistent,
+            });
             let goes_on = Expr::compare(Compare::NotEqual, thread.get(seen), wanted);
             let way_out = thread.branch(goes_on);
             thread.jump(start);
@@ -81,9 +93,9 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
             let mutex = Place::object(shared.mutex);
             let start = thread.here();
             thread.then(Action::Lock { mutex: mutex.clone(), to: None });
-            thread.load(seen, place, Access::Atomic);
+            thread.load(seen, place, Access::ATOMIC);
             if kind == 8 {
-                thread.load(seen, shared.variable(random), Access::Atomic);
+                thread.load(seen, shared.variable(random), Access::ATOMIC);
             }
             thread.then(Action::Unlock { mutex, to: None });
             let goes_on = Expr::compare(Compare::NotEqual, thread.get(seen), value);
@@ -95,7 +107,7 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
         9 => {
             let mutex = Place::object(shared.mutex);
             thread.then(Action::Lock { mutex: mutex.clone(), to: None });
-            thread.store(place, value, Access::Atomic);
+            thread.store(place, value, Access::ATOMIC);
             thread.then(Action::Unlock { mutex, to: None });
         }
         10 => {
@@ -107,7 +119,13 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
             thread.jump(end);
             thread.go_on_from(failed);
             let update = Update::Add;
-            thread.then(Action::Modify { old: None, on: place, update, value: int(1) });
+            thread.then(Action::Modify {
+                old: None,
+                on: place,
+                update,
+                value: int(1),
+                order: MemoryOrder::SequentiallyConsistent,
+            });
             thread.jump(end);
             thread.go_on_from(end);
         }
@@ -142,7 +160,7 @@ fn program(seed: u64) -> (Program, Shared) {
             statement(&mut thread, &mut random, &shared);
         }
         let last = thread.register("last", INT);
-        thread.load(last, shared.variable(&mut random), Access::Atomic);
+        thread.load(last, shared.variable(&mut random), Access::ATOMIC);
         let result = Place::object(shared.results).element(int(number), 4);
         thread.store(result, thread.get(last), Access::Plain);
         let routine = program.add_routine(thread.finish());

@@ -2,9 +2,9 @@
 
 use mazurka_core::ViolationKind;
 use mazurka_model::{
-    Access, Action, Binary, Callee, Compare, Expr, Init, InitValue, Layout, Message, MessageField,
-    Object, ObjectIdx, Place, Program, RegisterId, RoutineBuilder, RoutineId, Span, Storage, Sync,
-    Type, Update,
+    Access, Action, Binary, Callee, Compare, Expr, Init, InitValue, Layout, MemoryOrder, Message,
+    MessageField, Object, ObjectIdx, Place, Program, RegisterId, RoutineBuilder, RoutineId, Span,
+    Storage, Sync, Type, Update,
 };
 use mazurka_script::Script;
 use mazurka_script::ast::{
@@ -227,7 +227,7 @@ impl<'a> Writer<'a> {
             Statement::Load { local, from } => {
                 let from = self.shared(from);
                 let to = self.local(local);
-                self.routine.load(to, from, Access::Atomic);
+                self.routine.load(to, from, Access::ATOMIC);
             }
             Statement::Assign { local, value } => {
                 let value = self.expr(value);
@@ -237,7 +237,7 @@ impl<'a> Writer<'a> {
             Statement::Store { to, value } => {
                 let to = self.shared(to);
                 let value = self.expr(value);
-                self.routine.store(to, value, Access::Atomic);
+                self.routine.store(to, value, Access::ATOMIC);
             }
             Statement::Update { local, on, update } => self.update(local.as_ref(), on, update),
             Statement::Await { on, relation, value } => {
@@ -339,13 +339,21 @@ impl<'a> Writer<'a> {
                     on,
                     expected,
                     new,
+                    order: MemoryOrder::SequentiallyConsistent,
+                    failure: MemoryOrder::SequentiallyConsistent,
                 });
             }
             ast::Update::Add(value) | ast::Update::Count { value, .. } => (Update::Add, value),
             ast::Update::Swap(value) => (Update::Exchange, value),
         };
         let value = self.expr(value);
-        self.routine.then(Action::Modify { old, on, update: kind, value });
+        self.routine.then(Action::Modify {
+            old,
+            on,
+            update: kind,
+            value,
+            order: MemoryOrder::SequentiallyConsistent,
+        });
         if let (ast::Update::Count { expected, .. }, Some(old)) = (update, old) {
             let before = self.routine.get(old);
             let was = Expr::compare(Compare::Equal, before, Expr::int(INT, *expected));
@@ -436,7 +444,7 @@ impl<'a> Writer<'a> {
             Side::Shared(shared) => {
                 let from = self.shared(shared);
                 let to = self.routine.register("", INT);
-                self.routine.load(to, from, Access::Atomic);
+                self.routine.load(to, from, Access::ATOMIC);
                 self.routine.get(to)
             }
         };

@@ -4,8 +4,9 @@ use expect_test::{Expect, expect};
 use mazurka_core::{System, Verdict, ViolationKind};
 use mazurka_explore::{Explorer, Options};
 use mazurka_model::{
-    Access, Action, Binary, Callee, Compare, Expr, Field, Layout, LayoutId, Object, Place, Program,
-    Races, RegisterId, RoutineBuilder, RoutineId, Span, Storage, Sync, Type, Update, Vm,
+    Access, Action, Binary, Callee, Compare, Expr, Field, Layout, LayoutId, MemoryOrder, Object,
+    Place, Program, Races, RegisterId, RoutineBuilder, RoutineId, Span, Storage, Sync, Type,
+    Update, Vm,
 };
 
 const INT: Type = Type::I32;
@@ -212,8 +213,14 @@ fn a_thread_may_stand_before_a_block_that_is_gone() {
     let mut user = RoutineBuilder::new("user");
     let pointer = user.parameter("pointer", Type::Pointer);
     let (on, value) = (Place::pointer(user.get(pointer)), int(1));
-    user.store(flag.clone(), int(1), Access::Atomic);
-    user.then(Action::Modify { old: None, on, update: Update::Add, value });
+    user.store(flag.clone(), int(1), Access::ATOMIC);
+    user.then(Action::Modify {
+        old: None,
+        on,
+        update: Update::Add,
+        value,
+        order: MemoryOrder::SequentiallyConsistent,
+    });
     let user = program.add_routine(user.finish());
     let mut main = RoutineBuilder::new("main");
     let block = allocate(&mut main, 4, ints);
@@ -222,7 +229,7 @@ fn a_thread_may_stand_before_a_block_that_is_gone() {
         let routine = Callee::Routine(user);
         main.then(Action::Spawn { routine, arguments: arguments.clone(), to: None });
     }
-    main.store(flag, int(2), Access::Atomic);
+    main.store(flag, int(2), Access::ATOMIC);
     let pointer = main.get(block);
     main.then(Action::Free { pointer });
     let vm = Vm::new(main_program(main, program), Races::Error).expect("it can be run");
@@ -261,7 +268,7 @@ fn a_free_that_nothing_orders_with_a_use_is_a_race() {
     for (access, races) in [
         (Access::Plain, Races::Error),
         (Access::Plain, Races::Allow),
-        (Access::Atomic, Races::Error),
+        (Access::ATOMIC, Races::Error),
     ] {
         let mut program = Program::new("race");
         let ints = program.scalar(INT);
@@ -391,7 +398,13 @@ fn an_execution_whose_assumption_fails_does_not_count() {
         |worker, x| {
             let old = worker.register("old", INT);
             let update = Update::Add;
-            worker.then(Action::Modify { old: Some(old), on: x, update, value: int(1) });
+            worker.then(Action::Modify {
+                old: Some(old),
+                on: x,
+                update,
+                value: int(1),
+                order: MemoryOrder::SequentiallyConsistent,
+            });
             let condition = equal(worker.get(old), int(0));
             worker.then(Action::Assume { condition });
         },
@@ -407,14 +420,14 @@ fn an_assumption_does_not_hide_what_others_do() {
     let x = Place::object(program.object("x", layout));
     let mut reader = RoutineBuilder::new("reader");
     let value = reader.register("value", INT);
-    reader.load(value, x.clone(), Access::Atomic);
+    reader.load(value, x.clone(), Access::ATOMIC);
     let condition = equal(reader.get(value), int(1));
     reader.then(Action::Assume { condition });
     assert(&mut reader, Expr::bool(false));
     let reader = program.add_routine(reader.finish());
     program.process("reader", reader, Vec::new());
     let mut writer = RoutineBuilder::new("writer");
-    writer.store(x, int(1), Access::Atomic);
+    writer.store(x, int(1), Access::ATOMIC);
     let writer = program.add_routine(writer.finish());
     program.process("writer", writer, Vec::new());
     check(&program, expect!["assertion: assertion failed"]);
@@ -607,7 +620,7 @@ fn names_say_which_part_of_what() {
     let pairs = program.layout(Layout::Array { element: pair, count: 3 });
     let table = Place::object(program.object("table", pairs));
     let mut main = RoutineBuilder::new("main");
-    main.store(table.plus(int(20)), int(1), Access::Atomic);
+    main.store(table.plus(int(20)), int(1), Access::ATOMIC);
     let vm = Vm::new(main_program(main, program), Races::Error).expect("it can be run");
     let next = vm.next(mazurka_core::ThreadId::new(0));
     let object = next.operation().and_then(|operation| operation.object()).expect("a store");

@@ -370,7 +370,7 @@ impl Lowerer<'_> {
         let value = value.convert(part.scalar.ty);
         Ok(match part.spot {
             Spot::Register(to) => Action::Assign { to, value },
-            Spot::Place(to) => Action::Store { to, value, access: Access::Atomic },
+            Spot::Place(to) => Action::Store { to, value, access: Access::ATOMIC },
         })
     }
 

@@ -162,7 +162,7 @@ impl Encoder<'_> {
                 let word = self.eval(state, value);
                 self.store(state, &at, value.ty(), &word);
             }
-            Action::Modify { old, on, update, value } => {
+            Action::Modify { old, on, update, value, .. } => {
                 let ty = value.ty();
                 let at = self.resolve(state, on, ty.bytes(), true);
                 let before = self.load(state, &at, ty);
@@ -171,7 +171,7 @@ impl Encoder<'_> {
                 self.store(state, &at, ty, &after);
                 self.assign_if_any(state, *old, &before, ty);
             }
-            Action::CompareExchange { success, old, on, expected, new } => {
+            Action::CompareExchange { success, old, on, expected, new, .. } => {
                 let ty = expected.ty();
                 let at = self.resolve(state, on, ty.bytes(), true);
                 let before = self.load(state, &at, ty);

@@ -211,7 +211,7 @@ impl Encoder<'_> {
     /// Carries out what always goes on behind itself, and is never visible.
     fn compute(&mut self, state: &mut State, action: &Action) {
         match action {
-            Action::Skip | Action::Print { .. } => {}
+            Action::Skip | Action::Print { .. } | Action::Fence(_) => {}
             Action::Assign { to, value } => {
                 let word = self.eval(state, value);
                 self.assign(state, self.context, *to, &word, value.ty().is_signed());
