@@ -147,11 +147,6 @@ impl Qualified {
     pub(crate) fn plain(ty: Type) -> Self {
         Self { ty, is_atomic: false, is_volatile: false }
     }
-
-    /// Whether an access is a step for others to see, and no data race.
-    pub(crate) fn is_visible(&self) -> bool {
-        self.is_atomic || self.is_volatile
-    }
 }
 
 /// What a function takes and gives.

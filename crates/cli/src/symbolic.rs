@@ -6,7 +6,10 @@ use crate::arguments::{
     Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving, Temporal,
 };
 use crate::{Done, Failure, interrupt, memory, names, tell, vm};
-use mazurka_core::{Counterexample, Coverage, Limit, Statistics, Verdict, ViolationKind};
+use mazurka_core::{
+    Assumption, Bound, Counterexample, Coverage, Limit, Property, Statistics, Verdict,
+    ViolationKind,
+};
 use mazurka_explore::replay;
 use mazurka_model::{Action, Program, Races, Sync, Vm, split_choices};
 use mazurka_report::{ExitStatus, Report};
@@ -263,10 +266,10 @@ fn verdict(
         Finding::Unknown(_, why) => Verdict::Inconclusive(why.clone()),
         Finding::Safe | Finding::SafeTo(_) => {
             // Whoever goes round for ever moves: to a circuit that is no deadlock.
-            let spins = (!looks_for_livelock).then(|| "no thread spins for ever".to_owned());
+            let spins = (!looks_for_livelock).then_some(Assumption::NoSpinning);
             let assumptions = program.assumptions.iter().cloned().chain(spins);
             let coverage = coverage(program, question, reply, None);
-            Verdict::Holds(assumptions.fold(coverage, Coverage::assuming))
+            Verdict::Holds(coverage.assuming_all(assumptions))
         }
     })
 }
@@ -276,25 +279,28 @@ fn coverage(
     program: &Program,
     question: &Question,
     reply: &Reply,
-    temporal: Option<String>,
+    temporal: Option<Property>,
 ) -> Coverage {
     let Encode { deadlock, races, .. } = question.encode;
-    let looked_for = [(deadlock, "deadlock"), (races, "data race")];
-    let looked_for = looked_for.iter().filter(|(is_on, _)| *is_on);
+    let looked_for = [(deadlock, Property::Deadlock), (races, Property::Race)];
+    let looked_for = looked_for.into_iter().filter(|(is_on, _)| *is_on);
     let properties = { temporal }
         .into_iter()
-        .chain(["assertion failure".to_owned()])
+        .chain([Property::Assertion])
         .chain(program.properties.iter().cloned())
-        .chain(looked_for.map(|(_, name)| (*name).to_owned()));
+        .chain(looked_for.map(|(_, property)| property));
     let mut coverage = Coverage::of(properties);
     if let Finding::SafeTo(depth) = reply.finding {
-        coverage = coverage.within(format!("of up to {depth} steps"));
+        coverage = coverage.within(Bound::Frames(depth));
+    }
+    if !races {
+        coverage = coverage.assuming(Assumption::RacesAllowed);
     }
     if destroys_semaphores(program) {
-        coverage = coverage.assuming("no semaphore is destroyed while it is waited for".to_owned());
+        coverage = coverage.assuming(Assumption::SemaphoresOutliveWaits);
     }
     match &reply.bound {
-        Some(bound) => coverage.within(format!("until {bound}")),
+        Some(bound) => coverage.within(bound.claim()),
         None => coverage,
     }
 }

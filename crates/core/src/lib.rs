@@ -5,6 +5,7 @@
 //! steps are one [`Trace`]. A [`Schedule`] is the list of decisions that replays an execution,
 //! and a [`Verdict`] says what was found or exactly what was proved.
 
+mod claim;
 mod clock;
 mod counter;
 mod event;
@@ -19,12 +20,13 @@ mod system;
 mod trace;
 mod verdict;
 
+pub use claim::{Assumption, Bound, Coverage, Fairness, Property};
 pub use clock::VectorClock;
 pub use counter::{Addition, Discipline, Tests, Turn};
 pub use event::{Estimate, Event, Progress};
 pub use happens_before::{HappensBefore, Position};
 pub use ids::{ObjectId, ThreadId, ThreadSet};
-pub use memory_order::{Fence, MemoryOrder};
+pub use memory_order::{Fence, MemoryOrder, WeakAccess};
 pub use operation::{
     End, Operation, Place, Touch, Touches, dependent, may_be_coenabled, may_disable, may_enable,
     waits_alike,
@@ -36,6 +38,4 @@ pub use system::{
     Spin, System, Violation, ViolationKind, possible, replay_to,
 };
 pub use trace::{Execution, PassedJoin, Step, Trace};
-pub use verdict::{
-    Access, Counterexample, Coverage, Limit, Location, Statistics, Told, Verdict, Wait,
-};
+pub use verdict::{Access, Counterexample, Limit, Location, Statistics, Told, Verdict, Wait};

@@ -6,6 +6,7 @@
 //!
 //! Differs from the standards: `memory_order_consume` is an acquire, as every compiler takes it.
 
+use crate::Location;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -85,6 +86,17 @@ impl fmt::Display for MemoryOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// An access for which the language does not promise sequential consistency.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct WeakAccess {
+    /// What is accessed, as people call it.
+    pub object: String,
+    /// With which order; `None` if it is not atomic, but volatile.
+    pub order: Option<MemoryOrder>,
+    /// Where.
+    pub location: Option<Location>,
 }
 
 /// A fence that a thread came to on its way to its next operation.

@@ -1,8 +1,8 @@
 //! A concurrent program that is run one operation at a time: the seam between doors and engines.
 
 use crate::{
-    Addition, Fence, Location, MemoryOrder, ObjectId, Operation, Schedule, ThreadId, ThreadSet,
-    Turn,
+    Addition, Assumption, Fence, Location, MemoryOrder, ObjectId, Operation, Property, Schedule,
+    ThreadId, ThreadSet, Turn,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -339,13 +339,13 @@ pub trait System {
         None
     }
 
-    /// What it notices by itself when it takes a step, beside failed assertions: "memory error".
-    fn properties(&self) -> Vec<String> {
+    /// What it notices by itself when it takes a step, beside failed assertions.
+    fn properties(&self) -> Vec<Property> {
         Vec::new()
     }
 
-    /// What a verdict about this system takes for granted, as ends of a sentence: "assuming …".
-    fn assumptions(&self) -> Vec<String> {
+    /// What a verdict about this system takes for granted.
+    fn assumptions(&self) -> Vec<Assumption> {
         Vec::new()
     }
 

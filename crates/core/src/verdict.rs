@@ -1,6 +1,6 @@
 //! What an engine says in the end, and exactly how much that covers.
 
-use crate::{Execution, Schedule, Violation};
+use crate::{Coverage, Execution, Schedule, Violation};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -25,82 +25,6 @@ impl Verdict {
             Self::Violated(_) => "violated",
             Self::Inconclusive(_) => "inconclusive",
         }
-    }
-}
-
-/// What a search without a violation has established.
-///
-/// Its sentence names the properties, the bound and the assumptions. There is no way to make
-/// one that says nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Coverage {
-    properties: Vec<String>,
-    bounds: Vec<String>,
-    assumptions: Vec<String>,
-}
-
-impl Coverage {
-    /// None of these `properties` is violated in any execution.
-    ///
-    /// # Panics
-    ///
-    /// If no property is named: a coverage without one would be an empty claim.
-    pub fn of(properties: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let properties: Vec<String> = properties.into_iter().map(Into::into).collect();
-        assert!(!properties.is_empty(), "a coverage names what was checked");
-        Self { properties, bounds: Vec::new(), assumptions: Vec::new() }
-    }
-
-    /// Restricts it to executions that meet a bound: "with at most 2 preemptions".
-    pub fn within(mut self, bound: impl Into<String>) -> Self {
-        self.bounds.push(bound.into());
-        self
-    }
-
-    /// Adds something that was taken for granted.
-    pub fn assuming(mut self, assumption: impl Into<String>) -> Self {
-        self.assumptions.push(assumption.into());
-        self
-    }
-
-    /// What both establish, of the executions that both are about.
-    pub fn and(mut self, other: Self) -> Self {
-        let pairs = [
-            (&mut self.properties, other.properties),
-            (&mut self.bounds, other.bounds),
-            (&mut self.assumptions, other.assumptions),
-        ];
-        for (all, more) in pairs {
-            for text in more {
-                if !all.contains(&text) {
-                    all.push(text);
-                }
-            }
-        }
-        self
-    }
-
-    /// Whether it covers every execution.
-    pub fn is_unbounded(&self) -> bool {
-        self.bounds.is_empty()
-    }
-}
-
-impl fmt::Display for Coverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (last, first) = self.properties.split_last().expect("there is a property");
-        write!(f, "no ")?;
-        if !first.is_empty() {
-            write!(f, "{} or ", first.join(", "))?;
-        }
-        write!(f, "{last} in any execution")?;
-        for bound in &self.bounds {
-            write!(f, " {bound}")?;
-        }
-        for (idx, assumption) in self.assumptions.iter().enumerate() {
-            write!(f, "{} {assumption}", if idx == 0 { ", assuming" } else { " and" })?;
-        }
-        Ok(())
     }
 }
 
@@ -152,7 +76,7 @@ pub struct Told {
 }
 
 /// A place in the source of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     /// The file, as the compiler was given it.
     pub file: String,
@@ -262,26 +186,5 @@ impl Statistics {
         self.states_matched += other.states_matched;
         self.max_depth = self.max_depth.max(other.max_depth);
         self.bound_exceeded |= other.bound_exceeded;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect;
-
-    #[test]
-    fn a_coverage_is_a_sentence() {
-        let all = Coverage::of(["assertion failure", "deadlock", "data race"]);
-        expect!["no assertion failure, deadlock or data race in any execution"]
-            .assert_eq(&all.to_string());
-        let bounded = Coverage::of(["deadlock"])
-            .within("with at most 2 preemptions")
-            .assuming("`printf` has no effect on shared state");
-        expect!["no deadlock in any execution with at most 2 preemptions, assuming `printf` has no effect on shared state"]
-            .assert_eq(&bounded.to_string());
-        assert!(all.is_unbounded() && !bounded.is_unbounded());
-        expect!["no assertion failure, deadlock or data race in any execution with at most 2 preemptions, assuming `printf` has no effect on shared state"]
-            .assert_eq(&all.and(bounded).to_string());
     }
 }

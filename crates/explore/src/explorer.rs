@@ -24,8 +24,8 @@ use crate::unit::Unit;
 use crate::visited::Visited;
 use mazurka_core::fold::Fold;
 use mazurka_core::{
-    Coverage, Decision, Divergence, Event, HappensBefore, Limit, Next, Operation, Progress,
-    Schedule, StateCoverage, Statistics, System, ThreadId, Verdict, Violation,
+    Assumption, Coverage, Decision, Divergence, Event, HappensBefore, Limit, Next, Operation,
+    Progress, Property, Schedule, StateCoverage, Statistics, System, ThreadId, Verdict, Violation,
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
@@ -476,7 +476,7 @@ impl<'a, S: System> Explorer<'a, S> {
             }
             (None, Some(limit)) => Verdict::Inconclusive(limit),
             (None, None) if cut => Verdict::Inconclusive(Limit::Depth(options.max_depth)),
-            (None, None) => Verdict::Holds(self.coverage(exceeded, &make())),
+            (None, None) => Verdict::Holds(self.coverage(exceeded, statistics.states, &make())),
         };
         let yields = reports.iter().any(|report| report.yields);
         let fair = options.fair_bound().filter(|_| !yields).map(Warning::NoYields);
@@ -489,41 +489,38 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     /// What a search that has come to its end has established.
-    fn coverage(&self, exceeded: Exceeded, system: &S) -> Coverage {
+    fn coverage(&self, exceeded: Exceeded, states: u64, system: &S) -> Coverage {
         let options = &self.options;
         let looks_for_races = options.race && !options.stateful;
         // Data races and livelocks are properties of an execution, not of the states it goes through.
         let searched_for = [
-            (options.deadlock, "deadlock"),
-            (looks_for_races && !system.tells_lives_only(), "data race"),
-            (options.livelock && !options.stateful, "livelock"),
+            (options.deadlock, Property::Deadlock),
+            (looks_for_races && !system.tells_lives_only(), Property::Race),
+            (options.livelock && !options.stateful, Property::Livelock),
         ];
-        let searched_for = searched_for.iter().filter(|(is_on, _)| *is_on);
-        let properties = std::iter::once("assertion failure".to_owned())
+        let searched_for = searched_for.into_iter().filter(|(is_on, _)| *is_on);
+        let properties = std::iter::once(Property::Assertion)
             .chain(system.properties())
-            .chain(searched_for.map(|(_, name)| (*name).to_owned()));
+            .chain(searched_for.map(|(_, property)| property));
         let mut coverage = Coverage::of(properties);
         // A bound that kept the search from nothing is no condition.
         let main = options.main_bound().filter(|_| exceeded.main);
         let fair = options.fair_bound().filter(|_| exceeded.fair);
-        coverage = match (main, fair) {
-            (Some(main), Some(fair)) => {
-                coverage.within(main.claim()).within(format!("and {}", fair.claim()))
-            }
-            (Some(bound), None) | (None, Some(bound)) => coverage.within(bound.claim()),
-            (None, None) => coverage,
-        };
+        coverage = main
+            .into_iter()
+            .chain(fair)
+            .fold(coverage, |coverage, bound| coverage.within(bound.claim()));
         if !looks_for_races && system.has_plain_accesses() {
             // Then nobody came between them.
-            coverage = coverage.assuming("no data race");
+            coverage = coverage.assuming(Assumption::NoRace);
         }
         if !looks_for_races && system.tells_lives_only() {
-            coverage = coverage.assuming("nothing ends while another thread may use it");
+            coverage = coverage.assuming(Assumption::NoEarlyEnd);
         }
         if options.stateful {
-            coverage = coverage.assuming("no two states have the same 128-bit hash");
+            coverage = coverage.assuming(Assumption::of_hashes(128, states));
         }
-        system.assumptions().into_iter().fold(coverage, Coverage::assuming)
+        coverage.assuming_all(system.assumptions())
     }
 }
 

@@ -334,6 +334,9 @@ pub enum Access {
     /// Always: an atomic access of this order. Or one that the source language defines to be, such as
     /// all those of Promela.
     Atomic(MemoryOrder),
+    /// Always, and as if it were atomic and sequentially consistent, which its language does not
+    /// promise.
+    Volatile,
     /// As asked for: watched for data races, or an operation like an atomic one.
     Plain,
     /// Never, and nobody watches. For memory of which the front end knows that one process at a time
@@ -433,7 +436,7 @@ impl Action {
             | Self::SemaphoreInit { .. }
             | Self::BarrierInit { .. } => false,
             Self::Load { access, .. } | Self::Store { access, .. } => match access {
-                Access::Atomic(_) => true,
+                Access::Atomic(_) | Access::Volatile => true,
                 Access::Plain => plain_accesses_are,
                 Access::Private => false,
             },

@@ -42,7 +42,9 @@ mod stops;
 mod types;
 mod vm;
 
-pub use mazurka_core::{MemoryOrder, ViolationKind};
+pub use mazurka_core::{
+    Assumption, Location as SourceLocation, MemoryOrder, Property, ViolationKind,
+};
 
 pub use action::{Access, Action, Callee, Message, MessageField, Update};
 pub use build::RoutineBuilder;

@@ -471,6 +471,7 @@ impl Show<'_> {
 fn word(access: Access) -> String {
     match access {
         Access::Atomic(order) => format!("{}atomic ", weaker(order)),
+        Access::Volatile => "volatile ".to_owned(),
         Access::Plain => String::new(),
         Access::Private => "private ".to_owned(),
     }

@@ -1,6 +1,7 @@
 //! A program: objects, routines, and the processes it begins with.
 
 use crate::{Action, Expr, FileId, Layout, LayoutId, Span, Sync, Type};
+use mazurka_core::{Assumption, Property};
 
 /// A concurrent program.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -18,8 +19,8 @@ pub struct Program {
     /// The processes that run from the beginning, in the order of their numbers.
     pub processes: Vec<Process>,
     /// What running it finds beside failed assertions, since the front end has written checks for it
-    /// or the machine looks: "overflow".
-    pub properties: Vec<String>,
+    /// or the machine looks.
+    pub properties: Vec<Property>,
     /// The routine that says which runs would be wrong, if there is one: it takes a step, a guard,
     /// before each step of the program.
     pub claim: Option<RoutineId>,
@@ -29,8 +30,8 @@ pub struct Program {
     pub has_priorities: bool,
     /// The names of values, for people.
     pub symbols: Vec<Symbol>,
-    /// What a verdict about it takes for granted, as ends of a sentence: "assuming …".
-    pub assumptions: Vec<String>,
+    /// What a verdict about it takes for granted.
+    pub assumptions: Vec<Assumption>,
 }
 
 /// A routine that says which orders of messages are right, or which are wrong. Its edges are sends and

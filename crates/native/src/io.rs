@@ -18,7 +18,7 @@ use crate::real::{Real, original, replace};
 use crate::report;
 use crate::spin;
 use crate::syscall;
-use mazurka_core::ViolationKind;
+use mazurka_core::{Assumption, ViolationKind};
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -277,10 +277,10 @@ impl Call {
         allowed == REAL
     }
 
-    fn assumption(&self) -> Option<String> {
+    fn assumption(&self) -> Option<Assumption> {
         self.is_used.load(Ordering::Relaxed).then(|| match self.allowed.load(Ordering::Relaxed) {
-            REAL => format!("that `{}` does the same each time", self.name),
-            _ => format!("that `{}` fails", self.name),
+            REAL => Assumption::RepeatedCall(self.name.to_owned()),
+            _ => Assumption::FailingCall(self.name.to_owned()),
         })
     }
 
@@ -355,7 +355,7 @@ pub(crate) fn allow(wish: &str) -> Result<(), String> {
 }
 
 /// What a proof takes for granted of the calls that were allowed.
-pub(crate) fn assumptions() -> impl Iterator<Item = String> {
+pub(crate) fn assumptions() -> impl Iterator<Item = Assumption> {
     all().filter_map(Call::assumption)
 }
 

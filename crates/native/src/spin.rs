@@ -44,7 +44,7 @@ use crate::results::{Origin, Way};
 use crate::rust_mutex;
 use crate::thread::{self, Thread};
 use crate::watch::CUT;
-use mazurka_core::{ObjectId, Spin, ThreadId};
+use mazurka_core::{Assumption, ObjectId, Spin, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -143,15 +143,9 @@ impl CountingLoops {
     }
 
     /// What a verdict takes for granted because of them.
-    pub(crate) fn assumptions(&self) -> impl Iterator<Item = String> {
-        let held = self.has_held.then(|| {
-            format!(
-                "that a loop which once went round {FOR_EVER} times in vain never ends by itself"
-            )
-        });
-        let waited = self
-            .has_waited
-            .then(|| "that it does not matter how often a loop that waits goes round".to_owned());
+    pub(crate) fn assumptions(&self) -> impl Iterator<Item = Assumption> {
+        let held = self.has_held.then_some(Assumption::EndlessLoop(FOR_EVER as u32));
+        let waited = self.has_waited.then_some(Assumption::RoundsOfWaits);
         held.into_iter().chain(waited)
     }
 }

@@ -6,8 +6,8 @@ use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::spin;
 use mazurka_core::{
-    Addition, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Part,
-    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Turn,
+    Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId,
+    Part, PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Turn,
 };
 use std::borrow::Cow;
 
@@ -121,26 +121,14 @@ impl System for Native {
         with(|machine| machine.disciplines.is_in_order(object, turn))
     }
 
-    fn assumptions(&self) -> Vec<String> {
-        let mut assumptions = vec!["sequentially consistent memory".to_owned()];
+    fn assumptions(&self) -> Vec<Assumption> {
+        let mut assumptions = vec![Assumption::SequentialConsistency(Vec::new())];
         with(|machine| {
             if machine.has_patience {
-                assumptions.push(match machine.retries {
-                    0 => "that timed waits do not time out and locks that are tried for are \
-                          waited for"
-                        .to_owned(),
-                    n => format!(
-                        "that no thread has timed out or tried for a lock in vain more than {n} \
-                         times"
-                    ),
-                });
+                assumptions.push(Assumption::TimedWaits(machine.retries));
             }
             if machine.has_cancellation {
-                assumptions.push(
-                    "that threads are cancelled where they wait, sleep or test for it, and nowhere \
-                     else"
-                        .to_owned(),
-                );
+                assumptions.push(Assumption::DeferredCancellation);
             }
             assumptions.extend(machine.counting_loops.assumptions());
         });

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::samples;
     use expect_test::expect;
-    use mazurka_core::{Coverage, Limit};
+    use mazurka_core::{Coverage, Limit, Property};
 
     #[test]
     fn the_numbers_are_those_of_the_manual() {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_verdict_has_a_status() {
-        let holds = Verdict::Holds(Coverage::of(["deadlock"]));
+        let holds = Verdict::Holds(Coverage::of([Property::Deadlock]));
         assert_eq!(ExitStatus::from(&holds), ExitStatus::Holds);
         assert_eq!(ExitStatus::from(&samples::lost_update().verdict), ExitStatus::Violated);
         let stopped = Verdict::Inconclusive(Limit::Interrupted);

@@ -10,6 +10,9 @@
 //! | `file`, `engine` | what was checked, and by what |
 //! | `verdict` | `holds`, `violated` or `inconclusive` |
 //! | `coverage` | what is proved if it holds; if it is inconclusive, what was proved before, and which limit stopped the search; else `null` |
+//! | `properties` | codes of what was looked for, if it holds; else `null` |
+//! | `assumptions` | what was taken for granted, if it holds, each with `code`, `text` and `places`; else `null` |
+//! | `scope` | if it holds: `kind` is `all`, `fair`, `bounded` or `probable`, with `fairness`, `bounds` and `odds`; else `null` |
 //! | `options` | those in force |
 //! | `stats` | `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `visited_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes`, `over_time` |
 //! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
@@ -20,10 +23,14 @@
 
 use crate::Report;
 use crate::interleaving::told;
-use mazurka_core::{Access, Counterexample, CoverageSample, Limit, Told, Verdict};
+use mazurka_core::{
+    Access, Assumption, Counterexample, Coverage, CoverageSample, Fairness, Limit, Location,
+    Property, Told, Verdict,
+};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The object. Its keys are sorted, as maps are; [`render`] keeps them in their order.
 pub fn value(report: &Report<'_>) -> Value {
@@ -42,6 +49,9 @@ struct Object<'a> {
     engine: &'a str,
     verdict: &'static str,
     coverage: Option<String>,
+    properties: Option<Vec<&'static str>>,
+    assumptions: Option<Vec<Assumed>>,
+    scope: Option<Scope>,
     #[serde(serialize_with = "as_map")]
     options: &'a [(String, Value)],
     stats: Stats<'a>,
@@ -58,6 +68,14 @@ impl<'a> Object<'a> {
             }),
             _ => None,
         };
+        let claimed = match report.verdict {
+            Verdict::Holds(coverage) => Some(coverage),
+            _ => None,
+        };
+        let codes =
+            |coverage: &Coverage| coverage.properties().iter().map(Property::code).collect();
+        let assumed =
+            |coverage: &Coverage| coverage.assumptions().iter().map(Assumed::new).collect();
         let violation = match report.verdict {
             Verdict::Violated(found) => Some(Violated::new(report, found)),
             _ => None,
@@ -68,10 +86,57 @@ impl<'a> Object<'a> {
             engine: report.engine,
             verdict: report.verdict.name(),
             coverage,
+            properties: claimed.map(codes),
+            assumptions: claimed.map(assumed),
+            scope: claimed.map(Scope::new),
             options: &report.options,
             stats: Stats::new(report),
             violation,
         }
+    }
+}
+
+/// Something taken for granted.
+#[derive(Serialize)]
+struct Assumed {
+    code: &'static str,
+    text: String,
+    places: Vec<String>,
+}
+
+impl Assumed {
+    fn new(assumption: &Assumption) -> Self {
+        let place = |place: &Location| format!("{}:{}", place.file, place.line);
+        let mut places: Vec<String> = assumption.places().iter().map(place).collect();
+        places.dedup();
+        Self { code: assumption.code(), text: assumption.to_string(), places }
+    }
+}
+
+/// Which executions a claim is about: `all`, `fair` or `bounded`, with the bounds, and with the odds
+/// that it is wrong where states were told apart by hashes.
+#[derive(Serialize)]
+struct Scope {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fairness: Option<Fairness>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    bounds: BTreeMap<&'static str, Option<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    odds: Option<f64>,
+}
+
+impl Scope {
+    fn new(coverage: &Coverage) -> Self {
+        let fairness = coverage.fairness();
+        let kind = match (coverage.is_unbounded(), fairness, coverage.odds()) {
+            (_, _, Some(_)) => "probable",
+            (false, ..) => "bounded",
+            (true, Some(_), None) => "fair",
+            (true, None, None) => "all",
+        };
+        let bounds = coverage.bounds().iter().map(|bound| (bound.code(), bound.limit())).collect();
+        Self { kind, fairness, bounds, odds: coverage.odds() }
     }
 }
 
@@ -185,7 +250,6 @@ mod tests {
     use super::*;
     use crate::samples::{self, Sample};
     use expect_test::{Expect, expect};
-    use mazurka_core::Coverage;
     use std::time::Duration;
 
     /// The object over several lines, without the version.
@@ -201,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_pass() {
-        let coverage = Coverage::of(["assertion failure", "deadlock", "data race"]);
+        let coverage = Coverage::of([Property::Assertion, Property::Deadlock, Property::Race]);
         let sample = Sample::of(Verdict::Holds(coverage));
         let mut report = sample.report();
         report.traces = Some(1);
@@ -223,6 +287,15 @@ mod tests {
                   "engine": "vm",
                   "verdict": "holds",
                   "coverage": "no assertion failure, deadlock or data race in any execution",
+                  "properties": [
+                    "assertion",
+                    "deadlock",
+                    "race"
+                  ],
+                  "assumptions": [],
+                  "scope": {
+                    "kind": "all"
+                  },
                   "options": {
                     "sleep": true,
                     "bounds": {
@@ -274,6 +347,9 @@ mod tests {
                   "engine": "vm",
                   "verdict": "violated",
                   "coverage": null,
+                  "properties": null,
+                  "assumptions": null,
+                  "scope": null,
                   "options": {},
                   "stats": {
                     "executions": 2,
@@ -331,6 +407,9 @@ mod tests {
                   "engine": "vm",
                   "verdict": "violated",
                   "coverage": null,
+                  "properties": null,
+                  "assumptions": null,
+                  "scope": null,
                   "options": {},
                   "stats": {
                     "executions": 2,
@@ -418,6 +497,9 @@ mod tests {
                   "engine": "vm",
                   "verdict": "inconclusive",
                   "coverage": "nothing proved: time limit, 60s",
+                  "properties": null,
+                  "assumptions": null,
+                  "scope": null,
                   "options": {},
                   "stats": {
                     "executions": 2,

@@ -5,11 +5,11 @@
 //! [`progress`] tells how far a search is. Nothing here writes anywhere: everything is a string.
 //!
 //! ```
-//! use mazurka_core::{Coverage, Statistics, Verdict};
+//! use mazurka_core::{Coverage, Property, Statistics, Verdict};
 //! use mazurka_report::{ExitStatus, Report, Style, text};
 //! use std::time::Duration;
 //!
-//! let verdict = Verdict::Holds(Coverage::of(["assertion failure", "deadlock"]));
+//! let verdict = Verdict::Holds(Coverage::of([Property::Assertion, Property::Deadlock]));
 //! let statistics = Statistics::default();
 //! let mut report =
 //!     Report::new("counter.c", "vm", &verdict, &statistics, Duration::from_millis(40));

@@ -7,7 +7,7 @@ use crate::number::{counted, exact_time, grouped, time};
 use crate::style::columns;
 use crate::{Colour, Page, Report, Style};
 use mazurka_core::{
-    Access, Counterexample, Limit, StateCoverage, Verdict, Violation, ViolationKind,
+    Access, Counterexample, Coverage, Limit, StateCoverage, Verdict, Violation, ViolationKind,
 };
 
 /// The command that follows a schedule, and takes `@` with a file for one.
@@ -42,8 +42,12 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
     let elapsed = time(report.elapsed);
     match report.verdict {
         Verdict::Holds(coverage) => {
-            let text = claim(coverage.is_unbounded());
-            page.headline(Colour::Good, "Holds", text, &format!("{}{elapsed}", size(report)));
+            page.headline(
+                Colour::Good,
+                "Holds",
+                &coverage.scope(),
+                &format!("{}{elapsed}", size(report)),
+            );
             page.line("");
             page.paragraph("Covered:", &coverage.to_string());
             notes(report).iter().for_each(|note| page.paragraph("", note));
@@ -75,7 +79,7 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
 /// One line, for those who see many: a test that passes, or that does not.
 pub fn one_line(report: &Report<'_>, style: &Style) -> String {
     let what = match report.verdict {
-        Verdict::Holds(coverage) => format!("holds {}", claim(coverage.is_unbounded())),
+        Verdict::Holds(coverage) => format!("holds {}", coverage.scope()),
         Verdict::Violated(found) => format!("violated: {}", headline(&found.violation).0),
         Verdict::Inconclusive(limit) => format!("unverified: {}", limit_in_words(limit)),
         other => other.name().to_owned(),
@@ -87,12 +91,19 @@ pub fn one_line(report: &Report<'_>, style: &Style) -> String {
     let size = size(report);
     let size = size.trim_end_matches(", ");
     let sep = if size.is_empty() && threads.is_empty() { "" } else { ", " };
-    let line = format!("mazurka: {what}: {size}{threads}{sep}{}", time(report.elapsed));
+    let assuming = match report.verdict {
+        Verdict::Holds(coverage) => assumed(coverage),
+        _ => String::new(),
+    };
+    let time = time(report.elapsed);
+    let line = format!("mazurka: {what}: {size}{threads}{sep}{time}{assuming}");
     style.clean_line(&line)
 }
 
-fn claim(is_unbounded: bool) -> &'static str {
-    if is_unbounded { "in every interleaving" } else { "within the bound" }
+/// What a claim takes for granted, to go behind it.
+fn assumed(coverage: &Coverage) -> String {
+    let all: Vec<String> = coverage.assumptions().iter().map(ToString::to_string).collect();
+    if all.is_empty() { String::new() } else { format!(", assuming {}", all.join(" and ")) }
 }
 
 /// What goes below the coverage.
@@ -242,7 +253,7 @@ mod tests {
     use super::*;
     use crate::samples::{self, Sample};
     use expect_test::{Expect, expect};
-    use mazurka_core::Coverage;
+    use mazurka_core::{Assumption, Bound, Property};
     use std::time::Duration;
 
     fn check(sample: &Sample, expect: Expect) {
@@ -685,16 +696,21 @@ mod tests {
     }
 
     fn holds() -> Sample {
-        let coverage = Coverage::of(["assertion failure", "deadlock", "data race", "livelock"])
-            .within("with at most 2 preemptions")
-            .assuming("`printf` has no effect on shared state");
+        let coverage = Coverage::of([
+            Property::Assertion,
+            Property::Deadlock,
+            Property::Race,
+            Property::Livelock,
+        ])
+        .within(Bound::Preemption(2))
+        .assuming(Assumption::Printing);
         Sample::of(Verdict::Holds(coverage))
     }
 
     #[test]
     fn a_pass_says_what_it_covers() {
         check(
-            &Sample::of(Verdict::Holds(Coverage::of(["deadlock"]))),
+            &Sample::of(Verdict::Holds(Coverage::of([Property::Deadlock]))),
             expect![[r#"
                Checking counter.rs (3 threads)
                   Holds in every interleaving                           2 executions, 0.01 s
@@ -715,14 +731,13 @@ mod tests {
                   Holds within the bound                                18 204 traces, 2.1 s
 
             Covered: no assertion failure, deadlock, data race or livelock in any execution
-                     with at most 2 preemptions, assuming `printf` has no effect on shared
-                     state
+                     with at most 2 preemptions, assuming what prints succeeds
                      source: 18 300 executions stand for 1.1 M interleavings
                      visited: 49 local states, 1.22 times each; 1 trace, 2.00 times each
                 Tip: `--bound none` drops the limit
         "#]]
         .assert_eq(&render(&report, &Style::new()));
-        expect!["mazurka: holds within the bound: 18 204 traces (3 threads), 2.1 s"]
+        expect!["mazurka: holds within the bound: 18 204 traces (3 threads), 2.1 s, assuming what prints succeeds"]
             .assert_eq(&one_line(&report, &Style::new()));
     }
 

@@ -196,6 +196,16 @@ impl Fairness {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::None, Self::Weak, Self::Strong, Self::Trace];
 
+    /// What is assumed of an execution that never ends, if anything is.
+    pub fn assumed(self) -> Option<mazurka_core::Fairness> {
+        match self {
+            Self::None => None,
+            Self::Weak => Some(mazurka_core::Fairness::Weak),
+            Self::Strong => Some(mazurka_core::Fairness::Strong),
+            Self::Trace => Some(mazurka_core::Fairness::Trace),
+        }
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use crate::options::{Options, OptionsError, Order};
 use crate::store::{Bitstate, Compact, Exact, Label, Packed, Storage, Store, Tree};
 use crate::transitions::{Described, Transitions};
 use crate::watch::{Ended, Watch};
-use mazurka_core::{Coverage, Limit, Statistics, Told, Verdict};
+use mazurka_core::{Assumption, Coverage, Limit, Statistics, Told, Verdict};
 use std::sync::atomic::AtomicU32;
 
 /// What a search came to.
@@ -158,9 +158,12 @@ fn outcome<T: Transitions, S: Store>(
 }
 
 /// What a search that has seen everything has shown.
-fn coverage(program: &impl Transitions, options: &Options, assumption: Option<String>) -> Coverage {
-    let ends = options.ends.then(|| program.wrong_end().to_owned());
+fn coverage(
+    program: &impl Transitions,
+    options: &Options,
+    assumption: Option<Assumption>,
+) -> Coverage {
+    let ends = options.ends.then(|| program.wrong_end());
     let coverage = Coverage::of(program.faults().into_iter().chain(ends));
-    let assumptions = program.assumptions().into_iter().chain(assumption);
-    assumptions.fold(coverage, Coverage::assuming)
+    coverage.assuming_all(program.assumptions().into_iter().chain(assumption))
 }

@@ -6,8 +6,8 @@
 
 use crate::transitions::{Moves, Safety, Step, Stuck, Successor, Transitions};
 use mazurka_core::{
-    Decision, Ending, Next, ObjectId, Operation, Schedule, System, ThreadId, Told, Violation,
-    ViolationKind,
+    Assumption, Decision, Ending, Next, ObjectId, Operation, Property, Schedule, System, ThreadId,
+    Told, Violation, ViolationKind,
 };
 use mazurka_model::{Conflict, Expr, Program, Races, Vm, VmError};
 
@@ -195,20 +195,22 @@ impl Transitions for Threads {
         holds.enumerate().fold(0, |letter, (idx, bit)| letter | bit << idx)
     }
 
-    fn faults(&self) -> Vec<String> {
-        let race = self.finds_races.then(|| "data race".to_owned());
-        let assertion = std::iter::once("assertion failure".to_owned());
+    fn faults(&self) -> Vec<Property> {
+        let race = self.finds_races.then_some(Property::Race);
+        let assertion = std::iter::once(Property::Assertion);
         assertion.chain(self.vm.properties()).chain(race).collect()
     }
 
-    fn wrong_end(&self) -> &'static str {
-        "deadlock"
+    fn wrong_end(&self) -> Property {
+        Property::Deadlock
     }
 
-    fn assumptions(&self) -> Vec<String> {
+    fn assumptions(&self) -> Vec<Assumption> {
         // Whoever goes round for ever moves: to a search of states that is no end, and only a property
         // of executions that never end tells.
-        let spins = self.propositions.is_empty().then(|| "no thread spins for ever".to_owned());
-        self.vm.assumptions().into_iter().chain(spins).collect()
+        let spins = self.propositions.is_empty().then_some(Assumption::NoSpinning);
+        let races = (!self.finds_races).then_some(Assumption::RacesAllowed);
+        let of_program = self.vm.program().assumptions.iter().cloned();
+        of_program.chain(races).chain(spins).collect()
     }
 }

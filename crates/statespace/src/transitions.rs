@@ -17,7 +17,7 @@
 
 use crate::machine::ByParts;
 use crate::options::{Fairness, Reduction};
-use mazurka_core::{Location, Told, Violation};
+use mazurka_core::{Assumption, Location, Property, Told, Violation};
 use std::ops::Range;
 
 /// A program, as the search sees it. A clone is for another worker, and tells the same of every state.
@@ -98,17 +98,17 @@ pub trait Transitions: Clone + Send + Sync {
     }
 
     /// What may go wrong in a move and would have been found, as in "no … in any execution".
-    fn faults(&self) -> Vec<String> {
-        vec!["assertion failure".to_owned()]
+    fn faults(&self) -> Vec<Property> {
+        vec![Property::Assertion]
     }
 
     /// What it is called to stop where it is not [valid](Self::is_valid_end), as in the same sentence.
-    fn wrong_end(&self) -> &'static str {
-        "invalid end state"
+    fn wrong_end(&self) -> Property {
+        Property::InvalidEnd
     }
 
-    /// What a verdict about this program takes for granted, as ends of a sentence: "assuming …".
-    fn assumptions(&self) -> Vec<String> {
+    /// What a verdict about this program takes for granted.
+    fn assumptions(&self) -> Vec<Assumption> {
         Vec::new()
     }
 

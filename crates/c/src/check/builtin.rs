@@ -6,7 +6,7 @@ use crate::tree::{Change, Expression, Intrinsic, Kind, Primitive, Wrong};
 use crate::types::{Int, Type};
 use lang_c::ast;
 use lang_c::span::Node;
-use mazurka_model::MemoryOrder;
+use mazurka_model::{Assumption, MemoryOrder};
 use mazurka_source::Span;
 
 type Arguments<'a> = &'a [Node<ast::Expression>];
@@ -85,8 +85,12 @@ impl<'a> Checker<'a> {
             "__builtin_nanf" => Ok(float(f64::NAN, Type::Float, span)),
             "__builtin_object_size" => Ok(number(-1, Type::SIZE, span)),
             "__mazurka_assumption" => {
-                if let Some(text) = arguments.first().and_then(text_of) {
-                    self.assume(&text);
+                let what = arguments.first().and_then(text_of).unwrap_or_default();
+                match assumption(&what) {
+                    Some(what) => self.assume(what),
+                    None => {
+                        return Some(Err(self.invalid(span, format!("`{what}` is no assumption"))));
+                    }
                 }
                 Ok(nothing(span))
             }
@@ -271,7 +275,7 @@ impl<'a> Checker<'a> {
                 all.push(value(self, 2, by_pointer)?);
                 let is_weak = arguments.get(3).map(|it| self.constant_int(it));
                 if matches!(is_weak, Some(Ok(1))) {
-                    self.assume("a weak compare-and-swap fails only for a reason");
+                    self.assume(Assumption::NoSpuriousFailure);
                 }
                 let order = self.order(name, arguments, 4, span)?;
                 let failure = self.order(name, arguments, 5, span)?;
@@ -419,6 +423,21 @@ fn overflowing(name: &str) -> Option<(Change, Option<Int>)> {
         _ => return None,
     };
     Some((change(word)?, Some(int)))
+}
+
+/// What the library assumes by this word: the name of a function that allocates, or what it is about.
+fn assumption(what: &str) -> Option<Assumption> {
+    let allocation =
+        |is_zero, moves| Assumption::Allocation { function: what.to_owned(), is_zero, moves };
+    Some(match what {
+        "malloc" | "aligned_alloc" | "posix_memalign" => allocation(true, false),
+        "calloc" | "strdup" | "strndup" => allocation(false, false),
+        "realloc" => allocation(true, true),
+        "printing" => Assumption::Printing,
+        "printing returns 0" => Assumption::PrintingReturnsZero,
+        "clocks" => Assumption::ClocksStandStill,
+        _ => return None,
+    })
 }
 
 /// The text of a string that is written where a function is called.

@@ -11,6 +11,7 @@ use lang_c::ast::{
     TypeOf, TypeQualifier, TypeSpecifier,
 };
 use lang_c::span::Node;
+use mazurka_model::Assumption;
 use mazurka_model::Sync;
 use mazurka_source::Span;
 use std::rc::Rc;
@@ -113,7 +114,7 @@ impl<'a> Checker<'a> {
             None => {
                 self.size_of(&self.frame.body.locals[id.0].ty.ty.clone(), span)?;
                 if !self.units[self.unit_idx].is_library {
-                    self.assume("a variable that is not initialised is 0 at first");
+                    self.assume(Assumption::ZeroInitialised(self.location(span)));
                 }
                 statements.push(Statement::Declare(id, false));
                 Ok(())

@@ -11,6 +11,7 @@ use crate::tree::{Base, Call, Callee, Expression, Kind, Place};
 use crate::types::{Int, Qualified, Type};
 use lang_c::ast;
 use lang_c::span::Node;
+use mazurka_model::Assumption;
 use mazurka_source::Span;
 
 /// As many characters as nobody writes.
@@ -178,7 +179,7 @@ impl<'a> Checker<'a> {
             done.push(self.assign(printing.at.clone(), printed, span)?);
         }
         if matches!(to, To::File(_)) {
-            self.assume("what prints succeeds");
+            self.assume(Assumption::Printing);
         }
         let end = self.print_part(&printing, "end", Vec::new())?;
         done.push(self.convert(end, &Type::INT, span)?);

@@ -18,6 +18,7 @@ use crate::tree::{Body, Function, FunctionId, Global, GlobalId, LabelId, Local, 
 use crate::types::{Qualified, RecordId, Signature, Type};
 use lang_c::ast::{ExternalDeclaration, FunctionDefinition, TranslationUnit};
 use lang_c::span::Node;
+use mazurka_model::{Assumption, SourceLocation};
 use mazurka_source::Fault;
 use mazurka_source::{Sources, Span};
 use rustc_hash::FxHashMap;
@@ -114,7 +115,7 @@ pub(crate) struct Checker<'a> {
     strings: FxHashMap<Vec<u8>, GlobalId>,
     frame: Frame,
     /// What the result takes for granted.
-    assumptions: Vec<String>,
+    assumptions: Vec<Assumption>,
 }
 
 /// A program that was checked.
@@ -124,7 +125,7 @@ pub(crate) struct Program {
     /// The functions that were asked for.
     pub(crate) roots: Vec<FunctionId>,
     /// What the result takes for granted.
-    pub(crate) assumptions: Vec<String>,
+    pub(crate) assumptions: Vec<Assumption>,
 }
 
 /// What the user says about functions without a body.
@@ -272,11 +273,8 @@ impl<'a> Checker<'a> {
                 continue;
             }
             if let Some(meaning) = meaning {
-                let does = match meaning {
-                    Extern::Nondet => "returns any value and does nothing else",
-                    Extern::Skip => "returns 0 and does nothing else",
-                };
-                self.assumptions.push(format!("`{name}` {does}"));
+                let is_nondeterministic = *meaning == Extern::Nondet;
+                self.assumptions.push(Assumption::Extern { function: name, is_nondeterministic });
                 continue;
             }
             let fault =
@@ -313,9 +311,26 @@ impl<'a> Checker<'a> {
         self.report(span, Fault::new(code::INVALID, what))
     }
 
-    fn assume(&mut self, what: &str) {
-        if !self.assumptions.iter().any(|known| known == what) {
-            self.assumptions.push(what.to_owned());
+    /// Where a piece of the text stands, for an assumption that it causes.
+    fn location(&self, span: Span) -> Option<SourceLocation> {
+        let spot = self.sources.spot(span);
+        Some(SourceLocation {
+            file: spot.file,
+            line: spot.line,
+            column: spot.column,
+            function: None,
+            within: None,
+        })
+    }
+
+    /// Takes something for granted; where it has a place, the first one is told.
+    fn assume(&mut self, what: Assumption) {
+        let is_known = |known: &Assumption| match what {
+            Assumption::ZeroInitialised(_) => known.code() == what.code(),
+            _ => *known == what,
+        };
+        if !self.assumptions.iter().any(is_known) {
+            self.assumptions.push(what);
         }
     }
 

@@ -131,19 +131,19 @@ void __VERIFIER_atomic_end(void) {
 /* Memory. */
 
 void *malloc(size_t size) {
-    __mazurka_assumption("`malloc` succeeds, and its memory is 0");
+    __mazurka_assumption("malloc");
     return __mazurka_allocate(size);
 }
 void *calloc(size_t count, size_t size) {
-    __mazurka_assumption("`calloc` succeeds");
+    __mazurka_assumption("calloc");
     return __mazurka_allocate(size && count > -1ul / size ? -1ul : count * size);
 }
 void *aligned_alloc(size_t alignment, size_t size) {
-    __mazurka_assumption("`aligned_alloc` succeeds, and its memory is 0");
+    __mazurka_assumption("aligned_alloc");
     return __mazurka_allocate(size);
 }
 int posix_memalign(void **to, size_t alignment, size_t size) {
-    __mazurka_assumption("`posix_memalign` succeeds, and its memory is 0");
+    __mazurka_assumption("posix_memalign");
     *to = __mazurka_allocate(size);
     return 0;
 }
@@ -151,7 +151,7 @@ void free(void *pointer) {
     __mazurka_free(pointer);
 }
 void *realloc(void *old, size_t size) {
-    __mazurka_assumption("`realloc` succeeds and moves, and new memory is 0");
+    __mazurka_assumption("realloc");
     void *new = __mazurka_allocate(size);
     if (old) {
         size_t before = __mazurka_size_of(old);
@@ -389,14 +389,14 @@ int strcasecmp(const char *left, const char *right) {
     return tolower((unsigned char)left[i]) - tolower((unsigned char)right[i]);
 }
 char *strndup(const char *text, size_t most) {
-    __mazurka_assumption("`strndup` succeeds");
+    __mazurka_assumption("strndup");
     size_t length = strnlen(text, most);
     char *copy = __mazurka_allocate(length + 1);
     __mazurka_copy(copy, text, length);
     return copy;
 }
 char *strdup(const char *text) {
-    __mazurka_assumption("`strdup` succeeds");
+    __mazurka_assumption("strdup");
     size_t length = 0;
     while (text[length])
         length++;
@@ -721,26 +721,26 @@ struct _IO_FILE;
 struct _IO_FILE *stdout, *stderr, *stdin;
 
 int printf(const char *format, ...) {
-    __mazurka_assumption("what prints by a computed format, floating-point numbers or pointers returns 0");
+    __mazurka_assumption("printing returns 0");
     return 0;
 }
 int fprintf(struct _IO_FILE *file, const char *format, ...) {
-    __mazurka_assumption("what prints by a computed format, floating-point numbers or pointers returns 0");
+    __mazurka_assumption("printing returns 0");
     return 0;
 }
 int dprintf(int file, const char *format, ...) {
-    __mazurka_assumption("what prints by a computed format, floating-point numbers or pointers returns 0");
+    __mazurka_assumption("printing returns 0");
     return 0;
 }
 int puts(const char *text) {
-    __mazurka_assumption("what prints succeeds");
+    __mazurka_assumption("printing");
     int length = 0;
     while (text[length])
         length++;
     return length + 1;
 }
 int fputs(const char *text, struct _IO_FILE *file) {
-    __mazurka_assumption("what prints succeeds");
+    __mazurka_assumption("printing");
     for (; *text; text++)
         ;
     return 1;
@@ -789,29 +789,29 @@ int clock_nanosleep(int clock, int flags, const void *time, void *rest) {
     return 0;
 }
 long time(long *to) {
-    __mazurka_assumption("clocks stand still");
+    __mazurka_assumption("clocks");
     if (to)
         *to = 0;
     return 0;
 }
 long clock(void) {
-    __mazurka_assumption("clocks stand still");
+    __mazurka_assumption("clocks");
     return 0;
 }
 int clock_gettime(int clock, long *to) {
-    __mazurka_assumption("clocks stand still");
+    __mazurka_assumption("clocks");
     to[0] = 0;
     to[1] = 0;
     return 0;
 }
 int gettimeofday(long *to, void *zone) {
-    __mazurka_assumption("clocks stand still");
+    __mazurka_assumption("clocks");
     to[0] = 0;
     to[1] = 0;
     return 0;
 }
 int timespec_get(long *to, int base) {
-    __mazurka_assumption("clocks stand still");
+    __mazurka_assumption("clocks");
     to[0] = 0;
     to[1] = 0;
     return base;

@@ -6,8 +6,8 @@ use super::{Writer, value_type};
 use crate::tree::{Change, Expression, Intrinsic, Primitive, Wrong};
 use crate::types::{self, Int};
 use mazurka_model::{
-    self as model, Access, Action, Callee, Compare, Expr, Layout, MemoryOrder, Overflow, Type,
-    Update, ViolationKind,
+    self as model, Access, Action, Assumption, Callee, Compare, Expr, Layout, MemoryOrder,
+    Overflow, Type, Update, ViolationKind,
 };
 
 impl<'a> Writer<'_, 'a> {
@@ -212,9 +212,9 @@ impl<'a> Writer<'_, 'a> {
         let smallest = smallest.max(least);
         let (low, high) = match self.all.options.nondet {
             Some((low, high)) if int != Int::Bool => {
-                let text = format!("nondeterministic values are from {low} to {high}");
-                if !self.all.program.assumptions.contains(&text) {
-                    self.all.program.assumptions.push(text);
+                let range = Assumption::NondetRange { low, high };
+                if !self.all.program.assumptions.contains(&range) {
+                    self.all.program.assumptions.push(range);
                 }
                 (low.clamp(smallest, greatest), high.clamp(smallest, greatest))
             }

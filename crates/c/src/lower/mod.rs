@@ -12,9 +12,10 @@ mod statement;
 use crate::check::{self, Externs};
 use crate::tree::{Body, Constant, Function, FunctionId, GlobalId, Initial, Tree};
 use crate::types::{self, Int};
+use mazurka_model::analysis::weak_accesses;
 use mazurka_model::{
-    Field, Init, InitValue, Layout, LayoutId, Object, ObjectIdx, Program, RegisterId, Routine,
-    RoutineBuilder, RoutineId, Span as At, Storage, Sync, Type,
+    Assumption, Field, Init, InitValue, Layout, LayoutId, Object, ObjectIdx, Program, Property,
+    RegisterId, Routine, RoutineBuilder, RoutineId, Span as At, Storage, Sync, Type,
 };
 use mazurka_source::{Sources, Span};
 use rustc_hash::FxHashMap;
@@ -33,8 +34,8 @@ pub(crate) fn lower(
     let is_called = |name| functions.iter().any(|it| it.name == name && it.body.is_some());
     let (has_keys, has_handlers) = (is_called("pthread_key_create"), is_called("atexit"));
     let mut program = Program::new(name);
-    program.properties = vec!["crash".to_owned(), "memory error".to_owned()];
-    program.properties.extend(options.overflow.then(|| "overflow".to_owned()));
+    program.properties = vec![Property::Crash, Property::Memory];
+    program.properties.extend(options.overflow.then_some(Property::Overflow));
     program.assumptions = checked.assumptions;
     let tree = &checked.tree;
     let mut lowering = Lowering {
@@ -58,7 +59,12 @@ pub(crate) fn lower(
     let routine = lowering.routine(start);
     lowering.program.process("main", routine, Vec::new());
     lowering.finish();
-    lowering.program
+    let mut program = lowering.program;
+    let weak = weak_accesses(&program);
+    if !weak.is_empty() {
+        program.assumptions.insert(0, Assumption::SequentialConsistency(weak));
+    }
+    program
 }
 
 /// What all routines share while they are written.

@@ -253,10 +253,11 @@ fn words(start: u64, size: u64, to: &mut Vec<(u64, Type)>) {
 }
 
 fn access(ty: &Qualified, is_private: bool) -> Access {
-    match (is_private, ty.is_visible()) {
-        (true, _) => Access::Private,
-        (false, true) => Access::ATOMIC,
-        (false, false) => Access::Plain,
+    match ty {
+        _ if is_private => Access::Private,
+        Qualified { is_atomic: true, .. } => Access::ATOMIC,
+        Qualified { is_volatile: true, .. } => Access::Volatile,
+        _ => Access::Plain,
     }
 }
 

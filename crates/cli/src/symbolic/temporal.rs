@@ -7,7 +7,8 @@ use crate::arguments::{Build, Modelling, Output, Temporal};
 use crate::temporal::{SECOND_LOOK, Wanted, add_stops_for, again, wanted_of_threads};
 use crate::{Done, Failure, memory, names, tell, vm};
 use mazurka_core::{
-    Counterexample, Coverage, Statistics, System as _, ThreadId, Verdict, Violation, ViolationKind,
+    Assumption, Counterexample, Coverage, Property, Statistics, System as _, ThreadId, Verdict,
+    Violation, ViolationKind,
 };
 use mazurka_explore::replay;
 use mazurka_model::{Program, Races, Vm, split_choices};
@@ -145,10 +146,10 @@ enum Sought<'a> {
 
 impl Sought<'_> {
     /// What is not there, where nothing is found.
-    fn covered(&self) -> String {
+    fn covered(&self) -> Property {
         match self {
-            Self::Property(wanted) => format!("violation of {}", wanted.name),
-            Self::Livelock => ViolationKind::Livelock.name().to_owned(),
+            Self::Property(wanted) => Property::Temporal(wanted.name.clone()),
+            Self::Livelock => Property::Livelock,
         }
     }
 
@@ -204,9 +205,9 @@ fn decide(
         Finding::Unknown(_, why) => Verdict::Inconclusive(why.clone()),
         Finding::Safe | Finding::SafeTo(_) => {
             let coverage = coverage(program, question, &reply, Some(sought.covered()));
-            let fairness = assumed(fairness_of(question)).map(|what| format!("that it {what}"));
+            let fairness = fairness_of(question).assumed().map(Assumption::Fair);
             let assumptions = fairness.into_iter().chain(program.assumptions.iter().cloned());
-            Verdict::Holds(assumptions.fold(coverage, Coverage::assuming))
+            Verdict::Holds(coverage.assuming_all(assumptions))
         }
     };
     notes.push(size_of(&reply));

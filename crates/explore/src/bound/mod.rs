@@ -24,6 +24,7 @@ mod preemption;
 pub(crate) use delta::ahead_of;
 
 use crate::options::OptionError;
+use mazurka_core::Bound as Claim;
 use mazurka_core::{HappensBefore, Next, Operation, ThreadId, ThreadSet};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -123,35 +124,17 @@ impl Bound {
         Self { kind, limit }
     }
 
-    /// Which executions are within it, as the end of a sentence: "with at most 2 preemptions".
-    pub fn claim(self) -> String {
-        let counted = |one: &str, many: &str| match self.limit {
-            1 => format!("1 {one}"),
-            limit => format!("{limit} {many}"),
-        };
+    /// Which executions are within it.
+    pub fn claim(self) -> Claim {
+        let limit = self.limit;
         match self.kind {
-            BoundKind::Depth => format!("with at most {}", counted("step", "steps")),
-            BoundKind::Context => {
-                format!("with at most {}", counted("context switch", "context switches"))
-            }
-            BoundKind::Preemption => {
-                format!("with at most {}", counted("preemption", "preemptions"))
-            }
-            BoundKind::Delta => format!(
-                "with at most {} from round-robin scheduling",
-                counted("deviation", "deviations")
-            ),
-            BoundKind::Fair => format!(
-                "in which no thread moves that is over {} ahead of one that could",
-                counted("yield", "yields")
-            ),
-            BoundKind::LocalDepth => {
-                format!("whose steps each know of at most {}", counted("step", "steps"))
-            }
-            BoundKind::LocalContext => format!(
-                "whose steps each know of at most {}",
-                counted("context switch", "context switches")
-            ),
+            BoundKind::Depth => Claim::Depth(limit),
+            BoundKind::Context => Claim::Context(limit),
+            BoundKind::Preemption => Claim::Preemption(limit),
+            BoundKind::Delta => Claim::Delta(limit),
+            BoundKind::Fair => Claim::Fair(limit),
+            BoundKind::LocalDepth => Claim::LocalDepth(limit),
+            BoundKind::LocalContext => Claim::LocalContext(limit),
         }
     }
 }

@@ -518,7 +518,7 @@ fn a_bound_that_was_met_is_in_the_sentence() {
             _ => "r=x; x=1; r=x | r=x; x=1; r=x",
         };
         let sentence = coverage(options, program);
-        assert!(sentence.ends_with(&Bound::new(kind, 1).claim()), "{sentence}");
+        assert!(sentence.ends_with(&Bound::new(kind, 1).claim().to_string()), "{sentence}");
     }
     let free = Options::new().reduction(Reduction::Dpor).bound(BoundKind::Preemption, 9);
     expect!["no assertion failure, deadlock, data race or livelock in any execution"]

@@ -6,7 +6,9 @@
 mod cycles;
 mod guards;
 mod points_to;
+mod weak_accesses;
 
 pub use cycles::on_cycles;
 pub use guards::{Guard, Guards};
 pub use points_to::{Abstract, PointsTo};
+pub use weak_accesses::weak_accesses;

@@ -291,7 +291,7 @@ impl<'a> Compiler<'a> {
     fn note_touched(&mut self, action: &Action) {
         let is_atomic = match action {
             Action::Load { access, .. } | Action::Store { access, .. } => match access {
-                Access::Atomic(_) => true,
+                Access::Atomic(_) | Access::Volatile => true,
                 Access::Plain => false,
                 Access::Private => return,
             },
@@ -526,7 +526,7 @@ impl<'a> Compiler<'a> {
             return (false, false);
         }
         match (access, self.races) {
-            (Access::Atomic(_), _) => (true, false),
+            (Access::Atomic(_) | Access::Volatile, _) => (true, false),
             (Access::Plain, Races::Allow) => (true, true),
             (Access::Plain, Races::Error) => (false, true),
             (Access::Private, _) => (false, false),

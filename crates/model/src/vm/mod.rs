@@ -24,9 +24,9 @@ use code::{Code, HALT, Pc, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
 use mazurka_core::{
-    Decision, Divergence, Effect, Ending, Failure, Fence, Foresight, Location, MemoryOrder, Next,
-    ObjectId, Operation, PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Violation,
-    ViolationKind, fold, replay_to,
+    Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Foresight, Location,
+    MemoryOrder, Next, ObjectId, Operation, PlainAccess, Property, Schedule, Sighting, Spin,
+    System, ThreadId, Violation, ViolationKind, fold, replay_to,
 };
 use names::Names;
 use run::Call;
@@ -353,13 +353,14 @@ impl System for Vm {
         self.machine.spin(&self.code, thread.index(), self.location(thread))
     }
 
-    fn properties(&self) -> Vec<String> {
-        let leak = self.machine.finds_leaks.then(|| "leak".to_owned());
+    fn properties(&self) -> Vec<Property> {
+        let leak = self.machine.finds_leaks.then_some(Property::Leak);
         self.program.properties.iter().cloned().chain(leak).collect()
     }
 
-    fn assumptions(&self) -> Vec<String> {
-        self.program.assumptions.clone()
+    fn assumptions(&self) -> Vec<Assumption> {
+        let races = (self.races == Races::Allow).then_some(Assumption::RacesAllowed);
+        self.program.assumptions.iter().cloned().chain(races).collect()
     }
 
     fn location(&self, thread: ThreadId) -> Option<Location> {

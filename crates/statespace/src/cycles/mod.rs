@@ -25,7 +25,9 @@ use crate::transitions::Transitions;
 use crate::watch::{Ended, Watch};
 use graph::{Graph, Letters};
 use lasso::{Confirmed, Found};
-use mazurka_core::{Coverage, Limit, Statistics, Verdict, Violation, ViolationKind};
+use mazurka_core::{
+    Assumption, Coverage, Limit, Property as Sought, Statistics, Verdict, Violation, ViolationKind,
+};
 use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
 
 /// What an execution must not do for ever.
@@ -94,12 +96,12 @@ impl<'a> Cycles<'a> {
         Violation { kind, message: format!("{what}: {how}") }
     }
 
-    /// What is excluded, as in "no … in any execution".
-    fn name(self) -> String {
+    /// What is looked for.
+    fn sought(self) -> Sought {
         match self {
-            Self::Accepted(property) => format!("violation of {}", property.name),
-            Self::NonProgress => "non-progress cycle".to_owned(),
-            Self::Acceptance => "acceptance cycle".to_owned(),
+            Self::Accepted(property) => Sought::Temporal(property.name.clone()),
+            Self::NonProgress => Sought::Progress,
+            Self::Acceptance => Sought::Acceptance,
         }
     }
 }
@@ -257,15 +259,9 @@ fn reduction(cycles: Cycles<'_>, wished: Reduction) -> (Reduction, Option<String
 
 fn coverage(program: &impl Transitions, cycles: Cycles<'_>, options: &Options) -> Coverage {
     let faults = program.faults().into_iter().filter(|_| options.all_steps);
-    let coverage = Coverage::of(std::iter::once(cycles.name()).chain(faults));
-    let fairness = match options.fairness {
-        Fairness::None => None,
-        Fairness::Weak => Some("that it is weakly fair to every process"),
-        Fairness::Strong => Some("that it is strongly fair to every process"),
-        Fairness::Trace => Some("that it leaves no step out that nothing depends on"),
-    };
-    let coverage = fairness.into_iter().fold(coverage, Coverage::assuming);
-    program.assumptions().into_iter().fold(coverage, Coverage::assuming)
+    let coverage = Coverage::of(std::iter::once(cycles.sought()).chain(faults));
+    let fairness = options.fairness.assumed().map(Assumption::Fair);
+    coverage.assuming_all(fairness.into_iter().chain(program.assumptions()))
 }
 
 /// What is told of a search through a product.

@@ -14,7 +14,8 @@
 
 use super::footprint::{Footprint, Use};
 use mazurka_model::{
-    Binary, Compare, LocationId, RegisterId, RoutineId, Span, SymbolSet, Type, Unary, ViolationKind,
+    Assumption, Binary, Compare, LocationId, RegisterId, RoutineId, Span, SymbolSet, Type, Unary,
+    ViolationKind,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -346,7 +347,7 @@ pub(super) struct Code {
     pub(super) routines: Vec<Routine>,
     pub(super) kinds: Vec<ChannelKind>,
     pub(super) faults: Vec<Fault>,
-    pub(super) assumptions: Vec<String>,
+    pub(super) assumptions: Vec<Assumption>,
     /// Names of values, for people.
     pub(super) symbols: BTreeMap<(SymbolSet, i64), String>,
     /// The part of the initial state before the processes.

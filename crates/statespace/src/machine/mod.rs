@@ -29,7 +29,7 @@ use crate::options::{Fairness, Reduction};
 use crate::transitions::{Described, Labels, Moves, Safety, Sight, Step, Stuck, Transitions};
 use code::{Code, fault};
 use jit::{Context, Jit};
-use mazurka_core::{Told, Violation, ViolationKind};
+use mazurka_core::{Assumption, Property, Told, Violation, ViolationKind};
 use mazurka_model::{Expr, Program, RoutineId, Span};
 use run::Truncated;
 use std::cell;
@@ -267,9 +267,9 @@ impl Transitions for Machine {
         violation
     }
 
-    fn faults(&self) -> Vec<String> {
-        let truncated = self.code.finds_truncation.then(|| "truncated value".to_owned());
-        ["assertion failure".to_owned()].into_iter().chain(truncated).collect()
+    fn faults(&self) -> Vec<Property> {
+        let truncated = self.code.finds_truncation.then_some(Property::Truncation);
+        [Property::Assertion].into_iter().chain(truncated).collect()
     }
 
     fn describe(&mut self, state: &[u8], step: Step) -> Vec<Told> {
@@ -334,7 +334,7 @@ impl Transitions for Machine {
         describe::edge(&self.code, edge)
     }
 
-    fn assumptions(&self) -> Vec<String> {
+    fn assumptions(&self) -> Vec<Assumption> {
         self.code.assumptions.clone()
     }
 

@@ -7,6 +7,7 @@
 
 use super::table::Full;
 use super::{Seen, Session, Store, hashes};
+use mazurka_core::Assumption;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How many bits a state has.
@@ -37,13 +38,10 @@ impl Store for Bitstate {
         size_of_val::<[AtomicU64]>(&self.words) as u64
     }
 
-    fn assumption(&self, n_states: u64) -> Option<String> {
+    fn assumption(&self, n_states: u64) -> Option<Assumption> {
         let filled = 1.0 - (-((BITS * n_states) as f64) / (self.words.len() * 64) as f64).exp();
         let odds = filled.powi(BITS as i32);
-        Some(format!(
-            "no state was taken for another one by its {BITS} bits \
-             (each may have been, with a probability of up to {odds:.1e})"
-        ))
+        Some(Assumption::Bitstate { bits: BITS as u32, odds })
     }
 }
 

@@ -8,6 +8,7 @@
 use super::index::{Found, Index, IndexReader};
 use super::table::Full;
 use super::{Seen, Session, Store, hashes};
+use mazurka_core::Assumption;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The hashes of the states of a search.
@@ -37,12 +38,8 @@ impl Store for Compact {
         self.index.bytes()
     }
 
-    fn assumption(&self, n_states: u64) -> Option<String> {
-        // The number of pairs, times the odds that two of them are alike.
-        let odds = n_states as f64 * n_states as f64 / 2.0 / u32::MAX as f64 / u32::MAX as f64;
-        Some(format!(
-            "no two states have the same hash of 64 bits (they do with a probability of {odds:.1e})"
-        ))
+    fn assumption(&self, n_states: u64) -> Option<Assumption> {
+        Some(Assumption::of_hashes(64, n_states))
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) use roots::Label;
 pub(crate) use table::Full;
 pub(crate) use tree::{Tree, TreeSession};
 
+use mazurka_core::Assumption;
 use std::hash::Hash;
 
 /// How states are stored.
@@ -102,7 +103,7 @@ pub(crate) trait Store: Sync {
 
     /// What has to be assumed if `n_states` were stored: that no state was taken for another one, and
     /// how likely it is that one was.
-    fn assumption(&self, _n_states: u64) -> Option<String> {
+    fn assumption(&self, _n_states: u64) -> Option<Assumption> {
         None
     }
 }

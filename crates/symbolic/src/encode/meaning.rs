@@ -98,13 +98,14 @@ impl Ord for Limit {
     }
 }
 
-impl std::fmt::Display for Limit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Recursion(..) => write!(f, "a function calls itself more often than the bound"),
-            Self::Threads(n, _) => write!(f, "a thread starts more than {n} others"),
-            Self::Blocks(n, _) => write!(f, "more than {n} blocks are allocated in one place"),
-            Self::BlockBytes(n, _) => write!(f, "a block has more than {n} bytes"),
+impl Limit {
+    /// Which executions do not reach it.
+    pub fn claim(&self) -> mazurka_core::Bound {
+        match *self {
+            Self::Recursion(..) => mazurka_core::Bound::Recursion,
+            Self::Threads(n, _) => mazurka_core::Bound::Threads(n),
+            Self::Blocks(n, _) => mazurka_core::Bound::Blocks(n),
+            Self::BlockBytes(n, _) => mazurka_core::Bound::BlockBytes(n),
         }
     }
 }
@@ -121,7 +122,7 @@ impl Meaning {
             Self::Stays => "violated by staying".to_owned(),
             Self::GoesOn => "violated by going on".to_owned(),
             Self::Spins => "endless loop".to_owned(),
-            Self::Bound(limit) => format!("bound: {limit}"),
+            Self::Bound(limit) => format!("bound: {}", limit.claim()),
         }
     }
 }

@@ -365,7 +365,7 @@ impl<'a> Encoder<'a> {
     fn is_step_of_machine(&self, action: &Action) -> bool {
         match action {
             Action::Load { access, .. } | Action::Store { access, .. } => {
-                matches!(access, Access::Atomic(_)) || self.options.plain_steps
+                matches!(access, Access::Atomic(_) | Access::Volatile) || self.options.plain_steps
             }
             Action::Copy { .. } | Action::Fill { .. } => self.options.plain_steps,
             _ => true,
