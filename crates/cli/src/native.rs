@@ -7,7 +7,7 @@ use crate::{
     Done, Failure, add_search, announce, compiler, names, quoted, replay_command, say, show, style,
     tell,
 };
-use mazurka_core::{Counterexample, Verdict};
+use mazurka_core::{Assumption, Counterexample, Verdict};
 use mazurka_report::{Colour, ExitStatus, Report};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -21,7 +21,21 @@ pub(crate) fn check(files: &[PathBuf], build: &Build, asked: &Asked, output: &Ou
     let name = names(files);
     let replay = asked.conduct.told_to(replay_command(files, build));
     let replay = format!("{replay} --schedule");
-    explore(&[program.into_os_string()], &name, &replay, asked, output)
+    let read = || assumed_of(files, build);
+    explore(&[program.into_os_string()], &name, &replay, asked, output, &read)
+}
+
+/// What files of C make any engine assume: found by reading them, where they can be read as a model.
+/// What is met on the way says the rest, and all of it where they cannot.
+fn assumed_of(files: &[PathBuf], build: &Build) -> Vec<Assumption> {
+    let is_c = |file: &PathBuf| file.extension().is_some_and(|it| it == "c" || it == "i");
+    if !files.iter().all(is_c) {
+        return Vec::new();
+    }
+    let options = mazurka_c::Options { flags: build.flags(), ..Default::default() };
+    let program = mazurka_c::translate(files, &options).ok();
+    let assumptions = program.map(|program| program.assumptions).unwrap_or_default();
+    assumptions.into_iter().filter(Assumption::is_of_program).collect()
 }
 
 /// Explores a program that is there.
@@ -32,18 +46,33 @@ pub(crate) fn run(program: &[OsString], asked: &Asked, output: &Output) -> Done 
     if program.first().is_some_and(|program| compiler::is_stripped(Path::new(program))) {
         eprintln!("warning: `{name}` is stripped, so variables and places have no names");
     }
-    explore(program, &name, &format!("{replay} -- {words}"), asked, output)
+    explore(program, &name, &format!("{replay} -- {words}"), asked, output, &Vec::new)
 }
 
 /// Explores a program and tells what came of it.
-fn explore(program: &[OsString], name: &str, replay: &str, asked: &Asked, output: &Output) -> Done {
+///
+/// `assumed` is what the source of the program makes any engine assume.
+fn explore(
+    program: &[OsString],
+    name: &str,
+    replay: &str,
+    asked: &Asked,
+    output: &Output,
+    assumed: &dyn Fn() -> Vec<Assumption>,
+) -> Done {
     announce(name, output);
     let watch = (!output.quiet).then(|| (style(), output.is_told().then(String::new)));
     let surroundings = Surroundings { memory_limit: asked.memory_limit, ..Default::default() };
     let wishes = arguments::wishes(asked);
     let mut answer = program::run_in(program, name, &wishes, watch, &surroundings)?;
-    if let Some(Verdict::Violated(found)) = &mut answer.verdict {
-        shorten(found);
+    match &mut answer.verdict {
+        Some(Verdict::Violated(found)) => shorten(found),
+        Some(Verdict::Holds(coverage)) => {
+            // What was read comes first: it names all accesses, also those that were not met.
+            let all = assumed().into_iter().chain(coverage.assumptions().iter().cloned());
+            *coverage = coverage.clone().assuming_only(all.collect());
+        }
+        _ => {}
     }
     let Some(report) = report_of(&answer, name, asked, replay) else {
         return Err(Failure::defect(format!("the report of `{name}` has no verdict")).into());

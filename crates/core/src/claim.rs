@@ -236,15 +236,15 @@ pub enum Assumption {
     NoSpuriousFailure,
     /// No execution gets past this assumption of the program, so nothing behind it was checked.
     NothingSurvives(Option<Location>),
-    /// Variables that are not initialised are 0.
-    ZeroInitialised(Option<Location>),
+    /// Variables without an initial value are written before they are read.
+    Uninitialised(Option<Location>),
     /// A function that allocates succeeds.
     Allocation {
         /// Its name.
         function: String,
-        /// Whether the program may read the new memory before it writes it, and then finds 0.
-        is_zero: bool,
-        /// Whether it always moves the block.
+        /// Whether its memory has no value before it is written.
+        is_uninitialised: bool,
+        /// Whether it may move a block, and need not.
         moves: bool,
     },
     /// What prints does not fail.
@@ -305,7 +305,7 @@ impl Assumption {
             Self::NoSpuriousWakeups(_) => "no-spurious-wake-ups",
             Self::NoSpuriousFailure => "no-spurious-failure",
             Self::NothingSurvives(_) => "nothing-survives",
-            Self::ZeroInitialised(_) => "zero-initialised",
+            Self::Uninitialised(_) => "uninitialised",
             Self::Allocation { .. } => "allocation",
             Self::Printing | Self::PrintingReturnsZero => "printing",
             Self::ClocksStandStill => "clocks",
@@ -328,9 +328,22 @@ impl Assumption {
             }
             Self::NoSpuriousWakeups(place)
             | Self::NothingSurvives(place)
-            | Self::ZeroInitialised(place) => place.iter().cloned().collect(),
+            | Self::Uninitialised(place) => place.iter().cloned().collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// Whether the program causes it, whatever engine looks at it; else, the engine or the model does.
+    pub fn is_of_program(&self) -> bool {
+        matches!(
+            self,
+            Self::SequentialConsistency(_)
+                | Self::NoSpuriousWakeups(_)
+                | Self::NoSpuriousFailure
+                | Self::Uninitialised(_)
+                | Self::Allocation { .. }
+                | Self::Printing
+        )
     }
 
     /// The odds that it is wrong by chance, where that is what is assumed.
@@ -396,15 +409,17 @@ impl fmt::Display for Assumption {
                     at(place)
                 )
             }
-            Self::ZeroInitialised(place) => {
-                write!(f, "variables that are not initialised{} are 0", at(place))
+            Self::Uninitialised(place) => {
+                write!(f, "no variable is read before it has a value (one has none{})", at(place))
             }
-            Self::Allocation { function, is_zero, moves } => {
+            Self::Allocation { function, is_uninitialised, moves } => {
                 write!(f, "`{function}` succeeds")?;
-                match (moves, is_zero) {
-                    (false, false) => Ok(()),
-                    (false, true) => write!(f, ", and its memory is 0"),
-                    (true, _) => write!(f, " and moves, and new memory is 0"),
+                if *moves {
+                    write!(f, ", whether or not it moves the block makes no difference")?;
+                }
+                match is_uninitialised {
+                    true => write!(f, ", and its memory is not read before it is written"),
+                    false => Ok(()),
                 }
             }
             Self::Printing => write!(f, "what prints succeeds"),
@@ -460,6 +475,17 @@ fn listed(accesses: &[WeakAccess]) -> String {
     accesses.iter().map(WeakAccess::to_string).collect::<Vec<_>>().join("; ")
 }
 
+impl WeakAccess {
+    /// Whether the same line has another access to the same object in the same way.
+    fn is_told_as(&self, other: &Self) -> bool {
+        let told = |it: &Self| {
+            let line = it.location.as_ref().map(|place| (place.file.clone(), place.line));
+            (it.object.clone(), it.order, line)
+        };
+        told(self) == told(other)
+    }
+}
+
 impl fmt::Display for WeakAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.order {
@@ -493,7 +519,9 @@ impl Coverage {
     ///
     /// If no property is named: a coverage without one would be an empty claim.
     pub fn of(properties: impl IntoIterator<Item = Property>) -> Self {
-        let properties: Vec<Property> = properties.into_iter().collect();
+        let mut properties: Vec<Property> = properties.into_iter().collect();
+        properties.sort();
+        properties.dedup();
         assert!(!properties.is_empty(), "a coverage names what was checked");
         Self { properties, bounds: Vec::new(), assumptions: Vec::new() }
     }
@@ -504,8 +532,19 @@ impl Coverage {
         self
     }
 
-    /// Adds something that was taken for granted.
+    /// Adds something that was taken for granted. Accesses that are named already are not named again.
     pub fn assuming(mut self, assumption: Assumption) -> Self {
+        if let Assumption::SequentialConsistency(more) = &assumption {
+            for known in &mut self.assumptions {
+                if let Assumption::SequentialConsistency(named) = known {
+                    // Compilers do not agree on columns.
+                    let is_new = |it: &&WeakAccess| !named.iter().any(|known| known.is_told_as(it));
+                    let new: Vec<WeakAccess> = more.iter().filter(is_new).cloned().collect();
+                    named.extend(new);
+                    return self;
+                }
+            }
+        }
         if !self.assumptions.contains(&assumption) {
             self.assumptions.push(assumption);
         }
@@ -517,19 +556,20 @@ impl Coverage {
         assumptions.into_iter().fold(self, Self::assuming)
     }
 
+    /// The same under these assumptions, and no others.
+    pub fn assuming_only(self, assumptions: Vec<Assumption>) -> Self {
+        Self { assumptions: Vec::new(), ..self }.assuming_all(assumptions)
+    }
+
     /// What both establish, of the executions that both are about.
     pub fn and(mut self, other: Self) -> Self {
-        fn extend<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
-            for it in more {
-                if !all.contains(&it) {
-                    all.push(it);
-                }
-            }
-        }
-        extend(&mut self.properties, other.properties);
-        extend(&mut self.bounds, other.bounds);
-        extend(&mut self.assumptions, other.assumptions);
-        self
+        self.properties.extend(other.properties);
+        self.properties.sort();
+        self.properties.dedup();
+        let new: Vec<Bound> =
+            other.bounds.into_iter().filter(|bound| !self.bounds.contains(bound)).collect();
+        self.bounds.extend(new);
+        self.assuming_all(other.assumptions)
     }
 
     /// What was looked for.

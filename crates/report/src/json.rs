@@ -532,7 +532,7 @@ mod tests {
             let report = sample.report();
             let object: Value = serde_json::from_str(&render(&report)).unwrap();
             let found = [&object, &object["stats"], &object["violation"]].map(keys);
-            assert_eq!(found[0].len(), 8, "{name}");
+            assert_eq!(found[0].len(), 11, "{name}");
             assert_eq!(found[1].len(), 13, "{name}");
             let n_keys = 4 + usize::from(report.loop_start.is_some());
             assert_eq!(found[2].len(), n_keys, "{name}");

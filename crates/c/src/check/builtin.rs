@@ -427,8 +427,11 @@ fn overflowing(name: &str) -> Option<(Change, Option<Int>)> {
 
 /// What the library assumes by this word: the name of a function that allocates, or what it is about.
 fn assumption(what: &str) -> Option<Assumption> {
-    let allocation =
-        |is_zero, moves| Assumption::Allocation { function: what.to_owned(), is_zero, moves };
+    let allocation = |is_uninitialised, moves| Assumption::Allocation {
+        function: what.to_owned(),
+        is_uninitialised,
+        moves,
+    };
     Some(match what {
         "malloc" | "aligned_alloc" | "posix_memalign" => allocation(true, false),
         "calloc" | "strdup" | "strndup" => allocation(false, false),

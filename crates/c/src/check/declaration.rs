@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
             None => {
                 self.size_of(&self.frame.body.locals[id.0].ty.ty.clone(), span)?;
                 if !self.units[self.unit_idx].is_library {
-                    self.assume(Assumption::ZeroInitialised(self.location(span)));
+                    self.assume(Assumption::Uninitialised(self.location(span)));
                 }
                 statements.push(Statement::Declare(id, false));
                 Ok(())

@@ -326,7 +326,7 @@ impl<'a> Checker<'a> {
     /// Takes something for granted; where it has a place, the first one is told.
     fn assume(&mut self, what: Assumption) {
         let is_known = |known: &Assumption| match what {
-            Assumption::ZeroInitialised(_) => known.code() == what.code(),
+            Assumption::Uninitialised(_) => known.code() == what.code(),
             _ => *known == what,
         };
         if !self.assumptions.iter().any(is_known) {
