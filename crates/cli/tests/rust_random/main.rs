@@ -113,7 +113,8 @@ fn every_reduction_comes_to_what_is_possible() {
         Some(Case { name: format!("seed_{seed}"), program, ends })
     };
     let cases: Vec<Case> = seeds.clone().filter_map(case).collect();
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("rust-random");
+    let folder =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("rust-random-{}", seeds.start));
     write_project(&folder, &cases);
     let mut faults = Vec::new();
     let mut n_whole = 0;

@@ -219,7 +219,7 @@ fn atomic_call(operation: Atomic, value: u32, order: usize) -> String {
             format!("compare_exchange({value}, {value} + 1, {both}, {load})")
         }
         Atomic::Update => {
-            format!("fetch_update({both}, {load}, |it| (it < {value}).then_some(it + 1))")
+            format!("fetch_update({both}, {load}, |it| (it < {value}).then(|| it + 1))")
         }
         Atomic::Add => format!("fetch_add({value}, {both})"),
         Atomic::Sub => format!("fetch_sub({value}, {both})"),
