@@ -84,9 +84,8 @@ fn search(folder: &Path, cases: &[Case], name: &str, options: &[&str]) -> BTreeM
         let message = word(&value["violation"]["message"]);
         said.insert(test, Said { verdict: word(&value["verdict"]), message, outcomes });
     }
-    if said.len() != cases.len() {
-        println!("{name}: {}", String::from_utf8_lossy(&output.stderr));
-    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said.len(), cases.len(), "{name}: not all could be explored: {stderr}");
     said
 }
 
@@ -148,7 +147,7 @@ fn every_reduction_comes_to_what_is_possible() {
             faults.push(format!("deadlock {}: {verdict} {message}, not {expected}", case.name));
         }
     }
-    println!("{} programs: {n_whole} searches to the end, {n_deadlocks} deadlocks", cases.len());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(n_whole > 3 * cases.len() && 8 * n_deadlocks > cases.len(), "programs are too alike");
+    let counts = (cases.len(), n_whole, n_deadlocks);
+    assert!(n_whole > 3 * cases.len() && 8 * n_deadlocks > cases.len(), "{counts:?}");
 }
