@@ -3,6 +3,7 @@
 #[path = "../../../corpus/rust/src/mutexes.rs"]
 pub mod mutexes;
 
+use expect_test::expect;
 use mutexes::{Deed, Program, changed, outcome, program};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -137,6 +138,36 @@ fn what_nobody_can_tell_is_one_execution() {
     let output = mazurka(&["--test", "std", "--exact", "--json", "-", "arc_holds"]);
     let value: Value = serde_json::from_slice(&output.stdout).expect("an object");
     assert_eq!(value["stats"]["executions"], 1, "{value}");
+}
+
+/// How many executions there are of each test that holds, by name.
+fn executions(arguments: &[&str]) -> String {
+    let output = mazurka(&[arguments, &["--json", "-"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = |line: &str| {
+        let value: Value = serde_json::from_str(line).expect("a line is an object");
+        format!("{} {} {}\n", value["file"], value["verdict"], value["stats"]["executions"])
+    };
+    text.lines().map(line).collect()
+}
+
+/// Every thread that the standard library starts asks for its destructors to be run, and the first one
+/// creates a key for all. A load of that key was not looked at: what the threads did next depended on
+/// something that the search did not know of, and it said that the program is not deterministic.
+#[test]
+fn what_threads_begin_with_is_no_race() {
+    expect![[r#"
+        "test notified once_2_holds" "holds" 156
+        "test notified once_3_holds" "holds" 24594
+        "test notified tokens_2_holds" "holds" 168
+        "test notified tokens_3_holds" "holds" 36522
+    "#]]
+    .assert_eq(&executions(&["--test", "notified"]));
+    expect![[r#"
+        "test notified once_2_holds" "holds" 156
+        "test notified tokens_2_holds" "holds" 168
+    "#]]
+    .assert_eq(&executions(&["--test", "notified", "--reduction", "dpor", "_2_"]));
 }
 
 /// What has more schedules than a test has time for is proved as far as that.

@@ -174,7 +174,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         for decision in unit.prefix() {
             self.observe_state()?;
             if !self.is_possible(decision) {
-                return Err(self.diverged(decision));
+                return Err(self.diverged(decision, None));
             }
             self.step(decision);
             self.statistics.replayed += 1;
@@ -234,7 +234,9 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                     }
                     continue;
                 }
-                Choice::Diverged(decision) => return Err(self.diverged(decision)),
+                Choice::Diverged(decision, operation) => {
+                    return Err(self.diverged(decision, operation));
+                }
                 Choice::Taken => return Ok(Step::More),
                 Choice::Refused => self.statistics.refused_reversals += 1,
                 Choice::OverBound => return self.end(End::OverBound),
@@ -373,17 +375,21 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         matches!(next, Some(Next::Enabled { choices, .. }) if decision.choice < *choices)
     }
 
-    /// The error for a step that was possible in this state before.
-    fn diverged(&self, decision: Decision) -> ExploreError {
-        let found = match self.next.get(decision.thread.index()) {
-            Some(next) => format!("{next:?}"),
-            None => "no such thread".to_owned(),
+    /// The error for a step that was possible in this state before, as this operation if that is known.
+    fn diverged(&self, decision: Decision, operation: Option<Operation>) -> ExploreError {
+        let Decision { thread, choice } = decision;
+        let step = self.schedule.len() + 1;
+        let Some(&next) = self.next.get(thread.index()) else {
+            let expected = format!("a step of {thread}");
+            let found = "no such thread".to_owned();
+            return ExploreError::Nondeterministic(Divergence { step, expected, found });
         };
-        ExploreError::Nondeterministic(Divergence {
-            step: self.schedule.len() + 1,
-            expected: format!("alternative {} of {}", decision.choice, decision.thread),
-            found,
-        })
+        let expected = match operation {
+            Some(operation) => self.show(thread, Next::enabled(operation)),
+            None => format!("alternative {choice} of {}", self.system.thread_name(thread)),
+        };
+        let found = self.show(thread, next);
+        ExploreError::Nondeterministic(Divergence { step, expected, found })
     }
 
     /// Takes one step, in the system and in all that follows it.
@@ -558,8 +564,17 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
 
     /// The error for a thread that wants something else than it wanted in this state before.
     fn nondeterministic(&self, thread: ThreadId, before: Next, now: Next) -> ExploreError {
+        ExploreError::Nondeterministic(Divergence {
+            step: self.schedule.len() + 1,
+            expected: self.show(thread, before),
+            found: self.show(thread, now),
+        })
+    }
+
+    /// What a thread would do next, in words.
+    fn show(&self, thread: ThreadId, next: Next) -> String {
         let name = self.system.thread_name(thread);
-        let show = |next: Next| match next {
+        match next {
             Next::Unborn => format!("{name} not yet born"),
             Next::Finished => format!("the end of {name}"),
             Next::Blocked(operation) => {
@@ -571,12 +586,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             Next::Enabled { operation, choices } => {
                 format!("`{}` of {name} in {choices} ways", self.describe(operation))
             }
-        };
-        ExploreError::Nondeterministic(Divergence {
-            step: self.schedule.len() + 1,
-            expected: show(before),
-            found: show(now),
-        })
+        }
     }
 
     fn describe(&self, operation: Operation) -> String {

@@ -58,6 +58,7 @@ mod requeue;
 mod results;
 mod robust;
 mod rust_mutex;
+mod rust_runtime;
 mod rwlock;
 mod shapes;
 mod signals;

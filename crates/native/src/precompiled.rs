@@ -10,10 +10,10 @@
 //!
 //! - every locked instruction and every exchange with memory. Instrumented code has none left, so
 //!   each belongs to precompiled code. It becomes a read-modify-write of its address.
-//! - in precompiled functions of `std` about threads and synchronisation, every load and store that is
-//!   not of the stack. Machine code does not tell an atomic one from a plain one; it is taken for atomic
-//!   if its address is known as that of an atomic variable or futex. Should an address become known
-//!   as one after such an access was let pass, the search begins again.
+//! - in precompiled functions of `std`, every load and store that is not of the stack. Machine code
+//!   does not tell an atomic one from a plain one; it is taken for atomic if its address is known as
+//!   that of an atomic variable or futex. Should an address become known as one after such an access
+//!   was let pass, the search begins again.
 //!   A look at a futex before a wait for it is a part of that ([`before_wait`]).
 //! - elsewhere, every `pause`, which is how a loop says that it waits ([`spin`]).
 //!
@@ -36,6 +36,7 @@ use crate::machine;
 use crate::names;
 use crate::results::{Origin, Way};
 use crate::rust_mutex::{self, Access, Exit, Place, Role};
+use crate::rust_runtime;
 use crate::spin;
 use crate::syscall;
 use iced_x86::{
@@ -50,12 +51,14 @@ use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Parts of the names, as compilers write them, of functions whose loads and stores are looked at.
-const LOOKED_AT: [&str; 3] = ["3std4sync", "3std3sys4sync", "3std6thread"];
+/// Parts of the names, as compilers write them, of functions whose loads and stores are looked at: those
+/// of `std`, or made for it of what is generic, and of `Arc`. Any of them may access an atomic: what a
+/// thread does next depends on a load that is not looked at, and the search would not know on what.
+const LOOKED_AT: [&str; 2] = ["_3std", "5alloc4sync"];
 /// The same for functions that are left alone: Rust's test harness, which runs on one thread, and what
 /// `std` does for output, panics and its own start and end. All of that stays a part of the step in
 /// which it happens: nobody wants every order of two lines that are printed.
-const LEFT_ALONE: [&str; 12] = [
+const LEFT_ALONE: [&str; 13] = [
     "_4test",
     "3std2io",
     "3std2rt",
@@ -66,6 +69,7 @@ const LEFT_ALONE: [&str; 12] = [
     "3std3sys9backtrace",
     "3std9panicking",
     "3std9backtrace",
+    "3std12backtrace_rs",
     "_5gimli",
     "_9addr2line",
 ];
@@ -145,6 +149,7 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     for function in &functions {
         let name = function.name().unwrap_or_default();
         rust_mutex::note_function(name, base + function.address() as usize);
+        rust_runtime::note_function(name, base + function.address() as usize);
         if is_left_alone(name) {
             continue;
         }

@@ -13,6 +13,7 @@ use crate::machine;
 use crate::names;
 use crate::real::replace;
 use crate::robust;
+use crate::rust_runtime;
 use crate::spin::watched;
 use crate::syscall::fail_with;
 use crate::thread::{Destructor, Status};
@@ -104,6 +105,7 @@ pub(crate) extern "C-unwind" fn enter() -> ! {
     match start {
         Start::Nothing => unreachable!("a thread is born with something to do"),
         Start::Main(main, argc, argv, envp) => {
+            rust_runtime::initialise();
             // SAFETY: the C library wanted to call just this.
             let status = unsafe { main(argc, argv, envp) };
             check_locks();

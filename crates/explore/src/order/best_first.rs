@@ -131,7 +131,7 @@ impl<P: Policy> BestFirst<P> {
         if depth == target.depth as usize {
             let branch = branch.expect("something was wanted here");
             if branch.mark != self.trail[depth].mark || !is_possible(view, target.decision) {
-                return Choice::Diverged(target.decision);
+                return Choice::Diverged(target.decision, None);
             }
             self.target = None;
             return self.begin(target, view);
@@ -141,10 +141,10 @@ impl<P: Policy> BestFirst<P> {
             (Some(decision), ..) => decision,
             (None, Some(branch), _) => Decision::of(branch.default_thread()),
             (None, None, Some(claim)) => claim.decision,
-            (None, None, None) => return Choice::Diverged(target.decision),
+            (None, None, None) => return Choice::Diverged(target.decision, None),
         };
         if !is_possible(view, decision) {
-            return Choice::Diverged(decision);
+            return Choice::Diverged(decision, None);
         }
         let before = branch.map_or(ThreadSet::EMPTY, |branch| branch.before(decision.thread));
         self.depart(depth, before);

@@ -15,7 +15,7 @@ use crate::order::TreeSize;
 use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
-use mazurka_core::{Decision, Schedule};
+use mazurka_core::{Decision, Operation, Schedule};
 
 /// What to do at a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub(crate) enum Choice {
     OverBound,
     /// Nothing: another worker has taken what was left here.
     Taken,
-    /// This step was possible here before, and now it is not.
-    Diverged(Decision),
+    /// This step was possible here before, as this operation if that is known, and now it is not.
+    Diverged(Decision, Option<Operation>),
 }
 
 /// How an execution ended.

@@ -102,6 +102,9 @@ struct Head {
 pub(crate) struct Forced {
     pub(crate) decision: Decision,
     pub(crate) mark: Mark,
+    /// What the thread did in the execution that the step is from, if that is known. It must do the
+    /// same again: a block has all that it depends on.
+    pub(crate) operation: Option<Operation>,
 }
 
 /// The search for one execution of every trace.
@@ -365,10 +368,13 @@ impl Optimal {
         let depth = displaced as usize - 1;
         self.block.clear();
         let steps = (displaced + 1..=order.len() as Position).filter(|&at| order.knows(past, at));
-        self.block
-            .extend(steps.map(|at| Forced { decision: order.decision(at), mark: Mark::Block }));
+        self.block.extend(steps.map(|at| Forced {
+            decision: order.decision(at),
+            mark: Mark::Block,
+            operation: Some(order.operation(at)),
+        }));
         let mark = Mark::Head { displaced: Some(order.thread(displaced)), start: depth as u32 };
-        self.block.push(Forced { decision: Decision::of(thread), mark });
+        self.block.push(Forced { decision: Decision::of(thread), mark, operation: None });
         self.keep(order, depth);
     }
 
@@ -388,6 +394,7 @@ impl Optimal {
         let step = |(idx, &mark): (usize, &Mark)| Forced {
             decision: order.decision(idx as Position + 1),
             mark,
+            operation: Some(order.operation(idx as Position + 1)),
         };
         self.marks[..depth].iter().enumerate().map(step).collect()
     }
@@ -395,7 +402,7 @@ impl Optimal {
     /// Finds all branches that a free step or a head, about to be taken, gives rise to.
     #[inline]
     fn look_around(&mut self, view: &View<'_>, step: Forced) {
-        let Forced { decision, mark } = step;
+        let Forced { decision, mark, .. } = step;
         if decision.choice != 0 {
             return; // The first alternative has found them.
         }
@@ -408,7 +415,8 @@ impl Optimal {
         };
         for choice in (1..view.choices(decision.thread)).rev() {
             self.block.clear();
-            self.block.push(Forced { decision: Decision { choice, ..decision }, mark: other });
+            let decision = Decision { choice, ..decision };
+            self.block.push(Forced { decision, mark: other, operation: None });
             self.keep(view.order, view.depth());
         }
     }
@@ -446,7 +454,7 @@ impl Optimal {
     /// Takes the step.
     #[inline]
     fn take(&mut self, view: &View<'_>, step: Forced) -> Choice {
-        let Forced { decision, mark } = step;
+        let Forced { decision, mark, .. } = step;
         if let Mark::Head { displaced, start } = mark {
             let largest = self.largest_in_turn(displaced, start).max(Some(decision.thread));
             let largest = largest.expect("it is that thread at least");
@@ -490,6 +498,11 @@ impl Reduce for Optimal {
             let Decision { thread, choice } = step.decision;
             // Only the last step of a block is new here; all others were taken before.
             let is_new = self.forced.is_empty();
+            let next = view.next.get(thread.index()).and_then(|next| next.operation());
+            if step.operation.is_some() && step.operation != next {
+                self.forced.clear();
+                return Choice::Diverged(step.decision, step.operation);
+            }
             if is_new && view.over.any().contains(thread) {
                 // Beyond the bound here, and perhaps not where it would come yet earlier.
                 self.look_around(view, step);
@@ -505,10 +518,11 @@ impl Reduce for Optimal {
                 }
                 return self.take(view, step);
             }
-            let waits =
-                view.next.get(thread.index()).is_some_and(|next| next.operation().is_some());
             self.forced.clear();
-            return if is_new && waits { Choice::Refused } else { Choice::Diverged(step.decision) };
+            return match is_new && next.is_some() {
+                true => Choice::Refused,
+                false => Choice::Diverged(step.decision, step.operation),
+            };
         }
         let displaced = match self.marks.last() {
             Some(&Mark::Head { displaced, .. }) => displaced,
@@ -526,7 +540,8 @@ impl Reduce for Optimal {
             self.is_asleep = !within.is_empty();
             return if self.is_asleep { Choice::Asleep } else { Choice::OverBound };
         };
-        let step = Forced { decision: Decision::of(thread), mark: Mark::Free };
+        let decision = Decision::of(thread);
+        let step = Forced { decision, mark: Mark::Free, operation: None };
         self.look_around(view, step);
         self.take(view, step)
     }
@@ -662,7 +677,7 @@ impl Optimal {
     /// has them, and those that are about to be taken.
     fn steps(&self, schedule: &Schedule, depth: usize) -> Vec<Forced> {
         let taken = schedule.decisions().iter().zip(&self.marks);
-        let taken = taken.map(|(&decision, &mark)| Forced { decision, mark });
+        let taken = taken.map(|(&decision, &mark)| Forced { decision, mark, operation: None });
         taken.chain(self.forced.iter().rev().copied()).take(depth).collect()
     }
 }

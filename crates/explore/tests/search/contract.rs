@@ -179,6 +179,57 @@ fn a_thread_that_was_not_there_before() {
     );
 }
 
+/// A script in which the second step of T1 is a store if T0 has moved before, and a load if not: it
+/// depends on a step of T0, and does not say so.
+struct Secretive {
+    script: Script,
+    moved: Vec<ThreadId>,
+}
+
+impl System for Secretive {
+    fn reset(&mut self) {
+        self.script.reset();
+        self.moved.clear();
+    }
+
+    fn n_threads(&self) -> usize {
+        self.script.n_threads()
+    }
+
+    fn next(&self, thread: ThreadId) -> Next {
+        match (thread.index(), &self.moved[..], self.script.next(thread)) {
+            (1, [first], Next::Enabled { operation: Operation::Store(object), .. })
+                if *first == thread =>
+            {
+                Next::enabled(Operation::Load(object))
+            }
+            (_, _, next) => next,
+        }
+    }
+
+    fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
+        self.moved.push(decision.thread);
+        self.script.step(decision)
+    }
+
+    fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
+        self.moved.truncate(depth);
+        self.script.rewind(schedule, depth)
+    }
+
+    fn object_name(&self, object: ObjectId) -> std::borrow::Cow<'_, str> {
+        self.script.object_name(object)
+    }
+}
+
+/// A reversal takes steps again without one that they do not depend on: if they are others now, they did.
+#[test]
+fn a_dependence_that_was_not_told() {
+    let make = || Secretive { script: script("x=1 | y=1; z=1; x=2"), moved: Vec::new() };
+    let error = error_of(Options::new().reduction(Reduction::Optimal), make);
+    expect!["the program is not deterministic: step 2 was `store z` of T1 before and is `load z` of T1 now; something outside the schedule decides: time, randomness, hash order, an address, a static"].assert_eq(&error);
+}
+
 /// A script that goes wrong in another way each time it is made.
 struct Moody {
     script: Script,
