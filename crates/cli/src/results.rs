@@ -44,6 +44,11 @@ impl Results {
         self.all.iter().all(|(_, outcome)| matches!(outcome.verdict, Verdict::Holds(_)))
     }
 
+    /// Whether something was found to be violated so far.
+    pub(crate) fn is_violated(&self) -> bool {
+        self.all.iter().any(|(_, outcome)| matches!(outcome.verdict, Verdict::Violated(_)))
+    }
+
     /// The first violation, or else the first limit, or else everything that was proved.
     pub(crate) fn conclude(self, jobs: usize) -> Conclusion {
         let mut statistics = Statistics::default();

@@ -34,11 +34,15 @@ pub(crate) fn check(
     options.stop = Some(interrupt::flag());
     let start = Instant::now();
     let mut results = Results::default();
-    if wanted.is_empty() {
+    if wanted.is_empty() || threads.tracks_accesses() {
+        // Beside temporal properties, this is for data races that these cannot be searched for with.
+        let mut options = options.clone();
+        options.ends &= wanted.is_empty();
         results.add_states(search_states(&threads, &options).map_err(|errors| {
             errors.iter().map(|error| Failure::input(error.to_string())).collect::<Vec<_>>()
         })?);
     }
+    let has_states = results.is_violated();
     let make = |propositions: &[Expr]| Ok(threads.clone().watching(propositions.to_vec()));
     let checked = temporal::check(make, &wanted, &temporal::one_job(&options), options.jobs);
     for (wanted, outcome) in wanted.iter().zip(checked) {
@@ -46,7 +50,9 @@ pub(crate) fn check(
     }
     let mut outcome = results.conclude(modelling.jobs);
     if let Verdict::Violated(found) = &mut outcome.verdict {
-        retell(&threads, found)?;
+        let watched = || threads.clone().watching(Vec::new());
+        let searched = if has_states { threads } else { watched() };
+        retell(&searched, found)?;
     }
     let replay = vm::replay_command(files, build, modelling, "statespace");
     let replay = format!("{} --schedule", temporal::again(temporal, replay));
@@ -116,6 +122,15 @@ pub(crate) fn replay(
     // A solver may have chosen among more numbers than a search would try.
     let (threads, wanted) = translate(files, build, modelling, temporal, conduct, split_choices)?;
     say(Colour::Doing, "Replaying", &names(files));
+    // The schedule may be of a search that tracks an access, or of one where every access is a step.
+    if threads.tracks_accesses() {
+        let mut vm = threads.vm();
+        let again = vm::follow_schedule(&mut vm, schedule).ok();
+        if let Some(message) = again.and_then(|again| vm::violation_in(&again, &vm)) {
+            return Ok(vm::is_violated(&message));
+        }
+    }
+    let threads = threads.watching(Vec::new());
     let mut vm = threads.vm();
     let again = vm::follow_schedule(&mut vm, schedule)?;
     if let Some(message) = vm::violation_in(&again, &vm) {
@@ -153,6 +168,13 @@ fn retell(threads: &Threads, found: &mut Counterexample) -> Result<(), Failure> 
     {
         found.violation = deadlock;
         found.waits = again.waits(&vm);
+    }
+    if let (ViolationKind::Race, Some((_, again_violated))) =
+        (found.violation.kind, &again.violation)
+        && again_violated.kind == ViolationKind::Race
+    {
+        found.violation = again_violated.clone();
+        found.accesses = again.accesses(&mut vm);
     }
     (found.schedule, found.execution, found.story) = (schedule, again.execution, again.story);
     Ok(())

@@ -8,8 +8,8 @@ use crate::counters::Counters;
 use crate::data_race::{DataRace, DataRaces, Done, synchronising};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
-    Decision, Execution, HappensBefore, Next, Operation, Part, Schedule, Step, System, ThreadId,
-    ThreadSet, Told, Violation, ViolationKind, Wait,
+    Access, Decision, Execution, HappensBefore, Next, Operation, Part, Schedule, Step, System,
+    ThreadId, ThreadSet, Told, Violation, ViolationKind, Wait,
 };
 
 /// What came of following a schedule.
@@ -36,6 +36,14 @@ impl Replay {
             kind: ViolationKind::Deadlock,
             message: deadlock::describe(&waits, system),
         })
+    }
+
+    /// The two accesses of its first data race, with their places: none if there is no race, or `system`,
+    /// the one that was replayed, does not tell both. It takes the steps once more.
+    pub fn accesses<S: System + ?Sized>(&self, system: &mut S) -> Vec<Access> {
+        let decisions: Vec<_> = self.execution.steps.iter().map(|step| step.decision).collect();
+        let race = self.race.as_ref();
+        race.map_or_else(Vec::new, |race| race.locate(system, &decisions))
     }
 
     /// Who waits in it, and for whom.

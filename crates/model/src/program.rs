@@ -1,7 +1,7 @@
 //! A program: objects, routines, and the processes it begins with.
 
-use crate::{Action, Expr, FileId, Layout, LayoutId, Span, Sync, Type};
-use mazurka_core::{Assumption, Property};
+use crate::{Access, Action, Expr, FileId, Layout, LayoutId, Span, Sync, Type};
+use mazurka_core::{Assumption, MemoryOrder, Property};
 
 /// A concurrent program.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -266,6 +266,29 @@ impl Program {
     /// A program without anything in it.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// Whether a thread may find out what another has done although that does not happen before it: by an
+    /// atomic access that orders less than it could, by trying something in vain, by looking at a
+    /// semaphore, or by being notified.
+    ///
+    /// Without, the steps that happen before two accesses which nothing orders are an execution by themselves, behind
+    /// which both accesses are possible at once. With it, they need not be.
+    pub fn has_unordered_news(&self) -> bool {
+        use Action as A;
+        let is_full = |order: MemoryOrder| order.acquires() && order.releases();
+        let tells = |action: &Action| match action {
+            A::Load { access: Access::Atomic(order), .. } => !order.acquires(),
+            A::Store { access: Access::Atomic(order), .. } => !order.releases(),
+            A::Modify { order, .. } => !is_full(*order),
+            A::CompareExchange { order, failure, .. } => !is_full(*order) || !failure.acquires(),
+            A::TryLock { .. } | A::TryReadLock(..) | A::TryWriteLock(..) => true,
+            A::SemaphoreTryAcquire(..) | A::SemaphoreValue(..) => true,
+            A::NotifyOne(_) | A::NotifyAll(_) => true,
+            A::TrySend(..) | A::TryReceive(..) => true,
+            _ => false,
+        };
+        self.routines.iter().flat_map(Routine::edges).any(|(_, edge)| tells(&edge.action))
     }
 
     /// The number of a source file.

@@ -27,7 +27,7 @@ pub(crate) fn confirm<T: Transitions>(mut program: T, path: &Path) -> Confirmed 
         program.expand(&state, &mut moves);
         assert!(idx < moves.len(), "a move of a path is possible again");
         let made = moves[idx];
-        schedule.push(decision(&moves, idx));
+        schedule.push(program.decision(&moves, idx));
         story.extend(program.describe(&state, made.step));
         violation = made.fault.map(|fault| program.violation(&state, made.step, fault));
         if made.successor != Successor::None {

@@ -14,6 +14,7 @@ mod options;
 mod search;
 mod store;
 mod threads;
+mod tracked_access;
 mod transitions;
 mod undo;
 mod watch;

@@ -1,23 +1,42 @@
 //! Threads that share memory, as a graph of states: programs that [`Vm`] runs.
 //!
-//! A move is a step of the machine: one operation, and what nobody else can see behind it. Every access
-//! to shared memory is an operation here, also a plain one; two that are possible at once are a data
-//! race.
+//! A move is a step of the machine: one operation, and what nobody else can see behind it. How data races
+//! are found depends on the program.
+//!
+//! - Where a thread finds out what others did only if that happens before it, every access to shared memory is
+//!   an operation, also a plain one, and two that are possible at once are a data race: of an
+//!   execution in which nothing orders two accesses, what happens before them is an execution, too, and
+//!   behind that both are possible.
+//! - Elsewhere ([`Program::has_unordered_news`]: a relaxed load may tell, or a lock that is not free), plain
+//!   accesses are no operations, and one of them is tracked: see `tracked_access.rs`. This is for finding
+//!   data races only. Without them, and for properties of executions, accesses are operations.
 
+use crate::tracked_access::{self, Race, Taken, Tracked, waiting_with};
 use crate::transitions::{Moves, Safety, Step, Stuck, Successor, Transitions};
 use mazurka_core::{
     Assumption, Decision, Ending, Next, ObjectId, Operation, Property, Schedule, System, ThreadId,
-    Told, Violation, ViolationKind,
+    ThreadSet, Told, Violation, ViolationKind,
 };
-use mazurka_model::{Conflict, Expr, Program, Races, Vm, VmError};
+use mazurka_model::{Action, Conflict, Expr, Program, Races, Routine, Vm, VmError};
 
 /// A program of threads.
 #[derive(Clone, Debug)]
 pub struct Threads {
     vm: Vm,
-    /// Whether a data race is wrong.
-    finds_races: bool,
+    detection: Detection,
+    finds_leaks: bool,
     propositions: Vec<Expr>,
+}
+
+/// How data races are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detection {
+    /// They are not.
+    None,
+    /// By two accesses that are possible at once.
+    Adjacent,
+    /// By an access that is tracked.
+    Tracked,
 }
 
 /// What the numbers of faults mean.
@@ -31,18 +50,52 @@ mod fault {
 impl Threads {
     /// The states of `program`, or everything in it that the machine does not run.
     pub fn new(program: Program, races: Races) -> Result<Self, Vec<VmError>> {
+        if races == Races::Allow || !program.has_unordered_news() {
+            return Self::stepping(program, races);
+        }
+        let channels = channels_of(&program);
+        if !channels.is_empty() {
+            return Err(channels);
+        }
+        let vm = Vm::new(program, Races::Error)?.excusing_rounds();
+        let detection = Detection::Tracked;
+        Ok(Self { vm, detection, finds_leaks: false, propositions: Vec::new() })
+    }
+
+    /// The states of `program` with every access a step of its own. Of the data races in it, only those are
+    /// found of which both accesses are possible at once: all of them, unless there are [news without
+    /// order](Program::has_unordered_news).
+    pub fn stepping(program: Program, races: Races) -> Result<Self, Vec<VmError>> {
         let vm = Vm::new(program, Races::Allow)?;
-        Ok(Self { vm, finds_races: races == Races::Error, propositions: Vec::new() })
+        let detection = match races {
+            Races::Error => Detection::Adjacent,
+            Races::Allow => Detection::None,
+        };
+        Ok(Self { vm, detection, finds_leaks: false, propositions: Vec::new() })
     }
 
     /// Makes it a violation if the program ends while there are blocks that nothing leads to.
     pub fn finding_leaks(self) -> Self {
-        Self { vm: self.vm.finding_leaks(), ..self }
+        Self { vm: self.vm.finding_leaks(), finds_leaks: true, ..self }
+    }
+
+    /// Whether an access is tracked: the steps are then those of the machine for [`Races::Error`], and not those
+    /// of the same program that is [watched](Self::watching).
+    pub fn tracks_accesses(&self) -> bool {
+        self.detection == Detection::Tracked
     }
 
     /// The same, for a property over these propositions: truth values about objects of the program.
+    /// Every access is a step then. If one [was tracked](Self::tracks_accesses), data races are not looked
+    /// for, but left to a search without propositions.
     pub fn watching(self, propositions: Vec<Expr>) -> Self {
-        Self { propositions, ..self }
+        if !self.tracks_accesses() {
+            return Self { propositions, ..self };
+        }
+        let program = self.vm.program().clone();
+        let stepping = Self::stepping(program, Races::Allow).expect("the machine ran it before");
+        let stepping = if self.finds_leaks { stepping.finding_leaks() } else { stepping };
+        Self { propositions, ..stepping }
     }
 
     /// The machine that runs it, at its beginning.
@@ -63,6 +116,83 @@ impl Threads {
         let object = self.vm.object_name(object);
         let message = format!("{first} and {second} access {object}, and nothing orders them");
         Violation { kind: ViolationKind::Race, message }
+    }
+
+    fn tracked_race(&self, Race { memory, sides }: Race) -> Violation {
+        let name = self.vm.memory_name(memory);
+        let [first, second] = sides.map(|(thread, is_write)| {
+            let what = if is_write { "writes" } else { "reads" };
+            format!("{} {what} it", self.vm.thread_name(thread))
+        });
+        let message =
+            format!("data race on `{name}`: {first} and {second}, and nothing orders the two");
+        Violation { kind: ViolationKind::Race, message }
+    }
+
+    /// Goes to a state; says what is tracked in it.
+    fn restore(&mut self, state: &[u8]) -> Option<Tracked> {
+        if !self.tracks_accesses() {
+            self.vm.restore(state);
+            return None;
+        }
+        let (state, tracked) = tracked_access::restore(state);
+        self.vm.restore(state);
+        tracked
+    }
+
+    /// The threads that can still move, now or later.
+    fn alive(&self) -> ThreadSet {
+        let lives = |thread: &ThreadId| {
+            matches!(self.vm.next(*thread), Next::Enabled { .. } | Next::Blocked(_))
+        };
+        self.threads().filter(lives).collect()
+    }
+
+    /// Tells all steps of a state in which `before` is tracked, or nothing.
+    fn expand_tracking(&mut self, before: Option<&Tracked>, moves: &mut Moves) {
+        let mut successor = Vec::new();
+        for thread in self.threads() {
+            let Next::Enabled { operation, choices } = self.vm.next(thread) else { continue };
+            let waiting = waiting_with(&self.vm, operation);
+            let mut safety = safety(operation);
+            for choice in 0..choices {
+                let result = self.vm.step(Decision { thread, choice });
+                let effect = result.as_ref().map_or_else(|failure| failure.effect, |it| *it);
+                let taken = Taken::of(&self.vm, thread, operation, effect, waiting);
+                if taken.has_accesses() {
+                    safety = Safety::Dependent;
+                }
+                // Nothing comes after a step that goes wrong, and only one access is tracked.
+                let n_begins =
+                    if before.is_none() && result.is_ok() { taken.n_moments() } else { 0 };
+                let alive = self.alive();
+                successor.clear();
+                self.vm.save(&mut successor);
+                let len = successor.len();
+                for edge in 0..=n_begins {
+                    let step = Step { process: thread.index() as u32, edge, choice, partner: None };
+                    let mut tracked = before.cloned();
+                    let race = taken.follow(&mut tracked, edge);
+                    let is_tracking = tracked.is_some();
+                    if race.is_some() {
+                        moves.fault(fault::RACE);
+                        moves.push(step, Successor::None, &[]);
+                    } else if result.is_err() {
+                        // Where something is tracked, it was found without.
+                        if !is_tracking {
+                            moves.fault(fault::STEP);
+                            moves.push(step, Successor::None, &[]);
+                        }
+                    } else if tracked.as_mut().is_none_or(|it| it.tidy(alive)) {
+                        tracked_access::save(tracked.as_ref(), &mut successor);
+                        moves.push(step, Successor::Stored, &successor);
+                        successor.truncate(len);
+                    }
+                }
+                self.vm.rewind(&Schedule::new(), 0).expect("a step can be undone");
+            }
+            moves.close(thread.index() as u32, safety, true);
+        }
     }
 
     fn name(&self, object: ObjectId) -> Option<String> {
@@ -100,15 +230,35 @@ fn safety(operation: Operation) -> Safety {
     }
 }
 
+/// The channels of a program, as what is not run: who learns what from a message is not tracked.
+fn channels_of(program: &Program) -> Vec<VmError> {
+    let edges = program.routines.iter().flat_map(Routine::edges);
+    let is_queued = |action: &Action| {
+        matches!(
+            action,
+            Action::Send(_) | Action::TrySend(..) | Action::Receive(_) | Action::TryReceive(..)
+        )
+    };
+    let queued = edges.filter(|(_, edge)| is_queued(&edge.action));
+    let what = "a channel in a program whose threads find out more than is ordered";
+    queued.map(|(_, edge)| VmError { what: what.to_owned(), span: edge.span }).collect()
+}
+
 impl Transitions for Threads {
     fn initial(&mut self, state: &mut Vec<u8>) {
         self.vm.reset();
         self.vm.save(state);
+        if self.tracks_accesses() {
+            tracked_access::save(None, state);
+        }
     }
 
     fn expand(&mut self, state: &[u8], moves: &mut Moves) {
-        self.vm.restore(state);
-        let race = self.vm.conflict().filter(|_| self.finds_races);
+        let tracked = self.restore(state);
+        if self.tracks_accesses() {
+            return self.expand_tracking(tracked.as_ref(), moves);
+        }
+        let race = self.vm.conflict().filter(|_| self.detection == Detection::Adjacent);
         let mut successor = Vec::with_capacity(state.len());
         for thread in self.threads() {
             let Next::Enabled { operation, choices } = self.vm.next(thread) else { continue };
@@ -136,13 +286,16 @@ impl Transitions for Threads {
     }
 
     fn is_valid_end(&mut self, state: &[u8]) -> bool {
-        self.vm.restore(state);
+        // Where something is tracked, a wrong end is found without.
+        if self.restore(state).is_some() {
+            return true;
+        }
         let waits = |thread| matches!(self.vm.next(thread), Next::Blocked(_));
         self.vm.ending() != Ending::Final || !self.threads().any(waits)
     }
 
     fn stuck(&mut self, state: &[u8]) -> Stuck {
-        self.vm.restore(state);
+        self.restore(state);
         let waits = |thread| match self.vm.next(thread) {
             Next::Blocked(operation) => Some(self.told(thread, operation)),
             _ => None,
@@ -156,7 +309,17 @@ impl Transitions for Threads {
     }
 
     fn violation(&mut self, state: &[u8], step: Step, fault: u32) -> Violation {
-        self.vm.restore(state);
+        let mut tracked = self.restore(state);
+        if fault == fault::RACE && self.tracks_accesses() {
+            let thread = ThreadId::new(step.process as usize);
+            let operation = self.vm.next(thread).operation().expect("a step is possible again");
+            let waiting = waiting_with(&self.vm, operation);
+            let result = self.vm.step(Decision { thread, choice: step.choice });
+            let effect = result.unwrap_or_else(|failure| failure.effect);
+            let taken = Taken::of(&self.vm, thread, operation, effect, waiting);
+            let race = taken.follow(&mut tracked, step.edge);
+            return self.tracked_race(race.expect("a step completes the race that it did before"));
+        }
         if fault == fault::RACE {
             let conflict = self.vm.conflict().expect("a state has the race that it had before");
             return self.race(conflict);
@@ -164,8 +327,13 @@ impl Transitions for Threads {
         self.step(step).expect_err("a step goes wrong again")
     }
 
+    fn decision(&self, moves: &Moves, idx: usize) -> Decision {
+        let Step { process, choice, .. } = moves[idx].step;
+        Decision { thread: ThreadId::new(process as usize), choice }
+    }
+
     fn describe(&mut self, state: &[u8], step: Step) -> Vec<Told> {
-        self.vm.restore(state);
+        self.restore(state);
         let thread = ThreadId::new(step.process as usize);
         let operation = self.vm.next(thread).operation().expect("a step is possible again");
         let mut told = self.told(thread, operation);
@@ -176,7 +344,7 @@ impl Transitions for Threads {
     }
 
     fn process_name(&mut self, state: &[u8], process: u32) -> String {
-        self.vm.restore(state);
+        self.restore(state);
         self.vm.thread_name(ThreadId::new(process as usize)).into_owned()
     }
 
@@ -196,7 +364,7 @@ impl Transitions for Threads {
     }
 
     fn faults(&self) -> Vec<Property> {
-        let race = self.finds_races.then_some(Property::Race);
+        let race = (self.detection != Detection::None).then_some(Property::Race);
         let assertion = std::iter::once(Property::Assertion);
         assertion.chain(self.vm.properties()).chain(race).collect()
     }
@@ -209,7 +377,7 @@ impl Transitions for Threads {
         // Whoever goes round for ever moves: to a search of states that is no end, and only a property
         // of executions that never end tells.
         let spins = self.propositions.is_empty().then_some(Assumption::NoSpinning);
-        let races = (!self.finds_races).then_some(Assumption::RacesAllowed);
+        let races = (self.detection == Detection::None).then_some(Assumption::RacesAllowed);
         let of_program = self.vm.program().assumptions.iter().cloned();
         of_program.chain(races).chain(spins).collect()
     }

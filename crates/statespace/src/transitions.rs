@@ -17,7 +17,7 @@
 
 use crate::machine::ByParts;
 use crate::options::{Fairness, Reduction};
-use mazurka_core::{Assumption, Location, Property, Told, Violation};
+use mazurka_core::{Assumption, Decision, Location, Property, Told, Violation};
 use std::ops::Range;
 
 /// A program, as the search sees it. A clone is for another worker, and tells the same of every state.
@@ -52,6 +52,12 @@ pub trait Transitions: Clone + Send + Sync {
     /// What went wrong in a move, by the [`fault`](Move::fault) that it was given. The move leads away
     /// from `state`.
     fn violation(&mut self, state: &[u8], step: Step, fault: u32) -> Violation;
+
+    /// A move as a decision of a schedule: who moves, and which of its moves. Two moves may be the same
+    /// decision where the program does the same in both.
+    fn decision(&self, moves: &Moves, idx: usize) -> Decision {
+        crate::confirm::decision(moves, idx)
+    }
 
     /// A step for people; several entries where it does several things that are better told apart,
     /// such as the two halves of a rendezvous. Never none. The step leads away from `state`.

@@ -219,7 +219,7 @@ fn threads(program: &Program, question: &Question) -> Result<Threads, Vec<Failur
     let races = if question.encode.races { Races::Error } else { Races::Allow };
     let mut split = program.clone();
     split_choices(&mut split);
-    Threads::new(split, races).map_err(|errors| vm::not_run(&program.files, errors))
+    Threads::stepping(split, races).map_err(|errors| vm::not_run(&program.files, errors))
 }
 
 /// The counterexample that an execution of the circuit is, once the machine has followed it.

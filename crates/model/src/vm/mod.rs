@@ -101,6 +101,14 @@ impl Vm {
         self
     }
 
+    /// Excuses threads in loops without an operation that read what others may write: they stay there,
+    /// and it is no violation. For searches that store states and find data races, where writing to
+    /// what such a loop reads is one.
+    pub fn excusing_rounds(mut self) -> Self {
+        self.machine.spins.excuses_rounds = true;
+        self
+    }
+
     /// The program that it runs.
     pub fn program(&self) -> &Program {
         &self.program

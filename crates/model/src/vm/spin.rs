@@ -31,9 +31,10 @@
 //! round for ever is a violation at once.
 //!
 //! This is for searches that do not store states. There, a state would have to say how its threads
-//! came to it.
+//! came to it. Such a search goes round, and only a loop without an operation has to be left: see
+//! [`Vm::excusing_rounds`](super::Vm::excusing_rounds).
 
-use super::code::{Code, Instruction, Kind, Pc};
+use super::code::{Code, Instruction, Kind, Pc, STUCK};
 use super::machine::{EXCUSED, Machine, Spot, control};
 use super::next::{Pending, unit};
 use Instruction as I;
@@ -52,6 +53,9 @@ pub(super) const TRIED: u64 = 1 << 15;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spins {
     pub(super) is_on: bool,
+    /// Whether a thread that goes round without an operation stays there, and is excused, if it reads
+    /// what others may write.
+    pub(super) excuses_rounds: bool,
     pub(super) notes: Vec<Note>,
     /// Whether the step in progress has changed something that others may see.
     pub(super) has_changed: bool,
@@ -67,6 +71,8 @@ pub(super) struct Round {
     /// In which state it was, and how long its stack.
     state: [u64; 2],
     top: u64,
+    /// How many plain accesses the step had made by then.
+    n_accesses: usize,
     /// The note that was made there, if it has come round once already.
     note: Option<u32>,
     /// Whether the step had changed something before.
@@ -83,6 +89,7 @@ impl Round {
             next_look: Self::FIRST_LOOK,
             state: [0; 2],
             top: 0,
+            n_accesses: 0,
             note: None,
             had_changed: false,
         }
@@ -265,6 +272,12 @@ impl Machine {
         let top = self.control(thread, control::TOP);
         let may_be_same = pc == round.start && top == round.top && !self.spins.has_changed;
         if may_be_same && self.digest(thread) == round.state {
+            if self.spins.excuses_rounds && self.accesses.len() > round.n_accesses {
+                self.excuse_waiting();
+                self.set_stack(thread, control::PC, u64::from(STUCK));
+                self.set_pending(thread, Pending::FINISHED);
+                return Ok(true);
+            }
             let Some(first) = round.note else {
                 // Once more, to see what it looks at.
                 self.note(thread, What::Arrived(round.state));
@@ -284,6 +297,7 @@ impl Machine {
             round.start = pc;
             round.state = self.digest(thread);
             round.top = top;
+            round.n_accesses = self.accesses.len();
             round.next_look = 2 * n_done;
             round.note = None;
             round.had_changed |= self.spins.has_changed;

@@ -626,3 +626,48 @@ fn names_say_which_part_of_what() {
     let object = next.operation().and_then(|operation| operation.object()).expect("a store");
     assert_eq!(vm.object_name(object), "table[2].value");
 }
+
+#[test]
+fn threads_find_out_more_than_is_ordered_by_weak_orders_and_vain_attempts() {
+    use MemoryOrder::{Acquire, AcquireRelease, Relaxed, Release, SequentiallyConsistent};
+    let mut program = Program::new("news");
+    let layout = program.scalar(INT);
+    let place = Place::object(program.object("x", layout));
+    let has_news = |action: Action| {
+        let mut main = RoutineBuilder::new("main");
+        main.register("seen", INT);
+        main.then(action);
+        main_program(main, program.clone()).has_unordered_news()
+    };
+    let orders = [Relaxed, Acquire, Release, AcquireRelease, SequentiallyConsistent];
+    let of_all = |action: &dyn Fn(MemoryOrder) -> Action| orders.map(|it| has_news(action(it)));
+    let (to, ty) = (RegisterId(0), INT);
+    let loads = of_all(&|order| {
+        let (from, access) = (place.clone(), Access::Atomic(order));
+        Action::Load { to, from, ty, access }
+    });
+    let stores = of_all(&|order| {
+        let (to, access) = (place.clone(), Access::Atomic(order));
+        Action::Store { to, value: int(1), access }
+    });
+    let updates = of_all(&|order| {
+        let (on, update) = (place.clone(), Update::Add);
+        Action::Modify { old: None, on, update, value: int(1), order }
+    });
+    let exchange = |order, failure| {
+        let (on, expected, new) = (place.clone(), int(0), int(1));
+        Action::CompareExchange { success: None, old: None, on, expected, new, order, failure }
+    };
+    let exchanges = of_all(&|order| exchange(order, SequentiallyConsistent));
+    let failures = of_all(&|failure| exchange(AcquireRelease, failure));
+    assert_eq!(loads, [true, false, true, false, false]);
+    assert_eq!(stores, [true, true, false, false, false]);
+    assert_eq!(updates, [true, true, true, false, false]);
+    assert_eq!(exchanges, [true, true, true, false, false]);
+    assert_eq!(failures, [true, false, true, false, false]);
+    assert!(!has_news(Action::Lock { mutex: place.clone(), to: None }));
+    assert!(has_news(Action::TryLock { mutex: place.clone(), to: None }));
+    assert!(has_news(Action::SemaphoreValue(place.clone(), to)));
+    assert!(has_news(Action::NotifyAll(place.clone())));
+    assert!(!has_news(Action::Fence(Relaxed)));
+}

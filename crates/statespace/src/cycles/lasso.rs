@@ -2,7 +2,6 @@
 
 use super::fairness::{Able, Moved, Processes, neglected};
 use super::graph::{Arrow, Graph};
-use crate::confirm::decision;
 use crate::options::Fairness;
 use crate::transitions::{Moves, Transitions};
 use crate::watch::Path;
@@ -70,7 +69,7 @@ pub(super) fn confirm<T: Transitions>(
             let program = graph.program();
             moves.clear();
             program.expand(&state, &mut moves);
-            schedule.push(decision(&moves, choice));
+            schedule.push(program.decision(&moves, choice));
             story.extend(program.describe(&state, moves[choice].step));
             state.clear();
             state.extend_from_slice(moves.state(choice));
