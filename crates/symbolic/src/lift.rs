@@ -72,6 +72,12 @@ impl Encoding {
                 round = follower.stay().filter(|_| is_there);
                 round.is_some()
             }
+            // A thread that is about to make the second access makes it.
+            (Meaning::Race, _) if self.is_watched => {
+                let is_there = follower.follow_all(0..n_frames);
+                follower.begin_all();
+                is_there
+            }
             // What is wrong with a state is wrong before its step.
             (Meaning::Deadlock | Meaning::Race, _) => {
                 let is_there = follower.follow_all(0..n_frames - 1);

@@ -129,6 +129,11 @@ impl Encoder<'_> {
             let is_bad = self.circuit.aig.and(is_taken, lit);
             self.bads.entry(meaning).or_default().push(is_bad);
         }
+        for ((thread, station), lit) in std::mem::take(&mut self.racing) {
+            let is_here = self.parts[thread].stops[station].is_here;
+            let is_bad = self.circuit.aig.and(is_here, lit);
+            self.bads.entry(Meaning::Race).or_default().push(is_bad);
+        }
         let mut changes = std::mem::take(&mut self.changes);
         for variable in 0..self.variables.len() {
             if !self.variables.is_kept(variable) {
@@ -156,7 +161,8 @@ impl Encoder<'_> {
     /// Adds the properties and the schedule, and hands it all over.
     pub(super) fn finish(mut self, schedule: &dyn crate::schedule::Scheduler) -> Encoding {
         let is_deadlock = self.deadlock();
-        if self.options.races {
+        let is_watched = self.plan.watch.is_some();
+        if self.options.races && !is_watched {
             let races = self.races();
             self.bads.insert(Meaning::Race, races);
         }
@@ -196,7 +202,8 @@ impl Encoder<'_> {
         };
         let (circuit, threads) = (self.circuit, self.parts);
         let temporal = self.options.temporal.clone();
-        let mut encoding = Encoding { circuit, meanings, loops, temporal, threads, touches, locks };
+        let mut encoding =
+            Encoding { circuit, meanings, loops, temporal, threads, touches, locks, is_watched };
         schedule.constrain(&mut encoding);
         encoding.circuit.validate();
         encoding

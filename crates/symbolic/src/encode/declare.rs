@@ -34,6 +34,7 @@ impl Encoder<'_> {
         }
         self.number_blocks();
         self.lay_out();
+        self.declare_monitor();
     }
 
     /// Makes the registers of a thread. What they hold before the first step is known at its first
@@ -58,7 +59,9 @@ impl Encoder<'_> {
     }
 
     pub(super) fn variable(&mut self, name: String, width: usize, init: u64) -> VarId {
-        let known = self.plan.constants.as_ref().map(|all| &all[self.variables.len()][..]);
+        let known = self.plan.constants.as_ref();
+        // Of a monitor that is new, nothing is known.
+        let known = known.and_then(|all| all.get(self.variables.len())).map(|bits| &bits[..]);
         self.variables.add(&mut self.circuit, name, width, init, known)
     }
 }

@@ -344,7 +344,7 @@ impl Encoder<'_> {
     }
 
     /// The offsets at which a target may be, and when it is.
-    fn places(&mut self, target: &Target) -> Vec<(usize, Lit)> {
+    pub(super) fn places(&mut self, target: &Target) -> Vec<(usize, Lit)> {
         let room = self.objects[target.object].bytes.len() - target.size as usize;
         if let Some(offset) = target.offset.value() {
             return vec![(offset as usize, target.is_it)];
@@ -433,6 +433,8 @@ pub(crate) enum Cell {
     Born(usize),
     /// Whether this thread has ended, and whether somebody has joined it.
     Ended(usize),
+    /// The order of atomic blocks.
+    Blocks,
 }
 
 /// What a step touches.

@@ -15,7 +15,9 @@
 //! data race is a violation, two threads that are both about to make conflicting ones are one. That
 //! finds the same programs as the order of happens-before does: of two accesses that nothing orders, the
 //! first execution in which they occur can be changed so that they come next to each other, and what
-//! is before them stays the same. An execution ends where nobody can move: no frame after that
+//! is before them stays the same. Where atomic accesses order less than what they read from and what
+//! they overwrite, that is not so, and [`monitor`] tells who knows of an access. An execution ends
+//! where nobody can move: no frame after that
 //! counts, so that executions of all lengths being safe is known once there are no longer ones.
 
 mod arrive;
@@ -26,6 +28,7 @@ mod graph;
 mod interference;
 mod meaning;
 mod memory;
+mod monitor;
 mod operate;
 mod options;
 mod parts;
@@ -46,6 +49,7 @@ use mazurka_model::{Access, Action, LocationId, Program, RegisterId, RoutineId, 
 pub use meaning::{Fault, Limit, Meaning, Refusal};
 use memory::{Blocks, Object, ObjectId, Site};
 pub(crate) use memory::{Cell, Touch, TouchKind};
+use monitor::{Monitor, Sights};
 use operate::Effects;
 pub(crate) use operate::Gate;
 pub use options::{Bounds, Encode};
@@ -141,6 +145,15 @@ fn encode_as_planned(
         }
         let is_smaller = encoder.circuit.latches.len() < n_latches;
         n_latches = encoder.circuit.latches.len();
+        if !is_smaller
+            && encoder.plan.merging.is_none()
+            && encoder.plan.watch.is_none()
+            && let Some(watch) = encoder.to_watch()
+        {
+            plan = Plan { watch: Some(watch), ..encoder.plan };
+            n_latches = usize::MAX;
+            continue;
+        }
         if !is_smaller && schedule.merges() && encoder.plan.merging.is_none() {
             plan = encoder.merged();
             n_latches = usize::MAX;
@@ -194,12 +207,18 @@ struct Encoder<'a> {
     n_excused: VarId,
     schedule: Vec<Lit>,
     free: Vec<Lit>,
+    /// Who knows of the access that is watched for data races, if neighbours are not enough.
+    monitor: Option<Monitor>,
+    /// What matters to data races.
+    sights: Sights,
     refusals: Vec<Refusal>,
     parts: Vec<ThreadPart>,
     /// For each variable, the steps that change it, and to what.
     changes: BTreeMap<VarId, Vec<(StepId, Word)>>,
     /// What goes wrong in which steps, and when.
     faulty: Vec<(Meaning, StepId, Lit)>,
+    /// When a thread that is at a station races, whether it takes its step or not.
+    racing: Vec<(StepId, Lit)>,
     bads: BTreeMap<Meaning, Vec<Lit>>,
 
     // The step that is being made.
@@ -210,6 +229,8 @@ struct Encoder<'a> {
     seen: Option<(RegisterId, Word)>,
     /// Whether what is evaluated is a proposition, which sees the whole state.
     is_asking: bool,
+    /// Whether what is carried out is within an atomic block.
+    is_within: bool,
     pending: BTreeMap<(Pace, usize), State>,
     /// How the walk goes on from where it is, in the order of ways of all kinds.
     pace: Pace,
@@ -218,6 +239,10 @@ struct Encoder<'a> {
     ends: Vec<(usize, State)>,
     faults: Vec<(Fault, Lit)>,
     limits: Vec<(Limit, Lit)>,
+    /// When an access of the step races with the one that is watched; and when one does that is made by
+    /// coming to where the step begins.
+    raced: Vec<Lit>,
+    raced_here: Vec<Lit>,
     touches: Vec<Touch>,
     effects: Effects,
     /// How many of the bits that come in are used.
@@ -270,10 +295,13 @@ impl<'a> Encoder<'a> {
             n_excused: 0,
             schedule: Vec::new(),
             free: Vec::new(),
+            monitor: None,
+            sights: Sights::default(),
             refusals: Vec::new(),
             parts: Vec::new(),
             changes: BTreeMap::new(),
             faulty: Vec::new(),
+            racing: Vec::new(),
             bads: BTreeMap::new(),
             thread: 0,
             station: 0,
@@ -281,6 +309,7 @@ impl<'a> Encoder<'a> {
             span: Span::NONE,
             seen: None,
             is_asking: false,
+            is_within: false,
             pending: BTreeMap::new(),
             pace: Pace::Stopping,
             at: 0,
@@ -288,6 +317,8 @@ impl<'a> Encoder<'a> {
             ends: Vec::new(),
             faults: Vec::new(),
             limits: Vec::new(),
+            raced: Vec::new(),
+            raced_here: Vec::new(),
             touches: Vec::new(),
             effects: Effects::default(),
             n_free: 0,
@@ -494,6 +525,11 @@ impl<'a> Encoder<'a> {
         for (limit, is_reached) in std::mem::take(&mut self.limits) {
             self.faulty.push((Meaning::Bound(limit), step, is_reached));
         }
+        let raced = std::mem::take(&mut self.raced).into_iter();
+        let raced = raced.filter(|&race| race != Lit::FALSE);
+        self.faulty.extend(raced.map(|race| (Meaning::Race, step, race)));
+        let here = std::mem::take(&mut self.raced_here).into_iter();
+        self.racing.extend(here.filter(|&race| race != Lit::FALSE).map(|race| (step, race)));
         next
     }
 }

@@ -10,7 +10,8 @@ use super::state::State;
 use super::{Choice, Encoder, Fault};
 use crate::{Lit, Word};
 use mazurka_model::{
-    Action, Binary, Compare, Edge, Expr, Place, RegisterId, Sync, Type, Update, ViolationKind,
+    Access, Action, Binary, Compare, Edge, Expr, Place, RegisterId, Sync, Type, Update,
+    ViolationKind,
 };
 
 /// When a step is possible, and whether the machine has it, too.
@@ -104,6 +105,7 @@ impl Encoder<'_> {
         state: &mut State,
     ) -> (Gate, Destination) {
         self.context = point.context;
+        self.is_within = false;
         self.span = edge.span;
         let mut goes_on = Point { location: edge.to, ..point };
         let it = &self.threads[self.thread];
@@ -124,6 +126,7 @@ impl Encoder<'_> {
             Action::BarrierWait(barrier, _) => self.leave(state, barrier),
             Action::AtomicBegin => {
                 goes_on.n_atomic += 1;
+                self.monitor_block(state);
                 Gate::OPEN
             }
             Action::Choose { to, low, high } => self.choose(state, *to, *low, *high),
@@ -152,31 +155,35 @@ impl Encoder<'_> {
     /// Carries out an access to memory.
     pub(super) fn access(&mut self, state: &mut State, action: &Action) {
         match action {
-            Action::Load { to, from, ty, .. } => {
+            Action::Load { to, from, ty, access } => {
                 let at = self.resolve(state, from, ty.bytes(), false);
+                self.monitor_load(state, &at, *access);
                 let word = self.load(state, &at, *ty);
                 self.assign(state, self.context, *to, &word, ty.is_signed());
             }
-            Action::Store { to, value, .. } => {
+            Action::Store { to, value, access } => {
                 let at = self.resolve(state, to, value.ty().bytes(), true);
+                self.monitor_store(state, &at, *access);
                 let word = self.eval(state, value);
                 self.store(state, &at, value.ty(), &word);
             }
-            Action::Modify { old, on, update, value, .. } => {
+            Action::Modify { old, on, update, value, order } => {
                 let ty = value.ty();
                 let at = self.resolve(state, on, ty.bytes(), true);
+                self.monitor_modify(state, &at, *order);
                 let before = self.load(state, &at, ty);
                 let operand = self.eval(state, value);
                 let after = self.updated(*update, ty, &before, &operand);
                 self.store(state, &at, ty, &after);
                 self.assign_if_any(state, *old, &before, ty);
             }
-            Action::CompareExchange { success, old, on, expected, new, .. } => {
+            Action::CompareExchange { success, old, on, expected, new, order, failure } => {
                 let ty = expected.ty();
                 let at = self.resolve(state, on, ty.bytes(), true);
                 let before = self.load(state, &at, ty);
                 let (expected, new) = (self.eval(state, expected), self.eval(state, new));
                 let is_expected = self.circuit.aig.equal(&before, &expected);
+                self.monitor_compare_exchange(state, &at, is_expected, [*order, *failure]);
                 let after = self.circuit.aig.mux(is_expected, &new, &before);
                 self.store(state, &at, ty, &after);
                 self.assign_if_any(state, *success, &is_expected.into(), Type::BOOL);
@@ -186,6 +193,8 @@ impl Encoder<'_> {
                 let Some(size) = self.constant_size(state, size) else { return };
                 let from = self.resolve(state, from, size, false);
                 let to = self.resolve(state, to, size, true);
+                self.monitor_plain(state, &from, false);
+                self.monitor_plain(state, &to, true);
                 if size > 0 {
                     let bytes = self.read(state, &from, 0, size as usize);
                     self.write(state, &to, 0, &bytes);
@@ -194,6 +203,7 @@ impl Encoder<'_> {
             Action::Fill { to, byte, size } => {
                 let Some(size) = self.constant_size(state, size) else { return };
                 let to = self.resolve(state, to, size, true);
+                self.monitor_plain(state, &to, true);
                 let byte = self.eval(state, byte).resize(8, false);
                 let bytes = (1..size).fold(byte.clone(), |bytes, _| bytes.concat(&byte));
                 if size > 0 {
@@ -262,6 +272,7 @@ impl Encoder<'_> {
     ) -> Gate {
         let at = self.resolve(state, from, ty.bytes(), false);
         let is_there = state.condition;
+        self.monitor_load(state, &at, Access::ATOMIC);
         let word = self.load(state, &at, ty);
         self.seen = Some((to, word.clone()));
         let is_so = self.eval(state, until).bits()[0];
@@ -298,6 +309,7 @@ impl Encoder<'_> {
                 let answer = aig.and(mutex.is_mine, tells);
                 let takes_again = aig.and(again, !tells);
                 // Whoever gets past this has it.
+                self.acquire(state, &mutex.at, Lit::TRUE);
                 self.take(state, &mutex, takes_again, Lit::TRUE);
                 self.assign_if_any(state, *to, &answer.into(), Type::BOOL);
                 Gate { counts: !again, ..Gate::new(is_open) }
@@ -307,6 +319,7 @@ impl Encoder<'_> {
                 let is_recursive = self.circuit.aig.equals_number(&mutex.kind, 1);
                 let again = self.circuit.aig.and(mutex.is_mine, is_recursive);
                 self.take(state, &mutex, again, mutex.is_free);
+                self.acquire(state, &mutex.at, mutex.is_free);
                 let is_taken = self.circuit.aig.or(again, mutex.is_free);
                 self.assign_if_any(state, *to, &is_taken.into(), Type::BOOL);
                 Gate { counts: !again, ..Gate::OPEN }
@@ -327,6 +340,7 @@ impl Encoder<'_> {
                 let fault =
                     Fault::new(ViolationKind::Assertion, "a mutex is released that is not held");
                 self.fault(state, is_good, fault);
+                self.release(state, &mutex.at, counts);
                 self.write_mutex(state, &mutex, mutex.is_mine, &owner, &count);
                 self.assign_if_any(state, *to, &(!mutex.is_mine).into(), Type::BOOL);
                 Gate { counts, ..Gate::OPEN }
@@ -336,6 +350,7 @@ impl Encoder<'_> {
                 let is_open = self.is_zero(&writer);
                 let is_open = self.circuit.aig.or(is_open, !state.condition);
                 self.read_lock(state, &at, &readers, Lit::TRUE);
+                self.acquire(state, &at, Lit::TRUE);
                 Gate::new(is_open)
             }
             Action::WriteLock(lock) => {
@@ -343,12 +358,14 @@ impl Encoder<'_> {
                 let is_open = self.is_zero(&writer.concat(&readers));
                 let is_open = self.circuit.aig.or(is_open, !state.condition);
                 self.write(state, &at, 0, &self.me());
+                self.become_writer(state, &at, Lit::TRUE);
                 Gate::new(is_open)
             }
             Action::TryReadLock(lock, to) => {
                 let (at, writer, readers) = self.rwlock(state, lock);
                 let is_free = self.is_zero(&writer);
                 self.read_lock(state, &at, &readers, is_free);
+                self.acquire(state, &at, is_free);
                 self.assign_if_any(state, *to, &is_free.into(), Type::BOOL);
                 Gate::OPEN
             }
@@ -358,6 +375,7 @@ impl Encoder<'_> {
                 let me = self.me();
                 let owner = self.circuit.aig.mux(is_free, &me, &writer);
                 self.write(state, &at, 0, &owner);
+                self.become_writer(state, &at, is_free);
                 self.assign_if_any(state, *to, &is_free.into(), Type::BOOL);
                 Gate::OPEN
             }
@@ -375,6 +393,7 @@ impl Encoder<'_> {
                 let is_open = self.circuit.aig.or(is_open, !state.condition);
                 let fewer = self.circuit.aig.subtract(&permits, &Word::constant(32, 1));
                 self.write(state, &at, 0, &fewer);
+                self.acquire(state, &at, Lit::TRUE);
                 Gate::new(is_open)
             }
             Action::SemaphoreTryAcquire(semaphore, to) => {
@@ -383,6 +402,7 @@ impl Encoder<'_> {
                 let fewer = self.circuit.aig.subtract(&permits, &Word::constant(32, 1));
                 let fewer = self.circuit.aig.mux(is_free, &fewer, &permits);
                 self.write(state, &at, 0, &fewer);
+                self.acquire(state, &at, is_free);
                 self.assign_if_any(state, *to, &is_free.into(), Type::BOOL);
                 Gate::OPEN
             }
@@ -390,6 +410,7 @@ impl Encoder<'_> {
                 let (at, permits) = self.semaphore(state, semaphore);
                 let more = self.circuit.aig.add(&permits, &Word::constant(32, 1));
                 self.write(state, &at, 0, &more);
+                self.release(state, &at, Lit::TRUE);
                 Gate::OPEN
             }
             Action::SemaphoreValue(semaphore, to) => {
@@ -418,6 +439,7 @@ impl Encoder<'_> {
         let at = self.resolve(state, place, Sync::Mutex.bytes(), true);
         self.touches[n_touches..].iter_mut().for_each(|touch| touch.kind = TouchKind::Lock);
         self.check_life(state, &at, Sync::Mutex);
+        self.monitor_use(state, &at);
         let owner = self.read(state, &at, 0, 1);
         let is_free = self.is_zero(&owner);
         let is_mine = self.circuit.aig.equal(&owner, &self.me());
@@ -469,6 +491,7 @@ impl Encoder<'_> {
     fn rwlock(&mut self, state: &mut State, place: &Place) -> (Vec<Target>, Word, Word) {
         let at = self.resolve(state, place, Sync::RwLock.bytes(), true);
         self.check_life(state, &at, Sync::RwLock);
+        self.monitor_use(state, &at);
         let writer = self.read(state, &at, 0, 1);
         // Threads are few, and none reads more than seven times: a byte is enough.
         let readers = self.read(state, &at, 4, 1);
@@ -480,6 +503,12 @@ impl Encoder<'_> {
         let bit = 3 * self.thread;
         let n_bytes = if bit % 8 > 5 { 2 } else { 1 };
         (8 + bit / 8, n_bytes, bit % 8)
+    }
+
+    /// A writer comes after all earlier holders, readers only after earlier writers.
+    fn become_writer(&mut self, state: &mut State, at: &[Target], when: Lit) {
+        self.acquire(state, at, when);
+        self.acquire_from_readers(state, at, when);
     }
 
     fn read_lock(&mut self, state: &mut State, at: &[Target], readers: &Word, condition: Lit) {
@@ -521,6 +550,8 @@ impl Encoder<'_> {
         let is_held = self.circuit.aig.or(is_writer, is_reader);
         let message = "a reader-writer lock is released that is not held";
         self.fault(state, is_held, Fault::new(ViolationKind::Assertion, message));
+        self.release(state, &at, is_writer);
+        self.release_as_reader(state, &at, !is_writer);
         let writer = self.circuit.aig.gate(!is_writer, &writer);
         self.write(state, &at, 0, &writer);
         let fewer = self.circuit.aig.subtract(&own, &Word::constant(3, 1));
@@ -534,6 +565,7 @@ impl Encoder<'_> {
     fn semaphore(&mut self, state: &mut State, place: &Place) -> (Vec<Target>, Word) {
         let at = self.resolve(state, place, Sync::Semaphore.bytes(), true);
         self.check_life(state, &at, Sync::Semaphore);
+        self.monitor_use(state, &at);
         let permits = self.read(state, &at, 0, 4);
         (at, permits)
     }
@@ -541,6 +573,7 @@ impl Encoder<'_> {
     fn condvar(&mut self, state: &mut State, place: &Place) -> Vec<Target> {
         let at = self.resolve(state, place, Sync::Condvar.bytes(), true);
         self.check_life(state, &at, Sync::Condvar);
+        self.monitor_use(state, &at);
         at
     }
 
@@ -555,6 +588,7 @@ impl Encoder<'_> {
         let at = self.condvar(state, condvar);
         let fault = Fault::new(ViolationKind::Assertion, "a mutex is given to a wait, unheld");
         self.fault(state, mutex.is_mine, fault);
+        self.release(state, &mutex.at, Lit::TRUE);
         let zero = Word::constant(16, 0);
         self.write_mutex(state, &mutex, Lit::TRUE, &Word::constant(8, 0), &zero);
         let mut bits = self.sleepers(state, &at).bits().to_vec();
@@ -570,6 +604,7 @@ impl Encoder<'_> {
         let is_there = state.condition;
         let sleeps = self.sleepers(state, &at).bits()[self.thread];
         self.take(state, &mutex, Lit::FALSE, Lit::TRUE);
+        self.acquire(state, &mutex.at, Lit::TRUE);
         let is_open = self.circuit.aig.and(mutex.is_free, !sleeps);
         Gate::new(self.circuit.aig.or(is_open, !is_there))
     }
@@ -615,6 +650,7 @@ impl Encoder<'_> {
     fn arrive(&mut self, state: &mut State, barrier: &Place, to: Option<RegisterId>) {
         let (at, parties, arrived, round) = self.barrier(state, barrier);
         self.check_life(state, &at, Sync::Barrier);
+        self.monitor_use(state, &at);
         let is_some = self.circuit.aig.is_nonzero(&parties);
         let message = "a barrier is used that nobody has initialised";
         self.fault(state, is_some, Fault::new(ViolationKind::Memory, message));
@@ -626,13 +662,16 @@ impl Encoder<'_> {
         let next = aig.add(&round, &one);
         let next = aig.mux(is_last, &next, &round);
         state.set(self.rounds[self.thread], round);
+        self.monitor_arrive(state, &at, is_last);
         self.write(state, &at, 4, &arrived);
         self.write(state, &at, 6, &next);
         self.assign_if_any(state, to, &is_last.into(), Type::BOOL);
     }
 
     fn leave(&mut self, state: &mut State, barrier: &Place) -> Gate {
-        let (_, _, _, round) = self.barrier(state, barrier);
+        let (at, _, _, round) = self.barrier(state, barrier);
+        self.monitor_use_of_mortal(state, &at);
+        self.monitor_leave(state);
         let own = state.get(&self.variables, self.rounds[self.thread]);
         let is_same = self.circuit.aig.equal(&round, &own);
         state.set(self.rounds[self.thread], Word::constant(16, 0));

@@ -4,6 +4,7 @@ use super::StepId;
 use super::graph::Thread;
 use super::interference::Touches;
 use super::memory::{ObjectId, Site};
+use super::monitor::Watch;
 use super::state::VarId;
 use super::station::Stations;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,8 @@ pub(super) struct Plan {
     pub(super) pc_bits: Vec<usize>,
     /// Which stops are passed, if any are.
     pub(super) merging: Option<Merging>,
+    /// What is watched for data races, if neighbours are not enough.
+    pub(super) watch: Option<Watch>,
     /// What was believed and was wrong: bits that do change, and variables that others change, too.
     pub(super) refuted: (BTreeSet<(VarId, usize)>, BTreeSet<VarId>),
 }
@@ -43,6 +46,7 @@ impl Plan {
             owners: BTreeMap::new(),
             pc_bits: vec![FIRST_BITS; threads.len()],
             merging: None,
+            watch: None,
             refuted: Default::default(),
         }
     }
@@ -52,7 +56,10 @@ impl Plan {
         let mut constants = learnt.constants;
         let (bits, variables) = &self.refuted;
         for &(variable, bit) in bits {
-            constants[variable][bit] = None;
+            // A monitor that was there before may be gone.
+            if let Some(known) = constants.get_mut(variable).and_then(|it| it.get_mut(bit)) {
+                *known = None;
+            }
         }
         // Who had a variable for itself keeps it when nobody is left to change it.
         let mut owners = self.owners;
@@ -67,7 +74,8 @@ impl Plan {
         refuted.0.extend(learnt.changing);
         refuted.1.extend(learnt.disowned);
         let (sizes, pc_bits) = (self.sizes, self.pc_bits);
-        Self { sizes, pc_bits, refuted, constants: None, owners: BTreeMap::new(), merging: None }
+        let (constants, owners, merging, watch) = (None, BTreeMap::new(), None, None);
+        Self { sizes, pc_bits, refuted, constants, owners, merging, watch }
     }
 }
 

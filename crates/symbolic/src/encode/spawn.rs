@@ -42,6 +42,7 @@ impl Encoder<'_> {
                 self.touch_cell(&begun, Cell::Born(child), Lit::TRUE, true);
                 self.push_frame(&mut begun, child, context, &arguments);
                 self.know_first(&mut begun, child);
+                self.monitor_spawn(&mut begun, child);
                 started.push((is_it, child));
                 let begun = self.run_up(child, root, begun);
                 for (&variable, word) in begun.iter().flat_map(|begun| &begun.changed) {
@@ -81,6 +82,8 @@ impl Encoder<'_> {
         let threads = self.threads;
         let it = &threads[child];
         let n_before = (self.touches.len(), self.faults.len(), self.limits.len());
+        let n_raced = (self.raced.len(), self.raced_here.len());
+        let is_within = self.is_within;
         let (pending, ends) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.ends));
         let (thread, context, span) = (self.thread, self.context, self.span);
         let (pace, at) = (self.pace, self.at);
@@ -89,13 +92,15 @@ impl Encoder<'_> {
         let first = begun.seen_from(None);
         self.walk(it.begin(self.known.program, root), first, Pace::Stopping);
         (self.thread, self.context, self.span) = (thread, context, span);
-        (self.pace, self.at) = (pace, at);
+        (self.pace, self.at, self.is_within) = (pace, at, is_within);
         self.pending = pending;
         let reached = std::mem::replace(&mut self.ends, ends);
         let is_quiet = n_before == (self.touches.len(), self.faults.len(), self.limits.len());
         self.touches.truncate(n_before.0);
         self.faults.truncate(n_before.1);
         self.limits.truncate(n_before.2);
+        self.raced.truncate(n_raced.0);
+        self.raced_here.truncate(n_raced.1);
         let begin = it.stop_at(StopKind::Begin(root)).expect("roots begin somewhere");
         let reached = if is_quiet { reached } else { vec![(begin, begun.clone())] };
         let mut states = Vec::new();
@@ -149,6 +154,7 @@ impl Encoder<'_> {
             let (aig, variables) = (&mut self.circuit.aig, &self.variables);
             state.set_if(aig, variables, is_it, self.statuses[thread], &Word::constant(2, 1));
             results.push((is_it, self.variables.word(self.results[thread]).clone()));
+            self.monitor_join(state, thread, is_it);
         }
         let result = self.circuit.aig.one_hot(64, &results);
         self.assign_if_any(state, to, &result, Type::U64);

@@ -82,6 +82,7 @@ impl Encoder<'_> {
         let threads = self.threads;
         let it = &threads[self.thread];
         self.context = point.context;
+        self.is_within = point.n_atomic > 0;
         self.at = it.passing_rank(point);
         if it.is_end(program, point) {
             self.return_from(point, state, None);
@@ -93,6 +94,7 @@ impl Encoder<'_> {
         }
         for (number, edge) in it.edges(program, point).iter().enumerate() {
             self.context = point.context;
+            self.is_within = point.n_atomic > 0;
             self.span = edge.span;
             let guard = match &edge.guard {
                 Some(guard) => self.eval(&state, guard).bits()[0],
@@ -211,7 +213,8 @@ impl Encoder<'_> {
     /// Carries out what always goes on behind itself, and is never visible.
     fn compute(&mut self, state: &mut State, action: &Action) {
         match action {
-            Action::Skip | Action::Print { .. } | Action::Fence(_) => {}
+            Action::Skip | Action::Print { .. } => {}
+            Action::Fence(order) => self.monitor_fence(state, *order),
             Action::Assign { to, value } => {
                 let word = self.eval(state, value);
                 self.assign(state, self.context, *to, &word, value.ty().is_signed());
@@ -349,6 +352,9 @@ impl Encoder<'_> {
         if self.objects[frame].is_shared {
             self.touch_all(state, frame, Lit::TRUE, TouchKind::Frame);
         }
+        if !begins {
+            self.monitor_end(state, frame, Lit::TRUE);
+        }
     }
 
     /// What is left to whoever joins a thread.
@@ -473,6 +479,7 @@ impl Encoder<'_> {
             let (aig, variables) = (&mut self.circuit.aig, &self.variables);
             state.set_if(aig, variables, is_it, is_live, &Word::constant(1, 0));
             self.touch_all(state, object, is_it, TouchKind::Use);
+            self.monitor_end(state, object, is_it);
         }
     }
 
@@ -496,6 +503,7 @@ impl Encoder<'_> {
     /// Puts something to synchronise on into its first state.
     fn reset(&mut self, state: &mut State, place: &Place, kind: Sync, word: &Word) {
         let targets = self.resolve(state, place, kind.bytes(), true);
+        self.monitor_reset(state, &targets);
         let word = word.resize(kind.bytes() as usize * 8, false);
         self.write(state, &targets, 0, &word);
     }
@@ -503,6 +511,7 @@ impl Encoder<'_> {
     /// Ends something to synchronise on, which must not be in use.
     fn destroy(&mut self, state: &mut State, place: &Place, kind: Sync) {
         let targets = self.resolve(state, place, kind.bytes(), true);
+        self.monitor_reset(state, &targets);
         self.check_life(state, &targets, kind);
         let word = match kind {
             Sync::Mutex => self.read(state, &targets, 0, 1),
