@@ -24,7 +24,7 @@ pub use counter::{Addition, Discipline, Tests, Turn};
 pub use event::{Estimate, Event, Progress};
 pub use happens_before::{HappensBefore, Position};
 pub use ids::{ObjectId, ThreadId, ThreadSet};
-pub use memory_order::{Fence, MemoryOrder};
+pub use memory_order::{Fence, MemoryOrder, WeakAccess};
 pub use operation::{
     End, Operation, Place, Touch, Touches, dependent, may_be_coenabled, may_disable, may_enable,
     waits_alike,

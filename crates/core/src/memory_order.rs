@@ -6,6 +6,7 @@
 //!
 //! Differs from the standards: `memory_order_consume` is an acquire, as every compiler takes it.
 
+use crate::Location;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -69,6 +70,16 @@ impl MemoryOrder {
         self != Self::SequentiallyConsistent
     }
 
+    /// This order, and an acquire: what a read is that is made twice in one step.
+    #[inline]
+    pub fn and_acquire(self) -> Self {
+        match self {
+            Self::Relaxed => Self::Acquire,
+            Self::Release => Self::AcquireRelease,
+            other => other,
+        }
+    }
+
     /// The word for people: `relaxed`, `acquire`.
     pub fn name(self) -> &'static str {
         match self {
@@ -99,6 +110,26 @@ pub struct Fence {
     /// How many of the [parts](crate::System::parts) of the step had begun: 0 where the thread of the
     /// step itself came to it, n where the thread of the n-th part did.
     pub n_parts: usize,
+}
+
+/// An atomic that a program accesses with an order weaker than sequential consistency. The search
+/// runs threads in turn, so it does not see what memory may do more with such accesses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WeakAccess {
+    /// What people call the atomic.
+    pub object: String,
+    /// The order that is asked for.
+    pub order: MemoryOrder,
+    /// Where in the source the access stands.
+    pub location: Option<Location>,
+}
+
+impl fmt::Display for WeakAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { object, order, location } = self;
+        write!(f, "`{object}` is accessed with {order} order")?;
+        location.as_ref().map_or(Ok(()), |place| write!(f, " at {place}"))
+    }
 }
 
 #[cfg(test)]
@@ -134,5 +165,20 @@ mod tests {
             both,
             [(false, false), (true, false), (false, true), (true, true), (true, true)]
         );
+    }
+
+    #[test]
+    fn an_acquire_more() {
+        for order in MemoryOrder::ALL {
+            let both = order.and_acquire();
+            assert!(both.acquires() && both.releases() == order.releases(), "{order}");
+        }
+    }
+
+    #[test]
+    fn a_weak_access_is_a_sentence() {
+        let access =
+            WeakAccess { object: "ready".to_owned(), order: MemoryOrder::Relaxed, location: None };
+        assert_eq!(access.to_string(), "`ready` is accessed with relaxed order");
     }
 }

@@ -5,14 +5,23 @@ use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::spin;
+use crate::weak_accesses;
 use mazurka_core::{
-    Addition, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId, Part,
-    PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Turn,
+    Addition, Decision, Divergence, Effect, Ending, Failure, Fence, Location, MemoryOrder, Next,
+    ObjectId, Part, PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Turn, WeakAccess,
 };
 use std::borrow::Cow;
 
 /// The program under the explorer. All values of this type are the same one.
 pub(crate) struct Native;
+
+impl Native {
+    /// Which atomics were accessed with an order weaker than sequential consistency, by a thread that
+    /// was not alone, in any execution so far.
+    pub(crate) fn weak_accesses(&self) -> Vec<WeakAccess> {
+        weak_accesses::all()
+    }
+}
 
 impl System for Native {
     fn reset(&mut self) {
@@ -36,6 +45,9 @@ impl System for Native {
         // A thread that has crashed has handed over to nobody.
         while let Some(next) = with(Machine::follow) {
             run(next);
+        }
+        if with(|machine| machine.weak_accesses.has_unnamed()) {
+            weak_accesses::name_locals();
         }
         with(Machine::conclude)
     }
@@ -94,6 +106,17 @@ impl System for Native {
         with(|machine| unsafe { detached(machine.watch.atomic()) })
     }
 
+    #[inline]
+    fn order(&self) -> MemoryOrder {
+        with(|machine| machine.order)
+    }
+
+    #[inline]
+    fn fences(&self) -> &[Fence] {
+        // SAFETY: as above.
+        with(|machine| unsafe { detached(&machine.watch.fences) })
+    }
+
     fn look_at(&mut self, memory: Option<ObjectId>) {
         with(|machine| machine.watch.look_at(memory));
     }
@@ -139,6 +162,12 @@ impl System for Native {
                 assumptions.push(
                     "that threads are cancelled where they wait, sleep or test for it, and nowhere \
                      else"
+                        .to_owned(),
+                );
+            }
+            if machine.has_precompiled {
+                assumptions.push(
+                    "that atomics of precompiled code order memory as its machine instructions do"
                         .to_owned(),
                 );
             }
