@@ -77,6 +77,8 @@ impl Family {
                 "--param",
                 "tsan-instrument-func-entry-exit=0",
                 "-fno-builtin",
+                // The sanitizer's own runtime does not know fences, we do.
+                "-Wno-tsan",
             ],
             Self::Clang => &[
                 "-mllvm",

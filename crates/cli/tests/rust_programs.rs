@@ -99,6 +99,36 @@ fn the_standard_library() {
     );
 }
 
+/// What loom calls a causality violation is a data race, and the repaired versions have none.
+#[test]
+fn cells_that_orders_keep_apart() {
+    check(
+        "causality",
+        &[
+            "release_and_acquire_holds",
+            "relaxed_load_violated",
+            "relaxed_store_violated",
+            "unlooked_violated",
+            "written_behind_the_release_violated",
+            "release_sequence_holds",
+            "broken_release_sequence_violated",
+            "two_fences_holds",
+            "fence_of_the_reader_alone_violated",
+            "fence_of_the_writer_alone_violated",
+            "fence_the_wrong_way_violated",
+            "two_writers_violated",
+            "writer_and_reader_violated",
+            "reader_and_writer_violated",
+            "two_readers_holds",
+            "one_after_the_other_holds",
+            "atomic_without_atomicity_violated",
+            "lock_holds",
+            "lock_that_does_not_acquire_violated",
+            "lock_that_does_not_release_violated",
+        ],
+    );
+}
+
 #[test]
 fn crates_that_many_stand_on() {
     let names = ["mutex_holds", "mutex_violated", "condvar_holds", "condvar_violated"];

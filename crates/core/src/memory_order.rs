@@ -70,6 +70,16 @@ impl MemoryOrder {
         self != Self::SequentiallyConsistent
     }
 
+    /// This order, and an acquire: what a read is that is made twice in one step.
+    #[inline]
+    pub fn and_acquire(self) -> Self {
+        match self {
+            Self::Relaxed => Self::Acquire,
+            Self::Release => Self::AcquireRelease,
+            other => other,
+        }
+    }
+
     /// The word for people: `relaxed`, `acquire`.
     pub fn name(self) -> &'static str {
         match self {
@@ -146,5 +156,13 @@ mod tests {
             both,
             [(false, false), (true, false), (false, true), (true, true), (true, true)]
         );
+    }
+
+    #[test]
+    fn an_acquire_more() {
+        for order in MemoryOrder::ALL {
+            let both = order.and_acquire();
+            assert!(both.acquires() && both.releases() == order.releases(), "{order}");
+        }
     }
 }

@@ -29,9 +29,9 @@
 //! to synchronise with than locks: a store replaces the clock of its variable and a
 //! read-modify-write extends it, as far as their orders release; every semaphore has one clock, the message
 //! of a channel carries the clock of its sender, and the room in a bounded one that of the receiver
-//! who made it. A notification of a condition variable orders nothing, the mutex does; one who is
-//! woken from a futex has learnt from whoever woke sleepers there, since what a library does to the
-//! word itself may not be seen. Operations on memory, and parts of atomic blocks, race with plain
+//! who made it. A notification of a condition variable orders nothing, the mutex does. A call of
+//! the futex orders something only if the system says so, and then the thread that is woken comes after the
+//! one that woke it. Operations on memory, and parts of atomic blocks, race with plain
 //! accesses to it and not with each other. All state can be undone: see
 //! [`DataRaces::truncate`].
 //!
@@ -438,7 +438,7 @@ impl DataRaces {
         let has_woken = matches!(effect, Effect::Woke(woken) if !woken.is_empty());
         match operation {
             O::Load(o) | O::Await(o) => self.read(thread, o, order),
-            O::FutexWait { word: o, .. } => self.join(released(o), mine),
+            O::FutexWait { word: o, .. } if order.acquires() => self.join(released(o), mine),
             O::Store(o) => self.copy(Self::releasing(thread, order), released(o)),
             O::ReadModifyWrite(o) => {
                 self.read(thread, o, order);
@@ -483,22 +483,23 @@ impl DataRaces {
             O::Join(child) => self.join((Table::Clock, child.index()), mine),
 
             O::NotifyOne(o) | O::NotifyAll(o) if has_woken => self.join(mine, released(o)),
-            O::FutexRequeue { word, queue } => {
+            O::FutexRequeue { word, queue } if order.acquires() => {
                 self.join(released(word), mine);
                 if has_woken {
                     self.join(mine, released(queue));
                 }
             }
-            O::FutexWakeOp { word, queue } => {
+            O::FutexWakeOp { word, queue } if order.acquires() => {
                 self.join(released(word), mine);
                 self.copy(mine, released(word));
                 if has_woken {
                     self.join(mine, released(queue));
                 }
             }
-            O::FutexResume(o) => self.join(released(o), mine),
+            O::FutexResume(o) if order.acquires() => self.join(released(o), mine),
 
-            // Yields and choices, and notifications that reach nobody; and whatever is tried in vain.
+            // Yields and choices, notifications that reach nobody, and calls of the futex that order
+            // nothing; and whatever is tried in vain.
             _ => {}
         }
     }

@@ -347,6 +347,15 @@ pub enum Access {
 impl Access {
     /// An atomic access that is sequentially consistent.
     pub const ATOMIC: Self = Self::Atomic(MemoryOrder::SequentiallyConsistent);
+
+    /// What it orders, if it is an operation whatever is asked for.
+    pub fn order(self) -> Option<MemoryOrder> {
+        match self {
+            Self::Atomic(order) => Some(order),
+            Self::Volatile => Some(MemoryOrder::SequentiallyConsistent),
+            Self::Plain | Self::Private => None,
+        }
+    }
 }
 
 /// How [`Action::Modify`] changes memory.

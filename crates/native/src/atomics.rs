@@ -1,17 +1,50 @@
 //! The callbacks of the instrumentation for atomic operations.
 //!
-//! Only one thread runs at a time, so what is done between two scheduling points is atomic. The
-//! orders that the program asks for are not looked at: memory is sequentially consistent. Atomics
-//! of 16 bytes go through the compiler's library and are not seen.
+//! Only one thread runs at a time, so what is done between two scheduling points is atomic, and all
+//! threads see one memory: sequentially consistent. The orders that the program asks for are told to the
+//! explorer, which finds data races by them, and kept for the verdict (`weak_accesses`). A fence is no
+//! scheduling point: it stands among the plain accesses of a step. Atomics of 16 bytes are in `wide`.
+//!
+//! Both gcc and clang give each callback the order as the program computes it, constant or not; clang
+//! tells constants apart before the call. `__sync_lock_test_and_set` acquires with gcc, and with
+//! clang releases, too; `__sync_lock_release` releases, and all other `__sync_` functions do both.
 
 use crate::coroutine;
 use crate::disciplines::{Adding, signed};
 use crate::machine::{self, Value};
 use crate::rust_mutex::{self, Access, Place};
-use crate::spin::{self, Arrival, watched};
-use mazurka_core::{ObjectId, Operation};
+use crate::spin::{self, Arrival, watched, wiped};
+use mazurka_core::{MemoryOrder, ObjectId, Operation};
 use std::ffi::c_int;
 use std::sync::atomic::{Ordering, fence};
+
+/// The orders of an access: when it writes, and when it only reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Orders {
+    pub(crate) write: MemoryOrder,
+    pub(crate) read: MemoryOrder,
+}
+
+impl Orders {
+    /// As the compiler numbers them. One that does not exist is taken for the strongest.
+    #[inline]
+    pub(crate) fn new(write: c_int, read: c_int) -> Self {
+        let order = |number| MemoryOrder::from_c(i64::from(number)).unwrap_or_default();
+        Self { write: order(write), read: order(read) }
+    }
+
+    /// The same order in both cases.
+    #[inline]
+    pub(crate) fn one(order: c_int) -> Self {
+        Self::new(order, order)
+    }
+
+    /// Of an access that was made.
+    #[inline]
+    pub(crate) fn of(self, has_written: bool) -> MemoryOrder {
+        if has_written { self.write } else { self.read }
+    }
+}
 
 /// Takes an access that may change its atomic, when its turn has come: `change` gives the new
 /// value, if there is to be one. The value before, and whether others could see the access.
@@ -22,6 +55,7 @@ use std::sync::atomic::{Ordering, fence};
 #[inline]
 unsafe fn modify<T: Copy + Eq>(
     address: *mut T,
+    orders: Orders,
     operation: fn(ObjectId) -> Operation,
     show: fn(T) -> u128,
     change: impl FnOnce(T) -> Option<T>,
@@ -30,11 +64,11 @@ unsafe fn modify<T: Copy + Eq>(
     let arrival = Arrival::noted(is_load);
     rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     // SAFETY: as the caller promises.
-    unsafe { modify_from(arrival, address, operation, show, change) }
+    unsafe { modify_from(arrival, address, orders, operation, show, change) }
 }
 
 /// The same for an access that may take a mutex or give it back: one that is `Access::Take` or
-/// `Access::Swap`.
+/// `Access::Swap`. One whose order would not make it a mutex does neither.
 ///
 /// # Safety
 ///
@@ -43,10 +77,16 @@ unsafe fn modify<T: Copy + Eq>(
 unsafe fn modify_mutex<T: Copy + Eq>(
     access: Access,
     address: *mut T,
+    orders: Orders,
     show: fn(T) -> u128,
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
     let arrival = Arrival::noted(false);
+    let access = match access {
+        Access::Take if !orders.write.acquires() => Access::Other,
+        Access::Swap(_) if !orders.write.releases() => Access::Other,
+        access => access,
+    };
     let role = rust_mutex::role(address as usize, size_of::<T>(), access, arrival.behind());
     let operation = |object| match role {
         Some(role) => role.operation(object),
@@ -59,7 +99,8 @@ unsafe fn modify_mutex<T: Copy + Eq>(
         new
     };
     // SAFETY: as the caller promises.
-    let (old, is_announced) = unsafe { modify_from(arrival, address, operation, show, change) };
+    let (old, is_announced) =
+        unsafe { modify_from(arrival, address, orders, operation, show, change) };
     match role {
         Some(role) => rust_mutex::conclude(role, address as usize, has_changed, is_announced),
         None if is_announced && !has_changed => machine::fail_try(),
@@ -77,6 +118,7 @@ unsafe fn modify_mutex<T: Copy + Eq>(
 unsafe fn modify_from<T: Copy + Eq>(
     arrival: Arrival,
     address: *mut T,
+    orders: Orders,
     operation: impl FnOnce(ObjectId) -> Operation,
     show: fn(T) -> u128,
     change: impl FnOnce(T) -> Option<T>,
@@ -95,13 +137,24 @@ unsafe fn modify_from<T: Copy + Eq>(
     } else {
         machine::note_read(&arrival, address as usize, len);
     }
+    let order = orders.of(new.is_some());
     if is_announced {
         machine::with(|machine| {
+            machine.order = order;
+            if order.is_weak() {
+                let stack_pointer = arrival.stack_pointer();
+                machine.weak_accesses.note(stack_pointer, address as usize, order);
+            }
             machine.value = match new {
                 Some(new) => Value::Changed(show(old), show(new)),
                 None => Value::Read(show(old)),
             };
             machine.watch.operate(address as usize, usize::from(len), new.is_some());
+        });
+    } else if order.acquires() {
+        // In a loop that goes round unseen.
+        machine::with(|machine| {
+            machine.is_concurrent() && machine.acquires_again(address as usize, usize::from(len))
         });
     }
     (old, is_announced)
@@ -115,6 +168,7 @@ unsafe fn modify_from<T: Copy + Eq>(
 #[inline]
 unsafe fn add<T: Copy + Eq>(
     address: *mut T,
+    orders: Orders,
     added: i64,
     show: fn(T) -> u128,
     change: impl FnOnce(T) -> Option<T>,
@@ -124,7 +178,8 @@ unsafe fn add<T: Copy + Eq>(
     let adding = Adding::at(address as usize, added, arrival.way(8 * size_of::<T>() as u8));
     let operation = |object| machine::with(|machine| machine.disciplines.operation(object, adding));
     // SAFETY: as the caller promises.
-    let (old, is_announced) = unsafe { modify_from(arrival, address, operation, show, change) };
+    let (old, is_announced) =
+        unsafe { modify_from(arrival, address, orders, operation, show, change) };
     if is_announced && let Some(adding) = adding {
         adding.note(show(old));
     }
@@ -137,14 +192,20 @@ unsafe fn add<T: Copy + Eq>(
 ///
 /// The program accesses an atomic there.
 #[inline]
-unsafe fn swap_if<T: Copy + Eq>(address: *mut T, expected: T, new: T, show: fn(T) -> u128) -> T {
+unsafe fn swap_if<T: Copy + Eq>(
+    address: *mut T,
+    orders: Orders,
+    expected: T,
+    new: T,
+    show: fn(T) -> u128,
+) -> T {
     let change = |old| (old == expected).then_some(new);
     let access = match (show(expected), show(new)) {
         (0, 1) => Access::Take,
         _ => Access::Other,
     };
     // SAFETY: as the caller promises.
-    unsafe { modify_mutex(access, address, show, change).0 }
+    unsafe { modify_mutex(access, address, orders, show, change).0 }
 }
 
 // Outside of an exploration the program runs with real threads and takes the real operations.
@@ -160,23 +221,23 @@ macro_rules! atomics {
                 value.into()
             }
 
-            pub(super) unsafe extern "C" fn load(address: *mut $type, _: c_int) -> $type {
+            pub(super) unsafe extern "C" fn load(address: *mut $type, order: c_int) -> $type {
                 if !coroutine::in_program() {
                     // SAFETY: the program accesses an atomic there.
                     return unsafe { &*address.cast::<$atomic>() }.load(Ordering::SeqCst);
                 }
                 // SAFETY: as above.
-                unsafe { modify(address, Operation::Load, show, |_| None).0 }
+                unsafe { modify(address, Orders::one(order), Operation::Load, show, |_| None).0 }
             }
 
-            pub(super) unsafe extern "C" fn store(address: *mut $type, new: $type, _: c_int) {
+            pub(super) unsafe extern "C" fn store(address: *mut $type, new: $type, order: c_int) {
                 if !coroutine::in_program() {
                     // SAFETY: the program accesses an atomic there.
                     return unsafe { &*address.cast::<$atomic>() }.store(new, Ordering::SeqCst);
                 }
                 // SAFETY: as above.
                 let (_, is_announced) = unsafe {
-                    modify(address, Operation::Store, show, |_| Some(new))
+                    modify(address, Orders::one(order), Operation::Store, show, |_| Some(new))
                 };
                 if is_announced {
                     machine::with(|machine| machine.value = Value::Wrote(show(new)));
@@ -184,18 +245,21 @@ macro_rules! atomics {
             }
 
             pub(super) unsafe extern "C" fn exchange(
-                address: *mut $type, new: $type, _: c_int,
+                address: *mut $type, new: $type, order: c_int,
             ) -> $type {
                 if !coroutine::in_program() {
                     // SAFETY: the program accesses an atomic there.
                     return unsafe { &*address.cast::<$atomic>() }.swap(new, Ordering::SeqCst);
                 }
                 // SAFETY: as above.
-                unsafe { modify_mutex(Access::Swap(show(new)), address, show, |_| Some(new)).0 }
+                unsafe {
+                    let (access, orders) = (Access::Swap(show(new)), Orders::one(order));
+                    modify_mutex(access, address, orders, show, |_| Some(new)).0
+                }
             }
 
             pub(super) unsafe extern "C" fn compare_exchange_val(
-                address: *mut $type, expected: $type, new: $type, _: c_int, _: c_int,
+                address: *mut $type, expected: $type, new: $type, order: c_int, other: c_int,
             ) -> $type {
                 if !coroutine::in_program() {
                     // SAFETY: the program accesses an atomic there.
@@ -205,7 +269,7 @@ macro_rules! atomics {
                     return old;
                 }
                 // SAFETY: as above.
-                unsafe { swap_if(address, expected, new, show) }
+                unsafe { swap_if(address, Orders::new(order, other), expected, new, show) }
             }
 
             /// Never fails without a reason, so the weak one is the same.
@@ -227,7 +291,7 @@ macro_rules! atomics {
             }
 
             pub(super) unsafe extern "C" fn fetch_add(
-                address: *mut $type, operand: $type, _: c_int,
+                address: *mut $type, operand: $type, order: c_int,
             ) -> $type {
                 if !coroutine::in_program() {
                     // SAFETY: the program accesses an atomic there.
@@ -236,7 +300,10 @@ macro_rules! atomics {
                 }
                 let added = signed(show(operand), <$type>::BITS as u8);
                 // SAFETY: as above.
-                unsafe { add(address, added, show, |old| Some(old.wrapping_add(operand))) }
+                unsafe {
+                    let orders = Orders::one(order);
+                    add(address, orders, added, show, |old| Some(old.wrapping_add(operand)))
+                }
             }
 
             pub(super) unsafe extern "C" fn fetch_sub(
@@ -248,7 +315,7 @@ macro_rules! atomics {
 
             $(
                 pub(super) unsafe extern "C" fn $method(
-                    address: *mut $type, $operand: $type, _: c_int,
+                    address: *mut $type, $operand: $type, order: c_int,
                 ) -> $type {
                     if !coroutine::in_program() {
                         // SAFETY: the program accesses an atomic there.
@@ -257,7 +324,8 @@ macro_rules! atomics {
                     }
                     // SAFETY: as above.
                     unsafe {
-                        modify(address, Operation::ReadModifyWrite, show, |$old| Some($new)).0
+                        let (orders, operation) = (Orders::one(order), Operation::ReadModifyWrite);
+                        modify(address, orders, operation, show, |$old| Some($new)).0
                     }
                 }
             )*
@@ -330,10 +398,16 @@ fetches! {
     __tsan_atomic64_fetch_xor, __tsan_atomic64_fetch_nand
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn __tsan_atomic_thread_fence(_: c_int) {
-    fence(Ordering::SeqCst);
+extern "C" fn thread_fence(order: c_int) {
+    if !coroutine::in_program() {
+        return fence(Ordering::SeqCst);
+    }
+    let order = MemoryOrder::from_c(i64::from(order)).unwrap_or_default();
+    machine::with(|machine| machine.watch.fence(order));
 }
 
+wiped! { __tsan_atomic_thread_fence => thread_fence; }
+
+/// Only a handler of a signal on the same thread would notice.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_atomic_signal_fence(_: c_int) {}

@@ -10,6 +10,10 @@
 //! common with it. To let those who sleep at one address sleep at another is in `requeue`; so is to
 //! change a word and wake at two addresses.
 //!
+//! As in C11, a call orders no memory ([`machine::order_nothing`]): a thread learns of what others have
+//! done before they woke it from the atomic accesses around the call, by their orders. What a
+//! precompiled library looks at just before a wait is an access of its own (`before_wait`).
+//!
 //! There is no spurious return from a wait but the one that the word has changed. A wait with a
 //! time limit may expire at any moment, as all such waits: see `timed`.
 
@@ -68,6 +72,7 @@ fn wait(call: &Call, bits: u32) -> c_long {
     let me = machine::current();
     if !before_wait::is_announced(call.address) {
         machine::visible(waiting_for(call.address));
+        machine::order_nothing();
     }
     // SAFETY: the program gives a word that it can read, and no other thread runs.
     let found = unsafe { std::ptr::read_volatile(call.address as *const u32) };
@@ -85,6 +90,7 @@ fn wait(call: &Call, bits: u32) -> c_long {
     });
     if call.timeout == 0 {
         machine::visible(O::FutexResume(queue));
+        machine::order_nothing();
         return 0;
     }
     if timed::resume(queue) {

@@ -74,4 +74,5 @@ mod timed;
 mod tls;
 mod unwind;
 mod watch;
+mod weak_accesses;
 mod wide;

@@ -40,9 +40,10 @@ use crate::spin::{self, Arrival, CountingLoops, Reads};
 use crate::thread::{Destructor, Status, Thread};
 use crate::tls::Lender;
 use crate::watch::Watch;
+use crate::weak_accesses::WeakAccesses;
 use mazurka_core::{
-    Addition, Decision, Effect, Ending, Failure, Next, ObjectId, Operation, ThreadId, ThreadSet,
-    Violation, ViolationKind,
+    Addition, Decision, Effect, Ending, Failure, MemoryOrder, Next, ObjectId, Operation, ThreadId,
+    ThreadSet, Violation, ViolationKind,
 };
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -70,6 +71,11 @@ pub(crate) struct Machine {
     /// What the step in progress did. The thread may correct it: a compare-and-swap that failed.
     pub(crate) effect: Effect,
     pub(crate) value: Value,
+    /// The memory order of its operation, where the program has asked for one.
+    pub(crate) order: MemoryOrder,
+    /// Whether an atomic operation of precompiled code was ever taken: see `precompiled`.
+    pub(crate) has_precompiled: bool,
+    pub(crate) weak_accesses: WeakAccesses,
     /// Which of the ways to take its operation was chosen.
     pub(crate) choice: u32,
     /// How many it has let sleep elsewhere.
@@ -196,6 +202,9 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         depth: 0,
         effect: Effect::Done,
         value: Value::None,
+        order: MemoryOrder::default(),
+        has_precompiled: false,
+        weak_accesses: WeakAccesses::default(),
         choice: 0,
         n_moved: 0,
         addition: None,
@@ -364,6 +373,12 @@ pub(crate) fn note_read(arrival: &Arrival, address: usize, len: u8) {
 #[inline]
 pub(crate) fn fail_try() {
     with(|machine| machine.effect = Effect::Failed);
+}
+
+/// The call of the futex that the running thread has just taken orders nothing: for C11 it is a call
+/// of the system, and what it compares or changes is no atomic access of the program.
+pub(crate) fn order_nothing() {
+    with(|machine| machine.order = MemoryOrder::Relaxed);
 }
 
 /// Waits until a thread has ended, which is nobody else's business.
@@ -596,6 +611,16 @@ impl Machine {
         operation.touches().as_slice().iter().any(|&((touched, _), _)| touched == object)
     }
 
+    /// Whether the running thread loads what the operation was about that it has just taken. Then
+    /// that operation acquires, too.
+    pub(crate) fn acquires_again(&mut self, address: usize, len: usize) -> bool {
+        let is_same = self.touches(address, len);
+        if is_same {
+            self.order = self.order.and_acquire();
+        }
+        is_same
+    }
+
     /// The thread that the program calls so.
     pub(crate) fn thread_of(&self, handle: libc::pthread_t) -> Option<ThreadId> {
         self.threads.iter().position(|thread| thread.handle() == handle).map(ThreadId::new)
@@ -722,6 +747,7 @@ impl Machine {
         spin::begin_step();
         self.counting_loops.begin_step();
         self.value = Value::None;
+        self.order = MemoryOrder::default();
         self.choice = decision.choice;
         self.addition = None;
         let operation = self.threads[idx].operation;

@@ -22,6 +22,11 @@
 //! end in one step; that its hopes might have been fulfilled is covered by the thread being
 //! later there.
 //!
+//! The orders that the source has asked for are lost, so memory is ordered as the processor does:
+//! a load acquires, a store releases, a locked instruction does both. The verdict says that this was
+//! taken for granted. So it is with what the instrumentation leaves to the processor, such as the maximum
+//! of an atomic and a number.
+//!
 //! An instruction is replaced by a jump. If it is too short for one, those behind it move, too; if one
 //! of these may be jumped to, it is replaced by a trap, whose handler goes the same way and takes some
 //! hundred times as long. The way leads over a piece of code, which calls [`meet`] with all registers
@@ -613,12 +618,13 @@ extern "C" fn meet(frame: &Frame) {
     let is_seen = machine::with(|machine| {
         machine.is_concurrent()
             && (matches!(kind, Kind::Update | Kind::Look(_)) || machine.objects.knows(address, len))
-            && !(is_load && machine.touches(address, len))
+            && !(is_load && machine.acquires_again(address, len))
     });
     if !is_seen {
         return;
     }
     let object = machine::with(|machine| {
+        machine.has_precompiled = true;
         machine.note_sharing(address, len);
         machine.objects.atomic(address, len)
     });

@@ -116,6 +116,7 @@ fn take(regrouping: &Regrouping, word: usize, operation: fn(ObjectId, ObjectId) 
         operation(word, machine.objects.joined_queue(regrouping.from, regrouping.to))
     });
     machine::visible(operation);
+    machine::order_nothing();
     machine::with(|machine| match machine.effect {
         Effect::Woke(woken) => woken.len(),
         Effect::Done | Effect::Failed => 0,

@@ -316,6 +316,12 @@ impl Arrival {
         }
     }
 
+    /// Where the address is on the stack at which the thread goes on.
+    #[inline]
+    pub(crate) fn stack_pointer(&self) -> usize {
+        self.stack_pointer
+    }
+
     /// Where the thread goes on.
     pub(crate) fn behind(&self) -> rust_mutex::Place {
         // SAFETY: as below.

@@ -5,14 +5,24 @@ use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::spin;
+use crate::weak_accesses;
 use mazurka_core::{
-    Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Location, Next, ObjectId,
-    Part, PlainAccess, Schedule, Sighting, Spin, System, ThreadId, Turn,
+    Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Location,
+    MemoryOrder, Next, ObjectId, Part, PlainAccess, Schedule, Sighting, Spin, System, ThreadId,
+    Turn, WeakAccess,
 };
 use std::borrow::Cow;
 
 /// The program under the explorer. All values of this type are the same one.
 pub(crate) struct Native;
+
+impl Native {
+    /// Which atomics were accessed with an order weaker than sequential consistency, by a thread that
+    /// was not alone, in any execution so far.
+    pub(crate) fn weak_accesses(&self) -> Vec<WeakAccess> {
+        weak_accesses::all()
+    }
+}
 
 impl System for Native {
     fn reset(&mut self) {
@@ -36,6 +46,9 @@ impl System for Native {
         // A thread that has crashed has handed over to nobody.
         while let Some(next) = with(Machine::follow) {
             run(next);
+        }
+        if with(|machine| machine.weak_accesses.has_unnamed()) {
+            weak_accesses::name_locals();
         }
         with(Machine::conclude)
     }
@@ -94,6 +107,17 @@ impl System for Native {
         with(|machine| unsafe { detached(machine.watch.atomic()) })
     }
 
+    #[inline]
+    fn order(&self) -> MemoryOrder {
+        with(|machine| machine.order)
+    }
+
+    #[inline]
+    fn fences(&self) -> &[Fence] {
+        // SAFETY: as above.
+        with(|machine| unsafe { detached(&machine.watch.fences) })
+    }
+
     fn look_at(&mut self, memory: Option<ObjectId>) {
         with(|machine| machine.watch.look_at(memory));
     }
@@ -122,13 +146,24 @@ impl System for Native {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        let mut assumptions = vec![Assumption::SequentialConsistency(Vec::new())];
+        let mut assumptions = Vec::new();
+        let weak = weak_accesses::all();
+        if !weak.is_empty() {
+            // What a library does inside is not for the program's author to look at.
+            let is_own =
+                |it: &WeakAccess| it.location.as_ref().is_some_and(|it| it.within.is_none());
+            let own = weak.into_iter().filter(is_own).collect();
+            assumptions.push(Assumption::SequentialConsistency(own));
+        }
         with(|machine| {
             if machine.has_patience {
                 assumptions.push(Assumption::TimedWaits(machine.retries));
             }
             if machine.has_cancellation {
                 assumptions.push(Assumption::DeferredCancellation);
+            }
+            if machine.has_precompiled {
+                assumptions.push(Assumption::CompiledAtomics);
             }
             assumptions.extend(machine.counting_loops.assumptions());
         });

@@ -69,6 +69,7 @@ pub(crate) fn resume(queue: ObjectId) -> bool {
         true => machine::visible(O::Expire(queue)),
         false => !machine::visible(O::FutexResume(queue)),
     };
+    machine::order_nothing();
     conclude(has_expired);
     let me = machine::current().index();
     machine::with(|machine| machine.threads[me].sleeps_at = 0);

@@ -8,7 +8,7 @@
 
 use crate::machine;
 use crate::names;
-use mazurka_core::{ObjectId, Part, PlainAccess, ThreadId};
+use mazurka_core::{Fence, MemoryOrder, ObjectId, Part, PlainAccess, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,6 +29,8 @@ const ATOMIC: u8 = 2;
 /// The accesses of the step in progress, and the names of memory.
 pub(crate) struct Watch {
     pub(crate) accesses: Vec<PlainAccess>,
+    /// The fences among them.
+    pub(crate) fences: Vec<Fence>,
     /// Who has gone on in the step beside its thread.
     pub(crate) parts: Vec<Part>,
     /// Not while an execution is repeated: its accesses were seen before.
@@ -70,6 +72,7 @@ impl Watch {
     pub(crate) fn new() -> Self {
         Self {
             accesses: Vec::new(),
+            fences: Vec::new(),
             parts: Vec::new(),
             is_on: true,
             granules: FxHashMap::default(),
@@ -85,6 +88,7 @@ impl Watch {
     /// A new step begins.
     pub(crate) fn begin_step(&mut self) {
         self.accesses.clear();
+        self.fences.clear();
         self.atomic = None;
         self.parts.clear();
         self.sightings.clear();
@@ -95,6 +99,15 @@ impl Watch {
     pub(crate) fn begin_part(&mut self, thread: ThreadId, joined: Option<ThreadId>) {
         self.parts.push(Part { thread, joined, n_before: self.accesses.len() });
         self.step += 1;
+    }
+
+    /// The running thread comes to a fence. What it accesses again behind it is told again.
+    pub(crate) fn fence(&mut self, order: MemoryOrder) {
+        if self.is_on && (order.acquires() || order.releases()) {
+            let (n_accesses, n_parts) = (self.accesses.len(), self.parts.len());
+            self.fences.push(Fence { order, n_accesses, n_parts });
+            self.step += 1;
+        }
     }
 
     /// The last thread of all has ended: what it knew in the end is nobody's business, unless it has

@@ -3,10 +3,11 @@
 //! gcc calls the library `libatomic` for them, clang has callbacks for 16 bytes, and both call that
 //! library for what is larger. One thread runs at a time, so copying is atomic, as in `atomics`.
 
+use crate::atomics::Orders;
 use crate::coroutine;
 use crate::machine::{self, Value};
 use crate::real::replace;
-use mazurka_core::{ObjectId, Operation};
+use mazurka_core::{MemoryOrder, ObjectId, Operation};
 use std::arch::x86_64::cmpxchg16b;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -25,15 +26,29 @@ fn announce(address: usize, len: usize, operation: Announce) -> bool {
     })
 }
 
+/// The access that was announced has been made, with this order.
+fn note_order(address: usize, order: MemoryOrder) {
+    machine::with(|machine| {
+        machine.order = order;
+        machine.weak_accesses.note_anywhere(address, order);
+    });
+}
+
 /// Reads 16 bytes and, if `change` says so, writes others, in one step. What was there before.
-fn update(address: *mut u128, operation: Announce, change: impl Fn(u128) -> Option<u128>) -> u128 {
+fn update(
+    address: *mut u128,
+    orders: Orders,
+    operation: Announce,
+    change: impl Fn(u128) -> Option<u128>,
+) -> u128 {
     if !coroutine::in_program() {
         return update_for_real(address, change);
     }
     let is_seen = announce(address as usize, size_of::<u128>(), operation);
     // SAFETY: the program has an atomic there, and no other thread runs.
     let old = unsafe { address.read_volatile() };
-    let value = match change(old) {
+    let new = change(old);
+    let value = match new {
         None => {
             note_failure(is_seen, operation);
             Value::Read(old)
@@ -45,6 +60,7 @@ fn update(address: *mut u128, operation: Announce, change: impl Fn(u128) -> Opti
         }
     };
     if is_seen {
+        note_order(address as usize, orders.of(new.is_some()));
         machine::with(|machine| machine.value = value);
     }
     old
@@ -74,31 +90,31 @@ fn note_failure(is_seen: bool, operation: Announce) {
 }
 
 /// What was there before: `new` is there now if that was as expected.
-fn compare_exchange(address: *mut u128, expected: u128, new: u128) -> u128 {
-    update(address, Operation::ReadModifyWrite, |old| (old == expected).then_some(new))
+fn compare_exchange(address: *mut u128, orders: Orders, expected: u128, new: u128) -> u128 {
+    update(address, orders, Operation::ReadModifyWrite, |old| (old == expected).then_some(new))
 }
 
 macro_rules! wide {
     ($load:ident, $store:ident, $exchange:ident, $($fetch:ident($old:ident, $operand:ident) $new:expr;)*) => {
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $load(address: *const u128, _: c_int) -> u128 {
-            update(address.cast_mut(), Operation::Load, |_| None)
+        unsafe extern "C" fn $load(address: *const u128, order: c_int) -> u128 {
+            update(address.cast_mut(), Orders::one(order), Operation::Load, |_| None)
         }
 
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $store(address: *mut u128, value: u128, _: c_int) {
-            update(address, Operation::Store, |_| Some(value));
+        unsafe extern "C" fn $store(address: *mut u128, value: u128, order: c_int) {
+            update(address, Orders::one(order), Operation::Store, |_| Some(value));
         }
 
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $exchange(address: *mut u128, value: u128, _: c_int) -> u128 {
-            update(address, Operation::ReadModifyWrite, |_| Some(value))
+        unsafe extern "C" fn $exchange(address: *mut u128, value: u128, order: c_int) -> u128 {
+            update(address, Orders::one(order), Operation::ReadModifyWrite, |_| Some(value))
         }
 
         $(
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $fetch(address: *mut u128, $operand: u128, _: c_int) -> u128 {
-                update(address, Operation::ReadModifyWrite, |$old| Some($new))
+            unsafe extern "C" fn $fetch(address: *mut u128, $operand: u128, order: c_int) -> u128 {
+                update(address, Orders::one(order), Operation::ReadModifyWrite, |$old| Some($new))
             }
         )*
     };
@@ -128,12 +144,12 @@ macro_rules! compare_exchanges {
     ($($name:ident -> $ret:ty;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
-            address: *mut u128, expected: *mut u128, new: u128, _: c_int, _: c_int,
+            address: *mut u128, expected: *mut u128, new: u128, order: c_int, other: c_int,
         ) -> $ret {
             // SAFETY: the program gives both; what was expected is the caller's own.
             unsafe {
                 let wanted = *expected;
-                let old = compare_exchange(address, wanted, new);
+                let old = compare_exchange(address, Orders::new(order, other), wanted, new);
                 *expected = old;
                 <$ret>::from(old == wanted)
             }
@@ -152,10 +168,10 @@ unsafe extern "C" fn __tsan_atomic128_compare_exchange_val(
     address: *mut u128,
     expected: u128,
     new: u128,
-    _: c_int,
-    _: c_int,
+    order: c_int,
+    other: c_int,
 ) -> u128 {
-    compare_exchange(address, expected, new)
+    compare_exchange(address, Orders::new(order, other), expected, new)
 }
 
 /// Copies bytes of the program.
@@ -165,13 +181,17 @@ fn copy(from: *const c_void, to: *mut c_void, len: usize) {
 }
 
 replace! {
-    fn __atomic_load(len: usize, address: *mut c_void, to: *mut c_void, _order: c_int) {
-        announce(address as usize, len, Operation::Load);
+    fn __atomic_load(len: usize, address: *mut c_void, to: *mut c_void, order: c_int) {
+        if announce(address as usize, len, Operation::Load) {
+            note_order(address as usize, Orders::one(order).read);
+        }
         copy(address, to, len);
     }
 
-    fn __atomic_store(len: usize, address: *mut c_void, from: *mut c_void, _order: c_int) {
-        announce(address as usize, len, Operation::Store);
+    fn __atomic_store(len: usize, address: *mut c_void, from: *mut c_void, order: c_int) {
+        if announce(address as usize, len, Operation::Store) {
+            note_order(address as usize, Orders::one(order).write);
+        }
         copy(from, address, len);
     }
 
@@ -180,9 +200,11 @@ replace! {
         address: *mut c_void,
         from: *mut c_void,
         to: *mut c_void,
-        _order: c_int,
+        order: c_int,
     ) {
-        announce(address as usize, len, Operation::ReadModifyWrite);
+        if announce(address as usize, len, Operation::ReadModifyWrite) {
+            note_order(address as usize, Orders::one(order).write);
+        }
         // What is written may be in the place of what is read.
         // SAFETY: the program gives so many bytes.
         let new = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }.to_vec();
@@ -195,12 +217,15 @@ replace! {
         address: *mut c_void,
         expected: *mut c_void,
         new: *mut c_void,
-        _success: c_int,
-        _failure: c_int,
+        success: c_int,
+        failure: c_int,
     ) -> bool {
         let is_seen = announce(address as usize, len, Operation::ReadModifyWrite);
         // SAFETY: the program gives both, of that length.
         let is_equal = unsafe { libc::memcmp(address, expected, len) } == 0;
+        if is_seen {
+            note_order(address as usize, Orders::new(success, failure).of(is_equal));
+        }
         if is_equal {
             copy(new, address, len);
         } else {

@@ -535,6 +535,7 @@ fn pasts(steps: &[Taken]) -> Vec<u128> {
 fn written(step: &Taken) -> Option<ObjectId> {
     match step.operation {
         O::ReadModifyWrite(_) if step.effect == Effect::Failed => None,
+        _ if is_bare_call(step) => None,
         O::Store(x) | O::ReadModifyWrite(x) | O::FutexWakeOp { word: x, .. } => Some(x),
         _ => None,
     }
@@ -543,6 +544,7 @@ fn written(step: &Taken) -> Option<ObjectId> {
 /// The variable that a step reads, as an atomic.
 fn read(step: &Taken) -> Option<ObjectId> {
     match step.operation {
+        _ if is_bare_call(step) => None,
         O::Load(x) | O::Await(x) | O::ReadModifyWrite(x) => Some(x),
         O::FutexWait { word: x, .. }
         | O::FutexRequeue { word: x, .. }
@@ -551,7 +553,16 @@ fn read(step: &Taken) -> Option<ObjectId> {
     }
 }
 
-/// The order of a step's operation: a system call has the strongest, whatever is said.
+/// Whether a step is a call of the futex, and one that orders nothing.
+fn is_bare_call(step: &Taken) -> bool {
+    let is_call = matches!(
+        step.operation,
+        O::FutexWait { .. } | O::FutexRequeue { .. } | O::FutexWakeOp { .. } | O::FutexResume(_)
+    );
+    is_call && !step.order.acquires()
+}
+
+/// The order of a step's operation: a system call that orders anything has the strongest.
 fn order_of(step: &Taken) -> MemoryOrder {
     match step.operation {
         O::FutexWait { .. } | O::FutexRequeue { .. } | O::FutexWakeOp { .. } => {
@@ -606,7 +617,10 @@ fn leads_to(steps: &[Taken], node: usize, later: usize) -> bool {
         (
             O::NotifyOne(_) | O::NotifyAll(_) | O::FutexRequeue { .. } | O::FutexWakeOp { .. },
             O::FutexResume(_),
-        ) => matches!(from.effect, Effect::Woke(woken) if !woken.is_empty()),
+        ) => {
+            let has_woken = matches!(from.effect, Effect::Woke(woken) if !woken.is_empty());
+            has_woken && !is_bare_call(from) && !is_bare_call(to)
+        }
         (O::Release(_) | O::Wait { .. }, O::Acquire(_) | O::Reacquire { .. }) => true,
         (O::Release(_) | O::Wait { .. }, O::TryAcquire(_)) => succeeded(to),
         (O::WriteRelease(_), O::ReadAcquire(_) | O::WriteAcquire(_)) => true,

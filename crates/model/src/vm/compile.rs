@@ -536,8 +536,8 @@ impl<'a> Compiler<'a> {
     /// What an access orders. Where races are allowed, memory is taken to be sequentially consistent.
     fn order(&self, access: Access) -> MemoryOrder {
         match (access, self.races) {
-            (Access::Atomic(order), Races::Error) => order,
-            _ => MemoryOrder::SequentiallyConsistent,
+            (access, Races::Error) => access.order().unwrap_or_default(),
+            (_, Races::Allow) => MemoryOrder::SequentiallyConsistent,
         }
     }
 

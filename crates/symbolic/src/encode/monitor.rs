@@ -229,7 +229,8 @@ impl Encoder<'_> {
         match access {
             Access::Private => {}
             Access::Plain => self.monitor_plain(state, at, false),
-            Access::Atomic(order) => {
+            Access::Atomic(_) | Access::Volatile => {
+                let order = access.order().expect("it is an operation");
                 self.note_weak(state, at, order.acquires());
                 self.read_from(state, at, order.acquires().into());
                 self.access_atomically(state, at, false, Lit::TRUE);
@@ -242,7 +243,8 @@ impl Encoder<'_> {
         match access {
             Access::Private => {}
             Access::Plain => self.monitor_plain(state, at, true),
-            Access::Atomic(order) => {
+            Access::Atomic(_) | Access::Volatile => {
+                let order = access.order().expect("it is an operation");
                 self.note_weak(state, at, order.releases());
                 self.access_atomically(state, at, true, Lit::TRUE);
                 self.write_to(state, at, order, Lit::TRUE, false);
