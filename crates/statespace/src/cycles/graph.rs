@@ -11,11 +11,15 @@
 //! | C3: visible ones keep their order      | [`Graph::is_separate`]                             |
 //! | algorithm A1, with R1 or R2            | [`Graph::build`]                                   |
 //!
-//! Differs from the paper: an ample set belongs to a state of the program, whatever the automaton does,
+//! Where only finite executions count, C2 is that of Bošnački and Holzmann, *Improving Spin's Partial-Order
+//! Reduction for Breadth-First Search* (SPIN 2005): [`Proviso::Ahead`].
+//!
+//! Differs from the papers: an ample set belongs to a state of the program, whatever the automaton does,
 //! and is chosen when the state is first come to. The paper's belongs to a node of the product, and
 //! with automata that are not deterministic that loses executions (Siegel, *What's Wrong with
 //! On-the-Fly Partial Order Reduction*, CAV 2019). Under fairness, only what neither enables nor
-//! disables anything else is left alone.
+//! disables anything else is left alone. A program that has ended stays where it is, but not where progress
+//! is asked for: that is about infinite executions.
 
 use super::fairness::{Able, Moved};
 use crate::inner::{Inner, TRANSIENT};
@@ -102,6 +106,7 @@ pub(super) struct Graph<'a, T> {
     store: &'a Tree,
     session: TreeSession<'a>,
     reduction: Reduction,
+    proviso: Proviso,
     fairness: Fairness,
     /// Whether all steps are looked at in the end, whatever the automaton does.
     all_steps: bool,
@@ -178,6 +183,18 @@ impl Recent {
     }
 }
 
+/// What keeps a reduction from putting a step off for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proviso {
+    /// No step of an ample set leads to the path, C2': on every cycle some state takes all its steps. For
+    /// searches of cycles, depth first.
+    OffPath,
+    /// Some step of an ample set leads to a state that was not expanded before. What is left out is still
+    /// possible there, and states are expanded one after the other: in the end all steps are taken. For finite
+    /// executions, in any order of search.
+    Ahead,
+}
+
 /// Which arrows a walk through the graph follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follow {
@@ -192,7 +209,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
         letters: Letters,
         parts: &'a [u64],
         store: &'a Tree,
-        reduction: Reduction,
+        (reduction, proviso): (Reduction, Proviso),
         options: &'a Options,
     ) -> Self {
         Self {
@@ -201,6 +218,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
             store,
             session: store.session(),
             reduction,
+            proviso,
             fairness: options.fairness,
             all_steps: options.all_steps,
             parts,
@@ -335,6 +353,11 @@ impl<'a, T: Transitions> Graph<'a, T> {
     /// Whether what is known of a state depends on when it is expanded, or is wanted at once.
     pub(super) fn is_reducing(&self) -> bool {
         self.reduction != Reduction::None || self.fairness != Fairness::None
+    }
+
+    /// What keeps a reduction from putting a step off for ever.
+    pub(super) fn proviso(&self) -> Proviso {
+        self.proviso
     }
 
     /// The program, to ask it about states.
@@ -506,7 +529,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
             groups.extend(0..inner.moves().groups().len() as u32);
             self.follow_all(&state, &mut inner, &groups);
         }
-        if inner.moves().is_empty() {
+        if inner.moves().is_empty() && self.letters != Letters::NoProgress {
             self.arrows.push(Arrow::stays(number));
         }
         (self.bytes, self.inner, self.groups) = (state, inner, groups);
@@ -532,7 +555,13 @@ impl<'a, T: Transitions> Graph<'a, T> {
             self.follow_all(state, inner, groups);
             let taken = &self.arrows[start..];
             let is_off_path = |arrow: &Arrow| self.states[arrow.to as usize].on_path == 0;
-            if !taken.is_empty() && taken.iter().all(is_off_path) {
+            let is_ahead =
+                |arrow: &Arrow| arrow.to != self.expanding && !self.is_expanded(arrow.to);
+            let is_followed = match self.proviso {
+                Proviso::OffPath => !taken.is_empty() && taken.iter().all(is_off_path),
+                Proviso::Ahead => taken.iter().any(is_ahead),
+            };
+            if is_followed {
                 return true;
             }
             self.arrows.truncate(start);

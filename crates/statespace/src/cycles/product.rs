@@ -4,7 +4,7 @@ use super::graph::{Arrow, Graph};
 use crate::store::{Full, Numbers, NumbersReader, Seen};
 use crate::transitions::Transitions;
 use crate::watch::{Ended, Watch};
-use mazurka_ltl::Automaton;
+use mazurka_ltl::{Automaton, Edge};
 
 /// A pair of a state of the program and one of the automaton, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(super) struct Product<'g, 'a, T> {
     automaton: &'g Automaton,
     pairs: &'g Numbers<1>,
     nodes: Nodes<'g>,
+    /// The states of the automaton from which it accepts whatever comes.
+    universal: Vec<bool>,
     /// Whether states are expanded when somebody wants to go on from them, not when they are come to.
     is_patient: bool,
 }
@@ -62,7 +64,8 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
             }
         };
         let is_patient = !graph.is_reducing();
-        Self { graph, automaton, pairs, nodes, is_patient }
+        let universal = automaton.universal();
+        Self { graph, automaton, pairs, nodes, universal, is_patient }
     }
 
     pub(super) fn initial(&mut self) -> (Node, bool) {
@@ -72,6 +75,17 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
 
     pub(super) fn is_accepting(&self, node: Node) -> bool {
         self.automaton.states[node.place as usize].is_accepting
+    }
+
+    /// Whether the way to a node, with what is read there, is a bad prefix: whatever comes next, the automaton
+    /// accepts it.
+    #[inline]
+    pub(super) fn is_bad(&self, node: Node) -> bool {
+        let edges = &self.automaton.states[node.place as usize].edges;
+        let leads = |edge: &Edge| {
+            self.universal[edge.target] && edge.guard.takes(self.graph.letter(node.state))
+        };
+        edges.iter().any(leads)
     }
 
     pub(super) fn bytes(&self) -> u64 {
