@@ -176,15 +176,15 @@ impl Search {
     }
 
     /// Whether the path is a bad prefix. The first one is kept.
-    fn is_prefix<T: Transitions>(&mut self, product: &Product<'_, '_, T>) -> bool {
+    fn is_prefix<T: Transitions>(&mut self, product: &mut Product<'_, '_, T>) -> bool {
         let (last, before) = self.frames.split_last().expect("the path has a node");
-        let is_bad = product.is_bad(last.node);
-        if is_bad && self.first.is_none() {
+        let Some(bad) = product.bad(last.node) else { return false };
+        if self.first.is_none() {
             let step = |frame: &Frame| (frame.node.state, product.taken(frame.cursor));
             let steps = before.iter().map(step).collect();
-            self.first = Some(Found::Prefix(Prefix { steps, last: last.node.state }));
+            self.first = Some(Found::Prefix(Prefix { steps, last: last.node.state, bad }));
         }
-        is_bad
+        true
     }
 
     /// A step closes a cycle: its components are one. Returns whether that one has all it takes.

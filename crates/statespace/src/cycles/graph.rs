@@ -27,7 +27,8 @@ use crate::options::{Fairness, Options, Reduction};
 use crate::store::{Seen, Session, Store, Tree, TreeSession};
 use crate::transitions::{Group, Move, Moves, Safety, Step, Successor, Transitions};
 use crate::watch::{Ended, PATIENCE, Path, Watch};
-use mazurka_core::ViolationKind;
+use mazurka_core::{Violation, ViolationKind};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -115,6 +116,8 @@ pub(super) struct Graph<'a, T> {
     /// Kinds of violation that are not looked for.
     ignored: &'a [ViolationKind],
     states: Vec<State>,
+    /// By number of a state, the propositions that cannot be computed there, where there are any.
+    undefined: FxHashMap<u32, u64>,
     arrows: Vec<Arrow>,
     /// By number of a state, who can move there; if that is of interest.
     able: Vec<Able>,
@@ -224,6 +227,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
             parts,
             ignored: &options.ignored,
             states: Vec::new(),
+            undefined: FxHashMap::default(),
             arrows: Vec::new(),
             able: Vec::new(),
             inner: Inner::default(),
@@ -468,13 +472,17 @@ impl<'a, T: Transitions> Graph<'a, T> {
     fn arrive(&mut self, key: Key<'a>, state: &[u8], letter: Option<u64>) -> u32 {
         let seen = self.session.growing(|session| session.try_insert(key, state));
         if let Seen::New(_) = seen {
-            let letter = match letter {
+            let (letter, undefined) = match letter {
                 Some(letter) => {
-                    debug_assert_eq!(letter, self.read(state), "what changes a letter is visible");
-                    letter
+                    let known = (letter, self.undefined(self.expanding));
+                    debug_assert_eq!(known, self.read(state), "what changes a letter is visible");
+                    known
                 }
                 None => self.read(state),
             };
+            if undefined != 0 {
+                self.undefined.insert(seen.number(), undefined);
+            }
             self.states.push(State {
                 letter,
                 start: UNKNOWN,
@@ -493,16 +501,34 @@ impl<'a, T: Transitions> Graph<'a, T> {
         self.session.growing(|session| session.key(state))
     }
 
-    fn read(&mut self, state: &[u8]) -> u64 {
+    /// What the automaton reads in a state, and which bits of it mean nothing.
+    fn read(&mut self, state: &[u8]) -> (u64, u64) {
         match self.letters {
-            Letters::Propositions => self.program.letter(state),
+            Letters::Propositions => self.program.reading(state),
             Letters::PropositionsAndAccept => {
                 let accept = u64::from(self.program.labels(state).accept);
-                self.program.letter(state) | accept << self.program.n_propositions()
+                let (letter, undefined) = self.program.reading(state);
+                (letter | accept << self.program.n_propositions(), undefined)
             }
-            Letters::NoProgress => u64::from(!self.program.labels(state).progress),
-            Letters::Accept => u64::from(self.program.labels(state).accept),
+            Letters::NoProgress => (u64::from(!self.program.labels(state).progress), 0),
+            Letters::Accept => (u64::from(self.program.labels(state).accept), 0),
         }
+    }
+
+    /// The propositions that cannot be computed in a state, as bits.
+    #[inline]
+    pub(super) fn undefined(&self, state: u32) -> u64 {
+        match self.undefined.is_empty() {
+            true => 0,
+            false => self.undefined.get(&state).copied().unwrap_or(0),
+        }
+    }
+
+    /// What goes wrong when a proposition is computed in a state, unless that is not looked for.
+    pub(super) fn violation_of(&mut self, proposition: u32, state: u32) -> Option<Violation> {
+        let bytes = self.state(state);
+        let violation = self.program.undefined(proposition as usize, &bytes)?;
+        (!self.ignored.contains(&violation.kind)).then_some(violation)
     }
 
     /// Finds the steps that are to be taken from a state.

@@ -3,6 +3,7 @@
 
 use super::fairness::{Able, Moved, Processes, neglected};
 use super::graph::{Arrow, Graph};
+use super::product::Bad;
 use crate::confirm::decision;
 use crate::options::Fairness;
 use crate::transitions::{Moves, Transitions};
@@ -36,6 +37,8 @@ pub(super) struct Prefix {
     pub(super) steps: Vec<(u32, Arrow)>,
     /// Where the last one leads.
     pub(super) last: u32,
+    /// What is wrong there.
+    pub(super) bad: Bad,
 }
 
 /// A counterexample, and where its loop begins.
@@ -89,17 +92,20 @@ pub(super) fn confirm_prefix<T: Transitions>(
     graph: &mut Graph<'_, T>,
     automaton: &Automaton,
     prefix: &Prefix,
-    violation: Violation,
+    violation: impl FnOnce(&Bad) -> Violation,
 ) -> Counterexample {
-    let Prefix { steps, last } = prefix;
+    let Prefix { steps, last, bad } = prefix;
     let states = steps.iter().map(|&(from, _)| from).chain([*last]);
     let letters: Vec<u64> = states.map(|state| graph.letter(state)).collect();
-    let is_bad = automaton.is_bad_prefix(&automaton.universal(), &letters);
-    assert!(is_bad, "the automaton accepts whatever comes after what was found");
+    let is_bad = match bad {
+        Bad::Prefix => automaton.is_bad_prefix(&automaton.universal(), &letters),
+        Bad::Undefined(_) => graph.undefined(*last) != 0,
+    };
+    assert!(is_bad, "what was found is wrong, however it goes on");
     let mut walk = Walk::new(graph);
     walk.follow(graph, steps);
     assert_eq!(walk.state, graph.state(*last), "the last step leads to the last state");
-    walk.end(violation)
+    walk.end(violation(bad))
 }
 
 /// An execution that is followed, as far as it has come.

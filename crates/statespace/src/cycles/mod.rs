@@ -34,6 +34,7 @@ use graph::{Graph, Letters, Proviso};
 use lasso::{Confirmed, Found};
 use mazurka_core::{Coverage, Limit, Statistics, Verdict, Violation, ViolationKind};
 use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
+use product::Bad;
 
 /// What an execution must not do for ever.
 #[derive(Clone, Copy, Debug)]
@@ -165,8 +166,10 @@ fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options
             Verdict::Violated(Box::new(counterexample))
         }
         (Some(Found::Prefix(prefix)), _) => {
-            let violation = cycles.violation(BAD_PREFIX);
-            let told = lasso::confirm_prefix(&mut graph, &automaton, &prefix, violation);
+            let told = lasso::confirm_prefix(&mut graph, &automaton, &prefix, |bad| match bad {
+                Bad::Prefix => cycles.violation(BAD_PREFIX),
+                Bad::Undefined(violation) => violation.clone(),
+            });
             Verdict::Violated(Box::new(told))
         }
         (Some(Found::Fault(path)), _) => {

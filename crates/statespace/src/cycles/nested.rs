@@ -14,7 +14,7 @@
 
 use super::graph::Graph;
 use super::lasso::{Found, Lasso, Prefix};
-use super::product::{Cursor, Node, Product};
+use super::product::{Bad, Cursor, Node, Product};
 use super::{Searched, statistics};
 use crate::store::Numbers;
 use crate::transitions::Transitions;
@@ -71,8 +71,8 @@ impl<T: Transitions> Search<'_, '_, T> {
         if let Err(ended) = self.enter(initial, watch) {
             return (ended, None);
         }
-        if self.product.is_bad(initial) {
-            return (Ended::Done, Some(Found::Prefix(self.prefix())));
+        if let Some(bad) = self.product.bad(initial) {
+            return (Ended::Done, Some(Found::Prefix(self.prefix(bad))));
         }
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
@@ -98,8 +98,8 @@ impl<T: Transitions> Search<'_, '_, T> {
                 if let Err(ended) = self.enter(to, watch) {
                     return (ended, None);
                 }
-                if self.product.is_bad(to) {
-                    return (Ended::Done, Some(Found::Prefix(self.prefix())));
+                if let Some(bad) = self.product.bad(to) {
+                    return (Ended::Done, Some(Found::Prefix(self.prefix(bad))));
                 }
                 continue;
             }
@@ -159,10 +159,10 @@ impl<T: Transitions> Search<'_, '_, T> {
     }
 
     /// The path, to its last node.
-    fn prefix(&self) -> Prefix {
+    fn prefix(&self, bad: Bad) -> Prefix {
         let (last, before) = self.frames.split_last().expect("the path has a node");
         let step = |frame: &Frame| (frame.node.state, self.product.taken(frame.cursor));
-        Prefix { steps: before.iter().map(step).collect(), last: last.node.state }
+        Prefix { steps: before.iter().map(step).collect(), last: last.node.state, bad }
     }
 
     /// The path, and the inner one behind it, which together come back to a node of the path.

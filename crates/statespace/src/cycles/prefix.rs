@@ -20,7 +20,7 @@
 
 use super::graph::{Arrow, Graph};
 use super::lasso::{Found, Prefix};
-use super::product::{Cursor, Node, Product};
+use super::product::{Bad, Cursor, Node, Product};
 use super::{Searched, statistics};
 use crate::store::Numbers;
 use crate::transitions::Transitions;
@@ -86,7 +86,9 @@ impl<T: Transitions> Search<'_, '_, T> {
                         return Ended::Limit(limit);
                     }
                 }
-                let Some((arrow, node, is_new)) = self.product.next(from, &mut cursor) else { break };
+                let Some((arrow, node, is_new)) = self.product.next(from, &mut cursor) else {
+                    break;
+                };
                 match is_new {
                     true => self.enter(Entry { node, before: Some((from.number, arrow)) }),
                     false => self.matched += 1,
@@ -99,20 +101,22 @@ impl<T: Transitions> Search<'_, '_, T> {
     fn enter(&mut self, entry: Entry) {
         debug_assert_eq!(entry.node.number as usize, self.entries.len(), "they are numbered so");
         self.entries.push(entry);
-        if self.first.is_none() && self.product.is_bad(entry.node) {
-            self.first = Some(self.prefix(entry));
+        if self.first.is_none()
+            && let Some(bad) = self.product.bad(entry.node)
+        {
+            self.first = Some(self.prefix(entry, bad));
         }
     }
 
     /// The way to a node, a shortest one.
-    fn prefix(&self, to: Entry) -> Prefix {
+    fn prefix(&self, to: Entry, bad: Bad) -> Prefix {
         let (mut steps, mut at) = (Vec::new(), to);
         while let Some((number, arrow)) = at.before {
             at = self.entries[number as usize];
             steps.push((at.node.state, arrow));
         }
         steps.reverse();
-        Prefix { steps, last: to.node.state }
+        Prefix { steps, last: to.node.state, bad }
     }
 
     fn bytes(&self) -> u64 {

@@ -4,7 +4,8 @@ use super::graph::{Arrow, Graph};
 use crate::store::{Full, Numbers, NumbersReader, Seen};
 use crate::transitions::Transitions;
 use crate::watch::{Ended, Watch};
-use mazurka_ltl::{Automaton, Edge};
+use mazurka_core::Violation;
+use mazurka_ltl::{Automaton, Cube, Edge};
 
 /// A pair of a state of the program and one of the automaton, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,15 @@ pub(super) struct Node {
     pub(super) number: u32,
     pub(super) state: u32,
     pub(super) place: u32,
+}
+
+/// Why no execution that comes to a node is right.
+#[derive(Clone, Debug)]
+pub(super) enum Bad {
+    /// Whatever comes next, the automaton accepts it.
+    Prefix,
+    /// A proposition cannot be computed.
+    Undefined(Violation),
 }
 
 /// The product of a program and an automaton.
@@ -78,14 +88,33 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
     }
 
     /// Whether the way to a node, with what is read there, is a bad prefix: whatever comes next, the automaton
-    /// accepts it.
+    /// accepts it. Or else whether the automaton asks for something there that cannot be computed.
     #[inline]
-    pub(super) fn is_bad(&self, node: Node) -> bool {
+    pub(super) fn bad(&mut self, node: Node) -> Option<Bad> {
+        let letter = self.graph.letter(node.state);
+        let undefined = self.graph.undefined(node.state);
         let edges = &self.automaton.states[node.place as usize].edges;
+        let asks = |edge: &Edge| (edge.guard.holds | edge.guard.fails) & undefined;
         let leads = |edge: &Edge| {
-            self.universal[edge.target] && edge.guard.takes(self.graph.letter(node.state))
+            self.universal[edge.target] && edge.guard.takes(letter) && asks(edge) == 0
         };
-        edges.iter().any(leads)
+        if edges.iter().any(leads) {
+            return Some(Bad::Prefix);
+        }
+        if undefined == 0 {
+            return None;
+        }
+        // Where the rest of a guard fails, the automaton need not ask.
+        let rest = |edge: &Edge| Cube {
+            holds: edge.guard.holds & !undefined,
+            fails: edge.guard.fails & !undefined,
+        };
+        let asked = edges.iter().filter(|edge| rest(edge).takes(letter)).map(asks);
+        let asked = asked.fold(0, |all, asked| all | asked);
+        let atoms = (0..u64::BITS).filter(|atom| asked >> atom & 1 == 1);
+        let graph = &mut *self.graph;
+        let mut wrong = atoms.filter_map(|atom| graph.violation_of(atom, node.state));
+        wrong.next().map(Bad::Undefined)
     }
 
     pub(super) fn bytes(&self) -> u64 {
