@@ -134,6 +134,14 @@ fn parse(
         Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
     let text = tokens::rewrite(text);
     let text_idx = sources.texts.len() as u32;
+    if let Some((start, len)) = tokens::too_deep(&text) {
+        sources.texts.push(Text::new(name, text));
+        let most = tokens::DEEPEST;
+        let fault = Fault::new(code::SYNTAX, format!("nested more than {most} deep"))
+            .label("this is one too many");
+        let span = Span { text_idx, start: start as u32, end: (start + len) as u32 };
+        return Err(Box::new(sources.place(fault, span)));
+    }
     match parse_preprocessed(&config, text) {
         Ok(parsed) => {
             sources.texts.push(Text::new(name, parsed.source));

@@ -14,6 +14,30 @@
 /// Stands between `?` and `:` for what is in front of them.
 pub(crate) const SAME: &str = "__mazurka_same";
 
+/// How deep brackets may be nested, and how many operators may stand in front of an operand: as many as with
+/// other compilers. The parser calls itself for each.
+pub(crate) const DEEPEST: usize = 256;
+
+/// Operators that may stand in front of an operand.
+const PREFIXES: [&str; 6] = ["!", "~", "-", "+", "*", "&"];
+
+/// Where a text is nested too deep for the parser, and how long what stands there is.
+pub(crate) fn too_deep(text: &str) -> Option<(usize, usize)> {
+    let (mut depth, mut n_prefixes) = (0usize, 0usize);
+    for Token { text, start } in tokens(text) {
+        match text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        n_prefixes = if PREFIXES.contains(&text) { n_prefixes + 1 } else { 0 };
+        if depth > DEEPEST || n_prefixes > DEEPEST {
+            return Some((start, text.len()));
+        }
+    }
+    None
+}
+
 /// A piece of the text that is no space.
 #[derive(Clone, Copy, Debug)]
 struct Token<'t> {

@@ -39,8 +39,9 @@ pub(crate) fn automaton(text: &str, negate: bool, format: Format) -> Done {
 
 /// What is wrong with a formula, and where.
 pub(crate) fn wrong(text: &str, error: &ParseError) -> Failure {
-    let ParseError { expected, found, offset, len } = error;
-    marked(text, *offset..offset + len, &format!("expected {expected}, found {found}"))
+    let ParseError { expected, found, offset, len, help } = error;
+    let help = help.as_ref().map_or(String::new(), |it| format!("; `{it}` is what may be meant"));
+    marked(text, *offset..offset + len, &format!("expected {expected}, found {found}{help}"))
 }
 
 /// What is wrong with a part of a text: the caret is under it.

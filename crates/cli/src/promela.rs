@@ -2,12 +2,15 @@
 
 use crate::arguments::{Build, Format, Output, Search, Storing, Temporal};
 use crate::results::Results;
+use crate::temporal::Wanted;
 use crate::{Done, Failure, announce, interrupt, show, statespace, tell, temporal};
-use mazurka_core::Verdict;
+use mazurka_core::{Limit, Verdict};
 use mazurka_model::{Expr, Program};
 use mazurka_promela::{Asked, Model, Options};
 use mazurka_report::{ExitStatus, Report};
-use mazurka_statespace::{Machine, MachineError, search as search_states};
+use mazurka_statespace::{
+    Machine, MachineError, Options as Stored, Outcome, search as search_states,
+};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -61,27 +64,20 @@ pub(crate) fn check(
     announce(&name, output);
     options.stop = Some(interrupt::flag());
     let start = Instant::now();
-    let mut results = Results::default();
-    if !temporal.is_asked() {
-        let outcome = search_states(&machine, &options).map_err(|errors| {
-            errors.iter().map(|error| Failure::input(error.to_string())).collect::<Vec<_>>()
-        })?;
-        results.add_states(outcome);
-    }
-    let cycle_options = match temporal.is_asked() {
+    let searches = Searches {
+        model: &model,
+        machine: &machine,
+        has_states: !temporal.is_asked(),
+        wanted: &wanted,
         // Several jobs are for several properties.
-        true => temporal::one_job(&options),
-        false => temporal::plain(&options),
+        cycle_options: match temporal.is_asked() {
+            true => temporal::one_job(&options),
+            false => temporal::plain(&options),
+        },
+        options: &options,
+        start,
     };
-    if results.is_open() {
-        let make = |propositions: &[Expr]| self::machine(&model.program, propositions);
-        let checked = temporal::check(make, &wanted, &cycle_options, options.jobs);
-        for (wanted, outcome) in wanted.iter().zip(checked) {
-            results.add(&wanted.name, outcome?);
-        }
-    } else {
-        results.skipped = wanted.iter().map(|wanted| wanted.name.clone()).collect();
-    }
+    let results = searches.run()?;
     let told = results.conclude(jobs);
     let mut report =
         Report::new(&name, "statespace", &told.verdict, &told.statistics, start.elapsed());
@@ -101,6 +97,133 @@ pub(crate) fn check(
         report.notes.push(told);
     }
     tell(&report, output)
+}
+
+/// All that is looked for in a model.
+struct Searches<'a> {
+    model: &'a Model,
+    machine: &'a Machine,
+    /// Whether assertions and ends are among it.
+    has_states: bool,
+    wanted: &'a [Wanted],
+    options: &'a Stored,
+    /// For what is temporal.
+    cycle_options: Stored,
+    start: Instant,
+}
+
+/// How many states the first round of searches may see.
+const FIRST_ROUND: usize = 1 << 14;
+
+/// How many times more the next one.
+const NEXT_ROUND: usize = 8;
+
+impl Searches<'_> {
+    /// Searches all states, then for violations of the safety properties, then for those of the others. The
+    /// first two take turns, in rounds that see more and more states: either may be endless where the
+    /// other one finds a violation at once.
+    fn run(&self) -> Result<Results, Vec<Failure>> {
+        let mut results = Results::default();
+        let (safety, others): (Vec<usize>, Vec<usize>) =
+            (0..self.wanted.len()).partition(|&idx| self.wanted[idx].is_safety());
+        let mut outcomes: Vec<Option<Outcome>> = self.wanted.iter().map(|_| None).collect();
+        let mut states = None;
+        let mut round =
+            (!safety.is_empty() && self.options.states.is_none()).then_some(FIRST_ROUND);
+        loop {
+            if self.has_states && states.is_none() {
+                states = Some(self.search_states(round)?);
+            }
+            let is_fine = states.as_ref().is_none_or(|it| goes_on(it, round));
+            let open = safety.iter().copied().filter(|&idx| is_fine && outcomes[idx].is_none());
+            self.search_cycles(&open.collect::<Vec<_>>(), round, &mut outcomes)?;
+            let done = || states.iter().chain(outcomes.iter().flatten());
+            if !done().any(|it| is_cut(it, round)) || done().any(|it| !goes_on(it, round)) {
+                break;
+            }
+            // What was cut short is done again.
+            states = states.filter(|it| !is_cut(it, round));
+            outcomes.iter_mut().for_each(|it| *it = it.take().filter(|it| !is_cut(it, round)));
+            round = round.and_then(|round| round.checked_mul(NEXT_ROUND));
+        }
+        let is_holding = |it: &Outcome| matches!(it.verdict, Verdict::Holds(_));
+        // Behind a violation the others get as many states as it has taken.
+        let found = safety.iter().filter_map(|&idx| outcomes[idx].as_ref()).any(is_violated);
+        let is_open = states.as_ref().is_none_or(|it| is_holding(it) || found);
+        if is_open {
+            self.search_cycles(&others, round.filter(|_| found), &mut outcomes)?;
+        }
+        match states.filter(|it| !is_cut(it, round)) {
+            Some(states) => results.add_states(states),
+            None if self.has_states => results.skip_states(),
+            None => {}
+        }
+        for (wanted, outcome) in self.wanted.iter().zip(outcomes) {
+            match outcome.filter(|it| !(found && is_cut(it, round))) {
+                Some(outcome) => results.add(&wanted.name, outcome),
+                None => results.skipped.push(wanted.name.clone()),
+            }
+        }
+        Ok(results)
+    }
+
+    fn search_states(&self, round: Option<usize>) -> Result<Outcome, Vec<Failure>> {
+        let outcome = search_states(self.machine, &self.limited(self.options, round));
+        outcome.map(|it| self.told(it)).map_err(|errors| {
+            errors.iter().map(|error| Failure::input(error.to_string())).collect::<Vec<_>>()
+        })
+    }
+
+    /// The options for one round. All rounds share the time.
+    fn limited(&self, options: &Stored, round: Option<usize>) -> Stored {
+        let mut limited = options.clone();
+        if round.is_some() {
+            limited.states = round;
+            limited.time = options.time.map(|limit| limit.saturating_sub(self.start.elapsed()));
+        }
+        limited
+    }
+
+    /// An outcome with the limit that was asked for, not what was left of it.
+    fn told(&self, mut outcome: Outcome) -> Outcome {
+        if let (Verdict::Inconclusive(Limit::Time(limit)), Some(time)) =
+            (&mut outcome.verdict, self.options.time)
+        {
+            *limit = time;
+        }
+        outcome
+    }
+
+    fn search_cycles(
+        &self,
+        which: &[usize],
+        round: Option<usize>,
+        outcomes: &mut [Option<Outcome>],
+    ) -> Result<(), Vec<Failure>> {
+        let make = |propositions: &[Expr]| self::machine(&self.model.program, propositions);
+        let wanted: Vec<&Wanted> = which.iter().map(|&idx| &self.wanted[idx]).collect();
+        let options = self.limited(&self.cycle_options, round);
+        let checked = temporal::check(make, &wanted, &options, self.options.jobs);
+        for (&idx, outcome) in which.iter().zip(checked) {
+            outcomes[idx] = Some(self.told(outcome?));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a search was stopped by nothing but its round.
+fn is_cut(outcome: &Outcome, round: Option<usize>) -> bool {
+    let Some(round) = round else { return false };
+    matches!(outcome.verdict, Verdict::Inconclusive(Limit::States(limit)) if limit == round)
+}
+
+/// Whether a search leaves others something to do.
+fn goes_on(outcome: &Outcome, round: Option<usize>) -> bool {
+    matches!(outcome.verdict, Verdict::Holds(_)) || is_cut(outcome, round)
+}
+
+fn is_violated(outcome: &Outcome) -> bool {
+    matches!(outcome.verdict, Verdict::Violated(_))
 }
 
 /// Writes an execution down.

@@ -7,7 +7,9 @@ use mazurka_core::{Decision, Schedule, Told, Violation, ViolationKind};
 use mazurka_model::Expr;
 use mazurka_promela::Asked;
 use mazurka_report::{Colour, ExitStatus};
-use mazurka_statespace::{Fairness, Group, Machine, Moves, Reduction, Successor, Transitions};
+use mazurka_statespace::{
+    BAD_PREFIX, Fairness, Group, Machine, Moves, Reduction, Successor, Transitions,
+};
 use std::fmt::Write as _;
 use std::io::BufRead as _;
 use std::path::Path;
@@ -89,14 +91,22 @@ pub(crate) fn replay_trail(file: &Path, build: &Build, temporal: &Temporal, trai
     replay(file, build, temporal, &schedule)
 }
 
-/// Which property is violated if an execution goes on as it has come, from the state where it is to the same
-/// one again; in words. `make` makes the program that knows about propositions.
+/// Which property is violated however an execution goes on, or if it goes on as it has come, from the state
+/// where it is to the same one again; in words. `make` makes the program that knows about propositions.
 pub(crate) fn violated_for_ever<T: Transitions>(
     make: impl Fn(&[Expr]) -> Result<T, Vec<Failure>>,
     wanted: &[Wanted],
     schedule: &Schedule,
 ) -> Result<Option<String>, Vec<Failure>> {
     for property in wanted {
+        let program = make(&property.propositions)?;
+        let (letters, _) = letters(&program, schedule);
+        if property.has_bad_prefix(&letters) {
+            return Ok(Some(format!("{} fails: {BAD_PREFIX}", property.name)));
+        }
+        if let Some(violation) = undefined(program, schedule) {
+            return Ok(Some(violation.message));
+        }
         let words = words(&make(&property.propositions)?, schedule);
         if let Some(it) = words.iter().find(|it| property.is_violated_by(&it.word) == Some(true)) {
             let how = if it.ends { "it stops there" } else { "this goes on" };
@@ -121,6 +131,23 @@ pub(crate) struct Read {
     pub(crate) starts: Vec<usize>,
     /// Whether nothing happens any more.
     ends: bool,
+}
+
+/// What goes wrong when the propositions of a program are computed at the end of an execution.
+fn undefined<T: Transitions>(mut program: T, schedule: &Schedule) -> Option<Violation> {
+    program.reduce_watched(Reduction::None, Fairness::None);
+    let (states, _) = states_of(program.clone(), schedule);
+    let (last, _) = states.last()?;
+    (0..program.n_propositions()).find_map(|idx| program.undefined(idx, last))
+}
+
+/// What an automaton reads in an execution as far as it has come, and for each letter the decision that comes
+/// next.
+pub(crate) fn letters<T: Transitions>(program: &T, schedule: &Schedule) -> (Vec<u64>, Vec<usize>) {
+    let mut program = program.clone();
+    program.reduce_watched(Reduction::None, Fairness::None);
+    let (states, _) = states_of(program.clone(), schedule);
+    states.iter().map(|(state, start)| (program.letter(state), *start)).unzip()
 }
 
 /// What an execution is if it goes on as it has come, from the state where it is to the same one again. There may

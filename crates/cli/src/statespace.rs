@@ -44,7 +44,8 @@ pub(crate) fn check(
     }
     let has_states = results.is_violated();
     let make = |propositions: &[Expr]| Ok(threads.clone().watching(propositions.to_vec()));
-    let checked = temporal::check(make, &wanted, &temporal::one_job(&options), options.jobs);
+    let all: Vec<&Wanted> = wanted.iter().collect();
+    let checked = temporal::check(make, &all, &temporal::one_job(&options), options.jobs);
     for (wanted, outcome) in wanted.iter().zip(checked) {
         results.add(&wanted.name, outcome?);
     }

@@ -79,6 +79,16 @@ impl Wanted {
         }
     }
 
+    /// Whether what violates it does so with a prefix.
+    pub(crate) fn is_safety(&self) -> bool {
+        matches!(&self.kind, Kind::Property(property) if property.is_safety())
+    }
+
+    /// Whether it is violated however an execution goes on that comes by these letters first.
+    pub(crate) fn has_bad_prefix(&self, letters: &[u64]) -> bool {
+        matches!(&self.kind, Kind::Property(property) if property.has_bad_prefix(letters))
+    }
+
     /// The automaton that accepts what is wrong, if one does.
     pub(crate) fn violations(&self) -> Option<&Automaton> {
         match &self.kind {
@@ -105,6 +115,10 @@ impl Wanted {
     pub(crate) fn trail(&self, program: &Program, schedule: &Schedule) -> Option<String> {
         let claim = self.claim.as_ref()?;
         let machine = promela::machine(program, &self.propositions).ok()?;
+        let (letters, starts) = simulate::letters(&machine, schedule);
+        if let Some(moves) = claim.moves_to_violation(&letters) {
+            return machine.trail_beside(schedule, &starts, &moves);
+        }
         let words = simulate::words(&machine, schedule);
         words.iter().find_map(|read| {
             machine.trail_beside(schedule, &read.starts, &claim.moves(&read.word)?)
@@ -294,7 +308,7 @@ pub(crate) type Checked = Result<Outcome, Vec<Failure>>;
 /// the program that knows about propositions.
 pub(crate) fn check<T: Transitions>(
     make: impl Fn(&[Expr]) -> Result<T, Vec<Failure>> + Sync,
-    wanted: &[Wanted],
+    wanted: &[&Wanted],
     options: &Options,
     jobs: usize,
 ) -> Vec<Checked> {

@@ -68,7 +68,11 @@ fn a_loop_is_replayed() {
         let words = shlex::split(said.stdout[at..].lines().next().expect("there is a line"));
         let words = words.expect("it is what a shell reads");
         let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-        run(folder.path(), &words).ends_with(1).prints(&["fails: this goes on for ever"]);
+        let how = match property[0] {
+            "--ltl" => "fails: however it goes on from here",
+            _ => "fails: this goes on for ever",
+        };
+        run(folder.path(), &words).ends_with(1).prints(&[how]);
         // It is a violation of that, and of nothing else.
         let other: Vec<&str> = words
             .iter()
@@ -89,6 +93,95 @@ fn json_has_the_loop() {
     let start = violation["loop_start"].as_u64().expect("it has a loop");
     assert!((1..=n_steps).contains(&start), "{violation}");
     assert_eq!(object["options"]["fairness"], "none");
+}
+
+/// What is violated by a prefix is told up to there, without a loop, also where there is no end of states.
+#[test]
+fn a_bad_prefix_is_told_without_a_loop() {
+    let text = "int x; byte y; active proctype a() { do :: x++ :: y = 1 - y od }\n";
+    let models = [
+        "ltl small { [] (x < 3) }\n",
+        "ltl small { [] (x < 3) } ltl other { [] <> (y == 1) }\n",
+        "ltl small { (x < 2) W (x < 0) && [] ((x == 1) -> X (x < 3)); }\n",
+        "ltl small { [] (x < 3) && [] <> (y == 0) }\n",
+    ];
+    for formula in models {
+        for more in [&[][..], &["--fairness", "strong"], &["--reduction", "none"]] {
+            let arguments = [&["--json", "-", "--time-limit", "60s"], more].concat();
+            let said = mazurka(&format!("{text}{formula}"), &arguments).ends_with(1);
+            let object: serde_json::Value = serde_json::from_str(&said.stdout).expect("an object");
+            let violation = &object["violation"];
+            assert_eq!(violation["kind"], "ltl", "{formula} {violation}");
+            assert_eq!(violation.get("loop_start"), None, "{formula} {violation}");
+            let n_steps = violation["steps"].as_array().expect("it has steps").len();
+            assert!(n_steps <= 4 || formula.contains("[] <> (y == 0)"), "{formula} {violation}");
+        }
+    }
+}
+
+/// What cannot be computed is as wrong in a formula as in the model; where the rest decides, it is not asked for.
+#[test]
+fn a_proposition_that_cannot_be_computed_is_told() {
+    let text = "chan c; byte a[2]; byte i; active proctype p() { i = 1; i = 2; i = 3 }\n";
+    for (formula, message) in [
+        ("[] (len(c) == 0)", "ref to uninitialized chan name"),
+        ("<> full(c)", "ref to uninitialized chan name"),
+        ("[] <> !(nempty(c))", "ref to uninitialized chan name"),
+        ("[] (i < 3 || a[i] == 0)", "invalid array index"),
+        ("<> (7 / (i - 2) == 1)", "division by zero"),
+    ] {
+        mazurka(text, &["--ltl", formula]).ends_with(1).prints(&[message]);
+    }
+    mazurka(text, &["--ltl", "[] (i < 4 || len(c) == 0)"]).ends_with(0);
+}
+
+/// An execution that ends is no livelock, and one that goes round for ever is.
+#[test]
+fn an_end_is_no_livelock() {
+    let ends = "chan c = [1] of { byte };
+active proctype server() { end: do :: c?_ -> skip od }
+active proctype client() { c!1 }
+";
+    let around = "byte x; active proctype p() { do :: x = 1 - x od }\n";
+    let progress = "byte x; active proctype p() { do :: progress: x = 1 - x od }\n";
+    for fairness in ["none", "weak", "strong", "trace"] {
+        for reduction in ["none", "ample", "stubborn"] {
+            let arguments =
+                ["--property", "livelock", "--fairness", fairness, "--reduction", reduction];
+            mazurka(ends, &arguments).ends_with(0);
+            mazurka(around, &arguments).ends_with(1).prints(&["there is no progress"]);
+            mazurka(progress, &arguments).ends_with(0);
+        }
+    }
+}
+
+/// Texts that are nested deeper than anything can follow.
+#[test]
+fn depth_has_a_limit() {
+    let n = 100_000;
+    let nested = |open: &str, inner: &str, close: &str| {
+        format!("{}{inner}{}", open.repeat(n), close.repeat(n))
+    };
+    for text in [
+        format!("init {{ int x; x = {} }}\n", nested("(", "1", ")")),
+        format!("init {{ int x; x = {} }}\n", nested("- ", "1", "")),
+        format!("init {{ int x; x = {} }}\n", nested("1 + ", "1", "")),
+        format!("byte a[2]; init {{ {} == 1 }}\n", nested("a[", "1", "]")),
+        format!("init {{ {} }}\n", nested("{", "skip", "}")),
+        format!("init {{ {} }}\n", nested("if :: ", "skip", " fi")),
+        format!("init {{ {} }}\n", nested("atomic { ", "skip", "}")),
+        format!("byte x; init {{ x = 1 }} ltl p {{ {} }}\n", nested("(", "x == 1", ")")),
+        format!("byte x; init {{ x = 1 }} ltl p {{ {} }}\n", nested("[] ", "x", "")),
+        format!("byte x; init {{ x = 1 }} ltl p {{ {} }}\n", nested("x || ", "x", "")),
+    ] {
+        let said = mazurka(&text, &[]).ends_with(2);
+        assert!(said.stderr.contains("nested"), "{}", &said.stderr[..said.stderr.len().min(900)]);
+    }
+    let large = "typedef A { byte b[65535] }; typedef B { A a[65535] }; B x; init { skip }\n";
+    mazurka(large, &[]).refuses("is too large");
+    mazurka("init { skip }\n", &["--jobs", "100000"]).refuses("at most 1024");
+    let formula = nested("(", "x == 1", ")")[n - 9_000..n + 9_006].to_owned();
+    mazurka("byte x; init { skip }\n", &["--ltl", &formula]).refuses("nested");
 }
 
 #[test]
@@ -114,7 +207,7 @@ accept_S1: if :: p -> goto accept_S1 fi
     mazurka(GUESS, &[]).ends_with(1).prints(&["the never claim fails", "p = 1"]);
     // The end of a claim is a violation, and so is a failed assertion in it.
     let end = "byte x; active proctype p() { x = 1; x = 2 } never { x == 0; x == 1; x == 2 }\n";
-    mazurka(end, &[]).ends_with(1).prints(&["the never claim fails: it stops there for ever"]);
+    mazurka(end, &[]).ends_with(1).prints(&["the never claim fails: however it goes on from here"]);
     let other = "byte x; active proctype p() { x = 1; x = 2 } never { x == 0; x == 2 }\n";
     mazurka(other, &[])
         .ends_with(0)

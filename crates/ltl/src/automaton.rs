@@ -117,7 +117,7 @@ impl Automaton {
 }
 
 /// Disjoint cubes for the part of `cube` that none of `taken` takes.
-fn without(cube: Cube, taken: &[Cube]) -> Vec<Cube> {
+pub(crate) fn without(cube: Cube, taken: &[Cube]) -> Vec<Cube> {
     let Some(first) = taken.iter().position(|other| cube.and(*other).is_some()) else {
         return vec![cube];
     };

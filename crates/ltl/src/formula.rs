@@ -85,6 +85,15 @@ impl Formula {
         Self::Binary(operator, Box::new(left), Box::new(right))
     }
 
+    /// The number of its operators and operands.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Constant(_) | Self::Atom(_) => 1,
+            Self::Unary(_, operand) => 1 + operand.size(),
+            Self::Binary(_, left, right) => 1 + left.size() + right.size(),
+        }
+    }
+
     /// The formula in SPIN's syntax, with the atoms' own texts and all parentheses.
     pub fn display<'a>(&'a self, atoms: &'a [String]) -> impl fmt::Display + 'a {
         Shown { formula: self, atoms }

@@ -19,6 +19,7 @@ mod parse;
 mod parts;
 pub mod print;
 mod rewrite;
+mod safety;
 mod simplify;
 mod stutter;
 
@@ -69,6 +70,27 @@ pub fn negated(formula: &Formula, atoms: &[String]) -> Result<(Automaton, Stutte
     };
     Ok((automaton, stuttering))
 }
+
+/// The same; and if the formula is a safety property, the automaton is terminal wherever that is found
+/// ([`Automaton::is_terminal`]): what violates the formula, violates it with a prefix.
+pub fn negated_terminal(
+    formula: &Formula,
+    atoms: &[String],
+) -> Result<(Automaton, Stuttering), TooLarge> {
+    let (automaton, stuttering) = negated(formula, atoms)?;
+    let is_small = automaton.states.len() <= MOST_OPPOSED && formula.size() <= MOST_OPPOSED;
+    if !is_small || automaton.is_terminal(&automaton.universal()) {
+        return Ok((automaton, stuttering));
+    }
+    let mut pool = Pool::new();
+    let normal = pool.add(formula);
+    let opposite = translate(&mut pool, normal, atoms).ok();
+    let monitor = opposite.and_then(|opposite| safety::monitor(&opposite, &automaton));
+    Ok((monitor.unwrap_or(automaton), stuttering))
+}
+
+/// Of formulae with more parts, and of automata with more states, the opposite may take long.
+const MOST_OPPOSED: usize = 16;
 
 /// There is no automaton of a reasonable size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -23,7 +23,12 @@ pub struct ParseError {
     pub expected: String,
     /// What is there.
     pub found: String,
+    /// What to write instead, if that is known.
+    pub help: Option<String>,
 }
+
+/// How deep formulae may be nested, and how many operators one may stand under.
+const DEEPEST: u32 = 400;
 
 impl Formula {
     /// Reads a formula. New atoms are added to `atoms`; one that has the text of an old one is it.
@@ -38,7 +43,7 @@ impl Formula {
         places: &mut Vec<Range<usize>>,
     ) -> Result<Self, ParseError> {
         let tokens = tokens(text)?;
-        let mut parser = Parser { text, tokens, at: 0, spans: Vec::new() };
+        let mut parser = Parser { text, tokens, at: 0, spans: Vec::new(), depth: 0, height: 0 };
         let operand = parser.binary(LOWEST)?;
         if parser.at < parser.tokens.len() {
             return Err(parser.error("an operator or the end of the formula"));
@@ -79,6 +84,10 @@ fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
             continue;
         }
         let rest = &text[start..];
+        // As in SPIN, a formula may end like a statement.
+        if c == ';' && rest.chars().all(|c| c == ';' || c.is_whitespace()) {
+            break;
+        }
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         let (kind, len) = if is_part(c) {
             let len = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -91,6 +100,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
                 len: c.len_utf8(),
                 expected: "a formula".to_owned(),
                 found: format!("`{}`", c.escape_debug()),
+                help: None,
             });
         };
         tokens.push(Token { kind, start, end: start + len });
@@ -115,6 +125,9 @@ enum Operator {
     Inside,
 }
 
+/// The operators in front of an operand that make a temporal formula of it, or stand in front of such.
+const PREFIXES: [&str; 7] = ["!", "[]", "<>", "X", "always", "eventually", "next"];
+
 /// How tightly the operators with two operands bind.
 const LOWEST: u8 = 0;
 const OR: u8 = 1;
@@ -128,20 +141,35 @@ struct Parser<'a> {
     at: usize,
     /// The tokens of what may be atoms. Until all is read, an atom is known by its place here.
     spans: Vec<(usize, usize)>,
+    /// How many operands are open.
+    depth: u32,
+    /// How many operators stand above each other in what was read last.
+    height: u32,
 }
 
 impl Parser<'_> {
     fn binary(&mut self, lowest: u8) -> Result<Operand, ParseError> {
         let mut left = self.unary()?;
+        let mut height = self.height;
         while let Some((operator, level)) = self.operator()
             && level >= lowest
         {
             let sign = self.at;
             self.at += 1;
             let right = self.binary(level + 1)?;
+            height = height.max(self.height) + 1;
+            if height > DEEPEST {
+                self.at = sign;
+                return Err(self.too_deep());
+            }
             left = self.combine(left, operator, sign, right)?;
         }
+        self.height = height;
         Ok(left)
+    }
+
+    fn too_deep(&self) -> ParseError {
+        self.error(&format!("a formula that is nested at most {DEEPEST} deep"))
     }
 
     fn combine(
@@ -155,8 +183,14 @@ impl Parser<'_> {
         let is_temporal = left.is_temporal() || right.is_temporal();
         match operator {
             Operator::Inside if is_temporal => {
+                let help = match right.is_temporal() {
+                    true => None,
+                    false => self.parenthesised(&left),
+                };
                 self.at = sign;
-                Err(self.error("a logical operator, since an operand is a temporal formula"))
+                let error =
+                    self.error("a logical operator, since an operand is a temporal formula");
+                Err(ParseError { help, ..error })
             }
             Operator::Inside => Ok(Operand::text(start, end)),
             Operator::Logic(operator) => {
@@ -169,7 +203,35 @@ impl Parser<'_> {
         }
     }
 
+    /// What was meant if temporal operators in front of a formula should have been about more of it: `[] x == 1`
+    /// was read up to here, and `[] (x == 1)` is it.
+    fn parenthesised(&mut self, left: &Operand) -> Option<String> {
+        let is_prefix = |it: &usize| PREFIXES.contains(&self.word(*it));
+        let first = (left.start()..left.end()).find(|it| !is_prefix(it))?;
+        // The rest of what belongs together.
+        while let Some((Operator::Inside, _)) = self.operator() {
+            self.at += 1;
+            self.binary(INSIDE).ok()?;
+        }
+        let operators = self.written(left.start(), first);
+        Some(format!("{operators} ({})", self.written(first, self.at)))
+    }
+
+    fn word(&self, token: usize) -> &str {
+        self.tokens.get(token).map_or("", |token| &self.text[token.start..token.end])
+    }
+
     fn unary(&mut self) -> Result<Operand, ParseError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.too_deep());
+        }
+        let operand = self.prefixed();
+        self.depth -= 1;
+        operand
+    }
+
+    fn prefixed(&mut self) -> Result<Operand, ParseError> {
         let start = self.at;
         let operator = match self.peek() {
             Some("!") => Unary::Not,
@@ -179,6 +241,7 @@ impl Parser<'_> {
             Some("-" | "~") => {
                 self.at += 1;
                 let operand = self.unary()?;
+                self.height += 1;
                 let end = operand.end();
                 if operand.is_temporal() {
                     self.at = start;
@@ -190,6 +253,7 @@ impl Parser<'_> {
         };
         self.at += 1;
         let operand = self.unary()?;
+        self.height += 1;
         let end = operand.end();
         let is_temporal = operator != Unary::Not || operand.is_temporal();
         let formula = Formula::unary(operator, self.formula(operand));
@@ -225,6 +289,7 @@ impl Parser<'_> {
             _ => None,
         };
         let end = self.at;
+        self.height = 0;
         self.postfix(Operand::Text { formula, start, end, inner: (start, end) })
     }
 
@@ -257,19 +322,24 @@ impl Parser<'_> {
 
     /// Skips what is in brackets.
     fn brackets(&mut self) -> Result<(), ParseError> {
-        let close = if self.peek() == Some("[") { "]" } else { ")" };
-        self.at += 1;
+        let mut open = Vec::new();
         loop {
-            match self.peek() {
-                None => return Err(self.error(&format!("`{close}`"))),
-                Some(sign) if sign == close => break,
-                Some("[" | "(") => self.brackets()?,
-                Some("]" | ")") => return Err(self.error(&format!("`{close}`"))),
-                Some(_) => self.at += 1,
+            match (self.peek(), open.last()) {
+                (Some("["), _) => open.push("]"),
+                (Some("("), _) => open.push(")"),
+                (Some(sign), Some(close)) if sign == *close => {
+                    open.pop();
+                }
+                (None | Some("]" | ")"), Some(close)) => {
+                    return Err(self.error(&format!("`{close}`")));
+                }
+                _ => {}
+            }
+            self.at += 1;
+            if open.is_empty() {
+                return Ok(());
             }
         }
-        self.at += 1;
-        Ok(())
     }
 
     /// The operator with two operands that comes next, if one does, and how tightly it binds.
@@ -364,7 +434,7 @@ impl Parser<'_> {
             None => (self.text.trim_end().len(), 1),
         };
         let found = self.peek().map_or("the end".to_owned(), |text| format!("`{text}`"));
-        ParseError { offset, len, expected: expected.to_owned(), found }
+        ParseError { offset, len, expected: expected.to_owned(), found, help: None }
     }
 }
 

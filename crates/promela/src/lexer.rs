@@ -195,6 +195,8 @@ impl Lexer<'_> {
         self.at += self.rest().bytes().take_while(u8::is_ascii_digit).count();
         let value = match self.text[start..self.at].parse::<i64>() {
             Ok(value) if i32::try_from(value).is_ok() => value as i32,
+            // The sign is taken from it later, and it stays what it is.
+            Ok(value) if value == -i64::from(i32::MIN) && self.is_negative() => i32::MIN,
             _ => {
                 let fault = Fault::new(code::SYNTAX, "value out of range")
                     .label("numbers have 32 bits and a sign");
@@ -203,6 +205,20 @@ impl Lexer<'_> {
             }
         };
         self.push(Kind::Number(value), start);
+    }
+
+    /// Whether a minus sign stands in front that is no subtraction.
+    fn is_negative(&self) -> bool {
+        let [.., before, minus] = &self.tokens[..] else {
+            return matches!(&self.tokens[..], [Token { kind: Kind::Sign("-"), .. }]);
+        };
+        let is_operand = match &before.kind {
+            Kind::Name(name) => !crate::parse::is_word(name),
+            Kind::Number(_) | Kind::Text(_) => true,
+            Kind::Sign(sign) => matches!(*sign, ")" | "]"),
+            Kind::Newline | Kind::End => false,
+        };
+        minus.kind == Kind::Sign("-") && !is_operand
     }
 
     fn name(&mut self) {

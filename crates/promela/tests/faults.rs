@@ -93,6 +93,60 @@ fn formulas() {
     );
 }
 
+/// What may be meant is told; a formula may end as a statement does.
+#[test]
+fn formulas_that_bind_otherwise() {
+    let text = "byte x;\nltl a { [] x == 1 }\nltl b { ! <> x + 1 < 2 || x };\nltl c { [] (x == 1); }\nltl d { 1 == [] x }\ninit { skip }\n";
+    check(
+        text,
+        expect![[r#"
+            2:14: P014 expected a logical operator, since an operand is a temporal formula, found `==`
+            3:16: P014 expected a logical operator, since an operand is a temporal formula, found `+`
+            5:11: P014 expected a logical operator, since an operand is a temporal formula, found `==`
+        "#]],
+    );
+    let Err(faults) = mazurka_promela::translate_text("x.pml", text) else {
+        panic!("it has faults")
+    };
+    let shown = faults.to_string();
+    for help in ["`[] (x == 1)` is what", "`! <> (x + 1 < 2)` is what"] {
+        assert!(shown.contains(help), "{shown}");
+    }
+}
+
+#[test]
+fn the_smallest_number() {
+    let head = "int x = -2147483648; chan c = [1] of { int }; byte y;\n";
+    let body = "init { x = - 2147483648; c!-2147483648; c?-2147483648; if :: -2147483648 < x :: else fi }\n";
+    let formula = "ltl p { [] (x == -2147483648) }\n";
+    check(
+        &format!("{head}{body}{formula}"),
+        expect![[r#"
+        no fault
+    "#]],
+    );
+    check(
+        "int x = 2147483648; int y = -2147483649; init { x = y - 2147483648 }\n",
+        expect![[r#"
+            1:9: P003 value out of range: numbers have 32 bits and a sign
+            1:30: P003 value out of range: numbers have 32 bits and a sign
+            1:57: P003 value out of range: numbers have 32 bits and a sign
+        "#]],
+    );
+}
+
+#[test]
+fn structs_as_parameters() {
+    check(
+        "typedef U { byte z[2] };\ntypedef T { byte a; U u };\nT g; U h; T k[2];\nproctype P(byte n; T t) { t.u.z[1] = n }\nproctype Q(U u) { skip }\nactive proctype R(T t) { assert(t.a == 0) }\ninit { run P(1, g); run P(2, k[1]); run Q(g.u); run Q(h); run P(1, h); run P(1, 2); run P(g, g) }\n",
+        expect![[r#"
+            7:68: P012 'h' is no T
+            7:81: P012 '2' is no T
+            7:91: P012 incomplete structure ref 'g'
+        "#]],
+    );
+}
+
 #[test]
 fn files_that_are_no_models() {
     check(

@@ -19,7 +19,9 @@ mod transitions;
 mod undo;
 mod watch;
 
-pub use cycles::{Claim, ClaimError, ClaimMoves, Cycles, Property, claim, search_cycles};
+pub use cycles::{
+    BAD_PREFIX, Claim, ClaimError, ClaimMoves, Cycles, Property, claim, search_cycles,
+};
 pub use machine::{Machine, MachineError, Tier, TrailError};
 pub use options::{Construction, CycleSearch, Fairness, Options, OptionsError, Order, Reduction};
 pub use search::{Outcome, search};

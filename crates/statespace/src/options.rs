@@ -74,12 +74,18 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The most jobs.
+    pub const MAX_JOBS: usize = 1024;
+
     /// Everything that does not go together.
     pub fn errors(&self) -> Vec<OptionsError> {
         let alone = self.is_one_path();
         let mut errors = Vec::new();
         if self.jobs == 0 {
             errors.push(OptionsError::NoJobs);
+        }
+        if self.jobs > Self::MAX_JOBS {
+            errors.push(OptionsError::TooManyJobs(self.jobs));
         }
         if self.shorten && !(alone && self.storage.is_exact()) {
             errors.push(OptionsError::Shorten);
@@ -108,6 +114,9 @@ pub enum OptionsError {
     /// Nobody to do it.
     #[error("a search needs at least one job")]
     NoJobs,
+    /// More than any machine has a use for.
+    #[error("`--jobs {0}` is too many; use at most {max}", max = Options::MAX_JOBS)]
+    TooManyJobs(usize),
     /// Shortening needs the depth of every state.
     #[error(
         "shortening goes with depth-first search by one job and an exact storage; breadth-first \

@@ -87,6 +87,17 @@ pub trait Transitions: Clone + Send + Sync {
         holds.fold(0, |letter, idx| letter | 1 << idx)
     }
 
+    /// The same, and which propositions cannot be computed in `state`, as bits: computing one goes wrong, as it would
+    /// in the program.
+    fn reading(&mut self, state: &[u8]) -> (u64, u64) {
+        (self.letter(state), 0)
+    }
+
+    /// What goes wrong when a proposition is computed in `state`, if something does.
+    fn undefined(&mut self, _proposition: usize, _state: &[u8]) -> Option<Violation> {
+        None
+    }
+
     /// Which propositions the next step of a process may change, and which ones others may, before it is
     /// taken or ever.
     fn sight(&mut self, _state: &[u8], _process: u32) -> Sight {

@@ -13,7 +13,15 @@ use mazurka_source::Span;
 
 /// The most messages a channel may have room for, and the most elements an array may have.
 const MOST_MESSAGES: i32 = 255;
+const MOST_CHANNELS: u32 = 255;
 const MOST_ELEMENTS: i32 = 1 << 20;
+
+/// The most bytes of all variables together: of the program, and of a process.
+pub(super) const MOST_BYTES: u64 = 1 << 24;
+const MOST_BYTES_OF_PROCESS: u64 = 1 << 20;
+
+/// The most bytes of a struct in a message.
+const MOST_BYTES_OF_MESSAGE: u32 = 1 << 16;
 
 /// A number that a variable holds in the beginning.
 enum FirstValue {
@@ -52,10 +60,18 @@ impl Lowerer<'_> {
     ) -> Lowered<(Shape, Option<u32>)> {
         let shape = self.shape(ty, variable.width)?;
         let count = self.count(variable)?;
+        if u64::from(self.size_of(shape)) * u64::from(count.unwrap_or(1)) > MOST_BYTES {
+            return self.too_large(MOST_BYTES, &variable.name);
+        }
         Ok(match shape {
             Shape::Scalar(scalar) if count.is_some() => (Shape::Scalar(scalar.widened()), count),
             _ => (shape, count),
         })
+    }
+
+    pub(super) fn too_large<T>(&mut self, most: u64, name: &Name) -> Lowered<T> {
+        let message = format!("'{}' is too large: there is room for {most} bytes", name.text);
+        self.fault(code::TYPE, &message, name.span)
     }
 
     /// The type of numbers, if it is one.
@@ -98,7 +114,7 @@ impl Lowerer<'_> {
 
     pub(super) fn define_struct(&mut self, name: &Name, fields: &[Declaration]) -> Lowered<()> {
         let mut parts = Vec::new();
-        let mut size = 0;
+        let mut size: u32 = 0;
         for declaration in fields {
             for variable in &declaration.variables {
                 let (shape, count) = self.shape_and_count(&declaration.ty, variable)?;
@@ -119,6 +135,9 @@ impl Lowerer<'_> {
                 let name = variable.name.text.clone();
                 parts.push(Field { name, shape, count, offset: size, first });
                 size += self.size_of(shape) * count.unwrap_or(1);
+                if u64::from(size) > MOST_BYTES {
+                    return self.too_large(MOST_BYTES, &variable.name);
+                }
             }
         }
         let layouts: Vec<model::Field> = parts
@@ -158,6 +177,10 @@ impl Lowerer<'_> {
                 return self.fault(code::TYPE, "unsigned cannot be used as mesg type", ty.span);
             }
             let shape = self.shape(ty, None)?;
+            if self.size_of(shape) > MOST_BYTES_OF_MESSAGE {
+                let message = format!("more than {MOST_BYTES_OF_MESSAGE} bytes in a message");
+                return self.fault(code::TYPE, &message, ty.span);
+            }
             self.scalars(shape, &mut scalars);
         }
         self.found.most_fields = self.found.most_fields.max(scalars.len());
@@ -225,6 +248,10 @@ impl Lowerer<'_> {
                     return self.fault(code::TYPE, "only a `chan` can be a channel", span);
                 }
                 let layout = self.channel_layout(capacity, fields)?;
+                if n_elements > MOST_CHANNELS {
+                    let message = format!("more than {MOST_CHANNELS} channels");
+                    return self.fault(code::TYPE, &message, span);
+                }
                 for idx in 0..n_elements {
                     values.push((idx * size, scalar.ty, FirstValue::Channel(layout)));
                 }
@@ -286,6 +313,10 @@ impl Lowerer<'_> {
     ) -> Lowered<()> {
         let name = &variable.name;
         let (shape, count) = self.shape_and_count(&declaration.ty, variable)?;
+        self.n_bytes += u64::from(self.size_of(shape)) * u64::from(count.unwrap_or(1));
+        if self.n_bytes > MOST_BYTES {
+            return self.too_large(MOST_BYTES, name);
+        }
         let firsts = self.first_values(shape, count, variable.first.as_ref(), name.span)?;
         if declaration.is_hidden {
             self.check_hidden(&declaration.ty.kind, name)?;
@@ -376,13 +407,49 @@ impl Lowerer<'_> {
         for variable in &declaration.variables {
             let is_first = is_parameter || self.process.is_at_start;
             // The others may have faults of their own.
-            let _ = self.local_variable(declaration, variable, sequence, is_first);
+            let made = self.local_variable(declaration, variable, sequence, is_first);
+            if is_parameter && made.is_ok() {
+                self.receive_struct(&variable.name);
+            }
             if is_parameter && variable.first.is_some() {
                 let message = "initializer in parameter list";
                 let _ = self.fault::<()>(code::TYPE, message, variable.name.span);
             }
         }
         Ok(())
+    }
+
+    /// Gives a struct that is a parameter its value: a process gets the numbers of it one by one, and puts them
+    /// where they belong before it does anything else. Then nothing is left of where they came.
+    fn receive_struct(&mut self, name: &Name) {
+        let Some(Variable { shape: shape @ Shape::Struct(_), home, .. }) = self.lookup(&name.text)
+        else {
+            return;
+        };
+        let mut fields = Vec::new();
+        self.places(shape, 0, &mut fields);
+        for (offset, scalar) in fields {
+            let register = self.add_register("", scalar.ty, name.span);
+            let value = Expr::Register { register, ty: scalar.ty };
+            self.process.prologue.push(put(home, offset, value));
+            let nothing = Action::Assign { to: register, value: Expr::int(scalar.ty, 0) };
+            self.process.prologue.push(nothing);
+        }
+    }
+
+    /// Where the numbers of a struct are in it.
+    fn places(&self, shape: Shape, offset: u32, places: &mut Vec<(u32, Scalar)>) {
+        match shape {
+            Shape::Scalar(scalar) => places.push((offset, scalar)),
+            Shape::Struct(number) => {
+                for field in &self.structs[number].fields {
+                    let size = self.size_of(field.shape);
+                    for idx in 0..field.count.unwrap_or(1) {
+                        self.places(field.shape, offset + field.offset + idx * size, places);
+                    }
+                }
+            }
+        }
     }
 
     fn local_variable(
@@ -398,6 +465,10 @@ impl Lowerer<'_> {
             return self.fault(code::TYPE, &message, name.span);
         }
         let (shape, count) = self.shape_and_count(&declaration.ty, variable)?;
+        self.process.n_bytes += u64::from(self.size_of(shape)) * u64::from(count.unwrap_or(1));
+        if self.process.n_bytes > MOST_BYTES_OF_PROCESS {
+            return self.too_large(MOST_BYTES_OF_PROCESS, name);
+        }
         let message = self.message_shapes(variable.first.as_ref());
         let capacity = self.capacity(variable.first.as_ref());
         if !is_first && message.is_some() {

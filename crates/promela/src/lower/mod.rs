@@ -11,7 +11,7 @@ mod statement;
 mod types;
 
 use crate::fault::code;
-use crate::tree::{Expression, ExpressionKind, Name, Proctype, Sequence, Unit};
+use crate::tree::{Expression, ExpressionKind, Name, Proctype, Sequence, TypeName, Unit};
 use crate::{Model, lexer, parse};
 use graph::{ElementId, ElementKind, Graph};
 use mazurka_ltl::{Formula, ParseError};
@@ -21,7 +21,7 @@ use mazurka_model::{
 };
 use mazurka_source::{Fault, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
-use types::{Scalar, Struct, Variable};
+use types::{Struct, Variable};
 
 /// A fault was told.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +80,11 @@ struct Lowerer<'a> {
     first_values: FxHashMap<(ObjectIdx, u32), i64>,
     /// How many channels the program has.
     n_channels: u32,
+    /// How many bytes its variables have.
+    n_bytes: u64,
     routines: FxHashMap<String, RoutineId>,
-    parameters: FxHashMap<String, Vec<Scalar>>,
+    /// The types of parameters, with the widths that some have.
+    parameters: FxHashMap<String, Vec<(TypeName, Option<i32>)>>,
     /// Labels that others ask about, as far as they were seen.
     remote_labels: FxHashSet<(String, String)>,
     /// The names of the formulas that were read.
@@ -100,6 +103,8 @@ struct InProgress {
     registers: Vec<Register>,
     objects: Vec<FrameObject>,
     prologue: Vec<Action>,
+    /// How many bytes its variables have.
+    n_bytes: u64,
     exclusive: Vec<Exclusive>,
     graph: Graph,
     /// The blocks that are open: the names declared in each.
@@ -131,6 +136,7 @@ impl<'a> Lowerer<'a> {
             globals: FxHashMap::default(),
             first_values: FxHashMap::default(),
             n_channels: 0,
+            n_bytes: 0,
             routines: FxHashMap::default(),
             parameters: FxHashMap::default(),
             remote_labels: FxHashSet::default(),
@@ -190,20 +196,17 @@ impl<'a> Lowerer<'a> {
         }
         let id = self.program.declare(&name.text);
         self.routines.insert(name.text.clone(), id);
-        let mut scalars = Vec::new();
+        let mut parameters = Vec::new();
         for declaration in &proctype.parameters {
             for variable in &declaration.variables {
-                match self.scalar(&declaration.ty.kind, variable.width) {
-                    Some(scalar) if variable.count.is_none() => scalars.push(scalar),
-                    _ => {
-                        let what = if variable.count.is_some() { "array" } else { "structure" };
-                        let message = format!("{what} in parameter list, {}", variable.name.text);
-                        let _ = self.fault::<()>(code::TYPE, &message, variable.name.span);
-                    }
+                if variable.count.is_some() {
+                    let message = format!("array in parameter list, {}", variable.name.text);
+                    let _ = self.fault::<()>(code::TYPE, &message, variable.name.span);
                 }
+                parameters.push((declaration.ty.clone(), variable.width));
             }
         }
-        self.parameters.insert(name.text.clone(), scalars);
+        self.parameters.insert(name.text.clone(), parameters);
     }
 
     fn routine_of(&self, name: &str) -> Option<RoutineId> {
@@ -258,7 +261,7 @@ impl<'a> Lowerer<'a> {
             Some(condition) => Some(self.provided(condition)?),
             None => None,
         };
-        let routine = self.routine(&proctype.body, name.span);
+        let (routine, n_bytes) = self.routine(&proctype.body, name.span);
         let priority = self.priority(proctype.priority.unwrap_or(1), name.span)?;
         self.program.has_priorities |= proctype.priority.is_some();
         self.program.define(id, Routine { n_parameters, provided, priority, ..routine });
@@ -266,8 +269,12 @@ impl<'a> Lowerer<'a> {
             Some(count) => self.constant(count)?,
             None => 0,
         };
-        if self.program.processes.len() as i32 + n_active > MOST_PROCESSES {
+        if n_active.saturating_add(self.program.processes.len() as i32) > MOST_PROCESSES {
             return self.fault(code::TYPE, "max nr of processes is 255", name.span);
+        }
+        self.n_bytes += n_bytes * u64::from(n_active.unsigned_abs());
+        if self.n_bytes > declaration::MOST_BYTES {
+            return self.too_large(declaration::MOST_BYTES, name);
         }
         for _ in 0..n_active {
             let arguments = vec![0; n_parameters as usize];
@@ -308,7 +315,7 @@ impl<'a> Lowerer<'a> {
         let name = name.map_or_else(|| "never".to_owned(), |name| name.text.clone());
         self.process = InProgress { name, is_claim: true, ..InProgress::default() };
         self.process.scopes.push(FxHashMap::default());
-        let routine = self.routine(body, span);
+        let (routine, _) = self.routine(body, span);
         let is_message = |action: &Action| matches!(action, Action::Send(_) | Action::Receive(_));
         if routine.edges().any(|(_, edge)| is_message(&edge.action)) {
             return self.fault(code::TYPE, "never claim contains i/o stmnts", span);
@@ -325,7 +332,7 @@ impl<'a> Lowerer<'a> {
         let name = if is_forbidden { "notrace" } else { "trace" }.to_owned();
         self.process = InProgress { name, is_claim: true, ..InProgress::default() };
         self.process.scopes.push(FxHashMap::default());
-        let routine = self.routine(body, span);
+        let (routine, _) = self.routine(body, span);
         let is_event = |action: &Action| {
             matches!(
                 action,
@@ -341,8 +348,8 @@ impl<'a> Lowerer<'a> {
         Ok(())
     }
 
-    /// The graph of a body.
-    fn routine(&mut self, body: &Sequence, span: Span) -> Routine {
+    /// The graph of a body, and how many bytes the variables of a process have that runs it.
+    fn routine(&mut self, body: &Sequence, span: Span) -> (Routine, u64) {
         self.process.is_at_start = true;
         self.process.graph.next_number = self.next_number;
         let mut sequence = graph::Sequence::default();
@@ -365,7 +372,8 @@ impl<'a> Lowerer<'a> {
         for (label, location) in shape.labels {
             self.found.labels.insert((process.name.clone(), label), location);
         }
-        Routine {
+        let n_bytes = process.n_bytes;
+        let routine = Routine {
             name: process.name,
             registers: process.registers,
             n_parameters: 0,
@@ -379,7 +387,8 @@ impl<'a> Lowerer<'a> {
             priority: 1,
             exclusive: process.exclusive,
             span: self.span(span),
-        }
+        };
+        (routine, n_bytes)
     }
 
     fn lookup(&self, name: &str) -> Option<Variable> {
@@ -411,9 +420,15 @@ impl<'a> Lowerer<'a> {
         let (mut atoms, mut places) = (Vec::new(), Vec::new());
         let formula = match Formula::parse_placed(&text, &mut atoms, &mut places) {
             Ok(formula) => formula,
-            Err(ParseError { offset, len, expected, found }) => {
-                let message = format!("expected {expected}, found {found}");
-                return self.fault(code::FORMULA, &message, within(offset, offset + len));
+            Err(ParseError { offset, len, expected, found, help }) => {
+                let fault =
+                    Fault::new(code::FORMULA, format!("expected {expected}, found {found}"));
+                let fault = match help {
+                    Some(help) => fault.help(format!("`{help}` is what may be meant")),
+                    None => fault,
+                };
+                self.faults.push((fault, within(offset, offset + len)));
+                return Err(Told);
             }
         };
         let propositions: Vec<Lowered<Expr>> = places

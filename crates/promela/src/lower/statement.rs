@@ -413,10 +413,46 @@ impl Lowerer<'_> {
             return Err(Told);
         }
         let mut values = Vec::new();
-        for (argument, parameter) in arguments.iter().zip(parameters) {
-            values.push(self.value(argument)?.convert(parameter.ty));
+        for (argument, (ty, width)) in arguments.iter().zip(parameters) {
+            match self.shape(&ty, width)? {
+                Shape::Scalar(scalar) => values.push(self.value(argument)?.convert(scalar.ty)),
+                shape @ Shape::Struct(_) => self.pass_struct(argument, shape, &mut values)?,
+            }
         }
         Ok((Callee::Routine(routine), values))
+    }
+
+    /// Adds the numbers of a struct that a process is started with: a copy, field by field.
+    fn pass_struct(
+        &mut self,
+        argument: &Expression,
+        shape: Shape,
+        values: &mut Vec<Expr>,
+    ) -> Lowered<()> {
+        let Shape::Struct(number) = shape else { unreachable!("it is one") };
+        if let ExpressionKind::Variable(reference) = &argument.kind
+            && self.shape_of(reference) == Some(shape)
+        {
+            let parts = self.parts(reference)?;
+            values.extend(parts.iter().map(|part| part.value().convert(part.scalar.ty)));
+            return Ok(());
+        }
+        let name = self.structs[number].name.clone();
+        let message = format!("'{}' is no {name}", self.text(argument.span));
+        self.fault(code::TYPE, &message, argument.span)
+    }
+
+    /// What a reference is about.
+    fn shape_of(&self, reference: &Reference) -> Option<Shape> {
+        let mut shape = self.lookup(&reference.name.text)?.shape;
+        let mut next = &reference.field;
+        while let Some(field) = next {
+            let Shape::Struct(number) = shape else { return None };
+            let fields = &self.structs[number].fields;
+            shape = fields.iter().find(|it| it.name == field.name.text)?.shape;
+            next = &field.field;
+        }
+        Some(shape)
     }
 
     /// Several actions as one step.

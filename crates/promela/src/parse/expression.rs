@@ -1,6 +1,6 @@
 //! Expressions and references to variables.
 
-use super::{Parsed, Parser};
+use super::{DEEPEST, Parsed, Parser};
 use crate::fault::code;
 use crate::lexer::Kind;
 use crate::tree::{Binary, Expression, ExpressionKind, Name, Pattern, Probe, Reference, Unary};
@@ -17,20 +17,35 @@ impl Expression {
 
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
-        self.binary(LOOSEST)
+        let start = self.span();
+        // What stands beside it, as another index or argument, counts too.
+        let beside = std::mem::take(&mut self.height);
+        let expression = self.binary(LOOSEST)?;
+        self.height = beside.max(self.height + 1);
+        match self.height > DEEPEST {
+            true => self.too_deep("expressions", DEEPEST, start),
+            false => Ok(expression),
+        }
     }
 
     fn binary(&mut self, loosest: u8) -> Parsed<Expression> {
         let mut left = self.unary()?;
+        let mut height = self.height;
         while let Some((operator, level)) = self.operator()
             && level >= loosest
         {
+            let sign = self.span();
             self.advance();
             let right = self.binary(level + 1)?;
+            height = height.max(self.height) + 1;
+            if height > DEEPEST {
+                return self.too_deep("expressions", DEEPEST, sign);
+            }
             let span = left.span.to(right.span);
             let kind = ExpressionKind::Binary(operator, Box::new([left, right]));
             left = Expression { kind, span };
         }
+        self.height = height;
         Ok(left)
     }
 
@@ -60,6 +75,21 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Parsed<Expression> {
+        self.deeper(Self::prefixed)
+    }
+
+    /// Reads something that may have expressions in it.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == DEEPEST {
+            return self.too_deep("expressions", DEEPEST, self.span());
+        }
+        self.depth += 1;
+        let done = read(self);
+        self.depth -= 1;
+        done
+    }
+
+    fn prefixed(&mut self) -> Parsed<Expression> {
         let start = self.span();
         let operator = match self.peek() {
             Kind::Sign("-") => Unary::Minus,
@@ -69,12 +99,14 @@ impl Parser<'_> {
         };
         self.advance();
         let operand = self.unary()?;
+        self.height += 1;
         let span = start.to(operand.span);
         Ok(Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), span })
     }
 
     fn primary(&mut self) -> Parsed<Expression> {
         let start = self.span();
+        self.height = 0;
         let kind = match self.peek().clone() {
             Kind::Number(value) => {
                 self.advance();
@@ -214,6 +246,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn reference(&mut self) -> Parsed<Reference> {
+        self.deeper(Self::reference_within)
+    }
+
+    fn reference_within(&mut self) -> Parsed<Reference> {
         let name = self.name("a variable")?;
         let start = name.span;
         let index = match self.accept("[") {
@@ -233,19 +269,24 @@ impl Parser<'_> {
 
     /// What a message is to look like: `a, b, c`, `a(b, c)` or `(a, b, c)`.
     pub(super) fn patterns(&mut self) -> Parsed<Vec<Pattern>> {
-        if self.accept("(") {
-            let patterns = self.patterns()?;
-            self.expect(")")?;
-            return Ok(patterns);
+        self.deeper(Self::patterns_within)
+    }
+
+    fn patterns_within(&mut self) -> Parsed<Vec<Pattern>> {
+        let mut patterns = Vec::new();
+        loop {
+            if !self.is("(") {
+                patterns.push(self.pattern()?);
+            }
+            if self.accept("(") {
+                patterns.extend(self.patterns()?);
+                self.expect(")")?;
+                return Ok(patterns);
+            }
+            if !self.accept(",") {
+                return Ok(patterns);
+            }
         }
-        let mut patterns = vec![self.pattern()?];
-        if self.accept("(") {
-            patterns.extend(self.patterns()?);
-            self.expect(")")?;
-        } else if self.accept(",") {
-            patterns.extend(self.patterns()?);
-        }
-        Ok(patterns)
     }
 
     fn pattern(&mut self) -> Parsed<Pattern> {

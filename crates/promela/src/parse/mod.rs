@@ -163,7 +163,20 @@ struct Parser<'a> {
     inlines: FxHashMap<String, Inline>,
     /// The inline calls that are being read: their names, and how many tokens are behind each.
     calls: Vec<(String, usize)>,
+    /// How many expressions are open, and how many statements.
+    depth: u32,
+    block_depth: u32,
+    /// Whether it was told that something is nested too deep.
+    is_too_deep: bool,
+    /// How many operators stand above each other in the expression that was read last.
+    height: u32,
 }
+
+/// How deep expressions may be nested, and how many operators one operand may stand under.
+const DEEPEST: u32 = 400;
+
+/// How deep statements may be nested.
+const DEEPEST_BLOCK: u32 = 100;
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, tokens: Vec<Token>) -> Self {
@@ -177,7 +190,21 @@ impl<'a> Parser<'a> {
             proctypes,
             inlines: FxHashMap::default(),
             calls: Vec::new(),
+            depth: 0,
+            block_depth: 0,
+            is_too_deep: false,
+            height: 0,
         }
+    }
+
+    /// Refuses what is nested too deep.
+    fn too_deep<T>(&mut self, what: &str, most: u32, span: Span) -> Parsed<T> {
+        // Once is enough: what is around it may be as deep.
+        if std::mem::replace(&mut self.is_too_deep, true) {
+            return Err(Told);
+        }
+        let message = format!("{what} are nested more than {most} deep");
+        self.fault(Fault::new(code::UNSUPPORTED, message), span)
     }
 
     fn peek(&self) -> &Kind {

@@ -1,6 +1,6 @@
 //! Statements, with inline calls replaced by what they stand for.
 
-use super::{Parsed, Parser, Told};
+use super::{DEEPEST_BLOCK, Parsed, Parser, Told};
 use crate::fault::code;
 use crate::lexer::{Kind, Token};
 use crate::tree::{
@@ -138,6 +138,21 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self) -> Parsed<Statement> {
+        if self.block_depth == DEEPEST_BLOCK {
+            let span = self.span();
+            match self.peek() {
+                Kind::Name(word) if matches!(word.as_str(), "if" | "do") => self.skip_options(),
+                _ => self.skip_statement(self.at),
+            }
+            return self.too_deep("statements", DEEPEST_BLOCK, span);
+        }
+        self.block_depth += 1;
+        let statement = self.statement_within();
+        self.block_depth -= 1;
+        statement
+    }
+
+    fn statement_within(&mut self) -> Parsed<Statement> {
         let start = self.span();
         let mut labels = Vec::new();
         while let Kind::Name(name) = self.peek()

@@ -35,7 +35,39 @@ impl Claim {
             let edge = edges.iter().position(takes).expect("the run takes an edge");
             steps.push((step.letter, self.statements[step.from][edge].clone()?));
         }
-        Some(ClaimMoves { routine: self.routine, steps, loop_start: run.loop_start })
+        Some(ClaimMoves { routine: self.routine, steps, loop_start: Some(run.loop_start) })
+    }
+
+    /// What it does up to where it is violated however the execution goes on, if these letters lead there; nothing
+    /// if they do not, or if it has statements without a number.
+    pub fn moves_to_violation(&self, letters: &[u64]) -> Option<ClaimMoves> {
+        let states = &self.automaton.states;
+        let universal = self.automaton.universal();
+        // For each letter and state behind it, the state in front and the number of the edge.
+        let mut layers: Vec<Vec<Option<(usize, usize)>>> = Vec::new();
+        let mut reached = vec![false; states.len()];
+        reached[0] = true;
+        for &letter in letters {
+            let mut layer = vec![None; states.len()];
+            for from in (0..states.len()).filter(|&from| reached[from]) {
+                for (number, edge) in states[from].edges.iter().enumerate() {
+                    if edge.guard.takes(letter) && layer[edge.target].is_none() {
+                        layer[edge.target] = Some((from, number));
+                    }
+                }
+            }
+            reached = layer.iter().map(Option::is_some).collect();
+            layers.push(layer);
+        }
+        let mut at = (0..states.len()).find(|&it| reached[it] && universal[it])?;
+        let mut steps = Vec::new();
+        for (letter, layer) in layers.iter().enumerate().rev() {
+            let (from, edge) = layer[at].expect("it was reached");
+            steps.push((letter, self.statements[from][edge].clone()?));
+            at = from;
+        }
+        steps.reverse();
+        Some(ClaimMoves { routine: self.routine, steps, loop_start: None })
     }
 }
 
@@ -47,8 +79,8 @@ pub struct ClaimMoves {
     /// statements that the claim takes there. The execution may go round several times before the claim has
     /// come round once.
     pub(crate) steps: Vec<(usize, Vec<u32>)>,
-    /// The first of them that is repeated for ever.
-    pub(crate) loop_start: usize,
+    /// The first of them that is repeated for ever, if one is.
+    pub(crate) loop_start: Option<usize>,
 }
 
 /// Something in a claim that has no meaning here.

@@ -10,12 +10,13 @@
 //! | acceptance of a component                | [`Merit`]                              |
 //! | states removed with their components     | [`CLOSED`]                             |
 //!
-//! Differs from the papers: a process counts as treated fairly in a component where it moves, or cannot
+//! Differs from the papers: a node that is come to by a bad prefix is a violation, too, and a fair one
+//! (`cycles/mod.rs` says why). A process counts as treated fairly in a component where it moves, or cannot
 //! move at some node. Under strong fairness a component is looked at when it is complete.
 
 use super::fairness::{Able, Moved, Processes, due_at, neglected};
 use super::graph::{Arrow, Graph};
-use super::lasso::{Found, Lasso};
+use super::lasso::{Found, Lasso, Prefix};
 use super::product::{Cursor, Node, Product};
 use super::{Searched, statistics};
 use crate::options::Fairness;
@@ -78,7 +79,7 @@ struct Search {
     fairness: Fairness,
     /// Whether everything is searched, whatever is found.
     goes_on: bool,
-    first: Option<Lasso>,
+    first: Option<Found>,
     frames: Vec<Frame>,
     roots: Vec<Root>,
     /// By number of a node, its place in the order of discovery.
@@ -99,6 +100,9 @@ impl Search {
         let (initial, _) = product.initial();
         if let Err(ended) = self.enter(product, initial, Merit::default(), watch) {
             return (ended, None);
+        }
+        if self.is_prefix(product) && !self.goes_on {
+            return (Ended::Done, self.first.take());
         }
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
@@ -126,6 +130,9 @@ impl Search {
                 if let Err(ended) = self.enter(product, to, step, watch) {
                     return (ended, None);
                 }
+                if self.is_prefix(product) && !self.goes_on {
+                    break;
+                }
                 continue;
             }
             self.matched += 1;
@@ -134,14 +141,14 @@ impl Search {
                 if self.first.is_none() {
                     let root = self.roots.last().expect("the component has a root").order;
                     let inside = self.component(root);
-                    self.first = Some(self.lasso(product, &inside, &inside));
+                    self.first = Some(Found::Lasso(self.lasso(product, &inside, &inside)));
                 }
                 if !self.goes_on {
                     break;
                 }
             }
         }
-        (Ended::Done, self.first.take().map(Found::Lasso))
+        (Ended::Done, self.first.take())
     }
 
     fn enter<T: Transitions>(
@@ -166,6 +173,18 @@ impl Search {
         self.frames.push(Frame { node, cursor: Cursor::default() });
         self.max_depth = self.max_depth.max(self.frames.len() as u64 - 1);
         Ok(())
+    }
+
+    /// Whether the path is a bad prefix. The first one is kept.
+    fn is_prefix<T: Transitions>(&mut self, product: &mut Product<'_, '_, T>) -> bool {
+        let (last, before) = self.frames.split_last().expect("the path has a node");
+        let Some(bad) = product.bad(last.node) else { return false };
+        if self.first.is_none() {
+            let step = |frame: &Frame| (frame.node.state, product.taken(frame.cursor));
+            let steps = before.iter().map(step).collect();
+            self.first = Some(Found::Prefix(Prefix { steps, last: last.node.state, bad }));
+        }
+        true
     }
 
     /// A step closes a cycle: its components are one. Returns whether that one has all it takes.
@@ -199,7 +218,7 @@ impl Search {
             {
                 let inside = self.component(order);
                 let fair = self.fair_part(product, inside.clone());
-                self.first = fair.map(|fair| self.lasso(product, &inside, &fair));
+                self.first = fair.map(|fair| Found::Lasso(self.lasso(product, &inside, &fair)));
             }
             while let Some(inside) = self.open.pop_if(|it| self.order[it.number as usize] >= order)
             {

@@ -11,11 +11,15 @@
 //! | C3: visible ones keep their order      | [`Graph::is_separate`]                             |
 //! | algorithm A1, with R1 or R2            | [`Graph::build`]                                   |
 //!
-//! Differs from the paper: an ample set belongs to a state of the program, whatever the automaton does,
+//! Where only finite executions count, C2 is that of Bošnački and Holzmann, *Improving Spin's Partial-Order
+//! Reduction for Breadth-First Search* (SPIN 2005): [`Proviso::Ahead`].
+//!
+//! Differs from the papers: an ample set belongs to a state of the program, whatever the automaton does,
 //! and is chosen when the state is first come to. The paper's belongs to a node of the product, and
 //! with automata that are not deterministic that loses executions (Siegel, *What's Wrong with
 //! On-the-Fly Partial Order Reduction*, CAV 2019). Under fairness, only what neither enables nor
-//! disables anything else is left alone.
+//! disables anything else is left alone. A program that has ended stays where it is, but not where progress
+//! is asked for: that is about infinite executions.
 
 use super::fairness::{Able, Moved};
 use crate::inner::{Inner, TRANSIENT};
@@ -23,7 +27,8 @@ use crate::options::{Fairness, Options, Reduction};
 use crate::store::{Seen, Session, Store, Tree, TreeSession};
 use crate::transitions::{Group, Move, Moves, Safety, Step, Successor, Transitions};
 use crate::watch::{Ended, PATIENCE, Path, Watch};
-use mazurka_core::ViolationKind;
+use mazurka_core::{Violation, ViolationKind};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -102,6 +107,7 @@ pub(super) struct Graph<'a, T> {
     store: &'a Tree,
     session: TreeSession<'a>,
     reduction: Reduction,
+    proviso: Proviso,
     fairness: Fairness,
     /// Whether all steps are looked at in the end, whatever the automaton does.
     all_steps: bool,
@@ -110,6 +116,8 @@ pub(super) struct Graph<'a, T> {
     /// Kinds of violation that are not looked for.
     ignored: &'a [ViolationKind],
     states: Vec<State>,
+    /// By number of a state, the propositions that cannot be computed there, where there are any.
+    undefined: FxHashMap<u32, u64>,
     arrows: Vec<Arrow>,
     /// By number of a state, who can move there; if that is of interest.
     able: Vec<Able>,
@@ -178,6 +186,18 @@ impl Recent {
     }
 }
 
+/// What keeps a reduction from putting a step off for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proviso {
+    /// No step of an ample set leads to the path, C2': on every cycle some state takes all its steps. For
+    /// searches of cycles, depth first.
+    OffPath,
+    /// Some step of an ample set leads to a state that was not expanded before. What is left out is still
+    /// possible there, and states are expanded one after the other: in the end all steps are taken. For finite
+    /// executions, in any order of search.
+    Ahead,
+}
+
 /// Which arrows a walk through the graph follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follow {
@@ -192,7 +212,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
         letters: Letters,
         parts: &'a [u64],
         store: &'a Tree,
-        reduction: Reduction,
+        (reduction, proviso): (Reduction, Proviso),
         options: &'a Options,
     ) -> Self {
         Self {
@@ -201,11 +221,13 @@ impl<'a, T: Transitions> Graph<'a, T> {
             store,
             session: store.session(),
             reduction,
+            proviso,
             fairness: options.fairness,
             all_steps: options.all_steps,
             parts,
             ignored: &options.ignored,
             states: Vec::new(),
+            undefined: FxHashMap::default(),
             arrows: Vec::new(),
             able: Vec::new(),
             inner: Inner::default(),
@@ -337,6 +359,11 @@ impl<'a, T: Transitions> Graph<'a, T> {
         self.reduction != Reduction::None || self.fairness != Fairness::None
     }
 
+    /// What keeps a reduction from putting a step off for ever.
+    pub(super) fn proviso(&self) -> Proviso {
+        self.proviso
+    }
+
     /// The program, to ask it about states.
     pub(super) fn program(&mut self) -> &mut T {
         &mut self.program
@@ -445,13 +472,17 @@ impl<'a, T: Transitions> Graph<'a, T> {
     fn arrive(&mut self, key: Key<'a>, state: &[u8], letter: Option<u64>) -> u32 {
         let seen = self.session.growing(|session| session.try_insert(key, state));
         if let Seen::New(_) = seen {
-            let letter = match letter {
+            let (letter, undefined) = match letter {
                 Some(letter) => {
-                    debug_assert_eq!(letter, self.read(state), "what changes a letter is visible");
-                    letter
+                    let known = (letter, self.undefined(self.expanding));
+                    debug_assert_eq!(known, self.read(state), "what changes a letter is visible");
+                    known
                 }
                 None => self.read(state),
             };
+            if undefined != 0 {
+                self.undefined.insert(seen.number(), undefined);
+            }
             self.states.push(State {
                 letter,
                 start: UNKNOWN,
@@ -470,16 +501,34 @@ impl<'a, T: Transitions> Graph<'a, T> {
         self.session.growing(|session| session.key(state))
     }
 
-    fn read(&mut self, state: &[u8]) -> u64 {
+    /// What the automaton reads in a state, and which bits of it mean nothing.
+    fn read(&mut self, state: &[u8]) -> (u64, u64) {
         match self.letters {
-            Letters::Propositions => self.program.letter(state),
+            Letters::Propositions => self.program.reading(state),
             Letters::PropositionsAndAccept => {
                 let accept = u64::from(self.program.labels(state).accept);
-                self.program.letter(state) | accept << self.program.n_propositions()
+                let (letter, undefined) = self.program.reading(state);
+                (letter | accept << self.program.n_propositions(), undefined)
             }
-            Letters::NoProgress => u64::from(!self.program.labels(state).progress),
-            Letters::Accept => u64::from(self.program.labels(state).accept),
+            Letters::NoProgress => (u64::from(!self.program.labels(state).progress), 0),
+            Letters::Accept => (u64::from(self.program.labels(state).accept), 0),
         }
+    }
+
+    /// The propositions that cannot be computed in a state, as bits.
+    #[inline]
+    pub(super) fn undefined(&self, state: u32) -> u64 {
+        match self.undefined.is_empty() {
+            true => 0,
+            false => self.undefined.get(&state).copied().unwrap_or(0),
+        }
+    }
+
+    /// What goes wrong when a proposition is computed in a state, unless that is not looked for.
+    pub(super) fn violation_of(&mut self, proposition: u32, state: u32) -> Option<Violation> {
+        let bytes = self.state(state);
+        let violation = self.program.undefined(proposition as usize, &bytes)?;
+        (!self.ignored.contains(&violation.kind)).then_some(violation)
     }
 
     /// Finds the steps that are to be taken from a state.
@@ -506,7 +555,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
             groups.extend(0..inner.moves().groups().len() as u32);
             self.follow_all(&state, &mut inner, &groups);
         }
-        if inner.moves().is_empty() {
+        if inner.moves().is_empty() && self.letters != Letters::NoProgress {
             self.arrows.push(Arrow::stays(number));
         }
         (self.bytes, self.inner, self.groups) = (state, inner, groups);
@@ -532,7 +581,13 @@ impl<'a, T: Transitions> Graph<'a, T> {
             self.follow_all(state, inner, groups);
             let taken = &self.arrows[start..];
             let is_off_path = |arrow: &Arrow| self.states[arrow.to as usize].on_path == 0;
-            if !taken.is_empty() && taken.iter().all(is_off_path) {
+            let is_ahead =
+                |arrow: &Arrow| arrow.to != self.expanding && !self.is_expanded(arrow.to);
+            let is_followed = match self.proviso {
+                Proviso::OffPath => !taken.is_empty() && taken.iter().all(is_off_path),
+                Proviso::Ahead => taken.iter().any(is_ahead),
+            };
+            if is_followed {
                 return true;
             }
             self.arrows.truncate(start);

@@ -1,18 +1,22 @@
-//! Counterexamples that go on for ever: a way there and a way around, checked before they are told.
+//! Counterexamples of temporal properties, checked before they are told: a way there and a way around, or a
+//! way to where nothing can help any more.
 
 use super::fairness::{Able, Moved, Processes, neglected};
 use super::graph::{Arrow, Graph};
+use super::product::Bad;
 use crate::options::Fairness;
 use crate::transitions::{Moves, Transitions};
 use crate::watch::Path;
-use mazurka_core::{Counterexample, Execution, Schedule, Violation};
+use mazurka_core::{Counterexample, Execution, Schedule, Told, Violation};
 use mazurka_ltl::{Automaton, Lasso as Word, accepts};
 
 /// What a search has found.
 #[derive(Clone, Debug)]
 pub(super) enum Found {
-    /// An execution that never ends.
+    /// An infinite execution.
     Lasso(Lasso),
+    /// The beginning of executions all of which are wrong.
+    Prefix(Prefix),
     /// Moves from the initial state, the last of which goes wrong.
     Fault(Path),
 }
@@ -23,6 +27,17 @@ pub(super) struct Lasso {
     /// Each with the state that it leads away from.
     pub(super) steps: Vec<(u32, Arrow)>,
     pub(super) loop_start: usize,
+}
+
+/// Steps from the initial state.
+#[derive(Clone, Debug)]
+pub(super) struct Prefix {
+    /// Each with the state that it leads away from.
+    pub(super) steps: Vec<(u32, Arrow)>,
+    /// Where the last one leads.
+    pub(super) last: u32,
+    /// What is wrong there.
+    pub(super) bad: Bad,
 }
 
 /// A counterexample, and where its loop begins.
@@ -52,45 +67,90 @@ pub(super) fn confirm<T: Transitions>(
     assert!(accepts(automaton, &word), "the automaton accepts what was found");
     assert!(is_fair(graph, fairness, &steps[*loop_start..]), "what was found is fair");
 
-    let (mut state, mut moves) = (Vec::new(), Moves::new());
-    graph.program().initial(&mut state);
-    let (mut schedule, mut story) = (Schedule::new(), Vec::new());
-    let (mut first, mut at_start) = (0, Vec::new());
-    for (idx, &(from, arrow)) in steps.iter().enumerate() {
-        assert_eq!(state, graph.state(from), "a step begins where the last one ended");
-        if idx == *loop_start {
-            (first, at_start) = (story.len(), state.clone());
-        }
-        if arrow.process().is_none() {
-            continue;
-        }
-        for choice in graph.moves_of(from, arrow) {
-            let choice = choice as usize;
-            let program = graph.program();
-            moves.clear();
-            program.expand(&state, &mut moves);
-            schedule.push(program.decision(&moves, choice));
-            story.extend(program.describe(&state, moves[choice].step));
-            state.clear();
-            state.extend_from_slice(moves.state(choice));
-        }
-    }
-    assert_eq!(state, at_start, "a loop ends where it began");
-    let stays = first == story.len();
+    let mut walk = Walk::new(graph);
+    walk.follow(graph, &steps[..*loop_start]);
+    let (first, at_start) = (walk.story.len(), walk.state.clone());
+    walk.follow(graph, &steps[*loop_start..]);
+    assert_eq!(walk.state, at_start, "a loop ends where it began");
+    let stays = first == walk.story.len();
     // What stops is fair to everybody.
     let notes = match stays {
         true => Vec::new(),
         false => notes(graph, fairness, &steps[*loop_start..], &at_start),
     };
-    let counterexample = Counterexample {
-        violation: violation(stays),
-        schedule,
-        execution: Execution::default(),
-        story,
-        waits: Vec::new(),
-        accesses: Vec::new(),
-    };
+    let counterexample = walk.end(violation(stays));
     Confirmed { counterexample, loop_start: (!stays).then_some(first + 1), notes }
+}
+
+/// Follows a bad prefix, and tells it.
+///
+/// # Panics
+///
+/// If it is none.
+pub(super) fn confirm_prefix<T: Transitions>(
+    graph: &mut Graph<'_, T>,
+    automaton: &Automaton,
+    prefix: &Prefix,
+    violation: impl FnOnce(&Bad) -> Violation,
+) -> Counterexample {
+    let Prefix { steps, last, bad } = prefix;
+    let states = steps.iter().map(|&(from, _)| from).chain([*last]);
+    let letters: Vec<u64> = states.map(|state| graph.letter(state)).collect();
+    let is_bad = match bad {
+        Bad::Prefix => automaton.is_bad_prefix(&automaton.universal(), &letters),
+        Bad::Undefined(_) => graph.undefined(*last) != 0,
+    };
+    assert!(is_bad, "what was found is wrong, however it goes on");
+    let mut walk = Walk::new(graph);
+    walk.follow(graph, steps);
+    assert_eq!(walk.state, graph.state(*last), "the last step leads to the last state");
+    walk.end(violation(bad))
+}
+
+/// An execution that is followed, as far as it has come.
+struct Walk {
+    state: Vec<u8>,
+    schedule: Schedule,
+    story: Vec<Told>,
+}
+
+impl Walk {
+    fn new<T: Transitions>(graph: &mut Graph<'_, T>) -> Self {
+        let mut state = Vec::new();
+        graph.program().initial(&mut state);
+        Self { state, schedule: Schedule::new(), story: Vec::new() }
+    }
+
+    fn follow<T: Transitions>(&mut self, graph: &mut Graph<'_, T>, steps: &[(u32, Arrow)]) {
+        let mut moves = Moves::new();
+        for &(from, arrow) in steps {
+            assert_eq!(self.state, graph.state(from), "a step begins where the last one ended");
+            if arrow.process().is_none() {
+                continue;
+            }
+            for choice in graph.moves_of(from, arrow) {
+                let choice = choice as usize;
+                let program = graph.program();
+                moves.clear();
+                program.expand(&self.state, &mut moves);
+                self.schedule.push(program.decision(&moves, choice));
+                self.story.extend(program.describe(&self.state, moves[choice].step));
+                self.state.clear();
+                self.state.extend_from_slice(moves.state(choice));
+            }
+        }
+    }
+
+    fn end(self, violation: Violation) -> Counterexample {
+        Counterexample {
+            violation,
+            schedule: self.schedule,
+            execution: Execution::default(),
+            story: self.story,
+            waits: Vec::new(),
+            accesses: Vec::new(),
+        }
+    }
 }
 
 fn is_fair<T: Transitions>(

@@ -1,8 +1,14 @@
-//! Executions that never end: is there one that an automaton accepts?
+//! Infinite executions: is there one that an automaton accepts?
 //!
 //! The search goes through the product of program and automaton on the fly. A letter is what holds in
 //! a stored state; states between, inside of an indivisible sequence, are not seen. A program that has
-//! ended stays where it is for ever.
+//! ended stays where it is for ever; this is an infinite execution for every question but that for progress.
+//!
+//! A bad prefix is a violation wherever it is found: an execution that no continuation can make right. If
+//! every violation has one (the automaton is terminal, which is so for safety formulae) nothing else is looked
+//! for, breadth first (`prefix.rs`). That holds under every fairness, since every finite execution is the
+//! beginning of a fair one: let the process move next that can and has waited longest. There are finitely many
+//! processes, so whoever can move again and again does, and that is strong fairness, which implies the others.
 
 mod claim;
 mod components;
@@ -10,6 +16,7 @@ mod fairness;
 mod graph;
 mod lasso;
 mod nested;
+mod prefix;
 mod product;
 mod property;
 
@@ -23,12 +30,13 @@ use crate::search::Outcome;
 use crate::store::{Numbers, Storage, Store, Tree};
 use crate::transitions::Transitions;
 use crate::watch::{Ended, Watch};
-use graph::{Graph, Letters};
+use graph::{Graph, Letters, Proviso};
 use lasso::{Confirmed, Found};
 use mazurka_core::{
     Assumption, Coverage, Limit, Property as Sought, Statistics, Verdict, Violation, ViolationKind,
 };
 use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
+use product::Bad;
 
 /// What an execution must not do for ever.
 #[derive(Clone, Copy, Debug)]
@@ -86,13 +94,12 @@ impl<'a> Cycles<'a> {
         }
     }
 
-    fn violation(self, stays: bool) -> Violation {
+    fn violation(self, how: &str) -> Violation {
         let (kind, what) = match self {
             Self::Accepted(property) => (ViolationKind::Ltl, format!("{} fails", property.name)),
             Self::NonProgress => (ViolationKind::Livelock, "there is no progress".to_owned()),
             Self::Acceptance => (ViolationKind::Ltl, "it accepts again and again".to_owned()),
         };
-        let how = if stays { "it stops there for ever" } else { "this goes on for ever" };
         Violation { kind, message: format!("{what}: {how}") }
     }
 
@@ -106,7 +113,10 @@ impl<'a> Cycles<'a> {
     }
 }
 
-/// Searches for an execution that never ends and is wrong, or for a step that goes wrong.
+/// What is said of an execution that violates a property, however it goes on.
+pub const BAD_PREFIX: &str = "however it goes on from here";
+
+/// Searches for an infinite execution that is wrong, or for a step that goes wrong.
 ///
 /// Only executions count that are fair, in the sense of [`Options::fairness`]. What no execution does, no fair
 /// one does: so it is looked for first in all of them, which takes less.
@@ -139,20 +149,30 @@ fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options
     let program = &program;
     let (states, nodes) = (Tree::by_number(), Numbers::new());
     let parts = cycles.parts();
-    let mut graph =
-        Graph::new(program.clone(), cycles.letters(), parts, &states, reduction, options);
+    let is_terminal = automaton.is_terminal(&automaton.universal());
+    let proviso = if is_terminal { Proviso::Ahead } else { Proviso::OffPath };
+    let how = (reduction, proviso);
+    let mut graph = Graph::new(program.clone(), cycles.letters(), parts, &states, how, options);
     let Searched { ended, found, counted, bytes } = search(&mut graph, &automaton, &nodes, options);
     let mut notes: Vec<String> = note.into_iter().chain(cycle_search(options).1).collect();
     let mut loop_start = None;
     let verdict = match (found, ended) {
         (Some(Found::Lasso(lasso)), _) => {
             let told = lasso::confirm(&mut graph, &automaton, options.fairness, &lasso, |stays| {
-                cycles.violation(stays)
+                let how = if stays { "it stops there for ever" } else { "this goes on for ever" };
+                cycles.violation(how)
             });
             let Confirmed { counterexample, loop_start: start, notes: more } = told;
             loop_start = start;
             notes.extend(more);
             Verdict::Violated(Box::new(counterexample))
+        }
+        (Some(Found::Prefix(prefix)), _) => {
+            let told = lasso::confirm_prefix(&mut graph, &automaton, &prefix, |bad| match bad {
+                Bad::Prefix => cycles.violation(BAD_PREFIX),
+                Bad::Undefined(violation) => violation.clone(),
+            });
+            Verdict::Violated(Box::new(told))
         }
         (Some(Found::Fault(path)), _) => {
             let told = confirm::confirm(program.clone(), &path);
@@ -194,6 +214,9 @@ fn search<T: Transitions>(
     let mut searched = match (built, cycle_search(options).0) {
         (Err(ended), _) => nothing(ended),
         _ if graph.has_fault() => nothing(Ended::Done),
+        (Ok(()), _) if graph.proviso() == Proviso::Ahead => {
+            prefix::search(graph, automaton, nodes, &watch)
+        }
         (Ok(()), CycleSearch::Components) => components::search(graph, automaton, nodes, &watch),
         (Ok(()), CycleSearch::Nested) => nested::search(graph, automaton, nodes, &watch),
     };

@@ -10,11 +10,11 @@
 //! | `blue`            | [`Colour::Done`]   |
 //! | `red`             | [`Colour::Barren`] |
 //!
-//! Differs from the paper: a node is not made red because all its successors are.
+//! Differs from the paper: the search stops at a node that is come to by a bad prefix, too. And a node is not made red because all its successors are.
 
 use super::graph::Graph;
-use super::lasso::{Found, Lasso};
-use super::product::{Cursor, Node, Product};
+use super::lasso::{Found, Lasso, Prefix};
+use super::product::{Bad, Cursor, Node, Product};
 use super::{Searched, statistics};
 use crate::store::Numbers;
 use crate::transitions::Transitions;
@@ -71,6 +71,9 @@ impl<T: Transitions> Search<'_, '_, T> {
         if let Err(ended) = self.enter(initial, watch) {
             return (ended, None);
         }
+        if let Some(bad) = self.product.bad(initial) {
+            return (Ended::Done, Some(Found::Prefix(self.prefix(bad))));
+        }
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
             if self.product.graph.has_fault() {
@@ -94,6 +97,9 @@ impl<T: Transitions> Search<'_, '_, T> {
             if is_new {
                 if let Err(ended) = self.enter(to, watch) {
                     return (ended, None);
+                }
+                if let Some(bad) = self.product.bad(to) {
+                    return (Ended::Done, Some(Found::Prefix(self.prefix(bad))));
                 }
                 continue;
             }
@@ -150,6 +156,13 @@ impl<T: Transitions> Search<'_, '_, T> {
             }
         }
         None
+    }
+
+    /// The path, to its last node.
+    fn prefix(&self, bad: Bad) -> Prefix {
+        let (last, before) = self.frames.split_last().expect("the path has a node");
+        let step = |frame: &Frame| (frame.node.state, self.product.taken(frame.cursor));
+        Prefix { steps: before.iter().map(step).collect(), last: last.node.state, bad }
     }
 
     /// The path, and the inner one behind it, which together come back to a node of the path.

@@ -4,7 +4,8 @@ use super::graph::{Arrow, Graph};
 use crate::store::{Full, Numbers, NumbersReader, Seen};
 use crate::transitions::Transitions;
 use crate::watch::{Ended, Watch};
-use mazurka_ltl::Automaton;
+use mazurka_core::Violation;
+use mazurka_ltl::{Automaton, Cube, Edge};
 
 /// A pair of a state of the program and one of the automaton, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +15,23 @@ pub(super) struct Node {
     pub(super) place: u32,
 }
 
+/// Why no execution that comes to a node is right.
+#[derive(Clone, Debug)]
+pub(super) enum Bad {
+    /// Whatever comes next, the automaton accepts it.
+    Prefix,
+    /// A proposition cannot be computed.
+    Undefined(Violation),
+}
+
 /// The product of a program and an automaton.
 pub(super) struct Product<'g, 'a, T> {
     pub(super) graph: &'g mut Graph<'a, T>,
     automaton: &'g Automaton,
     pairs: &'g Numbers<1>,
     nodes: Nodes<'g>,
+    /// The states of the automaton from which it accepts whatever comes.
+    universal: Vec<bool>,
     /// Whether states are expanded when somebody wants to go on from them, not when they are come to.
     is_patient: bool,
 }
@@ -62,7 +74,8 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
             }
         };
         let is_patient = !graph.is_reducing();
-        Self { graph, automaton, pairs, nodes, is_patient }
+        let universal = automaton.universal();
+        Self { graph, automaton, pairs, nodes, universal, is_patient }
     }
 
     pub(super) fn initial(&mut self) -> (Node, bool) {
@@ -72,6 +85,36 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
 
     pub(super) fn is_accepting(&self, node: Node) -> bool {
         self.automaton.states[node.place as usize].is_accepting
+    }
+
+    /// Whether the way to a node, with what is read there, is a bad prefix: whatever comes next, the automaton
+    /// accepts it. Or else whether the automaton asks for something there that cannot be computed.
+    #[inline]
+    pub(super) fn bad(&mut self, node: Node) -> Option<Bad> {
+        let letter = self.graph.letter(node.state);
+        let undefined = self.graph.undefined(node.state);
+        let edges = &self.automaton.states[node.place as usize].edges;
+        let asks = |edge: &Edge| (edge.guard.holds | edge.guard.fails) & undefined;
+        let leads = |edge: &Edge| {
+            self.universal[edge.target] && edge.guard.takes(letter) && asks(edge) == 0
+        };
+        if edges.iter().any(leads) {
+            return Some(Bad::Prefix);
+        }
+        if undefined == 0 {
+            return None;
+        }
+        // Where the rest of a guard fails, the automaton need not ask.
+        let rest = |edge: &Edge| Cube {
+            holds: edge.guard.holds & !undefined,
+            fails: edge.guard.fails & !undefined,
+        };
+        let asked = edges.iter().filter(|edge| rest(edge).takes(letter)).map(asks);
+        let asked = asked.fold(0, |all, asked| all | asked);
+        let atoms = (0..u64::BITS).filter(|atom| asked >> atom & 1 == 1);
+        let graph = &mut *self.graph;
+        let mut wrong = atoms.filter_map(|atom| graph.violation_of(atom, node.state));
+        wrong.next().map(Bad::Undefined)
     }
 
     pub(super) fn bytes(&self) -> u64 {

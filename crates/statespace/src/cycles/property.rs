@@ -1,8 +1,8 @@
 //! Properties of executions, by the automata of those that violate them.
 
 use mazurka_ltl::{
-    Automaton, Cube, Edge, Formula, Lasso, State, Stuttering, TooLarge, accepts, negated, parts,
-    stuttering,
+    Automaton, Cube, Edge, Formula, Lasso, State, Stuttering, TooLarge, accepts, negated_terminal,
+    parts, stuttering,
 };
 
 /// A property of executions, by those that violate it.
@@ -32,7 +32,7 @@ impl Property {
         formula: &Formula,
         atoms: &[String],
     ) -> Result<Self, TooLarge> {
-        let (automaton, stuttering) = negated(formula, atoms)?;
+        let (automaton, stuttering) = negated_terminal(formula, atoms)?;
         let (name, parts) = (name.into(), parts(formula));
         Ok(Self { name, automaton, stuttering, parts, has_labels: false })
     }
@@ -46,6 +46,18 @@ impl Property {
     /// Whether an execution violates it. Nobody knows if it is about labels.
     pub fn is_violated_by(&self, word: &Lasso) -> Option<bool> {
         (!self.has_labels).then(|| accepts(&self.automaton, word))
+    }
+
+    /// Whether every violation has a bad prefix, as far as that is known: then no cycles are looked for.
+    pub fn is_safety(&self) -> bool {
+        let automaton = self.automaton();
+        automaton.is_terminal(&automaton.universal())
+    }
+
+    /// Whether it is violated by every execution that comes by these letters first, whether or not that is
+    /// about labels.
+    pub fn has_bad_prefix(&self, letters: &[u64]) -> bool {
+        self.automaton.is_bad_prefix(&self.automaton.universal(), letters)
     }
 
     /// What accepts executions that violate it, for engines that know of no labels; none if it is about those.

@@ -358,6 +358,10 @@ pub(super) struct Code {
     pub(super) channel_names: Vec<String>,
     /// Memory that is as it was in the beginning in every stored state.
     pub(super) scratch: Vec<Range<usize>>,
+    /// Where the variables of the program are that are parts of the state.
+    pub(super) variables: Vec<Range<usize>>,
+    /// Those of them that nothing depends on.
+    pub(super) idle: Vec<Range<usize>>,
     /// Who runs from the beginning.
     pub(super) processes: Vec<(u8, Vec<i64>)>,
     /// Where the process that moved last is kept.

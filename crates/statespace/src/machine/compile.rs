@@ -60,6 +60,7 @@ pub(super) fn compile(program: &Program, propositions: &[Expr]) -> Result<Code, 
     footprint::footprints(&mut compiler.code);
     merge::find(&mut compiler.code);
     liveness::find(&mut compiler.code);
+    liveness::find_idle(&mut compiler.code);
     match compiler.errors.is_empty() {
         true => Ok(compiler.code),
         false => Err(compiler.errors),
@@ -171,7 +172,8 @@ impl Compiler<'_> {
                 Cell::of(ty).store(&mut bytes, (at + init.offset) as usize, bits as i64);
             }
             match object.storage {
-                Storage::Shared | Storage::Constant => {}
+                Storage::Shared => self.code.variables.push(at as usize..bytes.len()),
+                Storage::Constant => {}
                 Storage::Scratch => self.code.scratch.push(at as usize..bytes.len()),
                 Storage::PerThread => {
                     self.span = object.span;

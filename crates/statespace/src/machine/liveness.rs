@@ -1,12 +1,18 @@
 //! Dead variables: a value that nobody reads any more is forgotten, and states that differ in it are one.
 //!
+//! Idle variables: what all processes share, and nothing depends on. SPIN hides them from the state. A variable
+//! is idle if it is read for nothing but the values of idle ones, as in `n++`: by no condition, message,
+//! index, property or `printf` (which SPIN would not count, but what is printed is shown), and by no expression
+//! that can go wrong. It has its first value in every stored state.
+//!
 //! A variable is dead at a place if on every way from there it is written before it is read. It is set to
 //! zero on the way to such a place. What others may ask for, or a promise, or the condition under which the
 //! process may run at all, is never dead.
 
-use super::code::{Code, Node, Step, Target};
+use super::code::{Code, Node, NodeId, Step, Target};
 use super::footprint::{Part, parts, pieces, range, visit};
 use super::view::Tables;
+use mazurka_model::Binary;
 use std::ops::Range;
 
 /// Finds what is dead at each place.
@@ -15,6 +21,81 @@ pub(super) fn find(code: &mut Code) {
         let dead = Lives::new(code, idx).dead();
         let places = &mut code.routines[idx].places;
         places.iter_mut().zip(dead).for_each(|(place, dead)| place.dead = dead);
+    }
+}
+
+/// Finds the bytes of the program that are idle, among those of [`Code::variables`].
+pub(super) fn find_idle(code: &mut Code) {
+    let mut is_idle = vec![false; code.globals.len()];
+    code.variables.iter().for_each(|it| is_idle[it.clone()].fill(true));
+    // The values that go to variables of the program and nowhere else, with what they are computed from.
+    let mut flows: Vec<(Range<usize>, Vec<NodeId>)> = Vec::new();
+    let mut is_in_flow = vec![false; code.nodes.len()];
+    for edge in &code.edges {
+        let Step::Store { to: to @ (Target::Global { .. } | Target::GlobalAt { .. }), value } =
+            edge.step
+        else {
+            continue;
+        };
+        let mut nodes = Vec::new();
+        if !code.finds_truncation && is_harmless(code, value, &mut nodes) {
+            nodes.iter().for_each(|node| is_in_flow[node.0 as usize] = true);
+            let (start, end) = range(to);
+            flows.push((start as usize..end as usize, nodes));
+        }
+    }
+    let read = |node: &Node| match *node {
+        Node::Global { at, cell } => at as usize..(at + cell.bytes()) as usize,
+        Node::GlobalAt { at, size, .. } => at as usize..(at + size) as usize,
+        _ => 0..0,
+    };
+    for (node, _) in code.nodes.iter().zip(&is_in_flow).filter(|(_, is_in_flow)| !**is_in_flow) {
+        is_idle[read(node)].fill(false);
+    }
+    loop {
+        let n_before = flows.len();
+        flows.retain(|(to, nodes)| {
+            let is_open = is_idle[to.clone()].iter().all(|it| *it);
+            if !is_open {
+                let nodes = nodes.iter().map(|it| &code.nodes[it.0 as usize]);
+                nodes.for_each(|node| is_idle[read(node)].fill(false));
+            }
+            is_open
+        });
+        if flows.len() == n_before {
+            break;
+        }
+    }
+    code.idle.clear();
+    for at in (0..is_idle.len()).filter(|&at| is_idle[at]) {
+        match code.idle.last_mut() {
+            Some(last) if last.end == at => last.end += 1,
+            _ => code.idle.push(at..at + 1),
+        }
+    }
+}
+
+/// Whether an expression can always be computed, and depends on variables alone; collects what is in it.
+fn is_harmless(code: &Code, id: NodeId, nodes: &mut Vec<NodeId>) -> bool {
+    nodes.push(id);
+    match code.nodes[id.0 as usize] {
+        Node::Const(_) | Node::Global { .. } | Node::Local { .. } | Node::Thread => true,
+        Node::Unary(_, _, inner) | Node::Not(inner) | Node::Convert(_, inner) => {
+            is_harmless(code, inner, nodes)
+        }
+        Node::Binary(Binary::Divide | Binary::Remainder, ..) => false,
+        Node::Binary(_, _, left, right)
+        | Node::Compare(_, _, left, right)
+        | Node::Add(left, right)
+        | Node::Subtract(left, right)
+        | Node::Equal(left, right)
+        | Node::Less(left, right) => {
+            is_harmless(code, left, nodes) && is_harmless(code, right, nodes)
+        }
+        Node::If(condition, then, otherwise) => {
+            [condition, then, otherwise].into_iter().all(|it| is_harmless(code, it, nodes))
+        }
+        _ => false,
     }
 }
 

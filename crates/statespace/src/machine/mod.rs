@@ -121,7 +121,10 @@ impl Machine {
             Err(fault) => {
                 let message = &machine.code.faults[fault as usize].message;
                 let what = format!("an initial state that goes wrong ({message})");
-                Err(vec![MachineError { what, span: Span::NONE }])
+                let process = machine.steps.work.state.first().copied().unwrap_or_default();
+                let routine = program.processes.get(process as usize).map(|it| it.routine);
+                let span = routine.map_or(Span::NONE, |it| program.routine(it).span);
+                Err(vec![MachineError { what, span }])
             }
         }
     }
@@ -157,7 +160,9 @@ impl Machine {
 
     /// Finds values that are stored where there is no room for them, which is no violation otherwise.
     pub fn finding_truncation(mut self) -> Self {
-        Arc::make_mut(&mut self.code).finds_truncation = true;
+        let code = Arc::make_mut(&mut self.code);
+        code.finds_truncation = true;
+        liveness::find_idle(code);
         self
     }
 
@@ -302,11 +307,28 @@ impl Transitions for Machine {
     }
 
     fn letter(&mut self, state: &[u8]) -> u64 {
+        self.reading(state).0
+    }
+
+    fn reading(&mut self, state: &[u8]) -> (u64, u64) {
         self.with_view(state, |view| {
-            let all = view.code.propositions.iter().enumerate();
-            let holds = all.filter(|(_, proposition)| view.holds(**proposition));
-            holds.fold(0, |letter, (idx, _)| letter | 1 << idx)
+            let (mut letter, mut undefined) = (0, 0);
+            for (idx, &proposition) in view.code.propositions.iter().enumerate() {
+                letter |= u64::from(view.holds(proposition)) << idx;
+                undefined |= u64::from(view.fault.take().is_some()) << idx;
+            }
+            (letter & !undefined, undefined)
         })
+    }
+
+    fn undefined(&mut self, proposition: usize, state: &[u8]) -> Option<Violation> {
+        let proposition = self.code.propositions[proposition];
+        let fault = self.with_view(state, |view| {
+            view.holds(proposition);
+            view.fault.take()
+        })?;
+        let fault = &self.code.faults[fault as usize];
+        Some(Violation { kind: fault.kind, message: fault.message.clone() })
     }
 
     fn sight(&mut self, _state: &[u8], process: u32) -> Sight {

@@ -338,7 +338,8 @@ impl Ending {
         if alone.is_some() {
             return Successor::Transient;
         }
-        for range in &code.scratch {
+        let idle = if self.forgets { &code.idle[..] } else { &[] };
+        for range in code.scratch.iter().chain(idle) {
             moved.tables.touch(range.clone());
             state[range.clone()].copy_from_slice(&code.globals[range.clone()]);
         }

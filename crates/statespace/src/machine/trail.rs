@@ -54,7 +54,7 @@ impl Machine {
         let mut trail = Trail { text, depth: 0, first_process: 1 };
         let decisions = schedule.decisions();
         for (idx, (letter, statements)) in claim.steps.iter().enumerate() {
-            if idx == claim.loop_start {
+            if claim.loop_start == Some(idx) {
                 trail.begin_loop();
             }
             statements.iter().for_each(|&statement| trail.claim_step(statement));

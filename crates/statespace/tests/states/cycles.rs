@@ -5,7 +5,8 @@
 use crate::kit::{Act, Edge, Place, Random, Table, formula, spins_inside};
 use mazurka_core::{Verdict, ViolationKind};
 use mazurka_ltl::{
-    Automaton, Cube, Edge as Way, Formula, Pool, State, Stuttering, negated, stuttering, translate,
+    Automaton, Cube, Edge as Way, Formula, Pool, State, Stuttering, common_word, complement,
+    stuttering, translate,
 };
 use mazurka_statespace::{
     Construction, CycleSearch, Cycles, Fairness, Moves, Options, Outcome, Property, Reduction,
@@ -27,7 +28,12 @@ struct Whole {
 }
 
 impl Whole {
+    /// What a program is whose executions stay where they end.
     fn new(table: &Table, letter: impl Fn(&mut Table, &[u8]) -> u64) -> Self {
+        Self::staying(table, letter, true)
+    }
+
+    fn staying(table: &Table, letter: impl Fn(&mut Table, &[u8]) -> u64, stays: bool) -> Self {
         let mut table = table.clone();
         let mut numbers = BTreeMap::new();
         let mut states = Vec::new();
@@ -71,7 +77,7 @@ impl Whole {
                     }
                 }
             }
-            if is_end {
+            if is_end && stays {
                 arrivals.push((None, at));
             }
             steps.push(arrivals);
@@ -81,10 +87,11 @@ impl Whole {
         Self { steps, enabled, letters }
     }
 
-    /// Whether the product with an automaton has a fair execution that is accepted.
+    /// Whether the product with an automaton has a fair execution that is accepted, or one that cannot be
+    /// continued but would be accepted in any case.
     fn accepts(&self, automaton: &Automaton, fairness: Fairness) -> bool {
         let product = Product::new(self, automaton);
-        product.has_fair(&(0..product.nodes.len()).collect(), fairness)
+        product.has_fair(&(0..product.nodes.len()).collect(), fairness) || product.has_bad_prefix()
     }
 }
 
@@ -124,6 +131,35 @@ impl<'a> Product<'a> {
             all.iter().for_each(|&(who, to)| steps_back[to].push((who, from)));
         }
         Self { whole, automaton, nodes, steps, steps_back }
+    }
+
+    /// Whether some way ends where the automaton accepts whatever comes next: of what it does not accept from
+    /// there, there is no word.
+    fn has_bad_prefix(&self) -> bool {
+        let accepts_all: Vec<bool> = (0..self.automaton.states.len())
+            .map(|start| {
+                let mut from_there = self.automaton.clone();
+                let first = from_there.states[start].clone();
+                // The states keep their numbers; a new one in front begins as this one does.
+                for state in &mut from_there.states {
+                    state.edges.iter_mut().for_each(|edge| edge.target += 1);
+                }
+                let moved = |way: &Way| Way { target: way.target + 1, ..*way };
+                let edges = first.edges.iter().map(moved).collect();
+                let initial = State { is_accepting: false, edges };
+                from_there.states.insert(0, initial);
+                let rest = complement(&from_there).expect("it is small");
+                let all = [Way { guard: Cube::TRUE, target: 0 }].to_vec();
+                let all = State { is_accepting: true, edges: all };
+                let everything = Automaton { atoms: rest.atoms.clone(), states: vec![all] };
+                common_word(&rest, &everything).is_none()
+            })
+            .collect();
+        self.nodes.iter().any(|&(state, place)| {
+            let ways = self.automaton.states[place].edges.iter();
+            let mut taken = ways.filter(|way| way.guard.takes(self.whole.letters[state]));
+            taken.any(|way| accepts_all[way.target])
+        })
     }
 
     fn has_fair(&self, within: &BTreeSet<usize>, fairness: Fairness) -> bool {
@@ -280,8 +316,9 @@ fn random_property(random: &mut Random) -> Option<(Property, Automaton)> {
     let mut atoms = vec!["p".to_owned(), "q".to_owned()];
     let formula = Formula::parse(&random_formula(random, 2), &mut atoms);
     let formula = formula.expect("the formula is one");
-    let (automaton, _) = negated(&formula, &atoms).ok()?;
-    Some((Property::formula("it", &formula, &atoms).ok()?, automaton))
+    let property = Property::formula("it", &formula, &atoms).ok()?;
+    let automaton = property.violations().expect("it is about no labels").clone();
+    Some((property, automaton))
 }
 
 #[test]
@@ -401,7 +438,9 @@ fn a_step_that_goes_wrong_is_found_on_the_way() {
 
 #[test]
 fn labels_are_looked_at() {
-    let mut n_violated = [0; 2];
+    let (mut n_violated, mut n_ended) = ([0; 2], 0);
+    let often = automaton_of("[] <> p").expect("it is small");
+    let never = automaton_of("<> [] !p").expect("it is small");
     for seed in 0..800 {
         let mut table = Table::random(&mut Random::new(5000 + seed));
         table.watches_labels = true;
@@ -409,9 +448,13 @@ fn labels_are_looked_at() {
             continue;
         }
         let accept = Whole::new(&table, |table, state| u64::from(table.labels(state).accept));
-        let progress = Whole::new(&table, |table, state| u64::from(table.labels(state).progress));
-        let often = automaton_of("[] <> p").expect("it is small");
-        let never = automaton_of("<> [] !p").expect("it is small");
+        let is_progress = |table: &mut Table, state: &[u8]| table.labels(state).progress;
+        let is_progress = |table: &mut Table, state: &[u8]| u64::from(is_progress(table, state));
+        let progress = Whole::staying(&table, is_progress, false);
+        n_ended += usize::from(
+            Whole::new(&table, is_progress).accepts(&never, Fairness::None)
+                && !progress.accepts(&never, Fairness::None),
+        );
         for options in combinations() {
             let found = is_violated(&run(&table, Cycles::Acceptance, &options));
             assert_eq!(found, accept.accepts(&often, options.fairness), "{seed} {options:?}");
@@ -422,6 +465,7 @@ fn labels_are_looked_at() {
         }
     }
     assert!(n_violated.iter().all(|&it| it > 200), "{n_violated:?}");
+    assert!(n_ended > 50, "{n_ended} only end without progress");
 }
 
 /// A process that goes through its acts, and from the last place back to the first if it loops.
@@ -523,4 +567,54 @@ fn what_repetition_matters_to_is_not_reduced() {
         outcome.notes[0],
         "without reduction: it matters to the property how often a state is repeated"
     );
+}
+
+/// An execution that ends goes without progress for ever, but not on.
+#[test]
+fn an_end_is_no_livelock() {
+    let table = program(vec![process(&[Act::Set(0, 1)], false), process(&[Act::Set(0, 2)], false)]);
+    let around = program(vec![process(&[Act::Set(0, 1)], false), process(&[Act::Set(1, 0)], true)]);
+    for options in combinations() {
+        assert!(!is_violated(&run(&table, Cycles::NonProgress, &options)), "{options:?}");
+        assert!(is_violated(&run(&around, Cycles::NonProgress, &options)), "{options:?}");
+    }
+}
+
+/// What is violated by a prefix is told up to there, by the fewest steps, under every fairness.
+#[test]
+fn a_bad_prefix_needs_no_cycle() {
+    let round = process(&[Act::Set(0, 2), Act::Set(0, 1), Act::Set(0, 0)], true);
+    let table = program(vec![round, process(&[Act::Nothing], true)]);
+    for (text, n_steps) in [
+        ("[] !p", 2),
+        ("!p W false", 2),
+        ("!<> p", 2),
+        ("[] (p -> [] p)", 3),
+        ("p || [] !p", 2),
+        ("false", 0),
+        ("[] (!p || X false)", 2),
+        ("p V !p", 2),
+        // No safety formula by its syntax.
+        ("(!p U p && false) || [] !p", 2),
+        // In part a safety property: that is violated before anything goes round.
+        ("[] !p && [] <> p", 2),
+    ] {
+        let mut atoms = vec!["p".to_owned()];
+        let formula = Formula::parse(text, &mut atoms).expect("the formula is one");
+        let property = Property::formula("it", &formula, &atoms).expect("it is small");
+        assert_eq!(property.is_safety(), !text.contains("<> p") || text.starts_with('!'), "{text}");
+        for options in combinations() {
+            let outcome = run(&table, Cycles::Accepted(&property), &options);
+            assert_eq!(outcome.loop_start, None, "{text} {options:?}");
+            let Verdict::Violated(found) = outcome.verdict else { panic!("{text} {options:?}") };
+            let message = "it fails: however it goes on from here";
+            assert_eq!(found.violation.message, message, "{text} {options:?}");
+            let is_shortest = property.is_safety() && options.reduction == Reduction::None;
+            let told = found.story.len();
+            assert!(
+                told == n_steps || told > n_steps && !is_shortest,
+                "{text}: {told} {options:?}"
+            );
+        }
+    }
 }
