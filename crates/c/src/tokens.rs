@@ -7,9 +7,12 @@
 //! | `__auto_type x = e;`      | `__typeof__(e) x = e;`       |
 //! | `a ?: b`                  | `a ? __mazurka_same : b`     |
 //! | `typedef _Atomic struct { … } atomic_flag;`, of the compiler's header | the same without `_Atomic` |
+//! | `a$b`, `größe`            | `a__mazurka_char_24_b`, …: see [`spelled`] |
 //! | `#pragma …`, comments     | nothing                      |
 //!
 //! Lines stay where they are.
+
+use std::borrow::Cow;
 
 /// Stands between `?` and `:` for what is in front of them.
 pub(crate) const SAME: &str = "__mazurka_same";
@@ -24,6 +27,7 @@ struct Token<'t> {
 /// The text that is parsed.
 pub(crate) fn rewrite(text: &str) -> String {
     let text = &without_comments(text);
+    let text = &*with_plain_names(text);
     let tokens = tokens(text);
     let mut edits: Vec<(usize, usize, String)> = Vec::new();
     let mut depth = 0u32;
@@ -67,6 +71,61 @@ pub(crate) fn rewrite(text: &str) -> String {
     }
     result.push_str(&text[done..]);
     result
+}
+
+/// Stands in front of the number of a character that the grammar does not have in names.
+const CHARACTER: &str = "__mazurka_char_";
+
+/// The text with all characters of names written as the grammar has them.
+fn with_plain_names(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !text.contains(|c: char| c == '$' || !c.is_ascii()) {
+        return Cow::Borrowed(text);
+    }
+    let mut result = String::with_capacity(text.len());
+    let mut done = 0;
+    for Token { text: word, start } in tokens(text) {
+        if !word.bytes().next().is_some_and(is_word_byte) || word.chars().all(is_plain) {
+            continue;
+        }
+        result.push_str(&text[done..start]);
+        for c in word.chars() {
+            match is_plain(c) {
+                true => result.push(c),
+                false => result.push_str(&format!("{CHARACTER}{:x}_", u32::from(c))),
+            }
+        }
+        done = start + word.len();
+    }
+    result.push_str(&text[done..]);
+    Cow::Owned(result)
+}
+
+/// A text with names as the user has spelled them.
+pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split(CHARACTER);
+    let first = parts.next().unwrap_or_default();
+    if first.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let mut result = first.to_owned();
+    for part in parts {
+        let character = part.split_once('_').and_then(|(number, rest)| {
+            let number = u32::from_str_radix(number, 16).ok()?;
+            Some((char::from_u32(number)?, rest))
+        });
+        match character {
+            Some((character, rest)) => {
+                result.push(character);
+                result.push_str(rest);
+            }
+            None => {
+                result.push_str(CHARACTER);
+                result.push_str(part);
+            }
+        }
+    }
+    Cow::Owned(result)
 }
 
 /// The value that a variable of automatic type gets: `x = value ;`.
@@ -184,12 +243,26 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
 }
 
 #[cfg(test)]
 mod tests {
-    use super::rewrite;
+    use super::{rewrite, spelled};
+
+    #[test]
+    fn names_have_all_characters_that_the_compiler_allows() {
+        let check = |from: &str, to: &str| {
+            assert_eq!(rewrite(from), to);
+            assert_eq!(spelled(to), from);
+        };
+        check("int a$b;", "int a__mazurka_char_24_b;");
+        check("int $, größe;", "int __mazurka_char_24_, gr__mazurka_char_f6___mazurka_char_df_e;");
+        check("char *s = \"$a\", c = '$';", "char *s = \"$a\", c = '$';");
+        check("# 1 \"a$b.c\"\nint x;", "# 1 \"a$b.c\"\nint x;");
+        assert_eq!(rewrite("f$() { }"), "int f__mazurka_char_24_() { }");
+        assert_eq!(spelled("__mazurka_char_zz_"), "__mazurka_char_zz_");
+    }
 
     #[test]
     fn old_and_foreign_words_are_translated() {

@@ -73,11 +73,37 @@ pub(crate) struct Function {
     pub(crate) body: Option<Body>,
 }
 
+impl Function {
+    /// Whether a call of it is an error, whatever its body does: a rule of SV-COMP.
+    pub(crate) fn is_error(name: &str) -> bool {
+        matches!(name, "reach_error" | "__VERIFIER_error")
+    }
+
+    /// What is said of such a call.
+    pub(crate) fn error_message(name: &str) -> String {
+        format!("`{name}` was called")
+    }
+
+    /// Whether a name is that of a function that begins or ends an atomic block, whatever its body
+    /// does.
+    pub(crate) fn is_atomic_bracket(name: &str) -> bool {
+        matches!(name, "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end")
+    }
+
+    /// Whether it runs atomically: a rule of SV-COMP for names.
+    pub(crate) fn is_atomic(&self) -> bool {
+        let has_prefix = self.name.starts_with("__VERIFIER_atomic_");
+        has_prefix && !Self::is_atomic_bracket(&self.name)
+    }
+}
+
 /// What a function does.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     /// The parameters come first.
     pub(crate) locals: Vec<Local>,
+    /// How many of them are parameters. A prototype elsewhere may have more: `int main() { … }`.
+    pub(crate) n_parameters: usize,
     /// The names of the labels; empty for those that nobody wrote.
     pub(crate) labels: Vec<String>,
     pub(crate) statements: Vec<Statement>,

@@ -15,6 +15,7 @@ mod statement;
 
 use crate::fault as code;
 use crate::tree::{Body, Function, FunctionId, Global, GlobalId, LabelId, Local, LocalId, Tree};
+use crate::tokens::spelled;
 use crate::types::{Qualified, RecordId, Signature, Type};
 use lang_c::ast::{ExternalDeclaration, FunctionDefinition, TranslationUnit};
 use lang_c::span::Node;
@@ -234,6 +235,9 @@ impl<'a> Checker<'a> {
             return;
         }
         self.is_queued[id.0] = true;
+        if Function::is_error(&self.tree.functions[id.0].name) {
+            return;
+        }
         match (self.definitions[id.0], span) {
             (Some(_), _) => self.queue.push_back(id),
             (None, Some(span)) => self.missing.push((id, span)),
@@ -295,7 +299,9 @@ impl<'a> Checker<'a> {
     fn report(&mut self, span: Span, fault: Fault) -> Reported {
         let spot = self.sources.spot(span);
         let line = self.sources.line(&spot.file, spot.line);
-        let fault = Fault { line, spot: Some(spot), ..fault };
+        let message = spelled(&fault.message).into_owned();
+        let help = fault.help.map(|help| spelled(&help).into_owned());
+        let fault = Fault { message, help, line, spot: Some(spot), ..fault };
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }

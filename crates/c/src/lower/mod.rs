@@ -11,6 +11,7 @@ mod statement;
 
 use crate::check::{self, Externs};
 use crate::tree::{Body, Constant, Function, FunctionId, GlobalId, Initial, Tree};
+use crate::tokens::spelled;
 use crate::types::{self, Int};
 use mazurka_model::{
     Field, Init, InitValue, Layout, LayoutId, Object, ObjectIdx, Program, RegisterId, Routine,
@@ -19,6 +20,7 @@ use mazurka_model::{
 use mazurka_source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use statement::Context;
+use std::borrow::Cow;
 
 /// The program that a tree stands for.
 pub(crate) fn lower(
@@ -88,17 +90,17 @@ impl<'a> Lowering<'a> {
         if let Some(routine) = self.routines[id.0] {
             return routine;
         }
-        let routine = self.program.declare(self.name(id));
+        let routine = self.program.declare(&self.name(id));
         self.routines[id.0] = Some(routine);
         self.queue.push(id);
         routine
     }
 
-    fn name(&self, id: FunctionId) -> &'a str {
+    fn name(&self, id: FunctionId) -> Cow<'a, str> {
         match self.tree.functions[id.0].name.as_str() {
-            "__mazurka_start" => "main",
-            "__mazurka_run" | "__mazurka_run_int" => "thread",
-            name => name,
+            "__mazurka_start" => "main".into(),
+            "__mazurka_run" | "__mazurka_run_int" => "thread".into(),
+            name => spelled(name),
         }
     }
 
@@ -115,7 +117,7 @@ impl<'a> Lowering<'a> {
             _ => Storage::Shared,
         };
         let object = Object {
-            name: global.name.clone(),
+            name: spelled(&global.name).into_owned(),
             layout: self.layout(&global.ty.ty),
             storage,
             init: Vec::new(),
@@ -239,11 +241,12 @@ impl<'a> Lowering<'a> {
         for field in &layout.fields {
             let unit = field.bits.map(|bits| types::Type::Int(bits.unit));
             let inner = self.layout(unit.as_ref().unwrap_or(&field.ty.ty));
-            let name = field.name.clone().unwrap_or_default();
+            let name = field.name.as_deref().map(|name| spelled(name).into_owned());
+            let name = name.unwrap_or_default();
             fields.push(Field { name, offset: field.offset as u32, layout: inner });
         }
         fields.sort_by_key(|field| field.offset);
-        let name = record.name.clone();
+        let name = spelled(&record.name).into_owned();
         self.program.layout(match record.is_union {
             true => Layout::Union { name, fields, size },
             false => Layout::Struct { name, fields, size },
@@ -265,7 +268,7 @@ impl<'a> Lowering<'a> {
     /// Writes a function as a routine of its own.
     fn write(&mut self, id: FunctionId) -> Routine {
         let function = &self.tree.functions[id.0];
-        let mut to = RoutineBuilder::new(self.name(id));
+        let mut to = RoutineBuilder::new(&self.name(id));
         let is_start = function.name == "__mazurka_start";
         let shown =
             self.main.filter(|_| is_start).map_or(function, |id| &self.tree.functions[id.0]);

@@ -117,15 +117,16 @@ impl Machine {
                     pc += 1;
                 }
                 I::ExitProgram => {
+                    self.leave_block(thread);
                     self.exit_program();
-                    self.end(thread, 0);
+                    self.stop(thread);
                     return Ok(());
                 }
                 I::Assume { condition } => {
                     if !self.holds(code, frame, condition) {
+                        self.leave_block(thread);
                         self.excuse_waiting();
-                        self.set_stack(thread, control::PC, u64::from(STUCK));
-                        self.set_pending(thread, Pending::FINISHED);
+                        self.stop(thread);
                         return Ok(());
                     }
                     pc += 1;
@@ -608,6 +609,22 @@ impl Machine {
             let (pc, base, first_object) = (back as Pc, base as usize, first_object as usize);
             (pc != HALT).then_some(Call { thread, pc, base, first_object, is_innermost: false })
         })
+    }
+
+    /// Takes back what an atomic block has done that is not going to end: nobody can see any of it.
+    /// The others go on as they could have before the block, which is one step.
+    fn leave_block(&mut self, thread: usize) {
+        if self.control(thread, control::ATOMIC) > 0
+            && let Some(&(changes, ..)) = self.marks.last()
+        {
+            self.undo_changes(changes);
+        }
+    }
+
+    /// Ends a thread whose end nobody gets to see: who joins it does not go on.
+    fn stop(&mut self, thread: usize) {
+        self.set_stack(thread, control::PC, u64::from(STUCK));
+        self.set_pending(thread, Pending::FINISHED);
     }
 
     fn end(&mut self, thread: usize, value: u64) {

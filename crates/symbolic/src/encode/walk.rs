@@ -453,12 +453,13 @@ impl Encoder<'_> {
         let word = self.eval(state, pointer);
         let place = Place::pointer(pointer.clone());
         let targets = self.targets(state, &place, 0);
-        let is_first = self.circuit.aig.equals_number(&word.truncate(32), 0);
         let heap =
             targets.into_iter().filter(|it| self.objects[it.object].kind == ObjectKind::Heap);
         let heap: Vec<_> = heap.collect();
-        let blocks =
-            heap.into_iter().map(|it| (it.object, self.circuit.aig.and(it.is_it, is_first)));
+        let blocks = heap.into_iter().map(|it| {
+            let is_first = self.is_zero(&it.offset);
+            (it.object, self.circuit.aig.and(it.is_it, is_first))
+        });
         (word, blocks.collect())
     }
 
