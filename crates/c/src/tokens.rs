@@ -46,7 +46,13 @@ pub(crate) fn rewrite(text: &str) -> String {
             "_Atomic" if next == "struct" && is_flag(&tokens[idx + 1..]) => {
                 edits.push((token.start, end, String::new()));
             }
-            word if depth == 0 && is_start && next == "(" && is_name(word) => {
+            // `t (*f)(void);` is no function without a type.
+            word if depth == 0
+                && is_start
+                && next == "("
+                && is_name(word)
+                && tokens.get(idx + 2).is_some_and(|it| it.text != "*") =>
+            {
                 edits.push((token.start, token.start, "int ".to_owned()));
             }
             directive if directive.starts_with("#pragma") => {
@@ -79,7 +85,7 @@ const CHARACTER: &str = "__mazurka_char_";
 /// The text with all characters of names written as the grammar has them.
 fn with_plain_names(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if !text.contains(|c: char| c == '$' || !c.is_ascii()) {
+    if !text.contains(|c: char| matches!(c, '$' | '\\') || !c.is_ascii()) {
         return Cow::Borrowed(text);
     }
     let mut result = String::with_capacity(text.len());
@@ -89,11 +95,25 @@ fn with_plain_names(text: &str) -> Cow<'_, str> {
             continue;
         }
         result.push_str(&text[done..start]);
-        for c in word.chars() {
+        let mut rest = word;
+        while let Some(mut c) = rest.chars().next() {
+            let mut len = c.len_utf8();
+            // The preprocessor writes some as `\u00f6` or `\U000000f6`.
+            let n_digits = match rest.get(..2) {
+                Some("\\u") => 4,
+                Some("\\U") => 8,
+                _ => 0,
+            };
+            if let Some(digits) = rest.get(2..2 + n_digits).filter(|it| !it.is_empty())
+                && let Some(written) = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)
+            {
+                (c, len) = (written, 2 + n_digits);
+            }
             match is_plain(c) {
                 true => result.push(c),
                 false => result.push_str(&format!("{CHARACTER}{:x}_", u32::from(c))),
             }
+            rest = &rest[len..];
         }
         done = start + word.len();
     }
@@ -243,7 +263,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'\\') || byte >= 0x80
 }
 
 #[cfg(test)]
@@ -261,6 +281,7 @@ mod tests {
         check("char *s = \"$a\", c = '$';", "char *s = \"$a\", c = '$';");
         check("# 1 \"a$b.c\"\nint x;", "# 1 \"a$b.c\"\nint x;");
         assert_eq!(rewrite("f$() { }"), "int f__mazurka_char_24_() { }");
+        assert_eq!(rewrite("int a\\u00f6, \\U000000f6;"), rewrite("int aö, ö;"));
         assert_eq!(spelled("__mazurka_char_zz_"), "__mazurka_char_zz_");
     }
 
@@ -270,6 +291,7 @@ mod tests {
         check("static __thread int x;", "static _Thread_local int x;");
         check("main() { f(); }", "int main() { f(); }");
         check("int x;\nold(a, b) int a; { }", "int x;\nint old(a, b) int a; { }");
+        check("f() {} void(*g)(void) = f;", "int f() {} void(*g)(void) = f;");
         check("_Static_assert(1, \"(\");", "_Static_assert(1, \"(\");");
         check("{ __auto_type p = (&x); f(p); }", "{ __typeof__((&x)) p = (&x); f(p); }");
         check("# 1 \"a.c\"\nmain() {}", "# 1 \"a.c\"\nint main() {}");

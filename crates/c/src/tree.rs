@@ -150,6 +150,58 @@ pub(crate) struct Expression {
     pub(crate) span: Span,
 }
 
+/// What an expression is made of.
+pub(crate) enum Part<'t> {
+    Expression(&'t Expression),
+    Place(&'t Place),
+    Statements(&'t [Statement]),
+}
+
+impl Expression {
+    /// Calls `visit` with what it is made of.
+    pub(crate) fn parts<'t>(&'t self, visit: &mut dyn FnMut(Part<'t>)) {
+        use Part::{Expression as E, Place as P, Statements as S};
+        match &self.kind {
+            Kind::Int(_) | Kind::Float(_) | Kind::Function(_) => {}
+            Kind::Address(place) | Kind::Read(place) => visit(P(place)),
+            Kind::Convert(a) | Kind::Unary(_, a) | Kind::Index(a, _) => visit(E(a)),
+            Kind::Binary(_, a, b)
+            | Kind::Advance(a, b, _)
+            | Kind::Distance(a, b, _)
+            | Kind::And(a, b)
+            | Kind::Or(a, b)
+            | Kind::Elvis(a, b) => {
+                visit(E(a));
+                visit(E(b));
+            }
+            Kind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|it| visit(E(it))),
+            Kind::Comma(parts) | Kind::Intrinsic(_, parts) => {
+                parts.iter().for_each(|it| visit(E(it)));
+            }
+            Kind::Assign(place, value) => {
+                visit(P(place));
+                visit(E(value));
+            }
+            Kind::Update(update) => {
+                visit(P(&update.place));
+                match &update.step {
+                    Step::Binary(_, _, by) | Step::Advance(by, _) => visit(E(by)),
+                }
+            }
+            Kind::Call(call) => {
+                if let Callee::Pointer(pointer) = &call.callee {
+                    visit(E(pointer));
+                }
+                call.arguments.iter().for_each(|it| visit(E(it)));
+            }
+            Kind::Statements(statements, last) => {
+                visit(S(statements));
+                last.iter().for_each(|it| visit(E(it)));
+            }
+        }
+    }
+}
+
 /// What an expression does.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
@@ -340,6 +392,7 @@ pub(crate) enum Primitive {
     Lock,
     TryLock,
     Unlock,
+    Reset(Sync),
     Destroy(Sync),
     ReadLock,
     WriteLock,
@@ -405,10 +458,12 @@ impl Primitive {
             "try_read_lock" => P::TryReadLock,
             "try_write_lock" => P::TryWriteLock,
             "read_write_unlock" => P::ReadWriteUnlock,
+            "rwlock_init" => P::Reset(Sync::RwLock),
             "rwlock_destroy" => P::Destroy(Sync::RwLock),
             "wait" => P::Wait,
             "notify_one" => P::NotifyOne,
             "notify_all" => P::NotifyAll,
+            "condvar_init" => P::Reset(Sync::Condvar),
             "condvar_destroy" => P::Destroy(Sync::Condvar),
             "semaphore_init" => P::SemaphoreInit,
             "semaphore_destroy" => P::Destroy(Sync::Semaphore),

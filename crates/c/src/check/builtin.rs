@@ -23,7 +23,12 @@ impl<'a> Checker<'a> {
         }
         let failed = |what: &str| Intrinsic::Check(Wrong::Assertion, what.to_owned());
         if Function::is_error(name) && self.is_function(name) {
-            return Some(Ok(never(failed(&Function::error_message(name)), span)));
+            let error = never(failed(&Function::error_message(name)), span);
+            let ty = match self.lookup(name) {
+                Some(Name::Function(id)) => self.tree.functions[id.0].signature.result.clone(),
+                _ => Type::INT,
+            };
+            return Some(Ok(if ty.is_scalar() { Expression { ty, ..error } } else { error }));
         }
         if self.has_body(name) {
             return None;

@@ -4,6 +4,7 @@
 //! computes what the types and conversions are, and refuses what has no meaning as a model. Only
 //! functions that `main` can reach are looked into; what nobody calls is no part of the program.
 
+mod atomic;
 mod builtin;
 mod constant;
 mod declaration;
@@ -156,6 +157,7 @@ pub(crate) fn check(
         checker.body(id);
     }
     checker.complain_of_missing();
+    checker.check_atomic_functions();
     // The compiler takes the program for valid: what seems not to be is a consequence of the rest.
     if checker.faults.iter().any(|fault| fault.code != code::INVALID) {
         checker.faults.retain(|fault| fault.code != code::INVALID);

@@ -53,6 +53,7 @@ pub(crate) fn lower(
         has_keys,
         has_handlers,
         main: None,
+        first_wait: None,
         program,
     };
     let [main, start] = checked.roots[..] else { unreachable!("both roots are there") };
@@ -60,6 +61,11 @@ pub(crate) fn lower(
     let routine = lowering.routine(start);
     lowering.program.process("main", routine, Vec::new());
     lowering.finish();
+    if let Some(at) = lowering.first_wait {
+        let file = &lowering.program.files[at.file.0 as usize];
+        let text = format!("no spurious wake-ups, such as at {file}:{}:{}", at.line, at.column);
+        lowering.program.assumptions.push(text);
+    }
     lowering.program
 }
 
@@ -82,6 +88,8 @@ struct Lowering<'a> {
     has_handlers: bool,
     /// What the library starts.
     main: Option<FunctionId>,
+    /// The first wait on a condition variable, if none ends for no reason.
+    first_wait: Option<At>,
 }
 
 impl<'a> Lowering<'a> {

@@ -396,6 +396,7 @@ pub(super) enum Instruction {
         mutex: Address,
         kind: Operand,
     },
+    Reset(Sync, Address),
     Destroy(Sync, Address),
     SemaphoreInit {
         semaphore: Address,

@@ -123,7 +123,9 @@ impl Machine {
                     return Ok(());
                 }
                 I::Assume { condition } => {
-                    if !self.holds(code, frame, condition) {
+                    let holds = self.holds(code, frame, condition);
+                    self.survivors.note(pc, holds);
+                    if !holds {
                         self.leave_block(thread);
                         self.excuse_waiting();
                         self.stop(thread);
@@ -262,6 +264,10 @@ impl Machine {
                 message: format!("`{name}` cannot be run within an atomic block"),
             });
         }
+        if self.block.is_some() {
+            let about = self.about_at(code, thread, pc);
+            self.block.iter_mut().for_each(|block| block.extend(about));
+        }
         let (_, next) = self.operate(code, thread, pc, 0)?;
         Ok(Arrival::Past(next))
     }
@@ -371,6 +377,7 @@ impl Machine {
                 }
                 self.reset_sync(code, frame, barrier, Sync::Barrier, parties)?;
             }
+            I::Reset(kind, address) => self.reset_sync(code, frame, address, kind, 0)?,
             I::Destroy(kind, address) => self.destroy(code, frame, address, kind)?,
             other => unreachable!("{other:?} is visible"),
         }
@@ -631,6 +638,9 @@ impl Machine {
         self.set_stack(thread, control::RESULT, value);
         self.set_stack(thread, control::PC, u64::from(HALT));
         self.set_pending(thread, Pending::FINISHED);
+        if (0..self.threads.len()).all(|thread| matches!(self.pc(thread), HALT | UNBORN)) {
+            self.survivors.end();
+        }
     }
 }
 
