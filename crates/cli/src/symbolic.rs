@@ -6,13 +6,10 @@ use crate::arguments::{
     Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving, Temporal,
 };
 use crate::{Done, Failure, interrupt, memory, names, tell, vm};
-use mazurka_core::{
-    Counterexample, Coverage, Limit, Location, Statistics, Verdict, ViolationKind,
-};
+use mazurka_core::{Counterexample, Coverage, Limit, Location, Statistics, Verdict, ViolationKind};
 use mazurka_explore::replay;
 use mazurka_model::{
-    Action, Goal, Program, Races, Span, Sync, Vacuous, Vm, assumptions_in, split_choices,
-    with_goal,
+    Action, Goal, Program, Races, Span, Sync, Vacuous, Vm, assumptions_in, split_choices, with_goal,
 };
 use mazurka_report::{ExitStatus, Report};
 use mazurka_symbolic::{

@@ -98,8 +98,9 @@ impl fmt::Display for Type {
 /// |-------------------------------|------------------------------------------------------------|
 /// | 0                             | nothing: null, and integers turned into pointers           |
 /// | 1 and up                      | [`Program::objects`](crate::Program::objects)`[object - 1]` |
-/// | bit 30, then 30 bits          | the routine of that number                                 |
-/// | bit 31, 7 bits, 24 bits       | the object that thread made after so many others           |
+/// | bit 29, then 29 bits          | the routine of that number                                 |
+/// | bit 30, 7 bits, 23 bits       | the object that thread made after so many others           |
+/// | bit 31                        | nothing: integers below 0 turned into pointers             |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
     /// Which object.
@@ -115,8 +116,12 @@ impl Pointer {
     /// Every object begins at a multiple of so many bytes.
     pub const ALIGNMENT: u32 = 1 << 12;
 
-    const ROUTINE: u32 = 1 << 30;
-    const MADE: u32 = 1 << 31;
+    /// How many objects a thread can make.
+    pub const MAX_MADE: u32 = 1 << 23;
+
+    const ROUTINE: u32 = 1 << 29;
+    const MADE: u32 = 1 << 30;
+    const NEGATIVE: u32 = 1 << 31;
 
     /// The lower 32 bits of a pointer to the beginning of an object: from 2^27 to 2^30, so that no
     /// offset within an object leaves them; 0 for no object, so that an integer is its own pointer.
@@ -124,9 +129,8 @@ impl Pointer {
     pub fn start(object: u32) -> u32 {
         let slot = match object {
             0 => 0,
-            made if made & Self::MADE != 0 => {
-                1 << 17 | (made >> 24 & 0x7f) << 10 | made & 0x3ff
-            }
+            negative if negative & Self::NEGATIVE != 0 => 0,
+            made if made & Self::MADE != 0 => 1 << 17 | (made >> 23 & 0x7f) << 10 | made & 0x3ff,
             routine if routine & Self::ROUTINE != 0 => 1 << 16 | routine & 0xffff,
             number => 1 << 15 | number & 0x7fff,
         };
@@ -145,8 +149,8 @@ impl Pointer {
 
     /// The beginning of the object that `thread` made after `n_before` others.
     pub fn to_made(thread: u32, n_before: u32) -> Self {
-        debug_assert!(thread < 128 && n_before < 1 << 24);
-        Self { object: Self::MADE | thread << 24 | n_before, offset: 0 }
+        debug_assert!(thread < 128 && n_before < Self::MAX_MADE);
+        Self { object: Self::MADE | thread << 23 | n_before, offset: 0 }
     }
 
     /// The pointer that a value is.
@@ -183,8 +187,8 @@ impl Pointer {
 
     /// Who made the object, and after how many others, if it was made while the program ran.
     pub fn made(self) -> Option<(u32, u32)> {
-        let was_made = self.object & Self::MADE != 0;
-        was_made.then_some((self.object >> 24 & 0x7f, self.object & 0x00ff_ffff))
+        let was_made = (Self::MADE..Self::NEGATIVE).contains(&self.object);
+        was_made.then_some((self.object >> 23 & 0x7f, self.object & (Self::MAX_MADE - 1)))
     }
 }
 
@@ -336,6 +340,7 @@ mod tests {
         let mut lows: Vec<u32> = Vec::new();
         for pointer in all {
             assert_eq!(Pointer::from_bits(pointer.bits()), pointer);
+            assert!(pointer.bits() as i64 > 0, "{pointer:?}");
             assert_eq!(pointer.bits() % u64::from(Pointer::ALIGNMENT), 0, "{pointer:?}");
             for bytes in [1, 100, -1, -100] {
                 let moved = pointer.bits().wrapping_add_signed(bytes);

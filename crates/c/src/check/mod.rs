@@ -15,8 +15,8 @@ mod literal;
 mod statement;
 
 use crate::fault as code;
-use crate::tree::{Body, Function, FunctionId, Global, GlobalId, LabelId, Local, LocalId, Tree};
 use crate::tokens::spelled;
+use crate::tree::{Body, Function, FunctionId, Global, GlobalId, LabelId, Local, LocalId, Tree};
 use crate::types::{Qualified, RecordId, Signature, Type};
 use lang_c::ast::{ExternalDeclaration, FunctionDefinition, TranslationUnit};
 use lang_c::span::Node;

@@ -10,7 +10,15 @@ fn is_borrowed(name: &str, argument_idx: usize) -> bool {
         "pthread_create" | "thrd_create" => argument_idx <= 1,
         "pthread_join" | "thrd_join" => argument_idx == 1,
         "pthread_key_create" | "sem_getvalue" | "nanosleep" => true,
-        _ => ["pthread_attr_", "pthread_mutexattr_", "pthread_rwlockattr_", "pthread_condattr_", "pthread_barrierattr_"].iter().any(|it| name.starts_with(it)),
+        _ => [
+            "pthread_attr_",
+            "pthread_mutexattr_",
+            "pthread_rwlockattr_",
+            "pthread_condattr_",
+            "pthread_barrierattr_",
+        ]
+        .iter()
+        .any(|it| name.starts_with(it)),
     }
 }
 

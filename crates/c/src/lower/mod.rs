@@ -10,8 +10,8 @@ mod place;
 mod statement;
 
 use crate::check::{self, Externs};
-use crate::tree::{Body, Constant, Function, FunctionId, GlobalId, Initial, Tree};
 use crate::tokens::spelled;
+use crate::tree::{Body, Constant, Function, FunctionId, GlobalId, Initial, Tree};
 use crate::types::{self, Int};
 use mazurka_model::{
     Field, Init, InitValue, Layout, LayoutId, Object, ObjectIdx, Program, RegisterId, Routine,

@@ -2,12 +2,10 @@
 
 use super::{Writer, escape, value_type};
 use crate::check::Extern;
-use crate::tree::{Body, Case, Expression, Function, FunctionId, LocalId, Statement};
 use crate::tokens::spelled;
+use crate::tree::{Body, Case, Expression, Function, FunctionId, LocalId, Statement};
 use crate::types;
-use mazurka_model::{
-    Action, Compare, Expr, LocationId, Place, RegisterId, Type, ViolationKind,
-};
+use mazurka_model::{Action, Compare, Expr, LocationId, Place, RegisterId, Type, ViolationKind};
 
 /// The function that is being written.
 #[derive(Default)]

@@ -453,7 +453,7 @@ impl Machine {
         let number = self.control(thread, control::MADE) as u32;
         let start = self.memory[FREE];
         let end = start + 8 + u64::from(size).next_multiple_of(8);
-        if number >= 1 << 24 || end > 1 << 31 {
+        if number >= Pointer::MAX_MADE || end > 1 << 31 {
             return Err(memory("the program has no memory left".to_owned()));
         }
         let (first_unit, first_piece) = self.numbers(code, thread, number, size, units, kind);

@@ -222,8 +222,7 @@ impl Vm {
         let survivors = &self.machine.survivors;
         let failed = survivors.failed(place);
         let never = failed.iter().filter(|(_, held)| !**held);
-        let never: Vec<Vacuous> =
-            never.map(|(at, _)| Vacuous::Assumption(location(at))).collect();
+        let never: Vec<Vacuous> = never.map(|(at, _)| Vacuous::Assumption(location(at))).collect();
         if !never.is_empty() || survivors.has_ended() {
             return never;
         }

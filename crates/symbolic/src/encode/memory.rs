@@ -192,7 +192,7 @@ impl Encoder<'_> {
 
     fn next_number(&mut self) -> u32 {
         self.n_made += 1;
-        1 << 31 | self.n_made
+        Pointer::to_made(0, self.n_made).object
     }
 
     fn object(
