@@ -7,9 +7,12 @@
 //! | `__auto_type x = e;`      | `__typeof__(e) x = e;`       |
 //! | `a ?: b`                  | `a ? __mazurka_same : b`     |
 //! | `typedef _Atomic struct { … } atomic_flag;`, of the compiler's header | the same without `_Atomic` |
+//! | `a$b`, `größe`            | `a__mazurka_char_24_b`, …: see [`spelled`] |
 //! | `#pragma …`, comments     | nothing                      |
 //!
 //! Lines stay where they are.
+
+use std::borrow::Cow;
 
 /// Stands between `?` and `:` for what is in front of them.
 pub(crate) const SAME: &str = "__mazurka_same";
@@ -48,6 +51,7 @@ struct Token<'t> {
 /// The text that is parsed.
 pub(crate) fn rewrite(text: &str) -> String {
     let text = &without_comments(text);
+    let text = &*with_plain_names(text);
     let tokens = tokens(text);
     let mut edits: Vec<(usize, usize, String)> = Vec::new();
     let mut depth = 0u32;
@@ -66,7 +70,13 @@ pub(crate) fn rewrite(text: &str) -> String {
             "_Atomic" if next == "struct" && is_flag(&tokens[idx + 1..]) => {
                 edits.push((token.start, end, String::new()));
             }
-            word if depth == 0 && is_start && next == "(" && is_name(word) => {
+            // `t (*f)(void);` is no function without a type.
+            word if depth == 0
+                && is_start
+                && next == "("
+                && is_name(word)
+                && tokens.get(idx + 2).is_some_and(|it| it.text != "*") =>
+            {
                 edits.push((token.start, token.start, "int ".to_owned()));
             }
             directive if directive.starts_with("#pragma") => {
@@ -91,6 +101,75 @@ pub(crate) fn rewrite(text: &str) -> String {
     }
     result.push_str(&text[done..]);
     result
+}
+
+/// Stands in front of the number of a character that the grammar does not have in names.
+const CHARACTER: &str = "__mazurka_char_";
+
+/// The text with all characters of names written as the grammar has them.
+fn with_plain_names(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !text.contains(|c: char| matches!(c, '$' | '\\') || !c.is_ascii()) {
+        return Cow::Borrowed(text);
+    }
+    let mut result = String::with_capacity(text.len());
+    let mut done = 0;
+    for Token { text: word, start } in tokens(text) {
+        if !word.bytes().next().is_some_and(is_word_byte) || word.chars().all(is_plain) {
+            continue;
+        }
+        result.push_str(&text[done..start]);
+        let mut rest = word;
+        while let Some(mut c) = rest.chars().next() {
+            let mut len = c.len_utf8();
+            // The preprocessor writes some as `\u00f6` or `\U000000f6`.
+            let n_digits = match rest.get(..2) {
+                Some("\\u") => 4,
+                Some("\\U") => 8,
+                _ => 0,
+            };
+            if let Some(digits) = rest.get(2..2 + n_digits).filter(|it| !it.is_empty())
+                && let Some(written) = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)
+            {
+                (c, len) = (written, 2 + n_digits);
+            }
+            match is_plain(c) {
+                true => result.push(c),
+                false => result.push_str(&format!("{CHARACTER}{:x}_", u32::from(c))),
+            }
+            rest = &rest[len..];
+        }
+        done = start + word.len();
+    }
+    result.push_str(&text[done..]);
+    Cow::Owned(result)
+}
+
+/// A text with names as the user has spelled them.
+pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split(CHARACTER);
+    let first = parts.next().unwrap_or_default();
+    if first.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let mut result = first.to_owned();
+    for part in parts {
+        let character = part.split_once('_').and_then(|(number, rest)| {
+            let number = u32::from_str_radix(number, 16).ok()?;
+            Some((char::from_u32(number)?, rest))
+        });
+        match character {
+            Some((character, rest)) => {
+                result.push(character);
+                result.push_str(rest);
+            }
+            None => {
+                result.push_str(CHARACTER);
+                result.push_str(part);
+            }
+        }
+    }
+    Cow::Owned(result)
 }
 
 /// The value that a variable of automatic type gets: `x = value ;`.
@@ -208,12 +287,27 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'\\') || byte >= 0x80
 }
 
 #[cfg(test)]
 mod tests {
-    use super::rewrite;
+    use super::{rewrite, spelled};
+
+    #[test]
+    fn names_have_all_characters_that_the_compiler_allows() {
+        let check = |from: &str, to: &str| {
+            assert_eq!(rewrite(from), to);
+            assert_eq!(spelled(to), from);
+        };
+        check("int a$b;", "int a__mazurka_char_24_b;");
+        check("int $, größe;", "int __mazurka_char_24_, gr__mazurka_char_f6___mazurka_char_df_e;");
+        check("char *s = \"$a\", c = '$';", "char *s = \"$a\", c = '$';");
+        check("# 1 \"a$b.c\"\nint x;", "# 1 \"a$b.c\"\nint x;");
+        assert_eq!(rewrite("f$() { }"), "int f__mazurka_char_24_() { }");
+        assert_eq!(rewrite("int a\\u00f6, \\U000000f6;"), rewrite("int aö, ö;"));
+        assert_eq!(spelled("__mazurka_char_zz_"), "__mazurka_char_zz_");
+    }
 
     #[test]
     fn old_and_foreign_words_are_translated() {
@@ -221,6 +315,7 @@ mod tests {
         check("static __thread int x;", "static _Thread_local int x;");
         check("main() { f(); }", "int main() { f(); }");
         check("int x;\nold(a, b) int a; { }", "int x;\nint old(a, b) int a; { }");
+        check("f() {} void(*g)(void) = f;", "int f() {} void(*g)(void) = f;");
         check("_Static_assert(1, \"(\");", "_Static_assert(1, \"(\");");
         check("{ __auto_type p = (&x); f(p); }", "{ __typeof__((&x)) p = (&x); f(p); }");
         check("# 1 \"a.c\"\nmain() {}", "# 1 \"a.c\"\nint main() {}");

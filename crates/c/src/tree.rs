@@ -73,11 +73,37 @@ pub(crate) struct Function {
     pub(crate) body: Option<Body>,
 }
 
+impl Function {
+    /// Whether a call of it is an error, whatever its body does: a rule of SV-COMP.
+    pub(crate) fn is_error(name: &str) -> bool {
+        matches!(name, "reach_error" | "__VERIFIER_error")
+    }
+
+    /// What is said of such a call.
+    pub(crate) fn error_message(name: &str) -> String {
+        format!("`{name}` was called")
+    }
+
+    /// Whether a name is that of a function that begins or ends an atomic block, whatever its body
+    /// does.
+    pub(crate) fn is_atomic_bracket(name: &str) -> bool {
+        matches!(name, "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end")
+    }
+
+    /// Whether it runs atomically: a rule of SV-COMP for names.
+    pub(crate) fn is_atomic(&self) -> bool {
+        let has_prefix = self.name.starts_with("__VERIFIER_atomic_");
+        has_prefix && !Self::is_atomic_bracket(&self.name)
+    }
+}
+
 /// What a function does.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     /// The parameters come first.
     pub(crate) locals: Vec<Local>,
+    /// How many of them are parameters. A prototype elsewhere may have more: `int main() { … }`.
+    pub(crate) n_parameters: usize,
     /// The names of the labels; empty for those that nobody wrote.
     pub(crate) labels: Vec<String>,
     pub(crate) statements: Vec<Statement>,
@@ -122,6 +148,58 @@ pub(crate) struct Expression {
     pub(crate) kind: Kind,
     pub(crate) ty: Type,
     pub(crate) span: Span,
+}
+
+/// What an expression is made of.
+pub(crate) enum Part<'t> {
+    Expression(&'t Expression),
+    Place(&'t Place),
+    Statements(&'t [Statement]),
+}
+
+impl Expression {
+    /// Calls `visit` with what it is made of.
+    pub(crate) fn parts<'t>(&'t self, visit: &mut dyn FnMut(Part<'t>)) {
+        use Part::{Expression as E, Place as P, Statements as S};
+        match &self.kind {
+            Kind::Int(_) | Kind::Float(_) | Kind::Function(_) => {}
+            Kind::Address(place) | Kind::Read(place) => visit(P(place)),
+            Kind::Convert(a) | Kind::Unary(_, a) | Kind::Index(a, _) => visit(E(a)),
+            Kind::Binary(_, a, b)
+            | Kind::Advance(a, b, _)
+            | Kind::Distance(a, b, _)
+            | Kind::And(a, b)
+            | Kind::Or(a, b)
+            | Kind::Elvis(a, b) => {
+                visit(E(a));
+                visit(E(b));
+            }
+            Kind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|it| visit(E(it))),
+            Kind::Comma(parts) | Kind::Intrinsic(_, parts) => {
+                parts.iter().for_each(|it| visit(E(it)));
+            }
+            Kind::Assign(place, value) => {
+                visit(P(place));
+                visit(E(value));
+            }
+            Kind::Update(update) => {
+                visit(P(&update.place));
+                match &update.step {
+                    Step::Binary(_, _, by) | Step::Advance(by, _) => visit(E(by)),
+                }
+            }
+            Kind::Call(call) => {
+                if let Callee::Pointer(pointer) = &call.callee {
+                    visit(E(pointer));
+                }
+                call.arguments.iter().for_each(|it| visit(E(it)));
+            }
+            Kind::Statements(statements, last) => {
+                visit(S(statements));
+                last.iter().for_each(|it| visit(E(it)));
+            }
+        }
+    }
 }
 
 /// What an expression does.
@@ -317,6 +395,7 @@ pub(crate) enum Primitive {
     Lock,
     TryLock,
     Unlock,
+    Reset(Sync),
     Destroy(Sync),
     ReadLock,
     WriteLock,
@@ -382,10 +461,12 @@ impl Primitive {
             "try_read_lock" => P::TryReadLock,
             "try_write_lock" => P::TryWriteLock,
             "read_write_unlock" => P::ReadWriteUnlock,
+            "rwlock_init" => P::Reset(Sync::RwLock),
             "rwlock_destroy" => P::Destroy(Sync::RwLock),
             "wait" => P::Wait,
             "notify_one" => P::NotifyOne,
             "notify_all" => P::NotifyAll,
+            "condvar_init" => P::Reset(Sync::Condvar),
             "condvar_destroy" => P::Destroy(Sync::Condvar),
             "semaphore_init" => P::SemaphoreInit,
             "semaphore_destroy" => P::Destroy(Sync::Semaphore),

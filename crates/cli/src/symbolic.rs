@@ -7,18 +7,20 @@ use crate::arguments::{
 };
 use crate::{Done, Failure, interrupt, memory, names, tell, vm};
 use mazurka_core::{
-    Assumption, Bound, Counterexample, Coverage, Limit, Property, Statistics, Verdict,
+    Assumption, Bound, Counterexample, Coverage, Limit, Location, Property, Statistics, Verdict,
     ViolationKind,
 };
 use mazurka_explore::replay;
-use mazurka_model::{Action, Program, Races, Sync, Vm, split_choices};
+use mazurka_model::{
+    Action, Goal, Program, Races, Span, Sync, Vm, assumptions_in, split_choices, with_goal,
+};
 use mazurka_report::{ExitStatus, Report};
 use mazurka_symbolic::{
     self as circuits, Bounds, Encode, Finding, ProofError, Question, Refusal, Reply,
 };
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What is asked of a program, and of whom.
 pub(crate) struct Asked {
@@ -127,6 +129,12 @@ fn decide_once(
         circuits::check(program, &left()).map_err(|refusals| refused(&program.files, &refusals))?;
     let verdict = whole(verdict(program, question, &reply, with_livelock)?);
     let mut is_cut = matches!(reply.finding, Finding::SafeTo(_));
+    let verdict = match verdict {
+        Verdict::Holds(coverage) => {
+            Verdict::Holds(coverage.assuming_all(vacuous(program, &left())))
+        }
+        other => other,
+    };
     let notes = vec![size_of(&reply)];
     let mut decided = Decided { verdict, notes, loop_start: None, machine: "vm", reply };
     if let (Verdict::Holds(coverage), true) = (&decided.verdict, with_livelock) {
@@ -272,6 +280,50 @@ fn verdict(
             Verdict::Holds(coverage.assuming_all(assumptions))
         }
     })
+}
+
+/// How long it may take to see whether assumptions leave anything to prove.
+const VACUITY_TIME: Duration = Duration::from_secs(5);
+
+/// The assumptions that no execution gets past, as far as that can be told in a short time.
+fn vacuous(program: &Program, question: &Question) -> Vec<Assumption> {
+    let start = Instant::now();
+    let limit = question.limits.time.unwrap_or(VACUITY_TIME).min(VACUITY_TIME);
+    let can_reach = |goal: Goal| {
+        let encode = Encode { races: false, deadlock: false, ..question.encode.clone() };
+        let time = Some(limit.saturating_sub(start.elapsed()));
+        let limits = circuits::Limits { time, ..question.limits.clone() };
+        let question = Question { encode, limits, ..question.clone() };
+        match circuits::check(&with_goal(program, goal), &question).ok()?.finding {
+            Finding::Unsafe(_) => Some(true),
+            Finding::Safe | Finding::SafeTo(_) => Some(false),
+            Finding::Unknown(..) => None,
+        }
+    };
+    let location = |span: Span| Location {
+        file: program.files.get(span.file.0 as usize).cloned().unwrap_or_default(),
+        line: span.line,
+        column: span.column,
+        function: None,
+        within: None,
+    };
+    let assumptions = assumptions_in(program);
+    let is_wall = |span: &&Span| {
+        can_reach(Goal::Behind(**span)) == Some(false)
+            && can_reach(Goal::Before(**span)) == Some(true)
+    };
+    let walls: Vec<&Span> = assumptions.iter().filter(is_wall).collect();
+    let all = walls.iter().map(|span| Assumption::NothingSurvives(Some(location(**span))));
+    match assumptions.first() {
+        Some(first)
+            if walls.is_empty()
+                && can_reach(Goal::Exit) == Some(false)
+                && can_reach(Goal::ExitWithoutAssumptions) == Some(true) =>
+        {
+            vec![Assumption::NothingEnds(Some(location(*first)))]
+        }
+        _ => all.collect(),
+    }
 }
 
 /// What nothing was found of, beside a temporal property if there is one.

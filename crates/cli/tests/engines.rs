@@ -3,7 +3,8 @@
 //!
 //! A program is made from a seed, for one kind of violation that it may have: assertions fail; locks,
 //! semaphores and condition variables wait for ever; or plain variables are written without a lock. So
-//! there is one answer, whichever violation an engine meets first.
+//! there is one answer, whichever violation an engine meets first. Programs of one more kind are never
+//! run natively: they call what only models have, and compute with pointers as numbers.
 
 mod support;
 
@@ -35,19 +36,42 @@ pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 sem_t s;
 ";
 
+/// What programs for models alone have, too.
+const MODEL_DECLARATIONS: &str = "\
+#include <stdint.h>
+#include <stdlib.h>
+extern void __VERIFIER_assume(int);
+_Atomic(int *) p;
+int z;
+void __VERIFIER_atomic_add(int v) {
+    int before = z;
+    z = before + v;
+    if (v == 1)
+        return;
+    z += 1;
+}
+int __VERIFIER_atomic_take(int v) {
+    __VERIFIER_atomic_add(v);
+    __VERIFIER_assume(z < 5);
+    return z;
+}
+";
+
 /// What may go wrong in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Assertion,
     Deadlock,
     Race,
+    /// Assertions, in programs that are models alone.
+    Model,
 }
 
 impl Kind {
     /// As `--property` has it, and as a violation is called in JSON.
     fn names(self) -> [&'static str; 2] {
         match self {
-            Self::Assertion => ["assert", "assertion"],
+            Self::Assertion | Self::Model => ["assert", "assertion"],
             Self::Deadlock => ["deadlock", "deadlock"],
             Self::Race => ["race", "race"],
         }
@@ -66,6 +90,9 @@ impl Program {
         let n_statements =
             if n_threads == 2 { 2 + self.random.below(3) } else { 1 + self.random.below(2) };
         let mut text = DECLARATIONS.to_owned();
+        if self.kind == Kind::Model {
+            text += MODEL_DECLARATIONS;
+        }
         for thread in 0..n_threads {
             _ = writeln!(text, "void *t{thread}(void *arg) {{\n    int r = 0, q = 1;");
             for _ in 0..n_statements {
@@ -84,7 +111,7 @@ impl Program {
         for thread in 0..n_threads {
             _ = writeln!(text, "    pthread_join(t[{thread}], 0);");
         }
-        if self.kind == Kind::Assertion {
+        if matches!(self.kind, Kind::Assertion | Kind::Model) {
             let (sum, most) =
                 (self.random.pick(&["a + b", "x + a", "x + y"]), 2 + self.random.below(5));
             _ = writeln!(text, "    assert({sum} != {most});");
@@ -119,6 +146,17 @@ impl Program {
         let (local, value) = (self.local(), self.random.below(4));
         match self.kind {
             Kind::Assertion => format!("assert({local} != {value});"),
+            Kind::Model => match self.random.below(9) {
+                0 => format!("__VERIFIER_atomic_add({local});"),
+                1 => format!("{local} = __VERIFIER_atomic_take({value});"),
+                2 => format!("__VERIFIER_assume({local} != {value});"),
+                3 => format!("if ({local} == {value}) exit(0);"),
+                4 => "p = &x;".to_owned(),
+                5 => "p = (int *)((uintptr_t)&y | 1);".to_owned(),
+                6 => format!("{local} = ((uintptr_t)p & 1) + !p;"),
+                7 => format!("{{ int n = (int)(long)p; {local} = n ? 2 : 1; }}"),
+                _ => format!("assert({local} != {value});"),
+            },
             Kind::Race => {
                 let update = format!("{} += 1;", self.random.pick(&["x", "y"]));
                 match self.random.below(4) {
@@ -203,6 +241,7 @@ fn agree_on(kind: Kind) {
     for seed in 0..n_programs {
         let text = Program { kind, random: Random(1000 * seed + 17) }.text();
         let [judge, others @ ..] = ENGINES;
+        let others = others.iter().filter(|it| kind != Kind::Model || !it.contains(&"native"));
         let expected = verdict(&text, kind, judge);
         assert!(["holds", kind.names()[1]].contains(&expected.as_str()), "{expected}\n{text}");
         for engine in others {
@@ -223,6 +262,11 @@ fn engines_agree_on_assertions() {
 #[test]
 fn engines_agree_on_deadlocks() {
     agree_on(Kind::Deadlock);
+}
+
+#[test]
+fn engines_agree_on_models() {
+    agree_on(Kind::Model);
 }
 
 #[test]

@@ -236,6 +236,8 @@ pub enum Assumption {
     NoSpuriousFailure,
     /// No execution gets past this assumption of the program, so nothing behind it was checked.
     NothingSurvives(Option<Location>),
+    /// Every execution ends at a failed assumption of the program, such as this one.
+    NothingEnds(Option<Location>),
     /// Variables without an initial value are written before they are read.
     Uninitialised(Option<Location>),
     /// A function that allocates succeeds.
@@ -304,7 +306,7 @@ impl Assumption {
             Self::Bitstate { .. } => "bitstate",
             Self::NoSpuriousWakeups(_) => "no-spurious-wake-ups",
             Self::NoSpuriousFailure => "no-spurious-failure",
-            Self::NothingSurvives(_) => "nothing-survives",
+            Self::NothingSurvives(_) | Self::NothingEnds(_) => "nothing-survives",
             Self::Uninitialised(_) => "uninitialised",
             Self::Allocation { .. } => "allocation",
             Self::Printing | Self::PrintingReturnsZero => "printing",
@@ -328,6 +330,7 @@ impl Assumption {
             }
             Self::NoSpuriousWakeups(place)
             | Self::NothingSurvives(place)
+            | Self::NothingEnds(place)
             | Self::Uninitialised(place) => place.iter().cloned().collect(),
             _ => Vec::new(),
         }
@@ -403,11 +406,10 @@ impl fmt::Display for Assumption {
                 write!(f, "a weak compare-and-swap fails only for a reason")
             }
             Self::NothingSurvives(place) => {
-                write!(
-                    f,
-                    "what no execution gets past{}, so that nothing behind it was checked",
-                    at(place)
-                )
+                write!(f, "no execution gets past the assumption{}", at(place))
+            }
+            Self::NothingEnds(place) => {
+                write!(f, "every execution ends at a failed assumption, such as that{}", at(place))
             }
             Self::Uninitialised(place) => {
                 write!(f, "no variable is read before it has a value (one has none{})", at(place))

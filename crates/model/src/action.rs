@@ -312,6 +312,8 @@ pub enum Action {
     /// Waits until a round is complete; the register gets whether the process was the last.
     BarrierWait(Place, Option<RegisterId>),
 
+    /// Puts something to synchronise on, but a barrier, into its first state.
+    Reset(Sync, Place),
     /// Ends something to synchronise on; a violation if somebody has it or waits for it. Using it from
     /// then on is a violation, too, until it is made again.
     Destroy(Sync, Place),
@@ -441,6 +443,7 @@ impl Action {
             | Self::Excuse { .. }
             | Self::Print { .. }
             | Self::MutexInit { .. }
+            | Self::Reset(..)
             | Self::Destroy(..)
             | Self::SemaphoreInit { .. }
             | Self::BarrierInit { .. } => false,
@@ -577,6 +580,7 @@ impl Action {
             | Self::TryReadLock(place, _)
             | Self::TryWriteLock(place, _)
             | Self::ReadWriteUnlock(place)
+            | Self::Reset(_, place)
             | Self::Destroy(_, place)
             | Self::NotifyOne(place)
             | Self::NotifyAll(place)

@@ -40,6 +40,7 @@ mod query;
 mod span;
 mod stops;
 mod types;
+mod vacuity;
 mod vm;
 
 pub use mazurka_core::{
@@ -63,4 +64,5 @@ pub use query::Query;
 pub use span::{FileId, Span};
 pub use stops::{add_first_steps, add_stops};
 pub use types::{Field, Layout, LayoutId, Pointer, Sync, Type};
+pub use vacuity::{Goal, assumptions_in, with_goal};
 pub use vm::{Conflict, Races, Vm, VmError};

@@ -336,6 +336,7 @@ impl Show<'_> {
             A::BarrierWait(barrier, to) => {
                 format!("{}barrier-wait {}", self.result(*to), place(barrier))
             }
+            A::Reset(kind, at) => format!("reset {} {}", kind.name(), place(at)),
             A::Destroy(kind, at) => format!("destroy {} {}", kind.name(), place(at)),
             A::Send(message) => self.message("send", message),
             A::TrySend(message, to) => self.result(*to) + &self.message("try-send", message),

@@ -87,15 +87,20 @@ impl fmt::Display for Type {
     }
 }
 
-/// A pointer taken apart. As a value it has the object in the upper 32 bits and the offset in the
-/// lower ones; [`null`](Pointer::NULL) is 0.
+/// A pointer taken apart. As a value it has the object in the upper 32 bits; the lower ones are the
+/// offset, counted from the [start](Pointer::start) of the object. [`null`](Pointer::NULL) is 0.
+///
+/// So a pointer is a number that programs may compute with, as they do with addresses: to a byte
+/// further on is 1 more, the beginning of an object is a multiple of [`Pointer::ALIGNMENT`], and its
+/// lower 32 bits alone are not 0 and those of another object are others, as long as there are few.
 ///
 /// | object                        | is                                                         |
 /// |-------------------------------|------------------------------------------------------------|
 /// | 0                             | nothing: null, and integers turned into pointers           |
 /// | 1 and up                      | [`Program::objects`](crate::Program::objects)`[object - 1]` |
-/// | bit 30, then 30 bits          | the routine of that number                                 |
-/// | bit 31, 7 bits, 24 bits       | the object that thread made after so many others           |
+/// | bit 29, then 29 bits          | the routine of that number                                 |
+/// | bit 30, 7 bits, 23 bits       | the object that thread made after so many others           |
+/// | bit 31                        | nothing: integers below 0 turned into pointers             |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
     /// Which object.
@@ -108,8 +113,29 @@ impl Pointer {
     /// The pointer to nothing.
     pub const NULL: Self = Self { object: 0, offset: 0 };
 
-    const ROUTINE: u32 = 1 << 30;
-    const MADE: u32 = 1 << 31;
+    /// Every object begins at a multiple of so many bytes.
+    pub const ALIGNMENT: u32 = 1 << 12;
+
+    /// How many objects a thread can make.
+    pub const MAX_MADE: u32 = 1 << 23;
+
+    const ROUTINE: u32 = 1 << 29;
+    const MADE: u32 = 1 << 30;
+    const NEGATIVE: u32 = 1 << 31;
+
+    /// The lower 32 bits of a pointer to the beginning of an object: from 2^27 to 2^30, so that no
+    /// offset within an object leaves them; 0 for no object, so that an integer is its own pointer.
+    #[inline]
+    pub fn start(object: u32) -> u32 {
+        let slot = match object {
+            0 => 0,
+            negative if negative & Self::NEGATIVE != 0 => 0,
+            made if made & Self::MADE != 0 => 1 << 17 | (made >> 23 & 0x7f) << 10 | made & 0x3ff,
+            routine if routine & Self::ROUTINE != 0 => 1 << 16 | routine & 0xffff,
+            number => 1 << 15 | number & 0x7fff,
+        };
+        slot * Self::ALIGNMENT
+    }
 
     /// The beginning of the object of this index.
     pub fn to_object(object: crate::ObjectIdx) -> Self {
@@ -123,18 +149,20 @@ impl Pointer {
 
     /// The beginning of the object that `thread` made after `n_before` others.
     pub fn to_made(thread: u32, n_before: u32) -> Self {
-        debug_assert!(thread < 128 && n_before < 1 << 24);
-        Self { object: Self::MADE | thread << 24 | n_before, offset: 0 }
+        debug_assert!(thread < 128 && n_before < Self::MAX_MADE);
+        Self { object: Self::MADE | thread << 23 | n_before, offset: 0 }
     }
 
     /// The pointer that a value is.
     pub fn from_bits(bits: u64) -> Self {
-        Self { object: (bits >> 32) as u32, offset: bits as u32 }
+        let object = (bits >> 32) as u32;
+        Self { object, offset: (bits as u32).wrapping_sub(Self::start(object)) }
     }
 
     /// The value that it is.
     pub fn bits(self) -> u64 {
-        u64::from(self.object) << 32 | u64::from(self.offset)
+        let address = self.offset.wrapping_add(Self::start(self.object));
+        u64::from(self.object) << 32 | u64::from(address)
     }
 
     /// The same object, so many bytes on. The object never changes, the offset wraps around.
@@ -159,8 +187,8 @@ impl Pointer {
 
     /// Who made the object, and after how many others, if it was made while the program ran.
     pub fn made(self) -> Option<(u32, u32)> {
-        let was_made = self.object & Self::MADE != 0;
-        was_made.then_some((self.object >> 24 & 0x7f, self.object & 0x00ff_ffff))
+        let was_made = (Self::MADE..Self::NEGATIVE).contains(&self.object);
+        was_made.then_some((self.object >> 23 & 0x7f, self.object & (Self::MAX_MADE - 1)))
     }
 }
 
@@ -294,6 +322,40 @@ impl Sync {
             Self::Condvar => "condvar",
             Self::Semaphore => "semaphore",
             Self::Barrier => "barrier",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ObjectIdx, RoutineId};
+
+    #[test]
+    fn pointers_are_numbers_like_addresses() {
+        let objects = (0..100).map(|idx| Pointer::to_object(ObjectIdx(idx)));
+        let routines = (0..100).map(|idx| Pointer::to_routine(RoutineId(idx)));
+        let made = (0..1000).map(|idx| Pointer::to_made(idx / 100, idx % 100));
+        let all: Vec<Pointer> = objects.chain(routines).chain(made).collect();
+        let mut lows: Vec<u32> = Vec::new();
+        for pointer in all {
+            assert_eq!(Pointer::from_bits(pointer.bits()), pointer);
+            assert!(pointer.bits() as i64 > 0, "{pointer:?}");
+            assert_eq!(pointer.bits() % u64::from(Pointer::ALIGNMENT), 0, "{pointer:?}");
+            for bytes in [1, 100, -1, -100] {
+                let moved = pointer.bits().wrapping_add_signed(bytes);
+                assert_eq!(moved, pointer.plus(bytes).bits(), "{pointer:?} and {bytes}");
+            }
+            lows.push(pointer.bits() as u32);
+        }
+        let n_all = lows.len();
+        lows.sort_unstable();
+        lows.dedup();
+        assert_eq!(lows.len(), n_all, "the lower halves are different");
+        assert!(lows.iter().all(|&low| 0 < low && low <= i32::MAX as u32));
+        assert_eq!(Pointer::NULL.bits(), 0);
+        for number in [0, 1, 42, u64::from(u32::MAX), u64::MAX, 1 << 62 | 5] {
+            assert_eq!(Pointer::from_bits(number).bits(), number);
         }
     }
 }

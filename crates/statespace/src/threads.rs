@@ -379,6 +379,6 @@ impl Transitions for Threads {
         let spins = self.propositions.is_empty().then_some(Assumption::NoSpinning);
         let races = (self.detection == Detection::None).then_some(Assumption::RacesAllowed);
         let of_program = self.vm.program().assumptions.iter().cloned();
-        of_program.chain(races).chain(spins).collect()
+        of_program.chain(races).chain(spins).chain(self.vm.vacuous()).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::expression::number;
 use super::{Checked, Checker, Name, all, fold};
-use crate::tree::{Change, Expression, Intrinsic, Kind, Primitive, Wrong};
+use crate::tree::{Change, Expression, Function, Intrinsic, Kind, Primitive, Wrong};
 use crate::types::{Int, Type};
 use lang_c::ast;
 use lang_c::span::Node;
@@ -22,6 +22,15 @@ impl<'a> Checker<'a> {
         if let Some(done) = self.print_call(name, arguments, span) {
             return Some(done);
         }
+        let failed = |what: &str| Intrinsic::Check(Wrong::Assertion, what.to_owned());
+        if Function::is_error(name) && self.is_function(name) {
+            let error = never(failed(&Function::error_message(name)), span);
+            let ty = match self.lookup(name) {
+                Some(Name::Function(id)) => self.tree.functions[id.0].signature.result.clone(),
+                _ => Type::INT,
+            };
+            return Some(Ok(if ty.is_scalar() { Expression { ty, ..error } } else { error }));
+        }
         if self.has_body(name) {
             return None;
         }
@@ -38,14 +47,10 @@ impl<'a> Checker<'a> {
         if let Some((change, int)) = overflowing(name) {
             return Some(self.overflow(name, change, int, arguments, span));
         }
-        let failed = |what: &str| Intrinsic::Check(Wrong::Assertion, what.to_owned());
         Some(match name {
             "__assert_fail" => {
                 let text = arguments.first().and_then(text_of).unwrap_or_default();
                 Ok(never(failed(&format!("assertion `{text}` failed")), span))
-            }
-            "reach_error" | "__VERIFIER_error" => {
-                Ok(never(failed(&format!("`{name}` was called")), span))
             }
             "__mazurka_fail" => {
                 let text = arguments.get(1).and_then(text_of).unwrap_or_default();
@@ -118,6 +123,11 @@ impl<'a> Checker<'a> {
             Some(_) => true,
             None => false,
         }
+    }
+
+    /// Whether a name that is called is that of a function, declared or not.
+    fn is_function(&self, name: &str) -> bool {
+        matches!(self.lookup(name), None | Some(Name::Function(_)))
     }
 
     fn primitive(

@@ -1,6 +1,6 @@
 //! Expressions whose value is known before the program runs.
 
-use crate::tree::{Base, Binary, Constant, Expression, Kind, Place, Unary};
+use crate::tree::{Base, Binary, Constant, Expression, GlobalId, Kind, Place, Unary};
 use crate::types::{Int, Type};
 
 /// The value of an expression, if nothing has to run for it.
@@ -181,10 +181,30 @@ fn binary(
             };
             Some(Constant::Float(if *ty == Type::Float { f64::from(value as f32) } else { value }))
         }
+        (Constant::Address(of, at), Constant::Int(by)) if operator == Binary::Add => {
+            moved(of, at, by, ty)
+        }
+        (Constant::Int(by), Constant::Address(of, at)) if operator == Binary::Add => {
+            moved(of, at, by, ty)
+        }
+        (Constant::Address(of, at), Constant::Int(by)) if operator == Binary::Subtract => {
+            moved(of, at, by.wrapping_neg(), ty)
+        }
+        (Constant::Address(of, at), Constant::Address(other, to))
+            if of == other && operator == Binary::Subtract =>
+        {
+            Some(Constant::Int(at.wrapping_sub(to)))
+        }
         (left, right) => match operator {
             Binary::Equal if left == right => Some(Constant::Int(1)),
             Binary::NotEqual if left == right => Some(Constant::Int(0)),
             _ => None,
         },
     }
+}
+
+/// An address as an integer, and so many bytes more.
+fn moved(of: GlobalId, at: i64, by: i64, ty: &Type) -> Option<Constant> {
+    let is_wide = ty.as_int().is_some_and(|int| int.bits() == 64);
+    is_wide.then(|| Constant::Address(of, at.wrapping_add(by)))
 }

@@ -1,7 +1,7 @@
 //! Declarations: what types are written as, and which names they give to what.
 
 use super::{Checked, Checker, Definition, Frame, Name, Tag, fold};
-use crate::tree::{Body, Constant, FunctionId, Global, GlobalId, LocalId, Statement};
+use crate::tree::{Body, Constant, Function, FunctionId, Global, GlobalId, LocalId, Statement};
 use crate::types::{Builder, Int, Qualified, Record, RecordId, Signature, Type};
 use lang_c::ast::{
     ArraySize, Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator,
@@ -185,9 +185,20 @@ impl<'a> Checker<'a> {
             return Err(self.invalid(span, "a definition of what is no function"));
         };
         let is_static = words.storage == Some(StorageClassSpecifier::Static);
+        let signature = match function_part(&it.node.declarator.node) {
+            Some(DerivedDeclarator::KRFunction(names)) if !names.is_empty() => {
+                let types = self.old_parameters(names, &it.node)?;
+                let parameters = types.into_iter().map(|ty| ty.ty).collect();
+                Rc::new(Signature { parameters, is_unspecified: false, ..(*signature).clone() })
+            }
+            _ => signature,
+        };
         let id = self.function(&name, signature, is_static, span);
         self.bind(&name, Name::Function(id));
         // The library comes last, and gives way to the user.
+        if !self.units[self.unit_idx].is_library && Function::is_atomic_bracket(&name) {
+            return Ok(());
+        }
         if !self.units[self.unit_idx].is_library || self.definitions[id.0].is_none() {
             self.definitions[id.0] = Some(Definition { unit_idx: self.unit_idx, ast: it });
         }
@@ -225,6 +236,7 @@ impl<'a> Checker<'a> {
             Some(DerivedDeclarator::KRFunction(names)) => self.bind_old_parameters(names, it)?,
             _ => return Err(self.invalid(span, "a function without parameters")),
         }
+        self.frame.body.n_parameters = self.frame.body.locals.len();
         let mut statements = Vec::new();
         let done = self.statement(&it.statement, &mut statements);
         self.frame.body.statements = statements;
@@ -252,6 +264,22 @@ impl<'a> Checker<'a> {
         names: &'a [Node<lang_c::ast::Identifier>],
         it: &'a FunctionDefinition,
     ) -> Checked<()> {
+        let types = self.old_parameters(names, it)?;
+        for (name, ty) in names.iter().zip(types) {
+            let span = self.span(name.span);
+            self.refuse_foreign(&ty.ty, span)?;
+            let id = self.local(&name.node.name, ty, span);
+            self.bind(&name.node.name, Name::Local(id));
+        }
+        Ok(())
+    }
+
+    /// The types of such parameters; one that is not declared is an `int`.
+    fn old_parameters(
+        &mut self,
+        names: &'a [Node<lang_c::ast::Identifier>],
+        it: &'a FunctionDefinition,
+    ) -> Checked<Vec<Qualified>> {
         let mut types = Vec::new();
         for declaration in &it.declarations {
             let words = self.words(&declaration.node.specifiers)?;
@@ -261,14 +289,11 @@ impl<'a> Checker<'a> {
                 types.push((name.unwrap_or_default(), decayed(ty)));
             }
         }
-        for name in names {
-            let span = self.span(name.span);
+        let type_of = |name: &Node<lang_c::ast::Identifier>| {
             let declared = types.iter().find(|(known, _)| *known == name.node.name);
-            let ty = declared.map_or(Qualified::plain(Type::INT), |(_, ty)| ty.clone());
-            let id = self.local(&name.node.name, ty, span);
-            self.bind(&name.node.name, Name::Local(id));
-        }
-        Ok(())
+            declared.map_or(Qualified::plain(Type::INT), |(_, ty)| ty.clone())
+        };
+        Ok(names.iter().map(type_of).collect())
     }
 
     /// The type that a type name stands for.

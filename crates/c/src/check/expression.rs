@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
             Some(Name::Enumerator(value, ty)) => Operand::Value(number(value, ty, span)),
             Some(Name::Type(_)) => return Err(self.invalid(span, format!("`{name}` is a type"))),
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
-                let mut bytes = self.frame.name.clone().into_bytes();
+                let mut bytes = tokens::spelled(&self.frame.name).into_owned().into_bytes();
                 bytes.push(0);
                 let id = self.string(bytes, Int::Char, span);
                 place(Base::Global(id), self.tree.globals[id.0].ty.clone())

@@ -4,6 +4,7 @@
 //! computes what the types and conversions are, and refuses what has no meaning as a model. Only
 //! functions that `main` can reach are looked into; what nobody calls is no part of the program.
 
+mod atomic;
 mod builtin;
 mod constant;
 mod declaration;
@@ -14,6 +15,7 @@ mod literal;
 mod statement;
 
 use crate::fault as code;
+use crate::tokens::spelled;
 use crate::tree::{Body, Function, FunctionId, Global, GlobalId, LabelId, Local, LocalId, Tree};
 use crate::types::{Qualified, RecordId, Signature, Type};
 use lang_c::ast::{ExternalDeclaration, FunctionDefinition, TranslationUnit};
@@ -156,6 +158,7 @@ pub(crate) fn check(
         checker.body(id);
     }
     checker.complain_of_missing();
+    checker.check_atomic_functions();
     // The compiler takes the program for valid: what seems not to be is a consequence of the rest.
     if checker.faults.iter().any(|fault| fault.code != code::INVALID) {
         checker.faults.retain(|fault| fault.code != code::INVALID);
@@ -235,6 +238,9 @@ impl<'a> Checker<'a> {
             return;
         }
         self.is_queued[id.0] = true;
+        if Function::is_error(&self.tree.functions[id.0].name) {
+            return;
+        }
         match (self.definitions[id.0], span) {
             (Some(_), _) => self.queue.push_back(id),
             (None, Some(span)) => self.missing.push((id, span)),
@@ -293,7 +299,9 @@ impl<'a> Checker<'a> {
     fn report(&mut self, span: Span, fault: Fault) -> Reported {
         let spot = self.sources.spot(span);
         let line = self.sources.line(&spot.file, spot.line);
-        let fault = Fault { line, spot: Some(spot), ..fault };
+        let message = spelled(&fault.message).into_owned();
+        let help = fault.help.map(|help| spelled(&help).into_owned());
+        let fault = Fault { message, help, line, spot: Some(spot), ..fault };
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }

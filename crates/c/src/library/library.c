@@ -34,10 +34,12 @@ void __mazurka_write_lock(void *lock);
 _Bool __mazurka_try_read_lock(void *lock);
 _Bool __mazurka_try_write_lock(void *lock);
 void __mazurka_read_write_unlock(void *lock);
+void __mazurka_rwlock_init(void *lock);
 void __mazurka_rwlock_destroy(void *lock);
 void __mazurka_wait(void *condition, void *mutex);
 void __mazurka_notify_one(void *condition);
 void __mazurka_notify_all(void *condition);
+void __mazurka_condvar_init(void *condition);
 void __mazurka_condvar_destroy(void *condition);
 void __mazurka_semaphore_init(void *semaphore, unsigned permits);
 void __mazurka_semaphore_acquire(void *semaphore);
@@ -910,6 +912,18 @@ int pthread_attr_getdetachstate(const void *attributes, int *state) {
     *state = __mazurka_get(attributes);
     return 0;
 }
+int pthread_attr_setscope(void *attributes, int scope) {
+    return 0;
+}
+int pthread_attr_setinheritsched(void *attributes, int inherit) {
+    return 0;
+}
+int pthread_attr_setschedpolicy(void *attributes, int policy) {
+    return 0;
+}
+int pthread_attr_setguardsize(void *attributes, size_t size) {
+    return 0;
+}
 int pthread_attr_setstacksize(void *attributes, size_t size) {
     return 0;
 }
@@ -936,6 +950,9 @@ int pthread_mutexattr_settype(void *attributes, int kind) {
 }
 int pthread_mutexattr_gettype(const void *attributes, int *kind) {
     *kind = __mazurka_get(attributes);
+    return 0;
+}
+int pthread_mutexattr_setprotocol(void *attributes, int protocol) {
     return 0;
 }
 int pthread_mutexattr_setpshared(void *attributes, int shared) {
@@ -995,8 +1012,11 @@ int pthread_rwlockattr_init(void *attributes) {
 int pthread_rwlockattr_destroy(void *attributes) {
     return 0;
 }
+int pthread_rwlockattr_setpshared(void *attributes, int shared) {
+    return 0;
+}
 int pthread_rwlock_init(void *lock, const void *attributes) {
-    __mazurka_fill(lock, 0, 56);
+    __mazurka_rwlock_init(lock);
     return 0;
 }
 int pthread_rwlock_destroy(void *lock) {
@@ -1036,11 +1056,14 @@ int pthread_condattr_init(void *attributes) {
 int pthread_condattr_destroy(void *attributes) {
     return 0;
 }
+int pthread_condattr_setpshared(void *attributes, int shared) {
+    return 0;
+}
 int pthread_condattr_setclock(void *attributes, int clock) {
     return 0;
 }
 int pthread_cond_init(void *condition, const void *attributes) {
-    __mazurka_fill(condition, 0, 48);
+    __mazurka_condvar_init(condition);
     return 0;
 }
 int pthread_cond_destroy(void *condition) {
@@ -1057,6 +1080,11 @@ int pthread_cond_wait(void *condition, void *mutex) {
     return 0;
 }
 int pthread_cond_timedwait(void *condition, void *mutex, const void *time) {
+    if (__mazurka_spurious()) {
+        __mazurka_unlock(mutex);
+        __mazurka_lock(mutex);
+        return 0;
+    }
     if (__mazurka_choose(0, 1)) {
         __mazurka_unlock(mutex);
         __mazurka_lock(mutex);
@@ -1081,6 +1109,15 @@ int pthread_cond_broadcast(void *condition) {
 
 /* Barriers. */
 
+int pthread_barrierattr_init(void *attributes) {
+    return 0;
+}
+int pthread_barrierattr_destroy(void *attributes) {
+    return 0;
+}
+int pthread_barrierattr_setpshared(void *attributes, int shared) {
+    return 0;
+}
 int pthread_barrier_init(void *barrier, const void *attributes, unsigned parties) {
     if (!parties || parties > 0x7fffffff)
         return 22;
@@ -1264,7 +1301,7 @@ int mtx_unlock(void *mutex) {
     return 0;
 }
 int cnd_init(void *condition) {
-    __mazurka_fill(condition, 0, 48);
+    __mazurka_condvar_init(condition);
     return 0;
 }
 void cnd_destroy(void *condition) {

@@ -1,7 +1,7 @@
 //! Which locals others may get to see, and which functions are called through pointers.
 
 use crate::tree::{
-    Base, Body, Call, Callee, Constant, Expression, Kind, Local, Place, Statement, Step, Tree,
+    Base, Body, Call, Callee, Constant, Expression, Kind, Local, Part, Place, Statement, Tree,
 };
 
 /// Whether a function of the library uses an argument only while it runs.
@@ -10,7 +10,15 @@ fn is_borrowed(name: &str, argument_idx: usize) -> bool {
         "pthread_create" | "thrd_create" => argument_idx <= 1,
         "pthread_join" | "thrd_join" => argument_idx == 1,
         "pthread_key_create" | "sem_getvalue" | "nanosleep" => true,
-        _ => name.starts_with("pthread_attr_") || name.starts_with("pthread_mutexattr_"),
+        _ => [
+            "pthread_attr_",
+            "pthread_mutexattr_",
+            "pthread_rwlockattr_",
+            "pthread_condattr_",
+            "pthread_barrierattr_",
+        ]
+        .iter()
+        .any(|it| name.starts_with(it)),
     }
 }
 
@@ -89,7 +97,7 @@ impl Walk<'_> {
                 }
             }
             Kind::Call(call) => self.call(call),
-            _ => children(it, &mut |part| match part {
+            _ => it.parts(&mut |part| match part {
                 Part::Expression(it) => self.expression(it),
                 Part::Place(place) => self.place(place),
                 Part::Statements(statements) => self.statements(statements),
@@ -142,55 +150,6 @@ impl Walk<'_> {
     }
 }
 
-/// What an expression is made of.
-enum Part<'t> {
-    Expression(&'t Expression),
-    Place(&'t Place),
-    Statements(&'t [Statement]),
-}
-
-fn children<'t>(it: &'t Expression, visit: &mut dyn FnMut(Part<'t>)) {
-    use Part::{Expression as E, Place as P, Statements as S};
-    match &it.kind {
-        Kind::Int(_) | Kind::Float(_) | Kind::Function(_) => {}
-        Kind::Address(place) | Kind::Read(place) => visit(P(place)),
-        Kind::Convert(a) | Kind::Unary(_, a) | Kind::Index(a, _) => visit(E(a)),
-        Kind::Binary(_, a, b)
-        | Kind::Advance(a, b, _)
-        | Kind::Distance(a, b, _)
-        | Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Elvis(a, b) => {
-            visit(E(a));
-            visit(E(b));
-        }
-        Kind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|it| visit(E(it))),
-        Kind::Comma(parts) | Kind::Intrinsic(_, parts) => {
-            parts.iter().for_each(|it| visit(E(it)));
-        }
-        Kind::Assign(place, value) => {
-            visit(P(place));
-            visit(E(value));
-        }
-        Kind::Update(update) => {
-            visit(P(&update.place));
-            match &update.step {
-                Step::Binary(_, _, by) | Step::Advance(by, _) => visit(E(by)),
-            }
-        }
-        Kind::Call(call) => {
-            if let Callee::Pointer(pointer) = &call.callee {
-                visit(E(pointer));
-            }
-            call.arguments.iter().for_each(|it| visit(E(it)));
-        }
-        Kind::Statements(statements, last) => {
-            visit(S(statements));
-            last.iter().for_each(|it| visit(E(it)));
-        }
-    }
-}
-
 /// Calls `look` with every place that is written to.
 fn written(statements: &[Statement], look: &mut dyn FnMut(&Place)) {
     for statement in statements {
@@ -219,7 +178,7 @@ fn written_by(it: &Expression, look: &mut dyn FnMut(&Place)) {
         Kind::Update(update) => look(&update.place),
         _ => {}
     }
-    children(it, &mut |part| match part {
+    it.parts(&mut |part| match part {
         Part::Expression(it) => written_by(it, look),
         Part::Place(place) => match &place.base {
             Base::Pointer(it) | Base::Value(it) => written_by(it, look),

@@ -609,11 +609,9 @@ impl<'a> Writer<'_, 'a> {
             return value;
         }
         self.at(it.span);
-        let most = function.signature.parameters.len();
-        if function.signature.is_variadic {
-            arguments.truncate(most);
-        }
-        if most == 0 && self.all.has_address[id.0] {
+        // What a call has more is `...`, or meant for parameters that only a prototype has.
+        arguments.truncate(body.n_parameters);
+        if body.n_parameters == 0 && self.all.has_address[id.0] {
             arguments = vec![Expr::null()];
         }
         let routine = self.all.routine(id);

@@ -260,6 +260,12 @@ impl<'a> Writer<'_, 'a> {
             }
             P::Spurious => {
                 if !self.all.options.spurious_wakeups {
+                    let here = self.call_place.unwrap_or_else(|| self.all.place(it.span));
+                    let before = |at: model::Span| (at.file.0, at.line, at.column);
+                    let first = self.all.first_wait.get_or_insert(here);
+                    if before(here) < before(*first) {
+                        *first = here;
+                    }
                     return Some(Expr::int(Type::I32, 0));
                 }
                 return self.giving(Type::I32, |to| Action::Choose { to, low: 0, high: 1 });
@@ -357,6 +363,7 @@ impl<'a> Writer<'_, 'a> {
             P::ExitThread => Action::ExitProcess { value: Some(value(0)) },
             P::ExitProgram => Action::ExitProgram,
             P::MutexInit => Action::MutexInit { mutex: place(0), kind: value(1) },
+            P::Reset(kind) => Action::Reset(kind, place(0)),
             P::Destroy(kind) => Action::Destroy(kind, place(0)),
             P::ReadLock => Action::ReadLock(place(0)),
             P::WriteLock => Action::WriteLock(place(0)),

@@ -10,16 +10,19 @@ mod place;
 mod statement;
 
 use crate::check::{self, Externs};
+use crate::tokens::spelled;
 use crate::tree::{Body, Constant, Function, FunctionId, GlobalId, Initial, Tree};
 use crate::types::{self, Int};
 use mazurka_model::analysis::weak_accesses;
 use mazurka_model::{
     Assumption, Field, Init, InitValue, Layout, LayoutId, Object, ObjectIdx, Program, Property,
-    RegisterId, Routine, RoutineBuilder, RoutineId, Span as At, Storage, Sync, Type,
+    RegisterId, Routine, RoutineBuilder, RoutineId, SourceLocation, Span as At, Storage, Sync,
+    Type,
 };
 use mazurka_source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use statement::Context;
+use std::borrow::Cow;
 
 /// The program that a tree stands for.
 pub(crate) fn lower(
@@ -52,6 +55,7 @@ pub(crate) fn lower(
         has_keys,
         has_handlers,
         main: None,
+        first_wait: None,
         program,
     };
     let [main, start] = checked.roots[..] else { unreachable!("both roots are there") };
@@ -63,6 +67,16 @@ pub(crate) fn lower(
     let weak = weak_accesses(&program);
     if !weak.is_empty() {
         program.assumptions.insert(0, Assumption::SequentialConsistency(weak));
+    }
+    if let Some(at) = lowering.first_wait {
+        let place = SourceLocation {
+            file: program.files[at.file.0 as usize].clone(),
+            line: at.line,
+            column: at.column,
+            function: None,
+            within: None,
+        };
+        program.assumptions.push(Assumption::NoSpuriousWakeups(Some(place)));
     }
     program
 }
@@ -86,6 +100,8 @@ struct Lowering<'a> {
     has_handlers: bool,
     /// What the library starts.
     main: Option<FunctionId>,
+    /// The first wait on a condition variable, if none ends for no reason.
+    first_wait: Option<At>,
 }
 
 impl<'a> Lowering<'a> {
@@ -94,17 +110,17 @@ impl<'a> Lowering<'a> {
         if let Some(routine) = self.routines[id.0] {
             return routine;
         }
-        let routine = self.program.declare(self.name(id));
+        let routine = self.program.declare(&self.name(id));
         self.routines[id.0] = Some(routine);
         self.queue.push(id);
         routine
     }
 
-    fn name(&self, id: FunctionId) -> &'a str {
+    fn name(&self, id: FunctionId) -> Cow<'a, str> {
         match self.tree.functions[id.0].name.as_str() {
-            "__mazurka_start" => "main",
-            "__mazurka_run" | "__mazurka_run_int" => "thread",
-            name => name,
+            "__mazurka_start" => "main".into(),
+            "__mazurka_run" | "__mazurka_run_int" => "thread".into(),
+            name => spelled(name),
         }
     }
 
@@ -121,7 +137,7 @@ impl<'a> Lowering<'a> {
             _ => Storage::Shared,
         };
         let object = Object {
-            name: global.name.clone(),
+            name: spelled(&global.name).into_owned(),
             layout: self.layout(&global.ty.ty),
             storage,
             init: Vec::new(),
@@ -245,11 +261,12 @@ impl<'a> Lowering<'a> {
         for field in &layout.fields {
             let unit = field.bits.map(|bits| types::Type::Int(bits.unit));
             let inner = self.layout(unit.as_ref().unwrap_or(&field.ty.ty));
-            let name = field.name.clone().unwrap_or_default();
+            let name = field.name.as_deref().map(|name| spelled(name).into_owned());
+            let name = name.unwrap_or_default();
             fields.push(Field { name, offset: field.offset as u32, layout: inner });
         }
         fields.sort_by_key(|field| field.offset);
-        let name = record.name.clone();
+        let name = spelled(&record.name).into_owned();
         self.program.layout(match record.is_union {
             true => Layout::Union { name, fields, size },
             false => Layout::Struct { name, fields, size },
@@ -271,7 +288,7 @@ impl<'a> Lowering<'a> {
     /// Writes a function as a routine of its own.
     fn write(&mut self, id: FunctionId) -> Routine {
         let function = &self.tree.functions[id.0];
-        let mut to = RoutineBuilder::new(self.name(id));
+        let mut to = RoutineBuilder::new(&self.name(id));
         let is_start = function.name == "__mazurka_start";
         let shown =
             self.main.filter(|_| is_start).map_or(function, |id| &self.tree.functions[id.0]);

@@ -2,9 +2,10 @@
 
 use super::{Writer, escape, value_type};
 use crate::check::Extern;
+use crate::tokens::spelled;
 use crate::tree::{Body, Case, Expression, Function, FunctionId, LocalId, Statement};
 use crate::types;
-use mazurka_model::{Action, Compare, Expr, LocationId, Place, RegisterId, Type};
+use mazurka_model::{Action, Compare, Expr, LocationId, Place, RegisterId, Type, ViolationKind};
 
 /// The function that is being written.
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub(super) struct Context<'a> {
     labels: Vec<Option<LocationId>>,
     result: Option<types::Type>,
     end: End,
+    /// Whether the function runs atomically.
+    is_atomic: bool,
 }
 
 /// Where a local is.
@@ -44,9 +47,10 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn routine(&mut self, id: FunctionId, body: &'a Body) {
         let function = &self.all.tree.functions[id.0];
         let result = function.signature.result.clone();
-        let n_parameters = self.n_parameters(function, body);
+        let n_parameters = body.n_parameters;
         let escapes = escape::escaping(self.all.tree, body);
-        self.context = Context { body: Some(body), escapes, ..Context::default() };
+        let is_atomic = function.is_atomic();
+        self.context = Context { body: Some(body), escapes, is_atomic, ..Context::default() };
         self.context.end = match result {
             types::Type::Record(_) => End::Struct(self.to.parameter("result", Type::Pointer)),
             types::Type::Void => End::Routine,
@@ -59,12 +63,17 @@ impl<'a> Writer<'_, 'a> {
         let mut parameters = Vec::new();
         for local in &body.locals[..n_parameters] {
             self.to.at(self.all.place(local.span));
-            parameters.push(self.to.parameter(&local.name, value_type(&local.ty.ty)));
+            let name = spelled(&local.name);
+            parameters.push(self.to.parameter(&name, value_type(&local.ty.ty)));
         }
         if n_parameters == 0 && self.all.has_address[id.0] {
             self.to.parameter("", Type::Pointer);
         }
         self.variables(body, &parameters);
+        if is_atomic {
+            self.at(function.span);
+            self.to.then(Action::AtomicBegin);
+        }
         self.prologue(body, &parameters);
         self.context.labels = vec![None; body.labels.len()];
         self.statements(&body.statements);
@@ -72,24 +81,20 @@ impl<'a> Writer<'_, 'a> {
         self.return_nothing();
     }
 
-    fn n_parameters(&self, function: &Function, body: &Body) -> usize {
-        let declared = function.signature.parameters.len();
-        declared.min(body.locals.len())
-    }
-
     /// Finds a place for each local.
     fn variables(&mut self, body: &'a Body, parameters: &[RegisterId]) {
         for (idx, local) in body.locals.iter().enumerate() {
             let place = self.all.place(local.span);
+            let name = spelled(&local.name);
             self.to.at(self.call_place.unwrap_or(place));
             let variable = match (local.has_address, parameters.get(idx)) {
                 (false, Some(register)) => Variable::Register(*register),
                 (false, None) => {
-                    Variable::Register(self.to.register(&local.name, value_type(&local.ty.ty)))
+                    Variable::Register(self.to.register(&name, value_type(&local.ty.ty)))
                 }
                 (true, _) => {
                     let layout = self.all.layout(&local.ty.ty);
-                    Variable::Memory(self.to.frame_object(&local.name, layout))
+                    Variable::Memory(self.to.frame_object(&name, layout))
                 }
             };
             self.context.variables.push(variable);
@@ -133,6 +138,7 @@ impl<'a> Writer<'_, 'a> {
             result: Some(result),
             end: End::Inline(end, value),
             variables: Vec::new(),
+            is_atomic: false,
         };
         let caller = std::mem::replace(&mut self.context, inner);
         let is_outermost = self.outer.is_none();
@@ -229,7 +235,7 @@ impl<'a> Writer<'_, 'a> {
         let name = &self.body().labels[label.0];
         // What a library function calls its labels is nobody's business.
         if !name.is_empty() && self.outer.is_none() {
-            self.to.location_mut(location).name = Some(name.clone());
+            self.to.location_mut(location).name = Some(spelled(name).into_owned());
         }
         location
     }
@@ -283,14 +289,14 @@ impl<'a> Writer<'_, 'a> {
             End::Routine => {
                 let value = self.value(value);
                 self.at(span);
-                self.to.ret(Some(value));
+                self.leave(Some(value));
             }
             End::Struct(register) => {
                 let from = self.record(value);
                 self.at(span);
                 let to = Place::pointer(self.to.get(register));
                 self.copy_record(&value.ty, to, from, usize::MAX);
-                self.to.ret(None);
+                self.leave(None);
             }
             End::Inline(end, register) => {
                 let value = self.value(value);
@@ -302,14 +308,22 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
+    /// Returns from the routine.
+    fn leave(&mut self, value: Option<Expr>) {
+        if self.context.is_atomic {
+            self.to.then(Action::AtomicEnd);
+        }
+        self.to.ret(value);
+    }
+
     /// The end of a function without `return`. What its caller would get is not defined: 0.
     fn return_nothing(&mut self) {
         match (&self.context.end, &self.context.result) {
             (End::Inline(end, _), _) => self.to.jump(*end),
-            (End::Routine, Some(types::Type::Void)) | (End::Struct(_), _) => self.to.ret(None),
+            (End::Routine, Some(types::Type::Void)) | (End::Struct(_), _) => self.leave(None),
             (End::Routine, result) => {
                 let ty = result.as_ref().map_or(Type::I32, value_type);
-                self.to.ret(Some(Expr::Const { ty, bits: 0 }));
+                self.leave(Some(Expr::Const { ty, bits: 0 }));
             }
         }
     }
@@ -317,6 +331,10 @@ impl<'a> Writer<'_, 'a> {
     /// What a function without a body returns.
     pub(super) fn without_body(&mut self, function: &Function) -> Option<Expr> {
         let result = &function.signature.result;
+        if Function::is_error(&function.name) {
+            let message = Function::error_message(&function.name);
+            self.check(Expr::bool(false), ViolationKind::Assertion, &message);
+        }
         match (self.all.externs.get(&function.name), result) {
             (_, types::Type::Void) => None,
             (Some(Extern::Nondet), types::Type::Int(int)) => {

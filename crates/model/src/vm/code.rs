@@ -402,6 +402,7 @@ pub(super) enum Instruction {
         mutex: Address,
         kind: Operand,
     },
+    Reset(Sync, Address),
     Destroy(Sync, Address),
     SemaphoreInit {
         semaphore: Address,

@@ -507,6 +507,10 @@ impl<'a> Compiler<'a> {
                 self.emit(I::Arrive(barrier, result(*to)));
                 I::Leave(barrier)
             }
+            A::Reset(kind, place) => {
+                self.code.has_lifecycle = true;
+                I::Reset(*kind, self.place(place))
+            }
             A::Destroy(kind, place) => {
                 self.code.has_lifecycle = true;
                 I::Destroy(*kind, self.place(place))

@@ -5,7 +5,7 @@
 //! pointers do not contain addresses. What a thread would do next is not written: it follows.
 
 use super::Vm;
-use super::code::{Code, HALT, Instruction as I, Kind, ObjectInfo, STUCK, UNBORN};
+use super::code::{Code, HALT, Instruction as I, Kind, ObjectInfo, Pc, STUCK, UNBORN};
 use super::machine::{FREE, Frame, Last, Machine, Spot, control};
 use super::next::Pending;
 use mazurka_core::{Next, ObjectId, ThreadId};
@@ -43,13 +43,20 @@ impl Vm {
     /// every access is a step, a program has a data race if and only if there is such a state.
     pub fn conflict(&self) -> Option<Conflict> {
         let (machine, code) = (&self.machine, &self.code);
-        let accesses: Vec<_> =
-            (0..machine.threads.len()).filter_map(|it| machine.about_to(code, it)).collect();
+        let threads = 0..machine.threads.len();
+        let mut accesses: Vec<_> =
+            threads.clone().filter_map(|it| machine.about_to(code, it)).collect();
+        let is_met = |thread| accesses.iter().any(|it| it.is_plain && it.thread != thread);
+        let blocks = threads.filter(|&it| machine.is_before_block(code, it) && is_met(it));
+        let in_blocks: Vec<_> = blocks.flat_map(|it| machine.accesses_in_block(code, it)).collect();
+        accesses.extend(in_blocks);
         for (idx, first) in accesses.iter().enumerate() {
             for second in &accesses[idx + 1..] {
                 if first.conflicts_with(second) {
-                    let threads = [first.thread, second.thread].map(ThreadId::new);
-                    let object = self.machine.pending[first.thread].next.operation()?.object()?;
+                    let mut threads = [first.thread, second.thread];
+                    threads.sort_unstable();
+                    let object = self.machine.pending[threads[0]].next.operation()?.object()?;
+                    let threads = threads.map(ThreadId::new);
                     return Some(Conflict { threads, object });
                 }
             }
@@ -59,7 +66,8 @@ impl Vm {
 }
 
 /// What a thread is about to access.
-struct About {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About {
     thread: usize,
     address: u32,
     size: u32,
@@ -181,7 +189,11 @@ impl Machine {
         if !matches!(self.next(code, thread), Next::Enabled { .. }) {
             return None;
         }
-        let pc = self.pc(thread);
+        self.about_at(code, thread, self.pc(thread))
+    }
+
+    /// What the instruction at `pc` would access, if it is an access.
+    pub(super) fn about_at(&self, code: &Code, thread: usize, pc: Pc) -> Option<About> {
         let frame: Frame = self.frame(thread);
         let (spot, size, is_write, is_plain): (Spot, u32, bool, bool) =
             match code.instructions[pc as usize] {
@@ -204,6 +216,26 @@ impl Machine {
                 _ => return None,
             };
         Some(About { thread, address: spot.address(), size, is_write, is_plain })
+    }
+
+    /// Whether an atomic block is what a thread does next.
+    fn is_before_block(&self, code: &Code, thread: usize) -> bool {
+        let pc = self.pc(thread);
+        !matches!(pc, UNBORN | HALT | STUCK)
+            && matches!(code.instructions[pc as usize], I::AtomicBegin)
+    }
+
+    /// What a thread accesses in the atomic block that it is before.
+    fn accesses_in_block(&self, code: &Code, thread: usize) -> Vec<About> {
+        let mut machine = self.clone();
+        machine.block = Some(Vec::new());
+        machine.mark();
+        if let Ok((_, next)) = machine.operate(code, thread, machine.pc(thread), 0) {
+            // What goes wrong in it is told when the step is taken.
+            let _ = machine.run(code, thread, next);
+        }
+        let accesses = machine.block.unwrap_or_default().into_iter();
+        accesses.map(|about| About { is_plain: false, ..about }).collect()
     }
 }
 

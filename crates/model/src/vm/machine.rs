@@ -3,9 +3,11 @@
 use super::code::{
     Address, AddressBase, CONTROL, Code, HALT, Kind, Node, ObjectInfo, Op, Operand, Pc, Source,
 };
+use super::flat::About;
 use super::names::Names;
 use super::next::Pending;
 use super::spin::Spins;
+use super::survivors::Survivors;
 use crate::{Compare, Pointer, Type, evaluate};
 use mazurka_core::{Fence, MemoryOrder, ObjectId, PlainAccess, Violation, ViolationKind};
 use rustc_hash::FxHashMap;
@@ -87,6 +89,10 @@ pub(super) struct Machine {
     pub(super) spins: Spins,
     /// The numbers of what is made on the way: the same for all clones.
     pub(super) names: Arc<Mutex<Names>>,
+    /// What is accessed in an atomic block, if that is asked.
+    pub(super) block: Option<Vec<About>>,
+    /// What becomes of executions at assumptions: the same for all clones.
+    pub(super) survivors: Arc<Survivors>,
     /// Those that this machine has asked for before.
     pub(super) known: FxHashMap<(u32, u32, u32, u32), (u32, u32)>,
 }
@@ -174,6 +180,8 @@ impl Machine {
             finds_leaks: false,
             spins: Spins::default(),
             names,
+            block: None,
+            survivors: Arc::new(Survivors::new(code)),
             known: FxHashMap::default(),
         }
     }
@@ -454,7 +462,7 @@ impl Machine {
         let number = self.control(thread, control::MADE) as u32;
         let start = self.memory[FREE];
         let end = start + 8 + u64::from(size).next_multiple_of(8);
-        if number >= 1 << 24 || end > 1 << 31 {
+        if number >= Pointer::MAX_MADE || end > 1 << 31 {
             return Err(memory("the program has no memory left".to_owned()));
         }
         let (first_unit, first_piece) = self.numbers(code, thread, number, size, units, kind);

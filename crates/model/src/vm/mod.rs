@@ -17,6 +17,7 @@ mod next;
 mod run;
 mod spin;
 mod step;
+mod survivors;
 mod units;
 
 use crate::{Base, Expr, Program, Query, RoutineId, Span, Type, binary, compare, convert, unary};
@@ -213,6 +214,34 @@ impl Vm {
         self.names().n_threads()
     }
 
+    /// The assumptions that no execution so far got past, of this machine and all its clones; if there
+    /// are none and yet none came to an end, one that failed.
+    pub fn vacuous(&self) -> Vec<Assumption> {
+        let place = |pc: Pc| {
+            let (span, _) = self.code.origins[pc as usize];
+            (span.file.0, span.line, span.column, pc * u32::from(!span.is_known()))
+        };
+        let location = |&(file, line, column, pc): &(u32, u32, u32, Pc)| {
+            let file = self.program.files.get(file as usize).cloned();
+            let file = file.unwrap_or_else(|| format!("instruction {pc}"));
+            Location { file, line, column, function: None, within: None }
+        };
+        let survivors = &self.machine.survivors;
+        let failed = survivors.failed(place);
+        let never = failed.iter().filter(|(_, held)| !**held);
+        let never: Vec<Assumption> =
+            never.map(|(at, _)| Assumption::NothingSurvives(Some(location(at)))).collect();
+        if !never.is_empty() || survivors.has_ended() {
+            return never;
+        }
+        failed
+            .keys()
+            .next()
+            .map(|at| Assumption::NothingEnds(Some(location(at))))
+            .into_iter()
+            .collect()
+    }
+
     /// Where an instruction stands in the source.
     fn place(&self, pc: Pc) -> Option<Location> {
         if matches!(pc, UNBORN | HALT | STUCK) {
@@ -368,7 +397,8 @@ impl System for Vm {
 
     fn assumptions(&self) -> Vec<Assumption> {
         let races = (self.races == Races::Allow).then_some(Assumption::RacesAllowed);
-        self.program.assumptions.iter().cloned().chain(races).collect()
+        let of_program = self.program.assumptions.iter().cloned();
+        of_program.chain(races).chain(self.vacuous()).collect()
     }
 
     fn location(&self, thread: ThreadId) -> Option<Location> {

@@ -122,15 +122,18 @@ impl Machine {
                     pc += 1;
                 }
                 I::ExitProgram => {
+                    self.leave_block(thread);
                     self.exit_program();
-                    self.end(thread, 0);
+                    self.stop(thread);
                     return Ok(());
                 }
                 I::Assume { condition } => {
-                    if !self.holds(code, frame, condition) {
+                    let holds = self.holds(code, frame, condition);
+                    self.survivors.note(pc, holds);
+                    if !holds {
+                        self.leave_block(thread);
                         self.excuse_waiting();
-                        self.set_stack(thread, control::PC, u64::from(STUCK));
-                        self.set_pending(thread, Pending::FINISHED);
+                        self.stop(thread);
                         return Ok(());
                     }
                     pc += 1;
@@ -266,6 +269,10 @@ impl Machine {
                 message: format!("`{name}` cannot be run within an atomic block"),
             });
         }
+        if self.block.is_some() {
+            let about = self.about_at(code, thread, pc);
+            self.block.iter_mut().for_each(|block| block.extend(about));
+        }
         let (_, next) = self.operate(code, thread, pc, 0)?;
         Ok(Arrival::Past(next))
     }
@@ -375,6 +382,7 @@ impl Machine {
                 }
                 self.reset_sync(code, frame, barrier, Sync::Barrier, parties)?;
             }
+            I::Reset(kind, address) => self.reset_sync(code, frame, address, kind, 0)?,
             I::Destroy(kind, address) => self.destroy(code, frame, address, kind)?,
             other => unreachable!("{other:?} is visible"),
         }
@@ -615,10 +623,29 @@ impl Machine {
         })
     }
 
+    /// Takes back what an atomic block has done that is not going to end: nobody can see any of it.
+    /// The others go on as they could have before the block, which is one step.
+    fn leave_block(&mut self, thread: usize) {
+        if self.control(thread, control::ATOMIC) > 0
+            && let Some(&(changes, ..)) = self.marks.last()
+        {
+            self.undo_changes(changes);
+        }
+    }
+
+    /// Ends a thread whose end nobody gets to see: who joins it does not go on.
+    fn stop(&mut self, thread: usize) {
+        self.set_stack(thread, control::PC, u64::from(STUCK));
+        self.set_pending(thread, Pending::FINISHED);
+    }
+
     fn end(&mut self, thread: usize, value: u64) {
         self.set_stack(thread, control::RESULT, value);
         self.set_stack(thread, control::PC, u64::from(HALT));
         self.set_pending(thread, Pending::FINISHED);
+        if (0..self.threads.len()).all(|thread| matches!(self.pc(thread), HALT | UNBORN)) {
+            self.survivors.end();
+        }
     }
 }
 

@@ -318,6 +318,9 @@ impl Machine {
 
     /// What it means that nobody can move.
     pub(super) fn ending(&self) -> Ending {
+        if !self.is_excused_for_ever() {
+            self.survivors.end();
+        }
         if self.memory[EXCUSED] != 0 {
             return Ending::Exited;
         }

@@ -451,8 +451,14 @@ impl Machine {
         self.set_word(EXCUSED, self.memory[EXCUSED] | FOR_EVER);
     }
 
+    /// Whether an assumption has failed, or the program has exited.
+    pub(super) fn is_excused_for_ever(&self) -> bool {
+        self.memory[EXCUSED] & FOR_EVER != 0
+    }
+
     /// Ends the program: whoever goes on could as well have done so before.
     pub(super) fn exit_program(&mut self) {
+        self.survivors.end();
         self.excuse_waiting();
         self.set_word(EXCUSED, self.memory[EXCUSED] | EXITED);
     }

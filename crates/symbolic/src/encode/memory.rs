@@ -192,7 +192,7 @@ impl Encoder<'_> {
 
     fn next_number(&mut self) -> u32 {
         self.n_made += 1;
-        1 << 31 | self.n_made
+        Pointer::to_made(0, self.n_made).object
     }
 
     fn object(
@@ -291,6 +291,14 @@ impl Encoder<'_> {
         };
         let mut targets = Vec::new();
         for (object, is_object) in candidates {
+            let offset = match place.base {
+                // A pointer counts from where its object begins.
+                Base::Pointer(_) => {
+                    let start = Pointer::start(self.objects[object].number);
+                    self.circuit.aig.subtract(&offset, &Word::constant(32, start.into()))
+                }
+                _ => offset.clone(),
+            };
             let is_within = self.is_within(state, object, &offset, size);
             let is_live = match self.objects[object].is_live {
                 Some(is_live) => state.get(&self.variables, is_live).bits()[0],
@@ -298,7 +306,7 @@ impl Encoder<'_> {
             };
             let is_it = self.circuit.aig.all([is_object, is_within, is_live]);
             if is_it != Lit::FALSE {
-                targets.push(Target { object, is_it, offset: offset.clone(), size });
+                targets.push(Target { object, is_it, offset, size });
             }
         }
         targets

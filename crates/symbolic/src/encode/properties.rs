@@ -62,15 +62,21 @@ impl Encoder<'_> {
         let it = &threads[thread];
         for station in 0..self.stations.count(thread) {
             let stop = self.stations.get(thread, station).stop;
-            let StopKind::Edge { point, edge, .. } = it.stops[stop].kind else { continue };
-            let is_plain = match &it.edges(program, point)[edge].action {
+            let action = match it.stops[stop].kind {
+                StopKind::Edge { point, edge, .. } => &it.edges(program, point)[edge].action,
+                // In the midst of an atomic block.
+                StopKind::Head(point) if point.n_atomic > 0 => &Action::AtomicBegin,
+                _ => continue,
+            };
+            let is_plain = match action {
                 Action::Load { access, .. } | Action::Store { access, .. } => {
                     *access == Access::Plain
                 }
                 Action::Copy { .. } | Action::Fill { .. } => true,
-                Action::Modify { .. } | Action::CompareExchange { .. } | Action::Await { .. } => {
-                    false
-                }
+                Action::Modify { .. }
+                | Action::CompareExchange { .. }
+                | Action::Await { .. }
+                | Action::AtomicBegin => false,
                 _ => continue,
             };
             let part = &self.parts[thread].stops[station];

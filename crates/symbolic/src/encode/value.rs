@@ -106,7 +106,7 @@ impl Encoder<'_> {
 
     /// The pointer to the beginning of an object.
     pub(super) fn pointer_to(&self, object: super::memory::ObjectId) -> Word {
-        Word::constant(64, u64::from(self.objects[object].number) << 32)
+        Word::constant(64, Pointer { object: self.objects[object].number, offset: 0 }.bits())
     }
 
     /// Gives a register of a context a value of a type.

@@ -177,15 +177,11 @@ impl Encoder<'_> {
                 }
                 return self.leave_thread(state, value);
             }
-            Action::ExitProgram => {
-                state.set(self.excused, Word::constant(1, 1));
-                return self.leave_thread(state, None);
-            }
+            Action::ExitProgram => return self.stop_for_ever(point, state),
             Action::Assume { condition } => {
                 let holds = self.eval(&state, condition).bits()[0];
-                let mut stuck = state.only_if(&mut self.circuit.aig, !holds);
-                stuck.set(self.excused, Word::constant(1, 1));
-                self.end(STUCK, stuck);
+                let stuck = state.only_if(&mut self.circuit.aig, !holds);
+                self.stop_for_ever(point, stuck);
                 state.condition = self.circuit.aig.and(state.condition, holds);
             }
             Action::AtomicEnd if point.n_atomic == 0 => {
@@ -243,6 +239,7 @@ impl Encoder<'_> {
                 let word = Word::constant(8, 0).concat(&kind).concat(&Word::constant(16, 0));
                 self.reset(state, mutex, Sync::Mutex, &word);
             }
+            Action::Reset(kind, place) => self.reset(state, place, *kind, &Word::constant(1, 0)),
             Action::SemaphoreInit { semaphore, permits } => {
                 let permits = self.eval(state, permits).resize(32, false);
                 self.reset(state, semaphore, Sync::Semaphore, &permits.concat(&permits));
@@ -384,6 +381,29 @@ impl Encoder<'_> {
         self.end(ENDED, state);
     }
 
+    /// Ends the thread, and nobody gets to see that end: who joins it does not go on. The others do, as
+    /// they could have before. They see nothing of an atomic block that is not going to end: as in
+    /// `model::Vm`, the block is taken back.
+    fn stop_for_ever(&mut self, point: Point, mut state: State) {
+        if state.condition == Lit::FALSE {
+            return;
+        }
+        if point.n_atomic > 0 {
+            let station = self.stations.get(self.thread, self.station).clone();
+            let from = self.threads[self.thread].stops[station.stop].kind;
+            if matches!(from, StopKind::Head(head) if head.n_atomic > 0) {
+                let what = "an exit or a failed assumption behind a loop in an atomic block";
+                self.refuse(what, self.span);
+            }
+            self.fails(&state);
+            let condition = state.condition;
+            state = State::new(&self.variables, &station.facts);
+            state.condition = condition;
+        }
+        state.set(self.excused, Word::constant(1, 1));
+        self.end(STUCK, state);
+    }
+
     /// Goes no further: a bound is reached.
     pub(super) fn limit(&mut self, mut state: State, limit: Limit) {
         if state.condition == Lit::FALSE {
@@ -459,12 +479,13 @@ impl Encoder<'_> {
         let word = self.eval(state, pointer);
         let place = Place::pointer(pointer.clone());
         let targets = self.targets(state, &place, 0);
-        let is_first = self.circuit.aig.equals_number(&word.truncate(32), 0);
         let heap =
             targets.into_iter().filter(|it| self.objects[it.object].kind == ObjectKind::Heap);
         let heap: Vec<_> = heap.collect();
-        let blocks =
-            heap.into_iter().map(|it| (it.object, self.circuit.aig.and(it.is_it, is_first)));
+        let blocks = heap.into_iter().map(|it| {
+            let is_first = self.is_zero(&it.offset);
+            (it.object, self.circuit.aig.and(it.is_it, is_first))
+        });
         (word, blocks.collect())
     }
 

@@ -1,0 +1,21 @@
+// Functions named `__VERIFIER_atomic_…` are one step, as blocks between `begin` and `end` are.
+// expect: holds
+// arguments: --races allow
+#include "verifier.h"
+int x;
+void __VERIFIER_atomic_f(void) {
+    x = 1;
+    pthread_exit(0);
+}
+void *w(void *_) {
+    __VERIFIER_atomic_f();
+    assert(0);
+    return 0;
+}
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, w, 0);
+    pthread_join(a, 0);
+    assert(x == 1);
+    return 0;
+}

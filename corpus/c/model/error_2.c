@@ -1,0 +1,8 @@
+// A call of `reach_error` or `__VERIFIER_error` is a failed assertion, whatever its body does.
+// expect: violated assertion
+#include "verifier.h"
+extern void reach_error(void);
+int main(void) {
+    reach_error();
+    return 0;
+}

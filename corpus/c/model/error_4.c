@@ -1,0 +1,9 @@
+// A call of `reach_error` or `__VERIFIER_error` is a failed assertion, whatever its body does.
+// expect: violated assertion
+#include "verifier.h"
+extern void reach_error(void);
+int main(void) {
+    void(*f)(void) = &reach_error;
+    f();
+    return 0;
+}

@@ -1,0 +1,16 @@
+// `exit` ends the process, whoever calls it: who joins the thread does not go on.
+// expect: holds
+#include "verifier.h"
+int x;
+void *a(void *_) {
+    exit(0);
+    x = 1;
+    return 0;
+}
+int main() {
+    pthread_t p;
+    pthread_create(&p, 0, a, 0);
+    assert(x == 0);
+    pthread_join(p, 0);
+    assert(x == 1 && 0);
+}
