@@ -7,7 +7,7 @@ use crate::{
     Done, Failure, add_search, announce, compiler, names, quoted, replay_command, say, show, style,
     tell,
 };
-use mazurka_core::{Assumption, Counterexample, Verdict};
+use mazurka_core::{Assumption, Location, Verdict};
 use mazurka_report::{Colour, ExitStatus, Report};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -65,14 +65,11 @@ fn explore(
     let surroundings = Surroundings { memory_limit: asked.memory_limit, ..Default::default() };
     let wishes = arguments::wishes(asked);
     let mut answer = program::run_in(program, name, &wishes, watch, &surroundings)?;
-    match &mut answer.verdict {
-        Some(Verdict::Violated(found)) => shorten(found),
-        Some(Verdict::Holds(coverage)) => {
-            // What was read comes first: it names all accesses, also those that were not met.
-            let all = assumed().into_iter().chain(coverage.assumptions().iter().cloned());
-            *coverage = coverage.clone().assuming_only(all.collect());
-        }
-        _ => {}
+    answer.verdict.iter_mut().for_each(shorten);
+    if let Some(Verdict::Holds(coverage)) = &mut answer.verdict {
+        // What was read comes first: it names all accesses, also those that were not met.
+        let all = assumed().into_iter().chain(coverage.assumptions().iter().cloned());
+        *coverage = coverage.clone().assuming_only(all.collect());
     }
     let Some(report) = report_of(&answer, name, asked, replay) else {
         return Err(Failure::defect(format!("the report of `{name}` has no verdict")).into());
@@ -116,11 +113,9 @@ pub(crate) fn report_of<'a>(
 
 /// Files below the current folder are called as seen from there, those of a crate or of Rust's library
 /// as seen from where all of these are.
-pub(crate) fn shorten(found: &mut Counterexample) {
+pub(crate) fn shorten(verdict: &mut Verdict) {
     let here = std::env::current_dir().unwrap_or_default();
-    let steps = found.story.iter_mut().filter_map(|step| step.location.as_mut());
-    let accesses = found.accesses.iter_mut().flat_map(|access| &mut access.stack);
-    for location in steps.chain(accesses) {
+    let shorten = |location: &mut Location| {
         let file = location.file.as_str();
         let inside = Path::new(file).strip_prefix(&here).ok().and_then(Path::to_str);
         let of_crate = || file.split_once("/registry/src/")?.1.split_once('/').map(|it| it.1);
@@ -128,6 +123,15 @@ pub(crate) fn shorten(found: &mut Counterexample) {
         if let Some(short) = inside.or_else(of_crate).or_else(of_rust) {
             location.file = short.to_owned();
         }
+    };
+    match verdict {
+        Verdict::Holds(coverage) => coverage.for_each_place(shorten),
+        Verdict::Violated(found) => {
+            let steps = found.story.iter_mut().filter_map(|step| step.location.as_mut());
+            let accesses = found.accesses.iter_mut().flat_map(|access| &mut access.stack);
+            steps.chain(accesses).for_each(shorten);
+        }
+        _ => {}
     }
 }
 

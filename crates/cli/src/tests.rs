@@ -190,8 +190,8 @@ fn explore(
 /// Follows the execution of a violation once more for what the test prints, and takes the message
 /// of a panic from it.
 fn explain(answer: &mut Answer, program: &TestProgram, test: &str, conduct: &Conduct) -> String {
+    answer.verdict.iter_mut().for_each(shorten);
     let Some(Verdict::Violated(found)) = &mut answer.verdict else { return String::new() };
-    shorten(found);
     let wishes = replaying(conduct, &found.schedule);
     let printed = program::printed(&words(program, test), test, &wishes, Some(&program.folder));
     let printed = printed.unwrap_or_default();

@@ -356,13 +356,13 @@ fn in_c(program: &Program) -> String {
                     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
         .to_owned();
     for (number, statements) in program.threads.iter().enumerate() {
-        _ = writeln!(text, "void *t{number}(void *arg) {{\n    int r = 0;");
+        _ = writeln!(text, "void *t{number}(void *arg) {{\n    int r = 0, s = 0;");
         let mut open = None;
         for statement in statements {
             _ = writeln!(text, "    {}", c_statement(statement));
             close(&mut open, statement, &mut text);
         }
-        text += "    (void)r;\n    return arg;\n}\n";
+        text += "    (void)arg;\n    return (void *)(long)s;\n}\n";
     }
     let n_threads = program.threads.len();
     _ = writeln!(text, "int main(void) {{\n    pthread_t t[{n_threads}];");
@@ -418,7 +418,8 @@ fn c_statement(statement: &Statement) -> String {
             c_order(*failure)
         ),
         S::Fence(order) => format!("__atomic_thread_fence({});", c_order(*order)),
-        S::Read(object) => format!("r = {object};"),
+        // Used, or the compiler leaves it out.
+        S::Read(object) => format!("r = {object}; s = 3 * s + r;"),
         S::Write(object, value) => format!("{object} = {value};"),
         S::Lock => "pthread_mutex_lock(&m);".to_owned(),
         S::Unlock => "pthread_mutex_unlock(&m);".to_owned(),
@@ -488,7 +489,7 @@ fn in_rust(program: &Program, name: &str) -> String {
          static M: Mutex<()> = Mutex::new(());\n    let threads = [\n"
     );
     for statements in &program.threads {
-        text += "        std::thread::spawn(|| {\n    let mut r = 0;\n    let mut guard = None;\n";
+        text += "        std::thread::spawn(|| {\n    let mut r = 0;\n    let mut guard: Option<std::sync::MutexGuard<()>> = None;\n";
         let mut open = None;
         for statement in statements {
             _ = writeln!(text, "    {}", rust_statement(statement));
@@ -527,7 +528,9 @@ fn rust_statement(statement: &Statement) -> String {
             rust_order(*failure)
         ),
         S::Fence(order) => format!("fence({});", rust_order(*order)),
-        S::Read(object) => format!("r = unsafe {{ *{}.as_ptr() }};", v(object)),
+        S::Read(object) => {
+            format!("r = std::hint::black_box(unsafe {{ *{}.as_ptr() }});", v(object))
+        }
         S::Write(object, value) => format!("unsafe {{ *{}.as_ptr() = {value} }};", v(object)),
         S::Lock => "guard = Some(M.lock().unwrap());".to_owned(),
         S::Unlock => "drop(guard.take());".to_owned(),

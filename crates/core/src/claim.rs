@@ -558,6 +558,22 @@ impl Coverage {
         assumptions.into_iter().fold(self, Self::assuming)
     }
 
+    /// Changes the places in what was taken for granted: how files are called.
+    pub fn for_each_place(&mut self, mut change: impl FnMut(&mut Location)) {
+        for assumption in &mut self.assumptions {
+            match assumption {
+                Assumption::SequentialConsistency(accesses) => {
+                    accesses.iter_mut().filter_map(|it| it.location.as_mut()).for_each(&mut change);
+                }
+                Assumption::NoSpuriousWakeups(place)
+                | Assumption::NothingSurvives(place)
+                | Assumption::NothingEnds(place)
+                | Assumption::Uninitialised(place) => place.iter_mut().for_each(&mut change),
+                _ => {}
+            }
+        }
+    }
+
     /// The same under these assumptions, and no others.
     pub fn assuming_only(self, assumptions: Vec<Assumption>) -> Self {
         Self { assumptions: Vec::new(), ..self }.assuming_all(assumptions)

@@ -8,8 +8,8 @@ use crate::spin;
 use crate::weak_accesses;
 use mazurka_core::{
     Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Location,
-    MemoryOrder, Next, ObjectId, Part, PlainAccess, Schedule, Sighting, Spin, System, ThreadId,
-    Turn, WeakAccess,
+    MemoryOrder, Next, ObjectId, Part, PlainAccess, Property, Schedule, Sighting, Spin, System,
+    ThreadId, Turn, WeakAccess,
 };
 use std::borrow::Cow;
 
@@ -143,6 +143,10 @@ impl System for Native {
 
     fn is_in_order(&self, object: ObjectId, turn: Turn) -> bool {
         with(|machine| machine.disciplines.is_in_order(object, turn))
+    }
+
+    fn properties(&self) -> Vec<Property> {
+        vec![Property::Crash]
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
