@@ -1,6 +1,6 @@
 //! Compiles the programs of these tests, explores them, and asks what came of it.
 
-use mazurka_core::{Statistics, Verdict};
+use mazurka_core::{Statistics, Verdict, WeakAccess};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -49,6 +49,7 @@ pub(crate) struct Answer {
     pub(crate) message: String,
     pub(crate) error: Option<String>,
     pub(crate) time_s: f64,
+    pub(crate) weak_accesses: Vec<WeakAccess>,
     pub(crate) output: Output,
 }
 
@@ -156,6 +157,7 @@ impl Program {
             statistics: serde_json::from_value(get("statistics")).expect("and its numbers"),
             message: report["message"].as_str().unwrap_or_default().to_owned(),
             error: report["error"].as_str().map(str::to_owned),
+            weak_accesses: serde_json::from_value(get("weak_accesses")).expect("and its accesses"),
             time_s: report["time_s"].as_f64().expect("a time is a number"),
             output,
         }
