@@ -2,7 +2,7 @@
 
 use crate::coroutine;
 use crate::syscall;
-use mazurka_core::{Progress, StateCoverage, Statistics, Verdict, WeakAccess};
+use mazurka_core::{Progress, StateCoverage, Statistics, Verdict};
 use mazurka_explore::TreeSize;
 use serde::Serialize;
 use std::ffi::CString;
@@ -28,8 +28,6 @@ pub(crate) struct Report {
     pub(crate) proved: Option<String>,
     /// What whoever asked may not have expected.
     pub(crate) warnings: Vec<String>,
-    /// Of a program that holds, the atomics that it accesses with a weak order.
-    pub(crate) weak_accesses: Vec<WeakAccess>,
     /// Why there is no verdict.
     pub(crate) error: Option<String>,
     /// How long the search took.

@@ -5,6 +5,9 @@
 //! the explorer both queues are one object ([`Objects::joined_queue`](crate::objects::Objects)), since
 //! whoever wakes at the second address may then wake somebody who came to sleep at the first.
 //!
+//! The change of a word is made by the kernel with a locked instruction, so it acquires and releases: a lock may
+//! be given back by it. To move sleepers orders no memory, as to wait or to wake does not.
+//!
 //! The kernel takes sleepers in the order in which they came, as far as their priorities are the same.
 //! Here as elsewhere, who is taken is a choice: each set of the right size, first of those to be woken and
 //! then of those to be moved or woken at the second address.
@@ -116,7 +119,6 @@ fn take(regrouping: &Regrouping, word: usize, operation: fn(ObjectId, ObjectId) 
         operation(word, machine.objects.joined_queue(regrouping.from, regrouping.to))
     });
     machine::visible(operation);
-    machine::order_nothing();
     machine::with(|machine| match machine.effect {
         Effect::Woke(woken) => woken.len(),
         Effect::Done | Effect::Failed => 0,
@@ -135,6 +137,7 @@ pub(crate) fn requeue(call: &Call, expected: Option<u32>) -> c_long {
         kind: Kind::Move(expected),
     };
     let n_woken = take(&regrouping, call.address, |word, queue| O::FutexRequeue { word, queue });
+    machine::order_nothing();
     if expected.is_some_and(|expected| word_at(call.address) != expected) {
         return fail_with(libc::EAGAIN);
     }

@@ -190,13 +190,8 @@ fn explore(start: Start) -> Result<Report, String> {
         Verdict::Inconclusive(limit) => limit.to_string(),
         _ => String::new(),
     };
-    let weak_accesses = match outcome.verdict {
-        Verdict::Holds(_) => Native.weak_accesses(),
-        _ => Vec::new(),
-    };
     Ok(Report {
         verdict: Some(outcome.verdict),
-        weak_accesses,
         proved: outcome.proved.map(|coverage| coverage.to_string()),
         warnings: outcome.warnings.iter().map(ToString::to_string).collect(),
         statistics: outcome.statistics,

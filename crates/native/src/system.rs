@@ -16,14 +16,6 @@ use std::borrow::Cow;
 /// The program under the explorer. All values of this type are the same one.
 pub(crate) struct Native;
 
-impl Native {
-    /// Which atomics were accessed with an order weaker than sequential consistency, by a thread that
-    /// was not alone, in any execution so far.
-    pub(crate) fn weak_accesses(&self) -> Vec<WeakAccess> {
-        weak_accesses::all()
-    }
-}
-
 impl System for Native {
     fn reset(&mut self) {
         with(Machine::reset);
@@ -153,9 +145,12 @@ impl System for Native {
         let mut assumptions = Vec::new();
         let weak = weak_accesses::all();
         if !weak.is_empty() {
-            // What a library does inside is not for the program's author to look at.
-            let is_own =
-                |it: &WeakAccess| it.location.as_ref().is_some_and(|it| it.within.is_none());
+            // What a library does inside, such as counting references, is not for the program's author
+            // to look at.
+            let is_atomic = |function: &String| function.to_lowercase().contains("atomic");
+            let is_own = |it: &WeakAccess| {
+                it.location.as_ref().is_none_or(|it| it.within.as_ref().is_none_or(is_atomic))
+            };
             let own = weak.into_iter().filter(is_own).collect();
             assumptions.push(Assumption::SequentialConsistency(own));
         }
