@@ -335,7 +335,7 @@ impl Tracked {
             knew.remove(self.thread);
         }
         if !knew.is_empty() {
-            self.clock = self.clock | round;
+            self.clock |= round;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Functions that run atomically: one step, in which nothing is waited for and nothing is chosen.
 //!
-//! What such a function does that is no access is refused at its place, also in functions that it calls. What
-//! it calls through pointers is not known here; the machine says so when it comes to that.
+//! What such a function does that is no access is refused at its place, also in functions that it
+//! calls. What it calls through pointers is not known here: the machine says so when it gets there.
 
 use super::{Checker, Extern};
 use crate::tree::{

@@ -1,4 +1,4 @@
-//! What becomes of executions at assumptions: whether each ever held, and whether anything survived.
+//! What becomes of executions at assumptions: which ever held, and whether an execution survived.
 
 use super::code::{Code, Instruction, Pc};
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 /// Facts about all executions so far, of all clones of a machine.
 #[derive(Debug, Default)]
 pub(super) struct Survivors {
-    /// For each instruction, whether an assumption there has [`HELD`], and whether it has [`FAILED`];
-    /// empty if there are none.
+    /// For each instruction, whether an assumption there has [`HELD`] and whether it has
+    /// [`FAILED`]; empty if there are no assumptions.
     sites: Box<[AtomicU8]>,
     /// Whether an execution has come to its end.
     has_ended: AtomicBool,
