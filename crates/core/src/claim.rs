@@ -13,12 +13,6 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Property {
-    /// A formula of linear temporal logic, or a never claim, of this name.
-    Temporal(String),
-    /// A cycle without progress.
-    Progress,
-    /// A cycle through an acceptance state.
-    Acceptance,
     /// An assertion that fails.
     Assertion,
     /// A panic, an abort or a signal.
@@ -39,9 +33,34 @@ pub enum Property {
     Race,
     /// An execution that never ends.
     Livelock,
+    /// A cycle without progress.
+    Progress,
+    /// A cycle through an acceptance state.
+    Acceptance,
+    /// A formula of linear temporal logic, or a never claim, of this name.
+    Temporal(String),
 }
 
 impl Property {
+    /// Where it comes in a sentence: as the list above has it, formulae as they come.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Assertion => 0,
+            Self::Crash => 1,
+            Self::Memory => 2,
+            Self::Overflow => 3,
+            Self::Truncation => 4,
+            Self::Leak => 5,
+            Self::Deadlock => 6,
+            Self::InvalidEnd => 7,
+            Self::Race => 8,
+            Self::Livelock => 9,
+            Self::Progress => 10,
+            Self::Acceptance => 11,
+            Self::Temporal(_) => 12,
+        }
+    }
+
     /// The word in the JSON output: that of the violation, where there is one.
     pub fn code(&self) -> &'static str {
         match self {
@@ -522,7 +541,7 @@ impl Coverage {
     /// If no property is named: a coverage without one would be an empty claim.
     pub fn of(properties: impl IntoIterator<Item = Property>) -> Self {
         let mut properties: Vec<Property> = properties.into_iter().collect();
-        properties.sort();
+        properties.sort_by_key(Property::rank);
         properties.dedup();
         assert!(!properties.is_empty(), "a coverage names what was checked");
         Self { properties, bounds: Vec::new(), assumptions: Vec::new() }
@@ -582,7 +601,7 @@ impl Coverage {
     /// What both establish, of the executions that both are about.
     pub fn and(mut self, other: Self) -> Self {
         self.properties.extend(other.properties);
-        self.properties.sort();
+        self.properties.sort_by_key(Property::rank);
         self.properties.dedup();
         let new: Vec<Bound> =
             other.bounds.into_iter().filter(|bound| !self.bounds.contains(bound)).collect();

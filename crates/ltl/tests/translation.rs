@@ -4,8 +4,8 @@
 mod tableau;
 
 use mazurka_ltl::{
-    Automaton, Binary, Formula, Lasso, Pool, Stuttering, Unary, accepts, common_word, complement,
-    hoa, is_stutter_invariant, stuttering, translate,
+    Automaton, Binary, Cube, Edge, Formula, Lasso, Pool, State, Stuttering, Unary, accepts,
+    common_word, complement, hoa, is_stutter_invariant, negated_terminal, stuttering, translate,
 };
 
 const N_ATOMS: usize = 2;
@@ -223,4 +223,54 @@ fn hoa_reads_what_it_writes() {
             assert_eq!(accepts(&again, &word), accepts(&automaton, &word), "{text}");
         }
     }
+}
+
+/// Accepts what begins with these letters.
+fn beginning_with(letters: &[u64]) -> Automaton {
+    let edge = |(idx, &letter): (usize, &u64)| {
+        let guard = Cube { holds: letter, fails: !letter & ((1 << N_ATOMS) - 1) };
+        State { is_accepting: false, edges: vec![Edge { guard, target: idx + 1 }] }
+    };
+    let mut states: Vec<State> = letters.iter().enumerate().map(edge).collect();
+    let stay = Edge { guard: Cube::TRUE, target: letters.len() };
+    states.push(State { is_accepting: true, edges: vec![stay] });
+    Automaton { atoms: atoms(), states }
+}
+
+/// A prefix is told to be bad only if no word that begins with it satisfies the formula; and if the automaton is
+/// terminal, every violation has one, told as soon as it is one.
+#[test]
+fn bad_prefixes_decide_safety() {
+    let mut numbers = Numbers(0x5eed_5afe);
+    let (mut n_safety, mut n_bad, mut n_late) = (0, 0, 0);
+    let all = words(3);
+    for size in 1..=8 {
+        for _ in 0..150 {
+            let formula = numbers.formula(size);
+            let [positive, _] = automata(&formula);
+            let (negative, _) = negated_terminal(&formula, &atoms()).expect("it is small");
+            let universal = negative.universal();
+            let is_safety = negative.is_terminal(&universal);
+            n_safety += usize::from(is_safety);
+            for word in &all {
+                let violates = !formula.holds_on(&word.letters, word.loop_start);
+                assert_eq!(accepts(&negative, word), violates, "{formula:?} {word:?}");
+                let around = word.letters[word.loop_start..].iter().cycle();
+                let before = word.letters[..word.loop_start].iter();
+                let long: Vec<u64> = before.chain(around).copied().take(24).collect();
+                let is_bad = negative.is_bad_prefix(&universal, &long);
+                assert!(violates || !is_bad, "{formula:?} {word:?}");
+                assert!(!(is_safety && violates) || is_bad, "{formula:?} {word:?}");
+            }
+            for word in all.iter().filter(|word| word.loop_start == 0) {
+                let is_told = negative.is_bad_prefix(&universal, &word.letters);
+                let is_bad = common_word(&positive, &beginning_with(&word.letters)).is_none();
+                assert!(is_bad || !is_told, "{formula:?} {word:?}");
+                n_bad += usize::from(is_bad);
+                n_late += usize::from(is_bad && !is_told && is_safety);
+            }
+        }
+    }
+    assert!(n_safety > 400 && n_bad > 1000, "{n_safety} {n_bad}");
+    assert_eq!(n_late, 0, "of {n_bad}");
 }

@@ -7,8 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef BEHIND
-#define BEHIND
+#ifndef WRITE
+#define WRITE atomic_store(&flag, 1)
+#define READ atomic_load(&flag)
 #endif
 
 static int message;
@@ -51,7 +52,6 @@ static __attribute__((unused)) void wake(void) {
 static void *sender(void *unused) {
     message = 42;
     WRITE;
-    BEHIND;
     return unused;
 }
 

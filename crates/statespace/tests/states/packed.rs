@@ -54,7 +54,7 @@ fn bits_are_given_anew() {
 #[test]
 fn too_many_values_are_not_packed() {
     let text = "byte x[20], n; active proctype p() { byte i; do :: n < 255 -> d_step { n++; i = 0; \
-                do :: i < 20 -> x[i] = n; i++ :: else -> break od } :: else -> break od }";
+                do :: i < 20 -> x[i] = n; i++ :: else -> break od } :: else -> break od; assert(x[n % 20] >= 0) }";
     assert_eq!(compare_text(text), Ok(0));
 }
 

@@ -253,3 +253,46 @@ fn a_timeout_waits_for_everybody() {
 fn seeds() -> u64 {
     std::env::var("MAZURKA_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(6000)
 }
+
+/// Variables of the program that nothing depends on are no part of a state; what is asked for in any way is.
+#[test]
+fn what_nothing_depends_on_is_left_out() {
+    let count = |text: &str, reduction| {
+        let model = translate_text("idle.pml", text).unwrap_or_else(|faults| panic!("{faults}"));
+        let machine = Machine::new(&model.program).expect("the machine runs it");
+        let mut options = Options::default();
+        options.reduction = reduction;
+        search(&machine, &options).expect("the options go together").statistics.states
+    };
+    let model = |variables: &str, step: &str, ask: &str| {
+        format!(
+            "{variables} byte x; chan c = [1] of {{ byte }};
+             active [2] proctype p() {{ byte i; do :: i < 3 -> i++; x = 1 - x; {step} :: else -> break od; {ask} }}"
+        )
+    };
+    let without = count(&model("", "skip", "skip"), Reduction::Stubborn);
+    for (variables, step) in [
+        ("byte w = 4;", "w = x"),
+        ("int n;", "n++"),
+        ("byte a[3];", "a[i % 3] = _pid"),
+        ("typedef T { byte a, b }; T t;", "t.b = t.a + x"),
+        ("byte v, w;", "atomic { v = w + 1; w = v }"),
+    ] {
+        let text = model(variables, step, "skip");
+        let [reduced, full] = [Reduction::Stubborn, Reduction::None].map(|it| count(&text, it));
+        assert!(reduced <= without, "{step}: {reduced}, not {without}");
+        assert!(full > count(&model("", "skip", "skip"), Reduction::None), "{step}: {full}");
+    }
+    for (variables, step, ask) in [
+        ("int n;", "n++", "assert(n < 6)"),
+        ("int n;", "n++", "printf(\"%d\", n)"),
+        ("int n; byte m;", "n++; m = n", "assert(m < 6)"),
+        ("int n;", "n++; c!1; c?1", "if :: c?eval(n) :: else fi"),
+        ("int n = 7;", "n--; x = x / n", "skip"),
+        ("int n; byte b[9];", "n++; b[n] = 1", "skip"),
+    ] {
+        let text = model(variables, step, ask);
+        let more = count(&text, Reduction::Stubborn);
+        assert!(more > without, "{step}; {ask}: {more}, not more than {without}");
+    }
+}

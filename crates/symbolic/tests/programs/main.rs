@@ -1,6 +1,7 @@
 //! Programs as circuits: what the machine says of them, their circuits say, too.
 
 mod corpus;
+mod data_races;
 mod kit;
 mod livelock_agree;
 mod schedulers_agree;
