@@ -2,7 +2,7 @@
 typedef Inner { byte n; bool b }
 typedef Pair { short a; Inner in }
 Pair g, h[2];
-byte done;
+byte n_done;
 
 proctype worker(byte k; Pair p; Inner q) {
 	assert(p.in.n == k);
@@ -10,8 +10,8 @@ proctype worker(byte k; Pair p; Inner q) {
 	g.in.n = 7;
 	q.b = !q.b;
 	if
-	:: p.a == 1 && q.b -> done++
-	:: else -> done = 0
+	:: p.a == 1 && q.b -> n_done++
+	:: else -> n_done = 0
 	fi
 }
 

@@ -102,7 +102,7 @@ fn a_bound_is_part_of_the_verdict() {
         "Tip: `--bound preemption=1` sees more",
     ]);
     let raised = [&bounded[..], &["--iterate"]].concat();
-    let proved = "Proved no assertion failure, deadlock, data race or livelock in any";
+    let proved = "Proved no assertion failure, crash, deadlock, data race or livelock in any";
     check(&raised).ends_with(1).prints(&[proved, "Violated counter.c:22: assertion"]);
     let stopped = [&raised[..], &["--max-executions", "3"]].concat();
     check(&stopped).ends_with(3).prints(&[
@@ -312,7 +312,7 @@ fn what_cannot_be_repeated_is_refused_and_can_be_allowed() {
     check(&["-DWRONG=7"]).refuses("in connect_to, cannot be repeated in every execution; `--allow");
     check(&["-DWRONG=7", "--allow", "skip=socket"])
         .ends_with(0)
-        .prints(&["and that `socket` fails"]);
+        .prints(&["assuming that `socket` fails"]);
     check(&["-DWRONG=7", "--allow", "real=dance"]).refuses("`dance` is none of what is refused");
     check(&["-DWRONG=7", "--allow", "dance"]).refuses("write `skip=` or `real=`");
     let said = check(&["-DWRONG=-1", "--allow", "skip=socket"]).ends_with(1);

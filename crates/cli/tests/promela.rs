@@ -106,7 +106,7 @@ fn macros_are_given_and_files_included() {
 
 #[test]
 fn a_limit_says_what_else_can_be_tried() {
-    let text = "int n; active proctype p() { do :: n++ od }\n";
+    let text = "int n; active proctype p() { do :: n >= 0 -> n++ od }\n";
     let tip = |arguments: &[&str]| {
         let limit = ["check", "x.pml", "--memory-limit", "1MB"];
         let said = mazurka(text, &[&limit, arguments].concat());

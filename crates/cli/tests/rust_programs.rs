@@ -225,7 +225,7 @@ fn what_is_proved_is_told() {
         "Proved test std condvar_holds: no assertion failure",
         "with at most 0 preemptions",
         "with at most 1 preemption,",
-        "Covered: no assertion failure, deadlock, data race or livelock in any execution",
+        "Covered: no assertion failure, crash, deadlock, data race or livelock in any execution",
         "Summary 2 tests: 2 hold",
     ] {
         assert!(text.contains(words), "no `{words}` in:\n{text}");

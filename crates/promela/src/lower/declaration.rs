@@ -13,7 +13,7 @@ use mazurka_source::Span;
 
 /// The most messages a channel may have room for, and the most elements an array may have.
 const MOST_MESSAGES: i32 = 255;
-const MOST_CHANNELS: u32 = 255;
+const MOST_CHANNELS: u32 = 4096;
 const MOST_ELEMENTS: i32 = 1 << 20;
 
 /// The most bytes of all variables together: of the program, and of a process.

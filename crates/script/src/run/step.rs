@@ -94,7 +94,10 @@ impl Machine {
                     Update::CompareAndSwap { expected, new } => {
                         match old == self.value(code, expected) {
                             true => (self.value(code, new), 1),
-                            false => (old, 0),
+                            false => {
+                                effect = Effect::Failed;
+                                (old, 0)
+                            }
                         }
                     }
                 };
