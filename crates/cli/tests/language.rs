@@ -432,3 +432,40 @@ fn compare(file: fn(u64) -> String) {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     assert!(n_crashes <= wanted.unwrap_or(N_PROGRAMS) / 500, "gcc crashes {n_crashes} times");
 }
+
+/// All memory is one object then, and what is released there would be learnt elsewhere.
+#[test]
+fn atomic_blocks_beside_relaxed_atomics_are_refused() {
+    let text = "\
+#include <pthread.h>
+extern void __VERIFIER_atomic_begin(void);
+extern void __VERIFIER_atomic_end(void);
+int d, e, f, g;
+void *work(void *arg) {
+    d = 1;
+    __atomic_store_n(&g, 1, __ATOMIC_RELEASE);
+    return arg;
+}
+int main(void) {
+    pthread_t thread = 0;
+    __VERIFIER_atomic_begin();
+    e = 1;
+    __VERIFIER_atomic_end();
+    pthread_create(&thread, 0, work, 0);
+    int seen = 0;
+    if (__atomic_load_n(&g, __ATOMIC_RELAXED)) {
+        seen = __atomic_load_n(&f, __ATOMIC_ACQUIRE) + d;
+    }
+    pthread_join(thread, 0);
+    return seen - seen;
+}
+";
+    for engine in ["vm", "statespace"] {
+        with_file("x.c", text, &["check", "x.c", "--engine", engine])
+            .refuses("an atomic block beside atomics that do not acquire and release");
+    }
+    // With the relaxed load strengthened, there is no race, and with races allowed none is looked for.
+    let repaired = text.replace("__ATOMIC_RELAXED", "__ATOMIC_ACQUIRE");
+    with_file("x.c", &repaired, &["check", "x.c", "--engine", "vm"]).ends_with(0);
+    with_file("x.c", text, &["check", "x.c", "--engine", "vm", "--races", "allow"]).ends_with(0);
+}

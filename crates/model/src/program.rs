@@ -276,19 +276,39 @@ impl Program {
     /// which both accesses are possible at once. With it, they need not be.
     pub fn has_unordered_news(&self) -> bool {
         use Action as A;
+        let tells = |action: &Action| {
+            matches!(
+                action,
+                A::TryLock { .. }
+                    | A::TryReadLock(..)
+                    | A::TryWriteLock(..)
+                    | A::SemaphoreTryAcquire(..)
+                    | A::SemaphoreValue(..)
+                    | A::NotifyOne(_)
+                    | A::NotifyAll(_)
+                    | A::TrySend(..)
+                    | A::TryReceive(..)
+            )
+        };
+        self.orders_less_than_it_could() || self.actions().any(tells)
+    }
+
+    /// Whether an atomic access orders less than it could: a load that does not acquire, a store that
+    /// does not release.
+    pub fn orders_less_than_it_could(&self) -> bool {
+        use Action as A;
         let is_full = |order: MemoryOrder| order.acquires() && order.releases();
-        let tells = |action: &Action| match action {
+        self.actions().any(|action| match action {
             A::Load { access: Access::Atomic(order), .. } => !order.acquires(),
             A::Store { access: Access::Atomic(order), .. } => !order.releases(),
             A::Modify { order, .. } => !is_full(*order),
             A::CompareExchange { order, failure, .. } => !is_full(*order) || !failure.acquires(),
-            A::TryLock { .. } | A::TryReadLock(..) | A::TryWriteLock(..) => true,
-            A::SemaphoreTryAcquire(..) | A::SemaphoreValue(..) => true,
-            A::NotifyOne(_) | A::NotifyAll(_) => true,
-            A::TrySend(..) | A::TryReceive(..) => true,
             _ => false,
-        };
-        self.routines.iter().flat_map(Routine::edges).any(|(_, edge)| tells(&edge.action))
+        })
+    }
+
+    fn actions(&self) -> impl Iterator<Item = &Action> {
+        self.routines.iter().flat_map(Routine::edges).map(|(_, edge)| &edge.action)
     }
 
     /// The number of a source file.

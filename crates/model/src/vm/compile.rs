@@ -123,6 +123,7 @@ impl<'a> Compiler<'a> {
         {
             self.code.atomic_unit = Some(self.code.n_units);
             self.code.n_units += 1;
+            self.refuse_blocks_beside_weak_atomics();
         }
         for (idx, object) in self.program.objects.iter().enumerate() {
             let start = self.code.objects[idx].address;
@@ -543,6 +544,18 @@ impl<'a> Compiler<'a> {
             (access, Races::Error) => access.order().unwrap_or_default(),
             (_, Races::Allow) => MemoryOrder::SequentiallyConsistent,
         }
+    }
+
+    /// With atomic blocks all memory is one object, and whatever is released there, every acquire
+    /// learns. Where all atomics acquire and release, other executions show the races that this hides.
+    fn refuse_blocks_beside_weak_atomics(&mut self) {
+        if self.races == Races::Allow || !self.program.orders_less_than_it_could() {
+            return;
+        }
+        let mut edges = self.program.routines.iter().flat_map(Routine::edges);
+        let block = edges.find(|(_, edge)| matches!(edge.action, Action::AtomicBegin));
+        self.origin.0 = block.map_or(Span::NONE, |(_, edge)| edge.span);
+        self.refuse("an atomic block beside atomics that do not acquire and release");
     }
 
     /// Whether no second thread can come to a place.

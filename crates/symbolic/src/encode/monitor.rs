@@ -25,7 +25,7 @@
 //!
 //! Bytes that no two threads can race for are not watched: those that are only read, that only atomic
 //! operations access, or whose accesses locks, starts and joins keep apart
-//! ([`undisturbed`](super::interference::undisturbed)). Bytes that are always accessed together are
+//! ([`undisturbed`]). Bytes that are always accessed together are
 //! watched as one.
 
 use super::interference::{Touches, undisturbed};
