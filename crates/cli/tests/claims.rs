@@ -201,3 +201,40 @@ fn hashes_in_the_place_of_states_are_probable() {
         assert!(answer["scope"]["odds"].as_f64().is_some_and(|odds| odds < 1e-3), "{answer}");
     }
 }
+
+/// All memory is one object then, and what is released there would be learnt elsewhere.
+#[test]
+fn atomic_blocks_beside_relaxed_atomics_are_refused() {
+    let text = "\
+#include <pthread.h>
+extern void __VERIFIER_atomic_begin(void);
+extern void __VERIFIER_atomic_end(void);
+int d, e, f, g;
+void *work(void *arg) {
+    d = 1;
+    __atomic_store_n(&g, 1, __ATOMIC_RELEASE);
+    return arg;
+}
+int main(void) {
+    pthread_t thread = 0;
+    __VERIFIER_atomic_begin();
+    e = 1;
+    __VERIFIER_atomic_end();
+    pthread_create(&thread, 0, work, 0);
+    int seen = 0;
+    if (__atomic_load_n(&g, __ATOMIC_RELAXED)) {
+        seen = __atomic_load_n(&f, __ATOMIC_ACQUIRE) + d;
+    }
+    pthread_join(thread, 0);
+    return seen - seen;
+}
+";
+    for engine in ["vm", "statespace"] {
+        with_file("x.c", text, &["check", "x.c", "--engine", engine])
+            .refuses("an atomic block beside atomics that do not acquire and release");
+    }
+    // With the relaxed load strengthened, there is no race, and with races allowed none is looked for.
+    let repaired = text.replace("__ATOMIC_RELAXED", "__ATOMIC_ACQUIRE");
+    with_file("x.c", &repaired, &["check", "x.c", "--engine", "vm"]).ends_with(0);
+    with_file("x.c", text, &["check", "x.c", "--engine", "vm", "--races", "allow"]).ends_with(0);
+}
