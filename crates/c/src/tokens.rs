@@ -292,7 +292,7 @@ fn is_word_byte(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{rewrite, spelled};
+    use super::{DEEPEST, rewrite, spelled, too_deep};
 
     #[test]
     fn names_have_all_characters_that_the_compiler_allows() {
@@ -331,5 +331,14 @@ mod tests {
             "typedef _Atomic struct { char c; } flag;",
             "typedef _Atomic struct { char c; } flag;",
         );
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_has_a_place() {
+        let nested = |n: usize| format!("int x = {}1{};", "(".repeat(n), ")".repeat(n));
+        assert_eq!(too_deep(&nested(DEEPEST)), None);
+        assert_eq!(too_deep(&nested(100_000)), Some((8 + DEEPEST, 1)));
+        assert_eq!(too_deep(&format!("x = {}y;", "!".repeat(100_000))), Some((4 + DEEPEST, 1)));
+        assert_eq!(too_deep("char *s = \"((((\"; /* { */"), None);
     }
 }

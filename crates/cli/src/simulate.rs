@@ -105,7 +105,7 @@ pub(crate) fn violated_for_ever<T: Transitions>(
             return Ok(Some(format!("{} fails: {BAD_PREFIX}", property.name)));
         }
         if let Some(violation) = undefined(program, schedule) {
-            return Ok(Some(violation.message));
+            return Ok(Some(format!("{}, in {}", violation.message, property.name)));
         }
         let words = words(&make(&property.propositions)?, schedule);
         if let Some(it) = words.iter().find(|it| property.is_violated_by(&it.word) == Some(true)) {

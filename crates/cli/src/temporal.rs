@@ -79,9 +79,9 @@ impl Wanted {
         }
     }
 
-    /// Whether what violates it does so with a prefix.
-    pub(crate) fn is_safety(&self) -> bool {
-        matches!(&self.kind, Kind::Property(property) if property.is_safety())
+    /// Whether what violates it may do so with a prefix.
+    pub(crate) fn has_safety(&self) -> bool {
+        matches!(&self.kind, Kind::Property(property) if property.has_safety())
     }
 
     /// Whether it is violated however an execution goes on that comes by these letters first.

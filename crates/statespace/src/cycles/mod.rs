@@ -103,6 +103,15 @@ impl<'a> Cycles<'a> {
         Violation { kind, message: format!("{what}: {how}") }
     }
 
+    /// What is asked.
+    fn subject(self) -> &'a str {
+        match self {
+            Self::Accepted(property) => &property.name,
+            Self::NonProgress => "progress",
+            Self::Acceptance => "the accept labels",
+        }
+    }
+
     /// What is looked for.
     fn sought(self) -> Sought {
         match self {
@@ -170,7 +179,10 @@ fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options
         (Some(Found::Prefix(prefix)), _) => {
             let told = lasso::confirm_prefix(&mut graph, &automaton, &prefix, |bad| match bad {
                 Bad::Prefix => cycles.violation(BAD_PREFIX),
-                Bad::Undefined(violation) => violation.clone(),
+                Bad::Undefined(violation) => {
+                    let message = format!("{}, in {}", violation.message, cycles.subject());
+                    Violation { message, ..violation.clone() }
+                }
             });
             Verdict::Violated(Box::new(told))
         }

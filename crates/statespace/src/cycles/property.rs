@@ -54,6 +54,11 @@ impl Property {
         automaton.is_terminal(&automaton.universal())
     }
 
+    /// Whether some violation has a bad prefix, as far as that is known.
+    pub fn has_safety(&self) -> bool {
+        self.automaton().universal().contains(&true)
+    }
+
     /// Whether it is violated by every execution that comes by these letters first, whether or not that is
     /// about labels.
     pub fn has_bad_prefix(&self, letters: &[u64]) -> bool {

@@ -121,8 +121,10 @@ impl Machine {
             Err(fault) => {
                 let message = &machine.code.faults[fault as usize].message;
                 let what = format!("an initial state that goes wrong ({message})");
-                let process = machine.steps.work.state.first().copied().unwrap_or_default();
-                let routine = program.processes.get(process as usize).map(|it| it.routine);
+                // The last one that was started.
+                let n_processes = machine.steps.work.state.first().copied().unwrap_or_default();
+                let process = usize::from(n_processes.saturating_sub(1));
+                let routine = program.processes.get(process).map(|it| it.routine);
                 let span = routine.map_or(Span::NONE, |it| program.routine(it).span);
                 Err(vec![MachineError { what, span }])
             }

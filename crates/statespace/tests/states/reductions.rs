@@ -282,21 +282,23 @@ fn what_nothing_depends_on_is_left_out() {
         ("~ int n;", "n++"),
         ("~ byte a[3];", "a[i % 3] = _pid"),
         ("typedef T { byte a; byte b }; ~ T t;", "t.b = t.a + x"),
-        ("~ byte v; ~ byte w;", "atomic { v = w + 1; w = v }"),
+        ("~ byte v; ~ byte w;", "atomic { v = 2 * w + _pid; w = v }"),
     ] {
         let [open, hidden] = model(variables, step, "skip");
         for reduction in [Reduction::Ample, Reduction::Stubborn] {
             assert_eq!(count(&open, reduction), count(&hidden, reduction), "{step}");
         }
-        assert!(count(&open, Reduction::None) > count(&hidden, Reduction::None), "{step}");
+        let [open, hidden] = [open, hidden].map(|it| count(&it, Reduction::None));
+        // A counter of steps may be known by where the processes are.
+        assert!(open > hidden || open == hidden && step == "n++", "{step}: {open}, {hidden}");
     }
     for (variables, step, ask) in [
-        ("~ int n;", "n++", "assert(n < 9)"),
-        ("~ int n;", "n++", "printf(\"%d\", n)"),
-        ("~ int n; ~ byte m;", "n++; m = n", "assert(m < 9)"),
-        ("~ int n;", "n++", "if :: c?eval(n) :: else fi"),
-        ("~ int n = 9; ~ int m;", "n--; m = 1 / n", "skip"),
-        ("~ int n; ~ byte b[9];", "n++; b[n] = 1", "skip"),
+        ("~ int n;", "n = 2 * n + _pid", "assert(n < 999)"),
+        ("~ int n;", "n = 2 * n + _pid", "printf(\"%d\", n)"),
+        ("~ int n; ~ byte m;", "n = 2 * n + _pid; m = n", "assert(m < 255)"),
+        ("~ int n;", "n = 2 * n + _pid", "if :: c?eval(n) :: else fi"),
+        ("~ int n = 9; ~ int m;", "n = 2 * n + _pid; m = 1 / n", "skip"),
+        ("~ int n; ~ byte b[99];", "n = 2 * n + _pid; b[n] = 1", "skip"),
     ] {
         let [open, hidden] = model(variables, step, ask);
         let [open, hidden] = [open, hidden].map(|it| count(&it, Reduction::Stubborn));
