@@ -1,5 +1,6 @@
-//! Threads that add one under a mutex and notify, and `main`, which waits for what they add: two or three
-//! threads that the standard library starts, which is where its own lazy initialisation is met.
+//! Threads that add one under a mutex and notify, and `main`, which waits for what they add: two or
+//! three threads that the standard library starts, which is where its own lazy initialisation is
+//! met.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};

@@ -12,8 +12,8 @@
 //! - Operands, arguments and the two sides of an assignment are evaluated from left to right.
 //! - Memory that was not initialised is 0.
 //! - A pointer is a number, see [`Pointer`](mazurka_model::Pointer): conversions to integers and
-//!   back keep it, every object begins at a multiple of 4096, and the lower 32 bits of a pointer are 0
-//!   for null alone.
+//!   back keep it, every object begins at a multiple of 4096, and the lower 32 bits of a pointer
+//!   are 0 for null alone.
 //! - `exit` ends the process. The thread that calls it is never seen to end, and what the others
 //!   still do they could have done before.
 //!

@@ -17,8 +17,8 @@ use std::borrow::Cow;
 /// Stands between `?` and `:` for what is in front of them.
 pub(crate) const SAME: &str = "__mazurka_same";
 
-/// How deep brackets may be nested, and how many operators may stand in front of an operand: as many as with
-/// other compilers. The parser calls itself for each.
+/// How deep brackets may be nested, and how many operators may stand in front of an operand: as
+/// many as with other compilers. The parser calls itself for each.
 pub(crate) const DEEPEST: usize = 256;
 
 /// Operators that may stand in front of an operand.

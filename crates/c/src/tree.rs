@@ -326,8 +326,8 @@ pub(crate) enum Intrinsic {
     AtomicStore(MemoryOrder),
     /// `*a = b`, and what was there before.
     AtomicExchange(MemoryOrder),
-    /// Whether `*a` was `*b`; if so it is `c` now, else `*b` is what was found. The orders of success and
-    /// failure.
+    /// Whether `*a` was `*b`; if so it is `c` now, else `*b` is what was found. The orders of
+    /// success and failure.
     CompareExchange(MemoryOrder, MemoryOrder),
     /// What `*a` was; it is `c` now if that was `b`.
     CompareAndSwap,

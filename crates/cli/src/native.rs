@@ -25,8 +25,8 @@ pub(crate) fn check(files: &[PathBuf], build: &Build, asked: &Asked, output: &Ou
     explore(&[program.into_os_string()], &name, &replay, asked, output, &read)
 }
 
-/// What files of C make any engine assume: found by reading them, where they can be read as a model.
-/// What is met on the way says the rest, and all of it where they cannot.
+/// What files of C make any engine assume: found by reading them, where they can be read as a
+/// model. What is met on the way says the rest, and all of it where they cannot.
 fn assumed_of(files: &[PathBuf], build: &Build) -> Vec<Assumption> {
     let is_c = |file: &PathBuf| file.extension().is_some_and(|it| it == "c" || it == "i");
     if !files.iter().all(is_c) {

@@ -119,9 +119,9 @@ const FIRST_ROUND: usize = 1 << 14;
 const NEXT_ROUND: usize = 8;
 
 impl Searches<'_> {
-    /// Searches all states, then for violations of what is a safety property, at least in part, then for those of
-    /// the other properties. The first two take turns, in rounds that see more and more states: either may be endless where the
-    /// other one finds a violation at once.
+    /// Searches all states, then for violations of what is a safety property, at least in part,
+    /// then for those of the other properties. The first two take turns, in rounds that see more
+    /// and more states: either may be endless where the other one finds a violation at once.
     fn run(&self) -> Result<Results, Vec<Failure>> {
         let mut results = Results::default();
         let (safety, others): (Vec<usize>, Vec<usize>) =

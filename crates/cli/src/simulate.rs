@@ -91,8 +91,9 @@ pub(crate) fn replay_trail(file: &Path, build: &Build, temporal: &Temporal, trai
     replay(file, build, temporal, &schedule)
 }
 
-/// Which property is violated however an execution goes on, or if it goes on as it has come, from the state
-/// where it is to the same one again; in words. `make` makes the program that knows about propositions.
+/// Which property is violated however an execution goes on, or if it goes on as it has come, from
+/// the state where it is to the same one again; in words. `make` makes the program that knows about
+/// propositions.
 pub(crate) fn violated_for_ever<T: Transitions>(
     make: impl Fn(&[Expr]) -> Result<T, Vec<Failure>>,
     wanted: &[Wanted],
@@ -141,8 +142,8 @@ fn undefined<T: Transitions>(mut program: T, schedule: &Schedule) -> Option<Viol
     (0..program.n_propositions()).find_map(|idx| program.undefined(idx, last))
 }
 
-/// What an automaton reads in an execution as far as it has come, and for each letter the decision that comes
-/// next.
+/// What an automaton reads in an execution as far as it has come, and for each letter the decision
+/// that comes next.
 pub(crate) fn letters<T: Transitions>(program: &T, schedule: &Schedule) -> (Vec<u64>, Vec<usize>) {
     let mut program = program.clone();
     program.reduce_watched(Reduction::None, Fairness::None);

@@ -35,7 +35,8 @@ pub(crate) fn check(
     let start = Instant::now();
     let mut results = Results::default();
     if wanted.is_empty() || threads.tracks_accesses() {
-        // Beside temporal properties, this is for data races that these cannot be searched for with.
+        // Beside temporal properties, this is for data races that these cannot be searched for
+        // with.
         let mut options = options.clone();
         options.ends &= wanted.is_empty();
         results.add_states(search_states(&threads, &options).map_err(|errors| {
@@ -123,7 +124,8 @@ pub(crate) fn replay(
     // A solver may have chosen among more numbers than a search would try.
     let (threads, wanted) = translate(files, build, modelling, temporal, conduct, split_choices)?;
     say(Colour::Doing, "Replaying", &names(files));
-    // The schedule may be of a search that tracks an access, or of one where every access is a step.
+    // The schedule may be of a search that tracks an access, or of one where every access is a
+    // step.
     if threads.tracks_accesses() {
         let mut vm = threads.vm();
         let again = vm::follow_schedule(&mut vm, schedule).ok();

@@ -2,8 +2,8 @@
 //! and circuits. The programs are those of `corpus/c/model`.
 //!
 //! A line `// expect: violated assertion` is the verdict, `// arguments: --races allow` is what the
-//! command is given, and `// says: …` are words that the sentence of a proof or a refusal has or, with a
-//! `!` in front, has not.
+//! command is given, and `// says: …` are words that the sentence of a proof or a refusal has or,
+//! with a `!` in front, has not.
 
 mod support;
 

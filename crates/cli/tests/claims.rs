@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use support::{run, with_file};
 
-/// The engines, by the arguments that choose them, with what they do not look for and what they assume
-/// beside the program's own.
+/// The engines, by the arguments that choose them, with what they do not look for and what they
+/// assume beside the program's own.
 struct Engine {
     arguments: &'static [&'static str],
     not_looked_for: &'static [&'static str],
@@ -233,7 +233,8 @@ int main(void) {
         with_file("x.c", text, &["check", "x.c", "--engine", engine])
             .refuses("an atomic block beside atomics that do not acquire and release");
     }
-    // With the relaxed load strengthened, there is no race, and with races allowed none is looked for.
+    // With the relaxed load strengthened, there is no race, and with races allowed none is looked
+    // for.
     let repaired = text.replace("__ATOMIC_RELAXED", "__ATOMIC_ACQUIRE");
     with_file("x.c", &repaired, &["check", "x.c", "--engine", "vm"]).ends_with(0);
     with_file("x.c", text, &["check", "x.c", "--engine", "vm", "--races", "allow"]).ends_with(0);

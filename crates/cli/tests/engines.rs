@@ -3,8 +3,8 @@
 //!
 //! A program is made from a seed, for one kind of violation that it may have: assertions fail; locks,
 //! semaphores and condition variables wait for ever; or plain variables are written without a lock. So
-//! there is one answer, whichever violation an engine meets first. Programs of one more kind are never
-//! run natively: they call what only models have, and compute with pointers as numbers.
+//! there is one answer, whichever violation an engine meets first. Programs of one more kind are
+//! never run natively: they call what only models have, and compute with pointers as numbers.
 
 mod support;
 

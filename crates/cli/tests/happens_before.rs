@@ -1,8 +1,9 @@
-//! Data races by happens-before: a search that stores states finds those that the search of executions
-//! finds, whose vector clocks are the judge.
+//! Data races by happens-before: a search that stores states finds those that the search of
+//! executions finds, whose vector clocks are the judge.
 //!
-//! Litmus programs have their verdict written beside them. Random programs mix atomic accesses of all orders,
-//! fences, locks, barriers and plain accesses, and both searches must say the same of them.
+//! Litmus programs have their verdict written beside them. Random programs mix atomic accesses of
+//! all orders, fences, locks, barriers and plain accesses, and both searches must say the same of
+//! them.
 
 mod support;
 
@@ -45,7 +46,8 @@ pthread_barrier_t b;
 sem_t s;
 ";
 
-/// The text of a program with these threads; `main` starts them, does something, joins them and does more.
+/// The text of a program with these threads; `main` starts them, does something, joins them and
+/// does more.
 fn text(threads: &[&str], between: &str, after: &str) -> String {
     let mut text = DECLARATIONS.to_owned();
     for (idx, body) in threads.iter().enumerate() {
@@ -416,8 +418,8 @@ fn locks_and_barriers_and_joins_beside_relaxed_accesses() {
     }
 }
 
-/// A loop that reads a plain variable comes to no operation: it is a race where anybody writes, and else it
-/// is assumed that no thread spins for ever.
+/// A loop that reads a plain variable comes to no operation: it is a race where anybody writes, and
+/// else it is assumed that no thread spins for ever.
 #[test]
 fn a_loop_that_reads_a_plain_variable_comes_to_an_end() {
     let reader = "while (!d) ;";
@@ -559,7 +561,8 @@ fn random_programs_have_the_same_races_in_both_searches() {
     assert!(share.contains(&n_races), "{n_races} of {n_programs} have a race");
 }
 
-/// What is found is told with both accesses, and can be followed; and it is found beside a temporal property.
+/// What is found is told with both accesses, and can be followed; and it is found beside a temporal
+/// property.
 #[test]
 fn a_race_that_is_never_of_neighbours_is_told_and_replayed() {
     let writer = "d = 1; store(&f, 1, RLX);";

@@ -1,9 +1,10 @@
 //! Data races by the definition of C11: random programs with memory orders and fences, in C and in
-//! Rust, and an enumeration of their sequentially consistent executions that knows nothing of clocks.
+//! Rust, and an enumeration of their sequentially consistent executions that knows nothing of
+//! clocks.
 //!
 //! The judge takes every interleaving, plain accesses included, and orders its events by ISO/IEC
-//! 14882:2020, 6.9.2.2 (happens-before, release sequences) and 33.5.11 (fences), to the letter. Every
-//! engine must say the same of every program.
+//! 14882:2020, 6.9.2.2 (happens-before, release sequences) and 33.5.11 (fences), to the letter.
+//! Every engine must say the same of every program.
 
 mod support;
 
@@ -27,8 +28,8 @@ const ENGINES: [&[&str]; 4] = [
 /// One engine sees a program in so many.
 const CIRCUITS_EVERY: u64 = 4;
 
-/// What a thread does next. Variables are `a` and `b`, atomic but for what says otherwise, and `x` and
-/// `y`, plain; there is one local.
+/// What a thread does next. Variables are `a` and `b`, atomic but for what says otherwise, and `x`
+/// and `y`, plain; there is one local.
 #[derive(Clone, Debug)]
 enum Statement {
     Load(char, Order),
@@ -337,8 +338,8 @@ fn synchronises(events: &[Event], from: usize, to: usize) -> bool {
     };
     reads.into_iter().any(|read| {
         let Some(object) = events[read].reads_atomic() else { return false };
-        // From the write that is read back through read-modify-writes: each may head a release sequence
-        // that the write belongs to, and so may the first that is none.
+        // From the write that is read back through read-modify-writes: each may head a release
+        // sequence that the write belongs to, and so may the first that is none.
         let mut writes = (0..read).rev().filter(|&it| events[it].writes_atomic() == Some(object));
         let mut goes_on = true;
         std::iter::from_fn(|| {

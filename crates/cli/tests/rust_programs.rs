@@ -181,9 +181,10 @@ fn executions(arguments: &[&str]) -> String {
     text.lines().map(line).collect()
 }
 
-/// Every thread that the standard library starts asks for its destructors to be run, and the first one
-/// creates a key for all. A load of that key was not looked at: what the threads did next depended on
-/// something that the search did not know of, and it said that the program is not deterministic.
+/// Every thread that the standard library starts asks for its destructors to be run, and the first
+/// one creates a key for all. A load of that key was not looked at: what the threads did next
+/// depended on something that the search did not know of, and it said that the program is not
+/// deterministic.
 #[test]
 fn what_threads_begin_with_is_no_race() {
     expect![[r#"

@@ -95,7 +95,8 @@ fn json_has_the_loop() {
     assert_eq!(object["options"]["fairness"], "none");
 }
 
-/// What is violated by a prefix is told up to there, without a loop, also where there is no end of states.
+/// What is violated by a prefix is told up to there, without a loop, also where there is no end of
+/// states.
 #[test]
 fn a_bad_prefix_is_told_without_a_loop() {
     let text = "int x; byte y; active proctype a() { do :: x++ :: y = 1 - y od }\n";
@@ -119,7 +120,8 @@ fn a_bad_prefix_is_told_without_a_loop() {
     }
 }
 
-/// What cannot be computed is as wrong in a formula as in the model; where the rest decides, it is not asked for.
+/// What cannot be computed is as wrong in a formula as in the model; where the rest decides, it is
+/// not asked for.
 #[test]
 fn a_proposition_that_cannot_be_computed_is_told() {
     let text = "chan c; byte a[2]; byte i; active proctype p() { i = 1; i = 2; i = 3 }\n";

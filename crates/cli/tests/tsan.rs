@@ -1,13 +1,14 @@
 //! Data races of generated C programs: what ThreadSanitizer sees in many runs, Mazurka finds.
 //!
-//! ThreadSanitizer (gcc's own runtime) finds races by the same happens-before, but only in the runs that
-//! the scheduler gives, and it forgets accesses. So the comparison has one side: where Mazurka says that
-//! there is no race, ThreadSanitizer must see none. Its edges are those of C11 and more (a relaxed store does
-//! not end a release sequence); fences it does not know at all, so there are none here.
+//! ThreadSanitizer (gcc's own runtime) finds races by the same happens-before, but only in the runs
+//! that the scheduler gives, and it forgets accesses. So the comparison has one side: where Mazurka
+//! says that there is no race, ThreadSanitizer must see none. Its edges are those of C11 and more
+//! (a relaxed store does not end a release sequence); fences it does not know at all, so there are
+//! none here.
 //!
-//! All programs are functions of one file, and the number of one is an argument: this file is compiled
-//! twice. `MAZURKA_TSAN_PROGRAMS` says how many there are, and `MAZURKA_TSAN_ROUNDS` how often
-//! ThreadSanitizer runs each.
+//! All programs are functions of one file, and the number of one is an argument: this file is
+//! compiled twice. `MAZURKA_TSAN_PROGRAMS` says how many there are, and `MAZURKA_TSAN_ROUNDS` how
+//! often ThreadSanitizer runs each.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -113,8 +114,8 @@ fn read_flag(random: &mut Random, flag: &str, value: u64) -> String {
     }
 }
 
-/// Something that threads do to a plain variable, and what is to keep them apart: orders decide whether
-/// it does.
+/// Something that threads do to a plain variable, and what is to keep them apart: orders decide
+/// whether it does.
 fn add_topic(random: &mut Random, bodies: &mut [Body; N_THREADS]) {
     let mut threads = [0, 1, 2];
     for idx in 0..N_THREADS {

@@ -1,9 +1,9 @@
 //! Claims: what a search has established, of which executions, and what it took for granted.
 //!
-//! A [`Coverage`] is made of [`Property`], [`Bound`] and [`Assumption`], and its sentence is written
-//! here and nowhere else. What the program causes (an access that is not sequentially consistent, a
-//! call of `malloc`), its front end adds, so that no engine can forget it; what a search causes (a
-//! bound, hashes in the place of states), the search adds.
+//! A [`Coverage`] is made of [`Property`], [`Bound`] and [`Assumption`], and its sentence is
+//! written here and nowhere else. What the program causes (an access that is not sequentially
+//! consistent, a call of `malloc`), its front end adds, so that no engine can forget it; what a
+//! search causes (a bound, hashes in the place of states), the search adds.
 
 use crate::{Location, MemoryOrder, WeakAccess};
 use serde::{Deserialize, Serialize};
@@ -242,7 +242,8 @@ pub enum Assumption {
         /// The odds that any two of the states have one.
         odds: f64,
     },
-    /// A state was not taken for another one by its bits in a table, which goes wrong with these odds.
+    /// A state was not taken for another one by its bits in a table, which goes wrong with these
+    /// odds.
     Bitstate {
         /// How many bits stand for a state.
         bits: u32,
@@ -355,7 +356,8 @@ impl Assumption {
         }
     }
 
-    /// Whether the program causes it, whatever engine looks at it; else, the engine or the model does.
+    /// Whether the program causes it, whatever engine looks at it; else, the engine or the model
+    /// does.
     pub fn is_of_program(&self) -> bool {
         matches!(
             self,
@@ -553,7 +555,8 @@ impl Coverage {
         self
     }
 
-    /// Adds something that was taken for granted. Accesses that are named already are not named again.
+    /// Adds something that was taken for granted. Accesses that are named already are not named
+    /// again.
     pub fn assuming(mut self, assumption: Assumption) -> Self {
         if let Assumption::SequentialConsistency(more) = &assumption {
             for known in &mut self.assumptions {
@@ -629,7 +632,8 @@ impl Coverage {
         self.bounds.is_empty()
     }
 
-    /// The odds that it is wrong because a state was taken for another one; `None` if that cannot be.
+    /// The odds that it is wrong because a state was taken for another one; `None` if that cannot
+    /// be.
     pub fn odds(&self) -> Option<f64> {
         self.assumptions
             .iter()

@@ -1,8 +1,8 @@
 //! Memory orders: what an atomic access lets others know, and what it learns.
 //!
-//! Implements the orders of C11 (ISO/IEC 9899:2011, 7.17.3), C++20 and Rust. A release and the acquire
-//! that reads from it synchronise; a relaxed access synchronises with nothing by itself, but fences
-//! around it may.
+//! Implements the orders of C11 (ISO/IEC 9899:2011, 7.17.3), C++20 and Rust. A release and the
+//! acquire that reads from it synchronise; a relaxed access synchronises with nothing by itself,
+//! but fences around it may.
 //!
 //! Differs from the standards: `memory_order_consume` is an acquire, as every compiler takes it.
 
@@ -38,8 +38,8 @@ impl MemoryOrder {
         Self::SequentiallyConsistent,
     ];
 
-    /// The order that a compiler means by this number: `__ATOMIC_RELAXED` is 0, `__ATOMIC_SEQ_CST` 5.
-    /// Bits above the lowest 15 are hints for the processor.
+    /// The order that a compiler means by this number: `__ATOMIC_RELAXED` is 0, `__ATOMIC_SEQ_CST`
+    /// 5. Bits above the lowest 15 are hints for the processor.
     #[inline]
     pub fn from_c(number: i64) -> Option<Self> {
         Some(match number & 0x7fff {
@@ -118,8 +118,8 @@ pub struct Fence {
     pub order: MemoryOrder,
     /// How many of the [accesses](crate::System::accesses) of the step were made before it.
     pub n_accesses: usize,
-    /// How many of the [parts](crate::System::parts) of the step had begun: 0 where the thread of the
-    /// step itself came to it, n where the thread of the n-th part did.
+    /// How many of the [parts](crate::System::parts) of the step had begun: 0 where the thread of
+    /// the step itself came to it, n where the thread of the n-th part did.
     pub n_parts: usize,
 }
 

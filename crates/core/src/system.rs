@@ -293,8 +293,8 @@ pub trait System {
     }
 
     /// The memory order of the last step's operation, if that was an atomic access: of a
-    /// compare-and-swap that failed, the order for failure. A call of the futex orders something only
-    /// if this says so. Other operations order what they do whatever this says.
+    /// compare-and-swap that failed, the order for failure. A call of the futex orders something
+    /// only if this says so. Other operations order what they do whatever this says.
     fn order(&self) -> MemoryOrder {
         MemoryOrder::SequentiallyConsistent
     }

@@ -27,12 +27,12 @@
 //! Differs from the paper: reads are always a clock, never an epoch, and a write does not clear
 //! them, since both would have to be taken back. A write therefore costs O(threads). There is more
 //! to synchronise with than locks: a store replaces the clock of its variable and a
-//! read-modify-write extends it, as far as their orders release; every semaphore has one clock, the message
-//! of a channel carries the clock of its sender, and the room in a bounded one that of the receiver
-//! who made it. A notification of a condition variable orders nothing, the mutex does. A call of
-//! the futex orders something only if the system says so, and then the thread that is woken comes after the
-//! one that woke it. Operations on memory, and parts of atomic blocks, race with plain
-//! accesses to it and not with each other. All state can be undone: see
+//! read-modify-write extends it, as far as their orders release; every semaphore has one clock, the
+//! message of a channel carries the clock of its sender, and the room in a bounded one that of the
+//! receiver who made it. A notification of a condition variable orders nothing, the mutex does. A
+//! call of the futex orders something only if the system says so, and then the thread that is woken
+//! comes after the one that woke it. Operations on memory, and parts of atomic blocks, race with
+//! plain accesses to it and not with each other. All state can be undone: see
 //! [`DataRaces::truncate`].
 //!
 //! This order has fewer pairs than [`HappensBefore`], in which a load
@@ -335,8 +335,8 @@ impl DataRaces {
         self.access_all(thread, accesses)
     }
 
-    /// What a thread does behind an operation: these of its accesses, and the fences among them. The
-    /// first race that they complete, if any.
+    /// What a thread does behind an operation: these of its accesses, and the fences among them.
+    /// The first race that they complete, if any.
     #[inline]
     fn go_on(&mut self, behind: Behind<'_>, own: Range<usize>) -> Option<DataRace> {
         let Behind { thread, accesses, fences, n_parts } = behind;
@@ -442,8 +442,8 @@ impl DataRaces {
             O::Store(o) => self.copy(Self::releasing(thread, order), released(o)),
             O::ReadModifyWrite(o) => {
                 self.read(thread, o, order);
-                // A compare-and-swap that is known to have failed has only loaded. Any other is a part
-                // of the release sequence that it reads from.
+                // A compare-and-swap that is known to have failed has only loaded. Any other is a
+                // part of the release sequence that it reads from.
                 if succeeded {
                     self.join(Self::releasing(thread, order), released(o));
                 }
@@ -498,8 +498,8 @@ impl DataRaces {
             }
             O::FutexResume(o) if order.acquires() => self.join(released(o), mine),
 
-            // Yields and choices, notifications that reach nobody, and calls of the futex that order
-            // nothing; and whatever is tried in vain.
+            // Yields and choices, notifications that reach nobody, and calls of the futex that
+            // order nothing; and whatever is tried in vain.
             _ => {}
         }
     }

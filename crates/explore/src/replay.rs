@@ -38,8 +38,8 @@ impl Replay {
         })
     }
 
-    /// The two accesses of its first data race, with their places: none if there is no race, or `system`,
-    /// the one that was replayed, does not tell both. It takes the steps once more.
+    /// The two accesses of its first data race, with their places: none if there is no race, or
+    /// `system`, the one that was replayed, does not tell both. It takes the steps once more.
     pub fn accesses<S: System + ?Sized>(&self, system: &mut S) -> Vec<Access> {
         let decisions: Vec<_> = self.execution.steps.iter().map(|step| step.decision).collect();
         let race = self.race.as_ref();

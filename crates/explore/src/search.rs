@@ -375,7 +375,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         matches!(next, Some(Next::Enabled { choices, .. }) if decision.choice < *choices)
     }
 
-    /// The error for a step that was possible in this state before, as this operation if that is known.
+    /// The error for a step that was possible in this state before, as this operation if that is
+    /// known.
     fn diverged(&self, decision: Decision, operation: Option<Operation>) -> ExploreError {
         let Decision { thread, choice } = decision;
         let step = self.schedule.len() + 1;

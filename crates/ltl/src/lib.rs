@@ -71,8 +71,8 @@ pub fn negated(formula: &Formula, atoms: &[String]) -> Result<(Automaton, Stutte
     Ok((automaton, stuttering))
 }
 
-/// The same; and if the formula is a safety property, the automaton is terminal wherever that is found
-/// ([`Automaton::is_terminal`]): what violates the formula, violates it with a prefix.
+/// The same; and if the formula is a safety property, the automaton is terminal wherever that is
+/// found ([`Automaton::is_terminal`]): what violates the formula, violates it with a prefix.
 pub fn negated_terminal(
     formula: &Formula,
     atoms: &[String],

@@ -125,7 +125,8 @@ enum Operator {
     Inside,
 }
 
-/// The operators in front of an operand that make a temporal formula of it, or stand in front of such.
+/// The operators in front of an operand that make a temporal formula of it, or stand in front of
+/// such.
 const PREFIXES: [&str; 7] = ["!", "[]", "<>", "X", "always", "eventually", "next"];
 
 /// How tightly the operators with two operands bind.
@@ -203,8 +204,8 @@ impl Parser<'_> {
         }
     }
 
-    /// What was meant if temporal operators in front of a formula should have been about more of it: `[] x == 1`
-    /// was read up to here, and `[] (x == 1)` is it.
+    /// What was meant if temporal operators in front of a formula should have been about more of
+    /// it: `[] x == 1` was read up to here, and `[] (x == 1)` is it.
     fn parenthesised(&mut self, left: &Operand) -> Option<String> {
         let is_prefix = |it: &usize| PREFIXES.contains(&self.word(*it));
         let first = (left.start()..left.end()).find(|it| !is_prefix(it))?;

@@ -1,9 +1,9 @@
 //! Bad prefixes: the letters after which a property is violated, whatever comes next.
 //!
-//! Implements the terminal automata of Bloem, Ravi and Somenzi, *Efficient Decision Procedures for Model
-//! Checking of Linear Time Logic Properties* (CAV 1999), and for safety properties whose automaton is not
-//! terminal the monitors of Bauer, Leucker and Schallhart, *Runtime Verification for LTL and TLTL*
-//! (TOSEM 2011).
+//! Implements the terminal automata of Bloem, Ravi and Somenzi, *Efficient Decision Procedures for
+//! Model Checking of Linear Time Logic Properties* (CAV 1999), and for safety properties whose
+//! automaton is not terminal the monitors of Bauer, Leucker and Schallhart, *Runtime Verification
+//! for LTL and TLTL* (TOSEM 2011).
 //!
 //! | papers                                         | here                        |
 //! |------------------------------------------------|-----------------------------|
@@ -13,12 +13,13 @@
 //! | ⊥: the empty subset                            | the last state of a monitor |
 //!
 //! Which safety formulae are recognised: those whose negation has a terminal automaton after
-//! simplification, which are all that are safety by their syntax (in negation normal form only `X`, `V`, `W`
-//! and `[]`), and beyond them all small ones whose language is closed: no violation without a bad prefix.
+//! simplification, which are all that are safety by their syntax (in negation normal form only `X`,
+//! `V`, `W` and `[]`), and beyond them all small ones whose language is closed: no violation
+//! without a bad prefix.
 //!
-//! Differs from the papers: a state is known to be universal if a run from there can always stay among
-//! accepting states, or come to such states whatever the letters are. That may overlook some. A monitor
-//! tells bad prefixes alone, and stops where there can be none any more.
+//! Differs from the papers: a state is known to be universal if a run from there can always stay
+//! among accepting states, or come to such states whatever the letters are. That may overlook some.
+//! A monitor tells bad prefixes alone, and stops where there can be none any more.
 
 use crate::automaton::without;
 use crate::{Automaton, Cube, Edge, State, common_word};
@@ -29,7 +30,8 @@ use std::collections::BTreeSet;
 const MAX_STATES: usize = 128;
 const MAX_EDGES: usize = 2048;
 
-/// Beyond it, it is not asked whether guards take all letters together: that takes exponential time.
+/// Beyond it, it is not asked whether guards take all letters together: that takes exponential
+/// time.
 const MAX_SUPPORT: u32 = 12;
 
 impl Automaton {
@@ -63,15 +65,16 @@ impl Automaton {
         support.count_ones() <= MAX_SUPPORT && without(Cube::TRUE, &guards).is_empty()
     }
 
-    /// Whether it accepts exactly the words that lead it to a universal state: what it accepts, it accepts
-    /// because of a prefix.
+    /// Whether it accepts exactly the words that lead it to a universal state: what it accepts, it
+    /// accepts because of a prefix.
     pub fn is_terminal(&self, universal: &[bool]) -> bool {
         let (component, has_cycle) = self.components();
         let mut states = self.states.iter().enumerate();
         states.all(|(idx, it)| !it.is_accepting || universal[idx] || !has_cycle[component[idx]])
     }
 
-    /// Whether every infinite word is accepted that begins with these letters, as far as `universal` tells.
+    /// Whether every infinite word is accepted that begins with these letters, as far as
+    /// `universal` tells.
     pub fn is_bad_prefix(&self, universal: &[bool], letters: &[u64]) -> bool {
         let mut places = BTreeSet::from([0]);
         for &letter in letters {
@@ -82,9 +85,10 @@ impl Automaton {
     }
 }
 
-/// A deterministic automaton for what violates a safety property, which comes to a universal state with the
-/// shortest bad prefix. `positive` accepts what satisfies the property, and no state of it accepts nothing;
-/// `negative` accepts the rest. Nothing if it is no safety property, or the automaton would be large.
+/// A deterministic automaton for what violates a safety property, which comes to a universal state
+/// with the shortest bad prefix. `positive` accepts what satisfies the property, and no state of it
+/// accepts nothing; `negative` accepts the rest. Nothing if it is no safety property, or the
+/// automaton would be large.
 pub(crate) fn monitor(positive: &Automaton, negative: &Automaton) -> Option<Automaton> {
     let mut closure = positive.clone();
     closure.states.iter_mut().for_each(|state| state.is_accepting = true);
@@ -122,8 +126,8 @@ pub(crate) fn monitor(positive: &Automaton, negative: &Automaton) -> Option<Auto
     Some(Automaton { atoms: positive.atoms.clone(), states })
 }
 
-/// Disjoint cubes that cover `cube`, each with where the edges that take its letters lead; nothing if there
-/// are too many of them.
+/// Disjoint cubes that cover `cube`, each with where the edges that take its letters lead; nothing
+/// if there are too many of them.
 fn split(cube: Cube, edges: &[Edge], leaves: &mut Vec<(Cube, BTreeSet<usize>)>) -> Option<()> {
     let edges: Vec<Edge> =
         edges.iter().copied().filter(|edge| edge.guard.and(cube).is_some()).collect();

@@ -237,8 +237,8 @@ fn beginning_with(letters: &[u64]) -> Automaton {
     Automaton { atoms: atoms(), states }
 }
 
-/// A prefix is told to be bad only if no word that begins with it satisfies the formula; and if the automaton is
-/// terminal, every violation has one, told as soon as it is one.
+/// A prefix is told to be bad only if no word that begins with it satisfies the formula; and if the
+/// automaton is terminal, every violation has one, told as soon as it is one.
 #[test]
 fn bad_prefixes_decide_safety() {
     let mut numbers = Numbers(0x5eed_5afe);

@@ -333,8 +333,8 @@ pub enum Action {
 /// Whether an access to memory is an operation of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Always: an atomic access of this order. Or one that the source language defines to be, such as
-    /// all those of Promela.
+    /// Always: an atomic access of this order. Or one that the source language defines to be, such
+    /// as all those of Promela.
     Atomic(MemoryOrder),
     /// Always, and as if it were atomic and sequentially consistent, which its language does not
     /// promise.

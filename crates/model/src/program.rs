@@ -268,12 +268,12 @@ impl Program {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Whether a thread may find out what another has done although that does not happen before it: by an
-    /// atomic access that orders less than it could, by trying something in vain, by looking at a
-    /// semaphore, or by being notified.
+    /// Whether a thread may find out what another has done although that does not happen before it:
+    /// by an atomic access that orders less than it could, by trying something in vain, by looking
+    /// at a semaphore, or by being notified.
     ///
-    /// Without, the steps that happen before two accesses which nothing orders are an execution by themselves, behind
-    /// which both accesses are possible at once. With it, they need not be.
+    /// Without, the steps that happen before two accesses which nothing orders are an execution by
+    /// themselves, behind which both accesses are possible at once. With it, they need not be.
     pub fn has_unordered_news(&self) -> bool {
         use Action as A;
         let tells = |action: &Action| {
@@ -293,8 +293,8 @@ impl Program {
         self.orders_less_than_it_could() || self.actions().any(tells)
     }
 
-    /// Whether an atomic access orders less than it could: a load that does not acquire, a store that
-    /// does not release.
+    /// Whether an atomic access orders less than it could: a load that does not acquire, a store
+    /// that does not release.
     pub fn orders_less_than_it_could(&self) -> bool {
         use Action as A;
         let is_full = |order: MemoryOrder| order.acquires() && order.releases();

@@ -91,8 +91,9 @@ impl fmt::Display for Type {
 /// offset, counted from the [start](Pointer::start) of the object. [`null`](Pointer::NULL) is 0.
 ///
 /// So a pointer is a number that programs may compute with, as they do with addresses: to a byte
-/// further on is 1 more, the beginning of an object is a multiple of [`Pointer::ALIGNMENT`], and its
-/// lower 32 bits alone are not 0 and those of another object are others, as long as there are few.
+/// further on is 1 more, the beginning of an object is a multiple of [`Pointer::ALIGNMENT`], and
+/// its lower 32 bits alone are not 0 and those of another object are others, as long as there are
+/// few.
 ///
 /// | object                        | is                                                         |
 /// |-------------------------------|------------------------------------------------------------|

@@ -1,8 +1,8 @@
 //! Vacuous proofs: of programs whose executions all end at failed assumptions, everything holds.
 //!
-//! A machine notes what becomes of its executions ([`Vm::vacuous`](crate::Vm::vacuous)). Engines that
-//! run nothing ask whether a [`Goal`] can be reached: it is a failed assertion in a program that has
-//! no other.
+//! A machine notes what becomes of its executions ([`Vm::vacuous`](crate::Vm::vacuous)). Engines
+//! that run nothing ask whether a [`Goal`] can be reached: it is a failed assertion in a program
+//! that has no other.
 
 use crate::{Action, Edge, Expr, Location, LocationId, Program, Span, ViolationKind};
 use std::collections::BTreeSet;

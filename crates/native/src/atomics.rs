@@ -1,13 +1,15 @@
 //! The callbacks of the instrumentation for atomic operations.
 //!
 //! Only one thread runs at a time, so what is done between two scheduling points is atomic, and all
-//! threads see one memory: sequentially consistent. The orders that the program asks for are told to the
-//! explorer, which finds data races by them, and kept for the verdict (`weak_accesses`). A fence is no
-//! scheduling point: it stands among the plain accesses of a step. Atomics of 16 bytes are in `wide`.
+//! threads see one memory: sequentially consistent. The orders that the program asks for are told
+//! to the explorer, which finds data races by them, and kept for the verdict (`weak_accesses`). A
+//! fence is no scheduling point: it stands among the plain accesses of a step. Atomics of 16 bytes
+//! are in `wide`.
 //!
-//! Both gcc and clang give each callback the order as the program computes it, constant or not; clang
-//! tells constants apart before the call. `__sync_lock_test_and_set` acquires with gcc, and with
-//! clang releases, too; `__sync_lock_release` releases, and all other `__sync_` functions do both.
+//! Both gcc and clang give each callback the order as the program computes it, constant or not;
+//! clang tells constants apart before the call. `__sync_lock_test_and_set` acquires with gcc, and
+//! with clang releases, too; `__sync_lock_release` releases, and all other `__sync_` functions do
+//! both.
 
 use crate::coroutine;
 use crate::disciplines::{Adding, signed};

@@ -10,8 +10,8 @@
 //! common with it. To let those who sleep at one address sleep at another is in `requeue`; so is to
 //! change a word and wake at two addresses.
 //!
-//! As in C11, a call orders no memory ([`machine::order_nothing`]): a thread learns of what others have
-//! done before they woke it from the atomic accesses around the call, by their orders. What a
+//! As in C11, a call orders no memory ([`machine::order_nothing`]): a thread learns of what others
+//! have done before they woke it from the atomic accesses around the call, by their orders. What a
 //! precompiled library looks at just before a wait is an access of its own (`before_wait`).
 //!
 //! There is no spurious return from a wait but the one that the word has changed. A wait with a

@@ -375,8 +375,8 @@ pub(crate) fn fail_try() {
     with(|machine| machine.effect = Effect::Failed);
 }
 
-/// The call of the futex that the running thread has just taken orders nothing: for C11 it is a call
-/// of the system, and what it compares or changes is no atomic access of the program.
+/// The call of the futex that the running thread has just taken orders nothing: for C11 it is a
+/// call of the system, and what it compares or changes is no atomic access of the program.
 pub(crate) fn order_nothing() {
     with(|machine| machine.order = MemoryOrder::Relaxed);
 }

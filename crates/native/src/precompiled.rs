@@ -11,10 +11,10 @@
 //! - every locked instruction and every exchange with memory. Instrumented code has none left, so
 //!   each belongs to precompiled code. It becomes a read-modify-write of its address.
 //! - in precompiled functions of `std`, every load and store that is not of the stack. Machine code
-//!   does not tell an atomic one from a plain one; it is taken for atomic if its address is known as
-//!   that of an atomic variable or futex. Should an address become known as one after such an access
-//!   was let pass, the search begins again.
-//!   A look at a futex before a wait for it is a part of that ([`before_wait`]).
+//!   does not tell an atomic one from a plain one; it is taken for atomic if its address is known
+//!   as that of an atomic variable or futex. Should an address become known as one after such an
+//!   access was let pass, the search begins again. A look at a futex before a wait for it is a part
+//!   of that ([`before_wait`]).
 //! - elsewhere, every `pause`, which is how a loop says that it waits ([`spin`]).
 //!
 //! A load of what the operation in progress has just touched is a part of that operation: it sees
@@ -23,9 +23,9 @@
 //! later there.
 //!
 //! The orders that the source has asked for are lost, so memory is ordered as the processor does:
-//! a load acquires, a store releases, a locked instruction does both. The verdict says that this was
-//! taken for granted. So it is with what the instrumentation leaves to the processor, such as the maximum
-//! of an atomic and a number.
+//! a load acquires, a store releases, a locked instruction does both. The verdict says that this
+//! was taken for granted. So it is with what the instrumentation leaves to the processor, such as
+//! the maximum of an atomic and a number.
 //!
 //! An instruction is replaced by a jump. If it is too short for one, those behind it move, too; if one
 //! of these may be jumped to, it is replaced by a trap, whose handler goes the same way and takes some
@@ -56,9 +56,10 @@ use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Parts of the names, as compilers write them, of functions whose loads and stores are looked at: those
-/// of `std`, or made for it of what is generic, and of `Arc`. Any of them may access an atomic: what a
-/// thread does next depends on a load that is not looked at, and the search would not know on what.
+/// Parts of the names, as compilers write them, of functions whose loads and stores are looked at:
+/// those of `std`, or made for it of what is generic, and of `Arc`. Any of them may access an
+/// atomic: what a thread does next depends on a load that is not looked at, and the search would
+/// not know on what.
 const LOOKED_AT: [&str; 2] = ["_3std", "5alloc4sync"];
 /// The same for functions that are left alone: Rust's test harness, which runs on one thread, and what
 /// `std` does for output, panics and its own start and end. All of that stays a part of the step in

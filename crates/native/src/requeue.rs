@@ -5,8 +5,9 @@
 //! the explorer both queues are one object ([`Objects::joined_queue`](crate::objects::Objects)), since
 //! whoever wakes at the second address may then wake somebody who came to sleep at the first.
 //!
-//! The change of a word is made by the kernel with a locked instruction, so it acquires and releases: a lock may
-//! be given back by it. To move sleepers orders no memory, as to wait or to wake does not.
+//! The change of a word is made by the kernel with a locked instruction, so it acquires and
+//! releases: a lock may be given back by it. To move sleepers orders no memory, as to wait or to
+//! wake does not.
 //!
 //! The kernel takes sleepers in the order in which they came, as far as their priorities are the same.
 //! Here as elsewhere, who is taken is a choice: each set of the right size, first of those to be woken and

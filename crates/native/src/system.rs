@@ -145,8 +145,8 @@ impl System for Native {
         let mut assumptions = Vec::new();
         let weak = weak_accesses::all();
         if !weak.is_empty() {
-            // What a library does inside, such as counting references, is not for the program's author
-            // to look at.
+            // What a library does inside, such as counting references, is not for the program's
+            // author to look at.
             let is_atomic = |function: &String| function.to_lowercase().contains("atomic");
             let is_own = |it: &WeakAccess| {
                 it.location.as_ref().is_none_or(|it| it.within.as_ref().is_none_or(is_atomic))

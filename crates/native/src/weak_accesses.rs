@@ -1,11 +1,11 @@
 //! Which atomics the program accesses with an order weaker than sequential consistency, and where.
 //!
 //! Every weak access comes here, so what is known already must cost next to nothing: a small table
-//! ([`WeakAccesses::recent`]) is looked at first. An access is told from others by where it was called
-//! from, in the [`N_CALLERS`] innermost functions: without optimisation, each access goes through a function
-//! or two of the language's library, and all of them through the same. Where the stack has the
-//! addresses to return to is the same for each call from one place, so the stack is unwound only when a
-//! place is new.
+//! ([`WeakAccesses::recent`]) is looked at first. An access is told from others by where it was
+//! called from, in the [`N_CALLERS`] innermost functions: without optimisation, each access goes
+//! through a function or two of the language's library, and all of them through the same. Where the
+//! stack has the addresses to return to is the same for each call from one place, so the stack is
+//! unwound only when a place is new.
 
 use crate::coroutine;
 use crate::machine;
@@ -60,8 +60,8 @@ pub(crate) struct WeakAccesses {
 }
 
 impl WeakAccesses {
-    /// The running thread, whose stack pointer was this when it called one of our functions, accesses
-    /// an atomic with a weak order.
+    /// The running thread, whose stack pointer was this when it called one of our functions,
+    /// accesses an atomic with a weak order.
     #[inline]
     pub(crate) fn note(&mut self, stack_pointer: usize, address: usize, order: MemoryOrder) {
         // SAFETY: the stack pointer of a function that was just called points to where it returns.
@@ -103,8 +103,8 @@ impl WeakAccesses {
         }
     }
 
-    /// Completes the callers of an access by what is known of its place. Where they are on the stack,
-    /// if all is known.
+    /// Completes the callers of an access by what is known of its place. Where they are on the
+    /// stack, if all is known.
     fn find_callers(
         &self,
         stack_pointer: usize,

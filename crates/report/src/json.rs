@@ -113,8 +113,8 @@ impl Assumed {
     }
 }
 
-/// Which executions a claim is about: `all`, `fair` or `bounded`, with the bounds, and with the odds
-/// that it is wrong where states were told apart by hashes.
+/// Which executions a claim is about: `all`, `fair` or `bounded`, with the bounds, and with the
+/// odds that it is wrong where states were told apart by hashes.
 #[derive(Serialize)]
 struct Scope {
     kind: &'static str,

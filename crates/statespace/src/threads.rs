@@ -1,15 +1,16 @@
 //! Threads that share memory, as a graph of states: programs that [`Vm`] runs.
 //!
-//! A move is a step of the machine: one operation, and what nobody else can see behind it. How data races
-//! are found depends on the program.
+//! A move is a step of the machine: one operation, and what nobody else can see behind it. How data
+//! races are found depends on the program.
 //!
-//! - Where a thread finds out what others did only if that happens before it, every access to shared memory is
-//!   an operation, also a plain one, and two that are possible at once are a data race: of an
-//!   execution in which nothing orders two accesses, what happens before them is an execution, too, and
-//!   behind that both are possible.
-//! - Elsewhere ([`Program::has_unordered_news`]: a relaxed load may tell, or a lock that is not free), plain
-//!   accesses are no operations, and one of them is tracked: see `tracked_access.rs`. This is for finding
-//!   data races only. Without them, and for properties of executions, accesses are operations.
+//! - Where a thread finds out what others did only if that happens before it, every access to
+//!   shared memory is an operation, also a plain one, and two that are possible at once are a data
+//!   race: of an execution in which nothing orders two accesses, what happens before them is an
+//!   execution, too, and behind that both are possible.
+//! - Elsewhere ([`Program::has_unordered_news`]: a relaxed load may tell, or a lock that is not
+//!   free), plain accesses are no operations, and one of them is tracked: see `tracked_access.rs`.
+//!   This is for finding data races only. Without them, and for properties of executions, accesses
+//!   are operations.
 
 use crate::tracked_access::{self, Race, Taken, Tracked, waiting_with};
 use crate::transitions::{Moves, Safety, Step, Stuck, Successor, Transitions};
@@ -62,9 +63,9 @@ impl Threads {
         Ok(Self { vm, detection, finds_leaks: false, propositions: Vec::new() })
     }
 
-    /// The states of `program` with every access a step of its own. Of the data races in it, only those are
-    /// found of which both accesses are possible at once: all of them, unless there are [news without
-    /// order](Program::has_unordered_news).
+    /// The states of `program` with every access a step of its own. Of the data races in it, only
+    /// those are found of which both accesses are possible at once: all of them, unless there are
+    /// [news without order](Program::has_unordered_news).
     pub fn stepping(program: Program, races: Races) -> Result<Self, Vec<VmError>> {
         let vm = Vm::new(program, Races::Allow)?;
         let detection = match races {
@@ -79,15 +80,15 @@ impl Threads {
         Self { vm: self.vm.finding_leaks(), finds_leaks: true, ..self }
     }
 
-    /// Whether an access is tracked: the steps are then those of the machine for [`Races::Error`], and not those
-    /// of the same program that is [watched](Self::watching).
+    /// Whether an access is tracked: the steps are then those of the machine for [`Races::Error`],
+    /// and not those of the same program that is [watched](Self::watching).
     pub fn tracks_accesses(&self) -> bool {
         self.detection == Detection::Tracked
     }
 
     /// The same, for a property over these propositions: truth values about objects of the program.
-    /// Every access is a step then. If one [was tracked](Self::tracks_accesses), data races are not looked
-    /// for, but left to a search without propositions.
+    /// Every access is a step then. If one [was tracked](Self::tracks_accesses), data races are not
+    /// looked for, but left to a search without propositions.
     pub fn watching(self, propositions: Vec<Expr>) -> Self {
         if !self.tracks_accesses() {
             return Self { propositions, ..self };

@@ -1,17 +1,19 @@
 //! Data races by happens-before in a search that stores states: the state tells who knows of one
 //! earlier access.
 //!
-//! A data race is two accesses to one memory by two threads, one of them a write and not both atomic,
-//! neither of which happens before the other. The vector clocks that tell (`data_race.rs` in the crate
-//! `explore`) grow with the execution and have no place in a state. One column of them has: of one access
-//! *e*, a bit for each clock that says whether the clock contains *e*. Which *e* is guessed: whenever a
-//! thread accesses memory while nothing is tracked, the search goes on both with tracking this access and
-//! without. As in Savage et al. and most detectors since, the later access of a pair completes the
-//! race; guessing the earlier one is what automata do that recognise it.
+//! A data race is two accesses to one memory by two threads, one of them a write and not both
+//! atomic, neither of which happens before the other. The vector clocks that tell (`data_race.rs`
+//! in the crate `explore`) grow with the execution and have no place in a state. One column of them
+//! has: of one access
+//! *e*, a bit for each clock that says whether the clock contains *e*. Which *e* is guessed:
+//! whenever a thread accesses memory while nothing is tracked, the search goes on both with
+//! tracking this access and without. As in Savage et al. and most detectors since, the later access
+//! of a pair completes the race; guessing the earlier one is what automata do that recognise it.
 //!
-//! **It finds every race.** If *e* and a later *f* race in some execution, then the search follows this
-//! execution without tracking anything up to *e*, tracks *e*, and follows it up to *f*; the bits are the
-//! column of *e* in the clocks, since every rule for clocks is a join or an assignment, column by column.
+//! **It finds every race.** If *e* and a later *f* race in some execution, then the search follows
+//! this execution without tracking anything up to *e*, tracks *e*, and follows it up to *f*; the
+//! bits are the column of *e* in the clocks, since every rule for clocks is a join or an
+//! assignment, column by column.
 //! **It finds nothing else**, for the same reason.
 //!
 //! | clocks (`data_race.rs`)               | bits                                                   |
@@ -21,14 +23,15 @@
 //! | a snapshot of each arrival            | none: who waits at a barrier learns nothing, so its clock is the snapshot |
 //! | all accesses of one moment            | [`Tracked::accesses`]: they are known together or not at all |
 //!
-//! **What is left out.** Nothing but a race with *e* is looked for while *e* is tracked: everything else
-//! is found without. So a state in which every thread that can still move knows of *e* leads nowhere,
-//! and is no state: a thread that is spawned later knows what its parent knows.
+//! **What is left out.** Nothing but a race with *e* is looked for while *e* is tracked: everything
+//! else is found without. So a state in which every thread that can still move knows of *e* leads
+//! nowhere, and is no state: a thread that is spawned later knows what its parent knows.
 //!
-//! **Reduction.** The bits that a step reads and changes are those of its own thread and of the object of
-//! its operation; the clock of a thread is read by others only where they wait for it (a join) or it for them
-//! (a barrier), which is no step that a reduction takes for independent. A step with an access in it is
-//! [`Dependent`](crate::Safety::Dependent), so beginning to track never is a part of a reduced set.
+//! **Reduction.** The bits that a step reads and changes are those of its own thread and of the
+//! object of its operation; the clock of a thread is read by others only where they wait for it (a
+//! join) or it for them (a barrier), which is no step that a reduction takes for independent. A
+//! step with an access in it is [`Dependent`](crate::Safety::Dependent), so beginning to track
+//! never is a part of a reduced set.
 
 use mazurka_core::{
     Effect, Fence, MemoryOrder, Next, ObjectId, Operation, PlainAccess, System, ThreadId, ThreadSet,
@@ -41,12 +44,13 @@ pub(crate) struct Tracked {
     thread: ThreadId,
     /// What they are: each memory once.
     accesses: Vec<Kinds>,
-    /// Whether the thread waits at a barrier, and made them behind its arrival there: the others of the
-    /// round do not learn of them.
+    /// Whether the thread waits at a barrier, and made them behind its arrival there: the others of
+    /// the round do not learn of them.
     is_behind_arrival: bool,
     /// The threads that know of them.
     clock: ThreadSet,
-    /// The threads whose last release fence came behind them, so that all their writes release them.
+    /// The threads whose last release fence came behind them, so that all their writes release
+    /// them.
     fenced: ThreadSet,
     /// The threads whose next acquire fence learns of them.
     pending: ThreadSet,
@@ -92,7 +96,8 @@ pub(crate) struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    /// The last step of a system. `waiting` are those who [waited with](waiting_with) its thread before.
+    /// The last step of a system. `waiting` are those who [waited with](waiting_with) its thread
+    /// before.
     pub(crate) fn of<S: System>(
         system: &'a S,
         thread: ThreadId,
@@ -135,8 +140,10 @@ impl<'a> Taken<'a> {
         behind as u32 + u32::from(!self.atomic.is_empty())
     }
 
-    /// What is tracked after the step, if `tracked` was before it, and the race that it completes. If
-    /// nothing was tracked, what is accessed at the `begin`-th moment is from then on, counted from 1.
+    /// What is tracked after the step, if `tracked` was before it, and the race that it completes.
+    /// If nothing was tracked, what is accessed at the `begin`-th moment is from then on, counted
+    /// from
+    /// 1.
     pub(crate) fn follow(&self, tracked: &mut Option<Tracked>, begin: u32) -> Option<Race> {
         let mut moment = 0;
         let mut access = |tracked: &mut Option<Tracked>, accesses: &[PlainAccess]| {
@@ -278,8 +285,8 @@ impl Tracked {
             O::Spawn(child) if self.clock.contains(thread) => self.clock.insert(child),
             O::Join(child) if self.clock.contains(child) => self.clock.insert(thread),
 
-            // A notification orders nothing, and who leaves a barrier has learnt before. Channels are
-            // not for programs that are tracked.
+            // A notification orders nothing, and who leaves a barrier has learnt before. Channels
+            // are not for programs that are tracked.
             _ => {}
         }
     }
@@ -327,8 +334,8 @@ impl Tracked {
         }
     }
 
-    /// All who arrived in a round learn what each of them knew when it arrived. Since then they have
-    /// learnt nothing, and are going to do nothing before they leave.
+    /// All who arrived in a round learn what each of them knew when it arrived. Since then they
+    /// have learnt nothing, and are going to do nothing before they leave.
     fn complete(&mut self, round: ThreadSet) {
         let mut knew = self.clock & round;
         if self.is_behind_arrival {
@@ -339,8 +346,8 @@ impl Tracked {
         }
     }
 
-    /// Forgets what makes no difference any more. Whether a thread that is `alive` can still come to
-    /// race with it.
+    /// Forgets what makes no difference any more. Whether a thread that is `alive` can still come
+    /// to race with it.
     pub(crate) fn tidy(&mut self, alive: ThreadSet) -> bool {
         self.fenced = self.fenced & alive;
         // Who knows of it has nothing more to learn.

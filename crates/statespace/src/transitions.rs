@@ -53,8 +53,8 @@ pub trait Transitions: Clone + Send + Sync {
     /// from `state`.
     fn violation(&mut self, state: &[u8], step: Step, fault: u32) -> Violation;
 
-    /// A move as a decision of a schedule: who moves, and which of its moves. Two moves may be the same
-    /// decision where the program does the same in both.
+    /// A move as a decision of a schedule: who moves, and which of its moves. Two moves may be the
+    /// same decision where the program does the same in both.
     fn decision(&self, moves: &Moves, idx: usize) -> Decision {
         crate::confirm::decision(moves, idx)
     }
@@ -87,8 +87,8 @@ pub trait Transitions: Clone + Send + Sync {
         holds.fold(0, |letter, idx| letter | 1 << idx)
     }
 
-    /// The same, and which propositions cannot be computed in `state`, as bits: computing one goes wrong, as it would
-    /// in the program.
+    /// The same, and which propositions cannot be computed in `state`, as bits: computing one goes
+    /// wrong, as it would in the program.
     fn reading(&mut self, state: &[u8]) -> (u64, u64) {
         (self.letter(state), 0)
     }

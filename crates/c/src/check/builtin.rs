@@ -435,7 +435,8 @@ fn overflowing(name: &str) -> Option<(Change, Option<Int>)> {
     Some((change(word)?, Some(int)))
 }
 
-/// What the library assumes by this word: the name of a function that allocates, or what it is about.
+/// What the library assumes by this word: the name of a function that allocates, or what it is
+/// about.
 fn assumption(what: &str) -> Option<Assumption> {
     let allocation = |is_uninitialised, moves| Assumption::Allocation {
         function: what.to_owned(),

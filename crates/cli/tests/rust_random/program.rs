@@ -32,7 +32,8 @@ pub(crate) enum Deed {
         mutex: usize,
         condvar: usize,
     },
-    /// Waits until so many changes of what a mutex guards were counted: in a loop, or by `wait_while`.
+    /// Waits until so many changes of what a mutex guards were counted: in a loop, or by
+    /// `wait_while`.
     WaitUntil {
         mutex: usize,
         condvar: usize,

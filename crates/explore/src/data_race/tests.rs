@@ -679,8 +679,8 @@ fn unfold(step: &Taken, bare: Taken, n_parts: usize, own: Range<usize>, to: &mut
     to.push(last);
 }
 
-/// The same execution, with a step for each part and each fence; and for each step, which one it is of those that
-/// were given.
+/// The same execution, with a step for each part and each fence; and for each step, which one it is
+/// of those that were given.
 fn unfolded(steps: &[Taken]) -> (Vec<Taken>, Vec<Position>) {
     let (mut all, mut origins) = (Vec::new(), Vec::new());
     for (idx, step) in steps.iter().enumerate() {

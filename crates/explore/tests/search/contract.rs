@@ -222,7 +222,8 @@ impl System for Secretive {
     }
 }
 
-/// A reversal takes steps again without one that they do not depend on: if they are others now, they did.
+/// A reversal takes steps again without one that they do not depend on: if they are others now,
+/// they did.
 #[test]
 fn a_dependence_that_was_not_told() {
     let make = || Secretive { script: script("x=1 | y=1; z=1; x=2"), moved: Vec::new() };

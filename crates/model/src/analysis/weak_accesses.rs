@@ -2,8 +2,8 @@
 //! weaker order, and what is volatile and not atomic.
 //!
 //! An engine that searches sequentially consistent executions assumes that no more happens than in
-//! those, and says which accesses that is about. A program without data races in which all atomics are
-//! sequentially consistent has no others (ISO/IEC 14882:2020, 6.9.2.2, note 22).
+//! those, and says which accesses that is about. A program without data races in which all atomics
+//! are sequentially consistent has no others (ISO/IEC 14882:2020, 6.9.2.2, note 22).
 
 use super::{Abstract, PointsTo};
 use crate::{Access, Action, Base, Place, Program, RoutineId};

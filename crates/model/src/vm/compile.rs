@@ -439,7 +439,8 @@ impl<'a> Compiler<'a> {
             }
             A::Assume { condition } => I::Assume { condition: self.expr(condition) },
             A::AtomicBegin => I::AtomicBegin,
-            // Where races are allowed, memory is taken to be sequentially consistent in all it does.
+            // Where races are allowed, memory is taken to be sequentially consistent in all it
+            // does.
             A::Fence(_) if self.races == Races::Allow => return true,
             A::Fence(order) => I::Fence(*order),
             A::AtomicEnd => I::AtomicEnd,
@@ -538,7 +539,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// What an access orders. Where races are allowed, memory is taken to be sequentially consistent.
+    /// What an access orders. Where races are allowed, memory is taken to be sequentially
+    /// consistent.
     fn order(&self, access: Access) -> MemoryOrder {
         match (access, self.races) {
             (access, Races::Error) => access.order().unwrap_or_default(),
@@ -547,7 +549,8 @@ impl<'a> Compiler<'a> {
     }
 
     /// With atomic blocks all memory is one object, and whatever is released there, every acquire
-    /// learns. Where all atomics acquire and release, other executions show the races that this hides.
+    /// learns. Where all atomics acquire and release, other executions show the races that this
+    /// hides.
     fn refuse_blocks_beside_weak_atomics(&mut self) {
         if self.races == Races::Allow || !self.program.orders_less_than_it_could() {
             return;

@@ -102,9 +102,9 @@ impl Vm {
         self
     }
 
-    /// Excuses threads in loops without an operation that read what others may write: they stay there,
-    /// and it is no violation. For searches that store states and find data races, where writing to
-    /// what such a loop reads is one.
+    /// Excuses threads in loops without an operation that read what others may write: they stay
+    /// there, and it is no violation. For searches that store states and find data races, where
+    /// writing to what such a loop reads is one.
     pub fn excusing_rounds(mut self) -> Self {
         self.machine.spins.excuses_rounds = true;
         self
@@ -214,8 +214,8 @@ impl Vm {
         self.names().n_threads()
     }
 
-    /// The assumptions that no execution so far got past, of this machine and all its clones; if there
-    /// are none and yet none came to an end, one that failed.
+    /// The assumptions that no execution so far got past, of this machine and all its clones; if
+    /// there are none and yet none came to an end, one that failed.
     pub fn vacuous(&self) -> Vec<Assumption> {
         let place = |pc: Pc| {
             let (span, _) = self.code.origins[pc as usize];

@@ -53,8 +53,8 @@ pub(super) const TRIED: u64 = 1 << 15;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spins {
     pub(super) is_on: bool,
-    /// Whether a thread that goes round without an operation stays there, and is excused, if it reads
-    /// what others may write.
+    /// Whether a thread that goes round without an operation stays there, and is excused, if it
+    /// reads what others may write.
     pub(super) excuses_rounds: bool,
     pub(super) notes: Vec<Note>,
     /// Whether the step in progress has changed something that others may see.

@@ -1,5 +1,5 @@
-//! Memory orders: which of them keep a plain message from being a data race, with both compilers; and
-//! which accesses with weak orders are told.
+//! Memory orders: which of them keep a plain message from being a data race, with both compilers;
+//! and which accesses with weak orders are told.
 
 use crate::program::{CLANG, Compilers, GCC, Program};
 use mazurka_core::{Assumption, MemoryOrder, Verdict, WeakAccess};

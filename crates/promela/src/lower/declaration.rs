@@ -419,8 +419,9 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Gives a struct that is a parameter its value: a process gets the numbers of it one by one, and puts them
-    /// where they belong before it does anything else. Then nothing is left of where they came.
+    /// Gives a struct that is a parameter its value: a process gets the numbers of it one by one,
+    /// and puts them where they belong before it does anything else. Then nothing is left of where
+    /// they came.
     fn receive_struct(&mut self, name: &Name) {
         let Some(Variable { shape: shape @ Shape::Struct(_), home, .. }) = self.lookup(&name.text)
         else {

@@ -38,8 +38,8 @@ impl Claim {
         Some(ClaimMoves { routine: self.routine, steps, loop_start: Some(run.loop_start) })
     }
 
-    /// What it does up to where it is violated however the execution goes on, if these letters lead there; nothing
-    /// if they do not, or if it has statements without a number.
+    /// What it does up to where it is violated however the execution goes on, if these letters lead
+    /// there; nothing if they do not, or if it has statements without a number.
     pub fn moves_to_violation(&self, letters: &[u64]) -> Option<ClaimMoves> {
         let states = &self.automaton.states;
         let universal = self.automaton.universal();

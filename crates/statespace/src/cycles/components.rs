@@ -10,9 +10,10 @@
 //! | acceptance of a component                | [`Merit`]                              |
 //! | states removed with their components     | [`CLOSED`]                             |
 //!
-//! Differs from the papers: a node that is come to by a bad prefix is a violation, too, and a fair one
-//! (`cycles/mod.rs` says why). A process counts as treated fairly in a component where it moves, or cannot
-//! move at some node. Under strong fairness a component is looked at when it is complete.
+//! Differs from the papers: a node that is come to by a bad prefix is a violation, too, and a fair
+//! one (`cycles/mod.rs` says why). A process counts as treated fairly in a component where it
+//! moves, or cannot move at some node. Under strong fairness a component is looked at when it is
+//! complete.
 
 use super::fairness::{Able, Moved, Processes, due_at, neglected};
 use super::graph::{Arrow, Graph};

@@ -11,15 +11,15 @@
 //! | C3: visible ones keep their order      | [`Graph::is_separate`]                             |
 //! | algorithm A1, with R1 or R2            | [`Graph::build`]                                   |
 //!
-//! Where only finite executions count, C2 is that of Bošnački and Holzmann, *Improving Spin's Partial-Order
-//! Reduction for Breadth-First Search* (SPIN 2005): [`Proviso::Ahead`].
+//! Where only finite executions count, C2 is that of Bošnački and Holzmann, *Improving Spin's
+//! Partial-Order Reduction for Breadth-First Search* (SPIN 2005): [`Proviso::Ahead`].
 //!
-//! Differs from the papers: an ample set belongs to a state of the program, whatever the automaton does,
-//! and is chosen when the state is first come to. The paper's belongs to a node of the product, and
-//! with automata that are not deterministic that loses executions (Siegel, *What's Wrong with
-//! On-the-Fly Partial Order Reduction*, CAV 2019). Under fairness, only what neither enables nor
-//! disables anything else is left alone. A program that has ended stays where it is, but not where progress
-//! is asked for: that is about infinite executions.
+//! Differs from the papers: an ample set belongs to a state of the program, whatever the automaton
+//! does, and is chosen when the state is first come to. The paper's belongs to a node of the
+//! product, and with automata that are not deterministic that loses executions (Siegel, *What's
+//! Wrong with On-the-Fly Partial Order Reduction*, CAV 2019). Under fairness, only what neither
+//! enables nor disables anything else is left alone. A program that has ended stays where it is,
+//! but not where progress is asked for: that is about infinite executions.
 
 use super::fairness::{Able, Moved};
 use crate::inner::{Inner, TRANSIENT};
@@ -189,12 +189,12 @@ impl Recent {
 /// What keeps a reduction from putting a step off for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proviso {
-    /// No step of an ample set leads to the path, C2': on every cycle some state takes all its steps. For
-    /// searches of cycles, depth first.
+    /// No step of an ample set leads to the path, C2': on every cycle some state takes all its
+    /// steps. For searches of cycles, depth first.
     OffPath,
-    /// Some step of an ample set leads to a state that was not expanded before. What is left out is still
-    /// possible there, and states are expanded one after the other: in the end all steps are taken. For finite
-    /// executions, in any order of search.
+    /// Some step of an ample set leads to a state that was not expanded before. What is left out is
+    /// still possible there, and states are expanded one after the other: in the end all steps are
+    /// taken. For finite executions, in any order of search.
     Ahead,
 }
 

@@ -1,5 +1,5 @@
-//! Counterexamples of temporal properties, checked before they are told: a way there and a way around, or a
-//! way to where nothing can help any more.
+//! Counterexamples of temporal properties, checked before they are told: a way there and a way
+//! around, or a way to where nothing can help any more.
 
 use super::fairness::{Able, Moved, Processes, neglected};
 use super::graph::{Arrow, Graph};

@@ -2,13 +2,15 @@
 //!
 //! The search goes through the product of program and automaton on the fly. A letter is what holds in
 //! a stored state; states between, inside of an indivisible sequence, are not seen. A program that has
-//! ended stays where it is for ever; this is an infinite execution for every question but that for progress.
+//! ended stays where it is for ever; this is an infinite execution for every question but that for
+//! progress.
 //!
-//! A bad prefix is a violation wherever it is found: an execution that no continuation can make right. If
-//! every violation has one (the automaton is terminal, which is so for safety formulae) nothing else is looked
-//! for, breadth first (`prefix.rs`). That holds under every fairness, since every finite execution is the
-//! beginning of a fair one: let the process move next that can and has waited longest. There are finitely many
-//! processes, so whoever can move again and again does, and that is strong fairness, which implies the others.
+//! A bad prefix is a violation wherever it is found: an execution that no continuation can make
+//! right. If every violation has one (the automaton is terminal, which is so for safety formulae)
+//! nothing else is looked for, breadth first (`prefix.rs`). That holds under every fairness, since
+//! every finite execution is the beginning of a fair one: let the process move next that can and
+//! has waited longest. There are finitely many processes, so whoever can move again and again does,
+//! and that is strong fairness, which implies the others.
 
 mod claim;
 mod components;

@@ -10,7 +10,8 @@
 //! | `blue`            | [`Colour::Done`]   |
 //! | `red`             | [`Colour::Barren`] |
 //!
-//! Differs from the paper: the search stops at a node that is come to by a bad prefix, too. And a node is not made red because all its successors are.
+//! Differs from the paper: the search stops at a node that is come to by a bad prefix, too. And a
+//! node is not made red because all its successors are.
 
 use super::graph::Graph;
 use super::lasso::{Found, Lasso, Prefix};

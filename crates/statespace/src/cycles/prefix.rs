@@ -1,18 +1,19 @@
 //! Bad prefixes, breadth first: for properties that no execution violates without one.
 //!
-//! Implements model checking of safety properties as in Kupferman and Vardi, *Model Checking of Safety
-//! Properties* (Formal Methods in System Design 19, 2001): reachability in the product, without cycles.
+//! Implements model checking of safety properties as in Kupferman and Vardi, *Model Checking of
+//! Safety Properties* (Formal Methods in System Design 19, 2001): reachability in the product,
+//! without cycles.
 //!
-//! The automaton is [terminal](mazurka_ltl::Automaton::is_terminal). So an execution violates the property if and
-//! only if the product comes to a node where the automaton goes on to a universal state. The execution is shown
-//! up to that node.
+//! The automaton is [terminal](mazurka_ltl::Automaton::is_terminal). So an execution violates the
+//! property if and only if the product comes to a node where the automaton goes on to a universal
+//! state. The execution is shown up to that node.
 //!
-//! What is left out by a reduction: ample sets belong to states of the program, and their steps are invisible.
-//! Take an execution with a bad prefix, and the first of its states from which some next step is left out. If a
-//! later step is in the ample set, it comes first instead, and the letters are the same but for repetition; if
-//! none is, a step of the ample set is put in front, to a state that is expanded later ([`Proviso::Ahead`]), which
-//! can happen finitely often. A state that is never expanded, since the automaton does not go on there, is on no
-//! such way.
+//! What is left out by a reduction: ample sets belong to states of the program, and their steps are
+//! invisible. Take an execution with a bad prefix, and the first of its states from which some next
+//! step is left out. If a later step is in the ample set, it comes first instead, and the letters
+//! are the same but for repetition; if none is, a step of the ample set is put in front, to a state
+//! that is expanded later ([`Proviso::Ahead`]), which can happen finitely often. A state that is
+//! never expanded, since the automaton does not go on there, is on no such way.
 //!
 //! [`Proviso::Ahead`]: super::graph::Proviso::Ahead
 //!

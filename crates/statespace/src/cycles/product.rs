@@ -87,8 +87,9 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         self.automaton.states[node.place as usize].is_accepting
     }
 
-    /// Whether the way to a node, with what is read there, is a bad prefix: whatever comes next, the automaton
-    /// accepts it. Or else whether the automaton asks for something there that cannot be computed.
+    /// Whether the way to a node, with what is read there, is a bad prefix: whatever comes next,
+    /// the automaton accepts it. Or else whether the automaton asks for something there that cannot
+    /// be computed.
     #[inline]
     pub(super) fn bad(&mut self, node: Node) -> Option<Bad> {
         let letter = self.graph.letter(node.state);

@@ -48,7 +48,8 @@ impl Property {
         (!self.has_labels).then(|| accepts(&self.automaton, word))
     }
 
-    /// Whether every violation has a bad prefix, as far as that is known: then no cycles are looked for.
+    /// Whether every violation has a bad prefix, as far as that is known: then no cycles are looked
+    /// for.
     pub fn is_safety(&self) -> bool {
         let automaton = self.automaton();
         automaton.is_terminal(&automaton.universal())
@@ -59,8 +60,8 @@ impl Property {
         self.automaton().universal().contains(&true)
     }
 
-    /// Whether it is violated by every execution that comes by these letters first, whether or not that is
-    /// about labels.
+    /// Whether it is violated by every execution that comes by these letters first, whether or not
+    /// that is about labels.
     pub fn has_bad_prefix(&self, letters: &[u64]) -> bool {
         self.automaton.is_bad_prefix(&self.automaton.universal(), letters)
     }

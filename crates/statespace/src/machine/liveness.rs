@@ -1,9 +1,10 @@
 //! Dead variables: a value that nobody reads any more is forgotten, and states that differ in it are one.
 //!
-//! Idle variables: what all processes share, and nothing depends on. SPIN hides them from the state. A variable
-//! is idle if it is read for nothing but the values of idle ones, as in `n++`: by no condition, message,
-//! index, property or `printf` (which SPIN would not count, but what is printed is shown), and by no expression
-//! that can go wrong. It has its first value in every stored state.
+//! Idle variables: what all processes share, and nothing depends on. SPIN hides them from the
+//! state. A variable is idle if it is read for nothing but the values of idle ones, as in `n++`: by
+//! no condition, message, index, property or `printf` (which SPIN would not count, but what is
+//! printed is shown), and by no expression that can go wrong. It has its first value in every
+//! stored state.
 //!
 //! A variable is dead at a place if on every way from there it is written before it is read. It is set to
 //! zero on the way to such a place. What others may ask for, or a promise, or the condition under which the
@@ -28,7 +29,8 @@ pub(super) fn find(code: &mut Code) {
 pub(super) fn find_idle(code: &mut Code) {
     let mut is_idle = vec![false; code.globals.len()];
     code.variables.iter().for_each(|it| is_idle[it.clone()].fill(true));
-    // The values that go to variables of the program and nowhere else, with what they are computed from.
+    // The values that go to variables of the program and nowhere else, with what they are computed
+    // from.
     let mut flows: Vec<(Range<usize>, Vec<NodeId>)> = Vec::new();
     let mut is_in_flow = vec![false; code.nodes.len()];
     for edge in &code.edges {
@@ -75,7 +77,8 @@ pub(super) fn find_idle(code: &mut Code) {
     }
 }
 
-/// Whether an expression can always be computed, and depends on variables alone; collects what is in it.
+/// Whether an expression can always be computed, and depends on variables alone; collects what is
+/// in it.
 fn is_harmless(code: &Code, id: NodeId, nodes: &mut Vec<NodeId>) -> bool {
     nodes.push(id);
     match code.nodes[id.0 as usize] {

@@ -86,8 +86,8 @@ impl Whole {
         Self { steps, enabled, letters }
     }
 
-    /// Whether the product with an automaton has a fair execution that is accepted, or one that cannot be
-    /// continued but would be accepted in any case.
+    /// Whether the product with an automaton has a fair execution that is accepted, or one that
+    /// cannot be continued but would be accepted in any case.
     fn accepts(&self, automaton: &Automaton, fairness: Fairness) -> bool {
         let product = Product::new(self, automaton);
         product.has_fair(&(0..product.nodes.len()).collect(), fairness) || product.has_bad_prefix()

@@ -254,7 +254,8 @@ fn seeds() -> u64 {
     std::env::var("MAZURKA_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(6000)
 }
 
-/// Variables of the program that nothing depends on are no part of a state; what is asked for in any way is.
+/// Variables of the program that nothing depends on are no part of a state; what is asked for in
+/// any way is.
 #[test]
 fn what_nothing_depends_on_is_left_out() {
     let count = |text: &str, reduction| {

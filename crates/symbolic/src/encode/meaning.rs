@@ -32,8 +32,8 @@ pub enum Meaning {
     Violation(Fault),
     /// Nobody can move, and somebody waits.
     Deadlock,
-    /// Two accesses conflict, at least one of them is plain, and nothing orders them: two threads are
-    /// about to make them, or one was made and watched, and the other one is made now.
+    /// Two accesses conflict, at least one of them is plain, and nothing orders them: two threads
+    /// are about to make them, or one was made and watched, and the other one is made now.
     Race,
     /// Nobody can move, and to stay there for ever violates the temporal property.
     Stays,

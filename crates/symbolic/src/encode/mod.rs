@@ -15,10 +15,10 @@
 //! data race is a violation, two threads that are both about to make conflicting ones are one. That
 //! finds the same programs as the order of happens-before does: of two accesses that nothing orders, the
 //! first execution in which they occur can be changed so that they come next to each other, and what
-//! is before them stays the same. Where atomic accesses order less than what they read from and what
-//! they overwrite, that is not so, and [`monitor`] tells who knows of an access. An execution ends
-//! where nobody can move: no frame after that
-//! counts, so that executions of all lengths being safe is known once there are no longer ones.
+//! is before them stays the same. Where atomic accesses order less than what they read from and
+//! what they overwrite, that is not so, and [`monitor`] tells who knows of an access. An execution
+//! ends where nobody can move: no frame after that counts, so that executions of all lengths being
+//! safe is known once there are no longer ones.
 
 mod arrive;
 mod connect;
@@ -239,8 +239,8 @@ struct Encoder<'a> {
     ends: Vec<(usize, State)>,
     faults: Vec<(Fault, Lit)>,
     limits: Vec<(Limit, Lit)>,
-    /// When an access of the step races with the one that is watched; and when one does that is made by
-    /// coming to where the step begins.
+    /// When an access of the step races with the one that is watched; and when one does that is
+    /// made by coming to where the step begins.
     raced: Vec<Lit>,
     raced_here: Vec<Lit>,
     touches: Vec<Touch>,

@@ -1,15 +1,16 @@
 //! The race monitor: one access is watched, and the circuit knows who knows of it.
 //!
-//! Where every atomic access acquires and releases, two conflicting accesses that happens-before does
-//! not order can be made neighbours, and [`Encoder::races`] looks for those. Weaker accesses let a
-//! thread see what another one has written without an order between the two: such a race is never a
-//! pair of neighbours, and happens-before itself is needed.
+//! Where every atomic access acquires and releases, two conflicting accesses that happens-before
+//! does not order can be made neighbours, and [`Encoder::races`] looks for those. Weaker accesses
+//! let a thread see what another one has written without an order between the two: such a race is
+//! never a pair of neighbours, and happens-before itself is needed.
 //!
-//! Implements the vector clocks of Flanagan and Freund, *FastTrack: Efficient and Precise Dynamic Race
-//! Detection* (PLDI 2009), as `explore::DataRaces` has them for C11, projected onto one access: a clock
-//! is one bit, which says whether it contains that access. Which access it is, is guessed when it is
-//! made, by [`Monitor::choice`], at most once in an execution. A conflicting access by a thread whose
-//! clock does not contain it is a race; its own thread's clock always does.
+//! Implements the vector clocks of Flanagan and Freund, *FastTrack: Efficient and Precise Dynamic
+//! Race Detection* (PLDI 2009), as `explore::DataRaces` has them for C11, projected onto one
+//! access: a clock is one bit, which says whether it contains that access. Which access it is, is
+//! guessed when it is made, by [`Monitor::choice`], at most once in an execution. A conflicting
+//! access by a thread whose clock does not contain it is a race; its own thread's clock always
+//! does.
 //!
 //! | `explore::DataRaces`              | here                                                  |
 //! |-----------------------------------|-------------------------------------------------------|
@@ -19,14 +20,13 @@
 //! | `Table::Released`, `ReadReleased` | [`Monitor::released`], [`Monitor::read_released`]     |
 //! | the snapshots of a barrier        | [`Round`]: given to all of a round when it is complete |
 //!
-//! Nothing is lost: of two accesses that race, the earlier one can be the guess. Nothing is invented:
-//! each bit is what the vector clocks say. All bits are 0 before the access, so a program has as many
-//! states more as there are accesses to watch, and no state more before them.
+//! Nothing is lost: of two accesses that race, the earlier one can be the guess. Nothing is
+//! invented: each bit is what the vector clocks say. All bits are 0 before the access, so a program
+//! has as many states more as there are accesses to watch, and no state more before them.
 //!
-//! Bytes that no two threads can race for are not watched: those that are only read, that only atomic
-//! operations access, or whose accesses locks, starts and joins keep apart
-//! ([`undisturbed`]). Bytes that are always accessed together are
-//! watched as one.
+//! Bytes that no two threads can race for are not watched: those that are only read, that only
+//! atomic operations access, or whose accesses locks, starts and joins keep apart
+//! ([`undisturbed`]). Bytes that are always accessed together are watched as one.
 
 use super::interference::{Touches, undisturbed};
 use super::memory::{Cell, ObjectId, ObjectKind, Target};
@@ -91,8 +91,8 @@ pub(super) struct Sights {
 /// What is to be watched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
-    /// For each byte and each kind of access, the number of that in [`Monitor::watched`]; 0 if it is
-    /// not watched.
+    /// For each byte and each kind of access, the number of that in [`Monitor::watched`]; 0 if it
+    /// is not watched.
     numbers: BTreeMap<(ObjectId, usize), [u64; 4]>,
     n_numbers: usize,
     released: BTreeSet<Spot>,
@@ -301,7 +301,8 @@ impl Encoder<'_> {
         self.raced.push(race);
     }
 
-    /// What threads synchronise on is put into its first state, or destroyed: a write to its first byte.
+    /// What threads synchronise on is put into its first state, or destroyed: a write to its first
+    /// byte.
     pub(super) fn monitor_reset(&mut self, state: &mut State, at: &[Target]) {
         let kind = Kind { is_write: true, is_atomic: self.is_within };
         let accessed = self.accessed(at, Some(1));
@@ -327,8 +328,8 @@ impl Encoder<'_> {
         self.monitor_use(state, &mortal);
     }
 
-    /// A fence: an acquire learns what the reads before it have read from; what is known at a release,
-    /// the writes behind it release.
+    /// A fence: an acquire learns what the reads before it have read from; what is known at a
+    /// release, the writes behind it release.
     pub(super) fn monitor_fence(&mut self, state: &mut State, order: MemoryOrder) {
         if order.acquires() {
             self.sights.fences.insert(self.thread);
@@ -481,8 +482,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// A write of an atomic, where a condition is true. A store begins a new release sequence, and a
-    /// read-modify-write goes on with the one that it reads from.
+    /// A write of an atomic, where a condition is true. A store begins a new release sequence, and
+    /// a read-modify-write goes on with the one that it reads from.
     fn write_to(
         &mut self,
         state: &mut State,
@@ -520,7 +521,8 @@ impl Encoder<'_> {
         self.raced.push(race);
     }
 
-    /// The bytes that are accessed, the first so many of each target or all of them; and when they are.
+    /// The bytes that are accessed, the first so many of each target or all of them; and when they
+    /// are.
     fn accessed(
         &mut self,
         at: &[Target],

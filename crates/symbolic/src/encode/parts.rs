@@ -35,8 +35,8 @@ pub struct Encoding {
     pub(crate) touches: Vec<Touches>,
     /// The mutexes that are known by where they are.
     pub(crate) locks: Vec<Lock>,
-    /// Whether a data race is an access of the step that is taken, with one that was watched. Else it
-    /// is two threads that are about to make accesses.
+    /// Whether a data race is an access of the step that is taken, with one that was watched. Else
+    /// it is two threads that are about to make accesses.
     pub(crate) is_watched: bool,
 }
 

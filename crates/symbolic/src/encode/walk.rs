@@ -381,9 +381,9 @@ impl Encoder<'_> {
         self.end(ENDED, state);
     }
 
-    /// Ends the thread, and nobody gets to see that end: who joins it does not go on. The others do, as
-    /// they could have before. They see nothing of an atomic block that is not going to end: as in
-    /// `model::Vm`, the block is taken back.
+    /// Ends the thread, and nobody gets to see that end: who joins it does not go on. The others
+    /// do, as they could have before. They see nothing of an atomic block that is not going to end:
+    /// as in `model::Vm`, the block is taken back.
     fn stop_for_ever(&mut self, point: Point, mut state: State) {
         if state.condition == Lit::FALSE {
             return;

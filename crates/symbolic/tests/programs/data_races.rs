@@ -109,7 +109,8 @@ fn agree(text: &str) -> bool {
     let program = translated(text);
     let expected = has_race(&program, text);
     for engine in ENGINES {
-        // Decision diagrams grow too large with the counters of a barrier, without weak accesses, too.
+        // Decision diagrams grow too large with the counters of a barrier, without weak accesses,
+        // too.
         if engine == Engine::Bdd && text.contains("barrier_wait") {
             continue;
         }
