@@ -383,6 +383,31 @@ int main(void)
 ";
 
 #[test]
+fn circuits_show_a_bad_prefix_up_to_its_last_state() {
+    let text = "#include <pthread.h>
+#include <stdatomic.h>
+atomic_uint x;
+void *count(void *arg) { for (;;) atomic_fetch_add(&x, 1); return arg; }
+int main(void) { pthread_t t; pthread_create(&t, 0, count, 0); pthread_join(t, 0); }
+";
+    let steps = |engine: &str, fairness: &str| {
+        let (ltl, limit) = ("[] (x < 3)", "60s");
+        let wanted = ["--engine", engine, "--ltl", ltl, "--fairness", fairness, "--time-limit"];
+        let said = with_file("x.c", text, &[&["check", "x.c"], &wanted[..], &[limit]].concat());
+        let wanted = ["ltl `[] (x < 3)` fails: however it goes on from here", "x 2→3"];
+        let said = said.ends_with(1).prints(&wanted);
+        let steps = said.stdout.lines().filter(|line| line.contains("x.c:"));
+        steps.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for fairness in ["none", "strong"] {
+        let expected = steps("statespace", fairness);
+        for engine in ["bmc", "ic3", "induction", "portfolio"] {
+            assert_eq!(steps(engine, fairness), expected, "{engine}, {fairness}");
+        }
+    }
+}
+
+#[test]
 fn formulae_are_about_locals_and_labels_of_threads() {
     let folder = TempDir::new().expect("there is room");
     std::fs::write(folder.path().join("x.c"), LOCALS).expect("there is room");

@@ -275,8 +275,14 @@ impl Program {
     /// Without, the steps that happen before two accesses which nothing orders are an execution by
     /// themselves, behind which both accesses are possible at once. With it, they need not be.
     pub fn has_unordered_news(&self) -> bool {
+        self.orders_less_than_it_could() || self.tells_without_order()
+    }
+
+    /// Whether a thread may find out what another has done by an operation that orders nothing: by
+    /// trying something in vain, by looking at a semaphore, or by being notified.
+    pub fn tells_without_order(&self) -> bool {
         use Action as A;
-        let tells = |action: &Action| {
+        self.actions().any(|action| {
             matches!(
                 action,
                 A::TryLock { .. }
@@ -289,8 +295,7 @@ impl Program {
                     | A::TrySend(..)
                     | A::TryReceive(..)
             )
-        };
-        self.orders_less_than_it_could() || self.actions().any(tells)
+        })
     }
 
     /// Whether an atomic access orders less than it could: a load that does not acquire, a store

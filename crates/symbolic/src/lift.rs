@@ -72,6 +72,11 @@ impl Encoding {
                 round = follower.stay().filter(|_| is_there);
                 round.is_some()
             }
+            (Meaning::BadPrefix, _) => {
+                let is_there = follower.follow_all(0..n_frames - 1);
+                follower.begin_before(n_frames - 1);
+                is_there && follower.has_bad_prefix()
+            }
             // A thread that is about to make the second access makes it.
             (Meaning::Race, _) if self.is_watched => {
                 let is_there = follower.follow_all(0..n_frames);
@@ -198,6 +203,17 @@ impl<'a> Follower<'a> {
         self.sights.extend(sight);
         let is_over = !self.has_failed && self.sights.last()?.able.is_empty();
         self.violation(start).filter(|_| is_over).map(|round| Round { start: None, ..round })
+    }
+
+    /// Whether all that was done violates the temporal property, however it goes on.
+    fn has_bad_prefix(&self) -> bool {
+        let Some((temporal, now)) = self.encoding.temporal.as_ref().zip(self.sight(None)) else {
+            return false;
+        };
+        let letters = self.sights.iter().chain([&now]).map(|it| it.letter);
+        let letters: Vec<u64> = letters.collect();
+        let universal = temporal.automaton.universal();
+        !self.has_failed && temporal.automaton.is_bad_prefix(&universal, &letters)
     }
 
     /// What goes on from a step on, if that violates the temporal property.

@@ -13,7 +13,7 @@ use mazurka_core::{
 use mazurka_explore::replay;
 use mazurka_model::{Program, Races, Vm, split_choices};
 use mazurka_report::Report;
-use mazurka_statespace::{Fairness, Moves, Threads, Transitions as _};
+use mazurka_statespace::{BAD_PREFIX, Fairness, Moves, Threads, Transitions as _};
 use mazurka_symbolic::{
     self as circuits, Encode, Finding, Lifted, Limits, Meaning, Question, Reply, Round, Schedule,
 };
@@ -153,16 +153,17 @@ impl Sought<'_> {
         }
     }
 
-    /// What is wrong, if that is how it goes on.
-    fn violation(&self, how: &str, round: &Round, vm: &Vm) -> Violation {
+    /// What is wrong, if that is how it goes on; without a round it is wrong already.
+    fn violation(&self, how: &str, round: Option<&Round>, vm: &Vm) -> Violation {
         match self {
             Self::Property(wanted) => {
                 let message = format!("{} fails: {how}", wanted.name);
                 Violation { kind: ViolationKind::Ltl, message }
             }
             Self::Livelock => {
-                let who = named(vm, &round.movers);
-                let what = match round.movers.len() {
+                let movers = round.map_or(&[][..], |round| &round.movers);
+                let who = named(vm, movers);
+                let what = match movers.len() {
                     1 => "goes round for ever, and nobody else can move",
                     _ => "go round for ever, and nobody comes to an end by it",
                 };
@@ -233,6 +234,7 @@ fn told(
     let how = match meaning {
         Meaning::GoesOn => "this goes on for ever",
         Meaning::Stays => "it stops there for ever",
+        Meaning::BadPrefix => BAD_PREFIX,
         Meaning::Race => "",
         _ => return shown(vm, &schedule),
     };
@@ -240,9 +242,9 @@ fn told(
         return Err(differs(format!("{how}, and that is no violation")));
     }
     let again = replay(vm, &schedule).map_err(differs)?;
-    let violation = match round {
-        Some(round) => sought.violation(how, &round, vm),
-        None => race(threads, vm).ok_or_else(|| differs("there is no data race"))?,
+    let violation = match meaning {
+        Meaning::Race => race(threads, vm).ok_or_else(|| differs("there is no data race"))?,
+        _ => sought.violation(how, round.as_ref(), vm),
     };
     Ok(Counterexample {
         violation,

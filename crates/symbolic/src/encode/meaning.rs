@@ -37,6 +37,8 @@ pub enum Meaning {
     Race,
     /// Nobody can move, and to stay there for ever violates the temporal property.
     Stays,
+    /// What was done violates the temporal property, however it goes on.
+    BadPrefix,
     /// To go on like this for ever violates the temporal property.
     GoesOn,
     /// A thread goes round for ever in a loop in which nothing is visible.
@@ -121,6 +123,7 @@ impl Meaning {
             Self::Deadlock => "deadlock".to_owned(),
             Self::Race => "race".to_owned(),
             Self::Stays => "violated by staying".to_owned(),
+            Self::BadPrefix => "violated already".to_owned(),
             Self::GoesOn => "violated by going on".to_owned(),
             Self::Spins => "endless loop".to_owned(),
             Self::Bound(limit) => format!("bound: {}", limit.claim()),

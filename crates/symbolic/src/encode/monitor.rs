@@ -2,8 +2,9 @@
 //!
 //! Where every atomic access acquires and releases, two conflicting accesses that happens-before
 //! does not order can be made neighbours, and [`Encoder::races`] looks for those. Weaker accesses
-//! let a thread see what another one has written without an order between the two: such a race is
-//! never a pair of neighbours, and happens-before itself is needed.
+//! let a thread see what another one has written without an order between the two, and so do a
+//! `trylock` that fails, the value of a semaphore, and a signal: such a race is never a pair of
+//! neighbours, and happens-before itself is needed.
 //!
 //! Implements the vector clocks of Flanagan and Freund, *FastTrack: Efficient and Precise Dynamic
 //! Race Detection* (PLDI 2009), as `explore::DataRaces` has them for C11, projected onto one
@@ -138,13 +139,14 @@ struct Round {
 impl Encoder<'_> {
     /// What is to be watched, if neighbours are not enough. The circuit has every stop there is.
     pub(super) fn to_watch(&self) -> Option<Watch> {
-        if !self.options.races || self.sights.weak.is_empty() {
+        let tells = self.known.program.tells_without_order();
+        if !self.options.races || self.sights.weak.is_empty() && !tells {
             return None;
         }
         let touches: Vec<Touches> = self.parts.iter().map(Touches::of).collect();
         let undisturbed = undisturbed(self, &touches);
         // What locks, starts and joins keep apart, they also order.
-        if self.sights.weak.is_subset(&undisturbed) {
+        if self.sights.weak.is_subset(&undisturbed) && !tells {
             return None;
         }
         let sights = &self.sights;

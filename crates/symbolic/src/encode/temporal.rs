@@ -9,6 +9,7 @@
 //! |------------------------------------------|------------------------------------------------|
 //! | the automaton of what is wrong           | [`Temporal::automaton`]                        |
 //! | the product, and its accepting states    | [`Encoder::add_automaton`]                     |
+//! | bad prefixes (Kupferman and Vardi 2001)  | [`Meaning::BadPrefix`]                         |
 //! | justice: able for ever, so moves         | [`Fairness::Weak`], by [`Encoder::fair`]       |
 //! | fairness: able again and again, so moves | [`Fairness::Strong`], by [`Encoder::fair`]     |
 //! | F: able, so something dependent happens  | [`Fairness::Trace`], by [`Encoder::fair`]      |
@@ -18,7 +19,9 @@
 //! may differ: to the machine that is a step or none. An automaton to which it matters how often a letter is
 //! repeated needs a program in which all threads begin with a step (`mazurka_model::add_first_steps`). An execution that ends stays where it is for ever; whether the
 //! automaton accepts that is a function of its state and the last letter, and so this is a bad state and
-//! no loop. Strong fairness is a guess, before the loop, of who will never be able to move again. No step of a
+//! no loop. Where the automaton goes on to a universal state, whatever comes next is accepted: this is a bad
+//! state, too, and if no other state accepts ([`Automaton::is_terminal`]), loops need not be looked for.
+//! Strong fairness is a guess, before the loop, of who will never be able to move again. No step of a
 //! thread is known to be independent of all that others may do, here as in a search of states, so all of
 //! them depend on each other in the sense of F, and every execution without end has it.
 
@@ -128,13 +131,15 @@ struct Frame {
 }
 
 impl Encoder<'_> {
-    /// Adds the automaton of a temporal property, and loops that must not be. Says when it is wrong that
-    /// nobody can move, if it is anywhere.
+    /// Adds the automaton of a temporal property, its bad prefixes, and loops that must not be. Says
+    /// when it is wrong that nobody can move, if it is anywhere.
     pub(super) fn add_automaton(
         &mut self,
         temporal: &Temporal,
         loops: &mut Vec<Meaning>,
     ) -> Option<Lit> {
+        let universal = temporal.automaton.universal();
+        let is_terminal = temporal.ends && temporal.automaton.is_terminal(&universal);
         let frame = self.frame();
         let letter = self.letter(&temporal.propositions);
         let guards = self.guards(&temporal.automaton, &letter);
@@ -164,26 +169,39 @@ impl Encoder<'_> {
 
         let has_failed = self.failed();
         let mut loses = vec![self.circuit.aig.and(frame.counts, !runs)];
-        let fair = self.fair(temporal.fairness, &frame, &mut loses);
+        // Whatever has happened, it can go on fairly.
+        let fair = match is_terminal {
+            true => Vec::new(),
+            false => self.fair(temporal.fairness, &frame, &mut loses),
+        };
         let is_lost = self.since("lost", loses);
         let aig = &mut self.circuit.aig;
         let is_on = aig.and(!is_lost, !has_failed);
-        let accepting = states.iter().zip(&is_at).filter(|(state, _)| state.is_accepting);
-        let accepts = aig.any(accepting.map(|(_, is_at)| *is_at));
-        // Once the program has exited, whoever still goes round is none of it.
-        let is_over = match temporal.ends {
-            true => Lit::FALSE,
-            false => self.variables.word(self.excused).bits()[0],
-        };
-        let accepts = aig.all([accepts, frame.counts, is_on, !is_over]);
-        self.circuit.justice.push(std::iter::once(accepts).chain(fair).collect());
-        loops.push(Meaning::GoesOn);
+        if !is_terminal {
+            let accepting = states.iter().zip(&is_at).filter(|(state, _)| state.is_accepting);
+            let accepts = aig.any(accepting.map(|(_, is_at)| *is_at));
+            // Once the program has exited, whoever still goes round is none of it.
+            let is_over = match temporal.ends {
+                true => Lit::FALSE,
+                false => self.variables.word(self.excused).bits()[0],
+            };
+            let accepts = aig.all([accepts, frame.counts, is_on, !is_over]);
+            self.circuit.justice.push(std::iter::once(accepts).chain(fair).collect());
+            loops.push(Meaning::GoesOn);
+        }
         self.forbid_spinning(&frame, has_failed, loops);
 
         if !temporal.ends {
             return None;
         }
         let aig = &mut self.circuit.aig;
+        let mut decided = Vec::new();
+        for (ways, &is_at) in guards.iter().zip(&is_at) {
+            let ways = ways.iter().zip(&universal).filter(|(_, is_universal)| **is_universal);
+            let goes_there = aig.any(ways.map(|(guard, _)| *guard));
+            decided.push(aig.all([is_at, goes_there, is_on, frame.counts]));
+        }
+        self.bads.insert(Meaning::BadPrefix, decided);
         let is_over = !aig.any(frame.is_able.iter().copied());
         let wrong = accepted_for_ever(aig, &temporal.automaton, guards);
         let wrong: Vec<Lit> =

@@ -34,6 +34,7 @@ int x, y, *_Atomic p;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
 pthread_barrier_t w;
+pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 sem_t s;
 ";
 
@@ -403,6 +404,56 @@ fn engines_know_what_orders_two_accesses() {
             "",
             false,
         ),
+        // Operations that tell and order nothing: a lock that is not got, the value of a
+        // semaphore, a signal without the mutex.
+        (&["x = 1; lock(m);", "if (pthread_mutex_trylock(&m)) r = x; else unlock(m);"], "", true),
+        (
+            &[
+                "x = 1; pthread_rwlock_wrlock(&l);",
+                "if (pthread_rwlock_tryrdlock(&l)) r = x; else pthread_rwlock_unlock(&l);",
+            ],
+            "",
+            true,
+        ),
+        (
+            &[
+                "x = 1; pthread_rwlock_rdlock(&l);",
+                "if (pthread_rwlock_trywrlock(&l)) r = x; else pthread_rwlock_unlock(&l);",
+            ],
+            "",
+            true,
+        ),
+        (&["x = 1; sem_post(&s);", "sem_getvalue(&s, &q); if (q) r = x;"], "", true),
+        (
+            &["x = 1; sem_post(&s);", "sem_getvalue(&s, &q); if (q) { sem_wait(&s); r = x; }"],
+            "",
+            false,
+        ),
+        (&["x = 1; sem_post(&s);", "if (sem_trywait(&s) == 0) r = x;"], "", false),
+        (
+            &[
+                "x = 1; pthread_cond_signal(&c);",
+                "lock(m); pthread_cond_wait(&c, &m); r = x; unlock(m);",
+            ],
+            "",
+            true,
+        ),
+        (
+            &[
+                "lock(m); x = 1; pthread_cond_signal(&c); unlock(m);",
+                "lock(m); pthread_cond_wait(&c, &m); r = x; unlock(m);",
+            ],
+            "",
+            false,
+        ),
+        (
+            &[
+                "x = 1; lock(m); pthread_cond_broadcast(&c); unlock(m);",
+                "lock(m); pthread_cond_wait(&c, &m); r = x; unlock(m);",
+            ],
+            "",
+            false,
+        ),
     ];
     for (threads, last, expected) in cases {
         let threads: Vec<String> = threads.iter().map(|&it| it.to_owned()).collect();
@@ -455,7 +506,7 @@ impl Random {
 
     fn statement(&mut self, depth: u32) -> String {
         let (at, value) = (self.pick(&["a", "b"]), self.below(3));
-        match (self.below(16), depth) {
+        match (self.below(20), depth) {
             (0..4, _) => self.plain(),
             (4..6, _) => {
                 format!("store({at}, {value}, {});", self.order(&["release", "seq_cst"]))
@@ -472,9 +523,18 @@ impl Random {
             (8, 0 | 1) => format!("lock(m); {} unlock(m);", self.block(2)),
             (9, 0 | 1) => format!("if (sem_trywait(&s) == 0) {{ {} }}", self.block(2)),
             (10, _) => "sem_post(&s);".to_owned(),
-            (11..15, 0 | 1) => {
+            (11..16, 0 | 1) => {
                 let (test, body) = (self.atomic(), self.block(depth));
                 format!("if ({test} == {value}) {{ {body} }}")
+            }
+            (16, 0 | 1) => {
+                let [yes, no] = [self.plain(), self.plain()];
+                format!("if (pthread_mutex_trylock(&m)) {{ {no} }} else {{ {yes} unlock(m); }}")
+            }
+            (17, _) => format!("sem_getvalue(&s, &q); if (q) {{ {} }}", self.plain()),
+            (18, _) => "pthread_cond_signal(&c);".to_owned(),
+            (19, 0 | 1) => {
+                format!("lock(m); pthread_cond_wait(&c, &m); {} unlock(m);", self.plain())
             }
             _ => format!("r = {};", self.atomic()),
         }
