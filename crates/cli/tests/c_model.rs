@@ -106,3 +106,15 @@ fn names_have_dollars() {
 fn exit_ends_the_program() {
     hold_to("exit_");
 }
+
+#[test]
+fn values_are_assumed_where_they_may_be_missing() {
+    hold_to("value_");
+}
+
+/// Which is why a variable for a thread needs no value for what is said.
+#[test]
+fn joining_what_is_no_thread_is_wrong_natively_too() {
+    let (verdict, _) = ask("value_thread_missing.c", &["--engine", "native"]);
+    assert_eq!(verdict, "violated assertion");
+}

@@ -254,7 +254,7 @@ pub(crate) fn join(handle: libc::pthread_t) -> Result<usize, c_int> {
 
 /// The thread that a handle is for, if the running one can join it.
 pub(crate) fn thread_to_join(handle: libc::pthread_t) -> Result<ThreadId, c_int> {
-    let child = machine::with(|machine| machine.thread_of(handle)).ok_or(libc::ESRCH)?;
+    let child = named_thread(handle, "joined");
     if child == machine::current() {
         return Err(libc::EDEADLK);
     }
@@ -262,11 +262,17 @@ pub(crate) fn thread_to_join(handle: libc::pthread_t) -> Result<ThreadId, c_int>
 }
 
 fn detach(handle: libc::pthread_t) -> c_int {
-    match machine::with(|machine| machine.thread_of(handle)) {
-        Some(thread) => claim(thread, "detached"),
-        None => return libc::ESRCH,
-    }
+    claim(named_thread(handle, "detached"), "detached");
     0
+}
+
+/// The thread that a handle names. One that names none, such as a variable without a value, is
+/// undefined behaviour, and the C library crashes more often than not.
+fn named_thread(handle: libc::pthread_t, how: &str) -> ThreadId {
+    machine::with(|machine| machine.thread_of(handle)).unwrap_or_else(|| {
+        let message = format!("{handle:#x} is {how}, which is no thread");
+        machine::fail(ViolationKind::Assertion, message)
+    })
 }
 
 /// A thread is joined or detached once.

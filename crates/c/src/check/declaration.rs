@@ -11,7 +11,6 @@ use lang_c::ast::{
     TypeOf, TypeQualifier, TypeSpecifier,
 };
 use lang_c::span::Node;
-use mazurka_model::Assumption;
 use mazurka_model::Sync;
 use mazurka_source::Span;
 use std::rc::Rc;
@@ -113,9 +112,6 @@ impl<'a> Checker<'a> {
             Some(initialiser) => self.initialise_local(id, initialiser, statements),
             None => {
                 self.size_of(&self.frame.body.locals[id.0].ty.ty.clone(), span)?;
-                if !self.units[self.unit_idx].is_library {
-                    self.assume(Assumption::Uninitialised(self.location(span)));
-                }
                 statements.push(Statement::Declare(id, false));
                 Ok(())
             }

@@ -13,6 +13,7 @@ mod format;
 mod initialiser;
 mod literal;
 mod statement;
+mod unassigned;
 
 use crate::fault as code;
 use crate::tokens::spelled;
@@ -159,6 +160,7 @@ pub(crate) fn check(
     }
     checker.complain_of_missing();
     checker.check_atomic_functions();
+    checker.look_for_values();
     // The compiler takes the program for valid: what seems not to be is a consequence of the rest.
     if checker.faults.iter().any(|fault| fault.code != code::INVALID) {
         checker.faults.retain(|fault| fault.code != code::INVALID);
@@ -287,6 +289,19 @@ impl<'a> Checker<'a> {
                 Fault::new(code::NO_BODY, format!("`{name}` has no definition and no model"));
             let help = format!("define it, or say what it does: `--extern {name}=nondet|skip`");
             self.report(span, fault.label("called here").help(help));
+        }
+    }
+
+    /// Takes for granted that variables have a value when they are read, where that is not clear.
+    fn look_for_values(&mut self) {
+        let functions = self.tree.functions.iter().filter(|function| !function.is_library);
+        let spans = functions.filter_map(|function| {
+            let body = function.body.as_ref()?;
+            let first = unassigned::unassigned(&self.tree, body).into_iter().next()?;
+            Some(body.locals[first.0].span)
+        });
+        if let Some(span) = spans.min_by_key(|span| (span.text_idx, span.start)) {
+            self.assume(Assumption::Uninitialised(self.location(span)));
         }
     }
 
