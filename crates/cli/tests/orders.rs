@@ -2,15 +2,15 @@
 //! Rust, and an enumeration of their sequentially consistent executions that knows nothing of
 //! clocks.
 //!
-//! The judge takes every interleaving, plain accesses included, and orders its events by ISO/IEC
-//! 14882:2020, 6.9.2.2 (happens-before, release sequences) and 33.5.11 (fences), to the letter.
-//! Every engine must say the same of every program.
+//! The judge takes every interleaving, plain accesses included, and orders its events by the letter
+//! of the standard (`support/c11.rs`). Every engine must say the same of every program.
 
 mod support;
 
 use mazurka_core::MemoryOrder as Order;
 use std::fmt::Write as _;
 use std::process::Command;
+use support::c11::{Event, What, is_racy};
 use support::{Random, say, with_file};
 use tempfile::TempDir;
 
@@ -148,44 +148,6 @@ fn load_order(random: &mut Random) -> Order {
     [Order::Relaxed, Order::Acquire, Order::SequentiallyConsistent][random.below(3) as usize]
 }
 
-/// Something that happened.
-#[derive(Clone, Copy, Debug)]
-struct Event {
-    thread: usize,
-    what: What,
-    order: Order,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
-    Fence,
-    Lock,
-    Unlock,
-    /// An access: to what, whether it reads and writes, and whether it is atomic.
-    Access {
-        object: char,
-        reads: bool,
-        writes: bool,
-        is_atomic: bool,
-    },
-}
-
-impl Event {
-    fn reads_atomic(&self) -> Option<char> {
-        match self.what {
-            What::Access { object, reads: true, is_atomic: true, .. } => Some(object),
-            _ => None,
-        }
-    }
-
-    fn writes_atomic(&self) -> Option<char> {
-        match self.what {
-            What::Access { object, writes: true, is_atomic: true, .. } => Some(object),
-            _ => None,
-        }
-    }
-}
-
 /// All executions of a program, one step at a time.
 struct Judge<'a> {
     threads: &'a [Vec<Statement>],
@@ -238,7 +200,8 @@ impl Judge<'_> {
         state.at[thread] += 1;
         let index = |object: char| "abxy".find(object).expect("it is a variable");
         let access = |object, reads, writes, is_atomic, order| {
-            Some(Event { thread, what: What::Access { object, reads, writes, is_atomic }, order })
+            let bytes = (index(object) as u32, index(object) as u32 + 1);
+            Some(Event { thread, what: What::Access { bytes, reads, writes, is_atomic }, order })
         };
         let none = Order::Relaxed;
         match *statement {
@@ -290,65 +253,6 @@ impl Judge<'_> {
             S::Unless(..) => unreachable!("it was passed"),
         }
     }
-}
-
-/// Whether two conflicting events, not both atomic, are unordered by happens-before.
-fn is_racy(events: &[Event]) -> bool {
-    // Bit `n` of entry `m`: event `n` happens before event `m`.
-    let mut pasts: Vec<u64> = Vec::new();
-    for (later, to) in events.iter().enumerate() {
-        let mut past = 0;
-        for (earlier, from) in events[..later].iter().enumerate() {
-            let is_locked = from.what == What::Unlock && to.what == What::Lock;
-            if from.thread == to.thread || is_locked || synchronises(events, earlier, later) {
-                past |= pasts[earlier] | 1 << earlier;
-            }
-        }
-        let conflicts = |from: &Event| match (from.what, to.what) {
-            (
-                What::Access { object, writes, is_atomic, .. },
-                What::Access { object: other, writes: also, is_atomic: both, .. },
-            ) => object == other && (writes || also) && !(is_atomic && both),
-            _ => false,
-        };
-        let is_unordered = |(earlier, from): (usize, &Event)| {
-            from.thread != to.thread && conflicts(from) && past >> earlier & 1 == 0
-        };
-        if events[..later].iter().enumerate().any(is_unordered) {
-            return true;
-        }
-        pasts.push(past);
-    }
-    false
-}
-
-/// Whether an event synchronises with a later one.
-fn synchronises(events: &[Event], from: usize, to: usize) -> bool {
-    // An acquire fence stands for the atomic reads before it.
-    let reads: Vec<usize> = match events[to].what {
-        _ if !events[to].order.acquires() => return false,
-        What::Fence => (0..to).filter(|&it| events[it].thread == events[to].thread).collect(),
-        _ => vec![to],
-    };
-    // A release fence stands for the atomic writes behind it.
-    let is_head = |head: usize| match events[from].what {
-        _ if !events[from].order.releases() => false,
-        What::Fence => head > from && events[head].thread == events[from].thread,
-        _ => head == from,
-    };
-    reads.into_iter().any(|read| {
-        let Some(object) = events[read].reads_atomic() else { return false };
-        // From the write that is read back through read-modify-writes: each may head a release
-        // sequence that the write belongs to, and so may the first that is none.
-        let mut writes = (0..read).rev().filter(|&it| events[it].writes_atomic() == Some(object));
-        let mut goes_on = true;
-        std::iter::from_fn(|| {
-            let write = if goes_on { writes.next() } else { None }?;
-            goes_on = events[write].reads_atomic().is_some();
-            Some(write)
-        })
-        .any(is_head)
-    })
 }
 
 /// The program in C.
