@@ -67,6 +67,7 @@ struct Checkpoint {
     is_shared: bool,
     n_unjoined: usize,
     has_exited: bool,
+    handlers_user: Option<usize>,
     has_refused: bool,
     named_semaphores: Vec<NamedSemaphore>,
 }
@@ -199,6 +200,7 @@ impl Machine {
             is_shared: _,
             n_unjoined: _,
             has_exited: _,
+            handlers_user: _,
             has_refused: _,
             named_semaphores: _,
             depth: _,
@@ -218,6 +220,8 @@ impl Machine {
             disciplines: _,
             rust_mutexes: _,
             are_ends_seen: _,
+            are_exits_seen: _,
+            has_handlers: _,
             has_cancellation: _,
             has_precompiled: _,
             weak_accesses: _,
@@ -269,6 +273,7 @@ impl Machine {
         to.is_shared = self.is_shared;
         to.n_unjoined = self.n_unjoined;
         to.has_exited = self.has_exited;
+        to.handlers_user = self.handlers_user;
         to.has_refused = self.has_refused;
         thread::copy(&mut to.named_semaphores, &self.named_semaphores);
     }
@@ -305,6 +310,7 @@ impl Machine {
         self.is_shared = from.is_shared;
         self.n_unjoined = from.n_unjoined;
         self.has_exited = from.has_exited;
+        self.handlers_user = from.handlers_user;
         self.has_refused = from.has_refused;
         thread::copy(&mut self.named_semaphores, &from.named_semaphores);
         self.violation = None;

@@ -9,7 +9,6 @@ use crate::machine::{self, Machine};
 use crate::process::wait_until;
 use crate::pthread::{claim, join, thread_to_join};
 use crate::real::replace;
-use crate::thread::Status;
 use crate::timed;
 use crate::watch::CUT;
 use mazurka_core::{ObjectId, Operation as O, ThreadId};
@@ -50,7 +49,7 @@ fn has_ended(thread: ThreadId) -> bool {
         end(machine, thread)
     });
     machine::visible(O::Load(object));
-    machine::with(|machine| machine.threads[thread.index()].status == Status::Finished)
+    machine::with(|machine| machine.threads[thread.index()].has_ended())
 }
 
 /// Joins a thread that has ended. What it ended with, or the error.

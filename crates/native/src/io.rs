@@ -10,6 +10,7 @@
 //! coverage then says so.
 
 use crate::coroutine;
+use crate::exit;
 use crate::machine::{self, Machine};
 use crate::mapping::{self, Wish};
 use crate::names;
@@ -160,6 +161,14 @@ fn is_no_pipe(registers: &Registers) -> Nature {
 /// To ask whether a thread is there is harmless.
 fn is_signal(registers: &Registers) -> Nature {
     if_it(registers.rsi != 0)
+}
+
+/// No signal ever comes. Who waits for the end of the process gets it.
+fn pauses(_: &Registers) -> Nature {
+    if exit::is_awaited(&names::backtrace()) {
+        return Nature::Replaced(exit::await_exit as *const () as usize);
+    }
+    Nature::Unrepeatable
 }
 
 /// The end of the program by itself is a violation, which is found.
@@ -476,7 +485,7 @@ stand_in! {
     killpg always minus_one;
     tgkill always minus_one;
     pthread_sigqueue always error_number;
-    pause always minus_one;
+    pause pauses minus_one;
     sigpause always minus_one;
     sigsuspend always minus_one;
     sigwait always error_number;

@@ -18,8 +18,8 @@
 //! - `volatile` accesses are scheduling points, like relaxed atomics, and never a data race.
 //! - A timed wait may time out at any moment, but not again and again: see `timed`.
 //! - When the program exits while threads run, these may still go on, as if the exit took its
-//!   time: that shows every state which some part of their steps leads to. Who waits by then has
-//!   ended.
+//!   time: that shows every state which some part of their steps leads to (`exit` says why that is
+//!   right). Who waits by then has ended.
 //! - A loop that changes nothing is gone round once (`spin`).
 //! - What the C library keeps for itself (locale) is not put back.
 
@@ -38,6 +38,7 @@ mod coroutine;
 mod cxx;
 mod disciplines;
 mod ends;
+mod exit;
 mod futex;
 mod heap;
 mod image;

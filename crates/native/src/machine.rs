@@ -24,6 +24,7 @@ use crate::checkpoint::Checkpoints;
 use crate::coroutine::{self, Coroutine};
 use crate::disciplines::Disciplines;
 use crate::ends;
+use crate::exit;
 use crate::futex::ALL_BITS;
 use crate::heap::{self, Heap};
 use crate::io::{self, Files, Refusal};
@@ -102,6 +103,8 @@ pub(crate) struct Machine {
     pub(crate) n_lonely_reads: u32,
     /// Whether the program has exited in this execution.
     pub(crate) has_exited: bool,
+    /// Who has used the list of handlers last while others ran: see `exit`.
+    pub(crate) handlers_user: Option<usize>,
     /// How often a thread may fail in vain: see `timed`.
     pub(crate) retries: u32,
     /// Whether a thread that ends while it holds a lock is a violation.
@@ -115,6 +118,10 @@ pub(crate) struct Machine {
     pub(crate) named_semaphores: Vec<NamedSemaphore>,
     /// Whether a thread of any execution has looked whether another one had ended: see `ends`.
     pub(crate) are_ends_seen: bool,
+    /// Whether two threads of any execution have used the handlers of the exit beside each other: see `exit`.
+    pub(crate) are_exits_seen: bool,
+    /// Whether a thread of any execution has registered such a handler or called one.
+    pub(crate) has_handlers: bool,
     /// Whether a thread of any execution was asked to end: see `cancel`.
     pub(crate) has_cancellation: bool,
     /// Whether data races are no violation.
@@ -220,6 +227,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         n_unjoined: 0,
         n_lonely_reads: 0,
         has_exited: false,
+        handlers_user: None,
         retries: RETRIES,
         looks_for_leaks: true,
         has_patience: false,
@@ -227,6 +235,8 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         has_refused: false,
         named_semaphores: Vec::new(),
         are_ends_seen: false,
+        are_exits_seen: false,
+        has_handlers: false,
         has_cancellation: false,
         are_races_allowed: false,
         has_loops: false,
@@ -388,7 +398,7 @@ pub(crate) fn wait_for_end(child: ThreadId) {
     let has_ended = with(|machine| {
         machine.threads[idx].reads.come(false);
         machine.threads[child.index()].joiner = Some(idx);
-        machine.threads[child.index()].status == Status::Finished
+        machine.threads[child.index()].has_ended()
     });
     if !has_ended {
         announce(idx, Operation::Join(child));
@@ -410,13 +420,43 @@ pub(crate) fn finish(result: usize) -> ! {
     unreachable!("nobody resumes a thread that has ended")
 }
 
+/// Ends the running thread together with the process: nobody who waits for its end goes on.
+pub(crate) fn stop() -> ! {
+    let idx = current_idx();
+    with(|machine| machine.stop(idx));
+    go_on(idx);
+    unreachable!("nobody resumes a thread of a process that has ended")
+}
+
+/// Ends the running thread, which is `main`, and returns when all others have ended.
+pub(crate) fn await_all() {
+    let idx = current_idx();
+    let other = with(|machine| {
+        machine.threads[idx].has_left = true;
+        machine.threads[idx].reads.come(false);
+        machine.joiner = machine.threads[idx].joiner;
+        machine.last_of_others()
+    });
+    if let Some(other) = other {
+        announce(idx, Operation::Join(other));
+    }
+    with(|machine| {
+        machine.n_unjoined = 0;
+        for other in 1..machine.threads.len() {
+            if machine.threads[other].status == Status::Finished {
+                machine.begin_part(idx, Some(ThreadId::new(other)));
+            }
+        }
+    });
+}
+
 /// Ends the running thread because something is wrong.
 pub(crate) fn fail(kind: ViolationKind, message: String) -> ! {
     with(|machine| {
         machine.violation.get_or_insert(Violation { kind, message });
     });
     mazurka_violation();
-    finish(0)
+    stop()
 }
 
 /// Where a debugger stops when something goes wrong: on the stack of the thread that did it.
@@ -515,9 +555,13 @@ impl Machine {
         thread.is_patient = false;
         thread.is_uncancellable = false;
         thread.awaited = Awaited::Nothing;
+        thread.has_left = false;
         thread.claimed = None;
         thread.joiner = None;
         thread.label = None;
+        if self.threads[0].has_left {
+            self.note_end();
+        }
     }
 
     /// Whether reads can be steps, or those of a loop.
@@ -530,8 +574,28 @@ impl Machine {
     fn end(&mut self, idx: usize) {
         self.threads[idx].status = Status::Finished;
         self.joiner = self.threads[idx].joiner;
+        if self.threads[0].has_left {
+            self.note_end();
+        }
         if !self.is_concurrent() {
             self.watch.end_parts(ThreadId::new(idx));
+        }
+    }
+
+    /// A thread has ended the process, or something went wrong in it: nobody goes on because of that.
+    fn stop(&mut self, idx: usize) {
+        self.threads[idx].status = Status::Exited;
+        if !self.is_concurrent() {
+            self.watch.end_parts(ThreadId::new(idx));
+        }
+    }
+
+    /// Tells `main`, which waits for all others, that one has ended or was born.
+    #[cold]
+    fn note_end(&mut self) {
+        match self.last_of_others() {
+            Some(other) => self.threads[0].operation = Operation::Join(other),
+            None => self.joiner = self.joiner.or(Some(0)),
         }
     }
 
@@ -630,7 +694,7 @@ impl Machine {
     pub(crate) fn is_enabled(&self, idx: usize) -> bool {
         let thread = &self.threads[idx];
         match (thread.status, thread.operation) {
-            (Status::Unborn | Status::Finished, _) => false,
+            (Status::Unborn | Status::Finished | Status::Exited, _) => false,
             (Status::New, _) => true,
             (Status::Running, _) if thread.reads.is_held() => false,
             (Status::Running, operation) if operation.is_access() => true,
@@ -664,6 +728,7 @@ impl Machine {
         self.is_shared = false;
         self.n_unjoined = 0;
         self.has_exited = false;
+        self.handlers_user = None;
         self.has_refused = false;
         self.named_semaphores.clear();
         self.violation = None;
@@ -680,7 +745,7 @@ impl Machine {
         let operation = thread.operation;
         match thread.status {
             Status::Unborn => Next::Unborn,
-            Status::Finished => Next::Finished,
+            Status::Finished | Status::Exited => Next::Finished,
             Status::Running if thread.reads.is_held() => Next::Finished,
             // Most often, and nothing has to be looked up.
             Status::Running if operation.is_access() => Next::enabled(operation),
@@ -776,7 +841,7 @@ impl Machine {
     #[cold]
     pub(crate) fn note_crash(&mut self, idx: usize, crash: Crash) {
         self.violation.get_or_insert_with(|| names::describe_crash(crash));
-        self.end(idx);
+        self.stop(idx);
     }
 
     /// What became of the step.
@@ -839,6 +904,9 @@ pub(crate) fn name_of(address: usize) -> String {
     }
     if let Some(name) = sites::name_of(address) {
         return name;
+    }
+    if let Some(name) = exit::name_of(address) {
+        return name.to_owned();
     }
     let thread_name =
         |idx: usize| with(|machine| machine.threads.get(idx).map(|thread| thread.name.clone()));

@@ -1,14 +1,10 @@
-//! How threads begin and end, the end of the program, clocks and random numbers.
-//!
-//! `exit` does what it does everywhere: the thread that calls it runs the destructors of its
-//! thread-local objects and then the handlers of `atexit` and the destructors of static objects, last
-//! registered first, as steps of its own, while the other threads go on. Functions with the attribute
-//! `destructor` are not run.
+//! How threads begin and end, clocks and random numbers.
 
 use crate::cancel;
 use crate::coroutine;
 use crate::cxx;
 use crate::ends;
+use crate::exit;
 use crate::machine;
 use crate::names;
 use crate::real::replace;
@@ -54,7 +50,7 @@ pub(crate) enum Handler {
 }
 
 impl Handler {
-    fn call(self, status: c_int) {
+    pub(crate) fn call(self, status: c_int) {
         // SAFETY: the program wanted just this called.
         unsafe {
             match self {
@@ -109,7 +105,7 @@ pub(crate) extern "C-unwind" fn enter() -> ! {
             // SAFETY: the C library wanted to call just this.
             let status = unsafe { main(argc, argv, envp) };
             check_locks();
-            exit_program(status)
+            exit::exit_program(status)
         }
         // SAFETY: the program wanted to call just this.
         Start::Function(function, argument) => end_thread(unsafe { function(argument) } as usize),
@@ -138,6 +134,9 @@ pub(crate) fn end_thread(result: usize) -> ! {
     robust::abandon_all();
     check_locks();
     ends::announce();
+    if machine::current().index() == 0 {
+        exit::await_all()
+    }
     machine::finish(result)
 }
 
@@ -171,29 +170,11 @@ fn next_destructor(from: usize) -> Option<(usize, Destructor, usize)> {
 }
 
 /// Destroys the thread-local objects of the running thread, the last one first.
-fn run_thread_handlers() {
+pub(crate) fn run_thread_handlers() {
     let idx = machine::current().index();
     while let Some(handler) = machine::with(|machine| machine.threads[idx].handlers.pop()) {
         handler.call(0);
     }
-}
-
-/// Ends the program in good order.
-fn exit_program(status: c_int) -> ! {
-    run_thread_handlers();
-    while let Some(handler) = machine::with(|machine| machine.exit_handlers.pop()) {
-        handler.call(status);
-    }
-    leave_program(status)
-}
-
-/// Ends the program: whoever waits by then has ended.
-fn leave_program(status: c_int) -> ! {
-    machine::with(|machine| machine.has_exited = true);
-    if status != 0 && machine::with(|machine| machine.is_test) {
-        machine::fail(ViolationKind::Panic, "the test failed".to_owned());
-    }
-    machine::finish(0)
 }
 
 /// Nanoseconds since [`EPOCH`] for the running thread. Time only ever moves when somebody looks or
@@ -360,7 +341,7 @@ unsafe extern "C-unwind" fn __cxa_atexit(
 ) -> c_int {
     let handler = Handler::Plain(function, argument);
     if coroutine::in_program() {
-        machine::with(|machine| machine.exit_handlers.push(handler));
+        exit::register(handler);
         return 0;
     }
     register_early(handler);
@@ -401,43 +382,6 @@ replace! {
         let message = cxx::describe_termination();
         let message = message.unwrap_or_else(|| "the program aborted".to_owned());
         machine::fail(ViolationKind::Panic, message)
-    }
-
-    fn exit(status: c_int) {
-        exit_program(status)
-    }
-
-    fn on_exit(
-        function: unsafe extern "C-unwind" fn(c_int, *mut c_void),
-        argument: *mut c_void,
-    ) -> c_int {
-        let handler = Handler::WithStatus(function, argument);
-        machine::with(|machine| machine.exit_handlers.push(handler));
-        0
-    }
-
-    fn __cxa_at_quick_exit(
-        function: unsafe extern "C-unwind" fn(),
-        _module: *mut c_void,
-    ) -> c_int {
-        let handler = Handler::WithNothing(function);
-        machine::with(|machine| machine.quick_handlers.push(handler));
-        0
-    }
-
-    fn _exit(status: c_int) {
-        leave_program(status)
-    }
-
-    fn _Exit(status: c_int) {
-        leave_program(status)
-    }
-
-    fn quick_exit(status: c_int) {
-        while let Some(handler) = machine::with(|machine| machine.quick_handlers.pop()) {
-            handler.call(status);
-        }
-        leave_program(status)
     }
 
     /// No signal ever comes to a thread of the program, so it does not matter which it wants.

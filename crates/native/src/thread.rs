@@ -73,6 +73,8 @@ pub(crate) struct Plain {
     /// Whether it does not want to be cancelled, and what it waits for if it may be: see `cancel`.
     pub(crate) is_uncancellable: bool,
     pub(crate) awaited: Awaited,
+    /// Whether it is `main`, has ended for all others, and waits for the end of the process: see `exit`.
+    pub(crate) has_left: bool,
     /// Whether it was joined or detached.
     pub(crate) claimed: Option<&'static str>,
     /// Who has come to wait for its end.
@@ -101,6 +103,7 @@ impl Default for Plain {
             is_patient: false,
             is_uncancellable: false,
             awaited: Awaited::Nothing,
+            has_left: false,
             claimed: None,
             joiner: None,
             ticks: 0,
@@ -176,6 +179,8 @@ pub(crate) enum Status {
     New,
     Running,
     Finished,
+    /// It has ended the process, or something went wrong in it: nobody who joins it goes on.
+    Exited,
 }
 
 impl Thread {
@@ -210,6 +215,11 @@ impl Thread {
     /// Whether it was born and has not ended.
     pub(crate) fn is_alive(&self) -> bool {
         matches!(self.status, Status::New | Status::Running)
+    }
+
+    /// Whether it has ended, as far as others can tell.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.status == Status::Finished || self.has_left
     }
 
     /// What the program calls it.
