@@ -4,7 +4,7 @@
 //! the functions here instead; without, what they access is not watched.
 
 use crate::coroutine;
-use crate::heap;
+use crate::invalid;
 use crate::machine;
 use crate::spin::{self, Arrival, watched, wiped};
 use mazurka_core::Operation;
@@ -18,8 +18,7 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
         return;
     }
     if !coroutine::is_own_stack(address) {
-        heap::refuse_freed(address);
-        heap::refuse_freed(address + len - 1);
+        invalid::check(address, len, write);
     }
     machine::with(|machine| {
         if !machine.is_shared || machine.is_own(address, len) {

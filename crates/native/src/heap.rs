@@ -4,18 +4,23 @@
 //! it. So the addresses that a thread sees depend on what that thread did, never on how threads
 //! were interleaved. Blocks from before `main` are the C library's and stay allocated.
 //!
-//! A block that was freed is not given out again for a while ([`QUARANTINED`]), and until then
-//! every access to it is an error: [`is_freed`].
+//! Only the bytes that were asked for are valid (`shadow`). Before each block are its header and
+//! behind it a redzone ([`redzone`]), which grow with the block: an access there is an error, and
+//! so is one to what was never allocated. An access that goes so far beyond its block that it
+//! comes to another one cannot be told from an access to that. A block that was freed is not given
+//! out again for a while ([`QUARANTINED`]), and until then every access to it is an error. What such
+//! errors are called is in `invalid`.
 
 use crate::allocator;
 use crate::coroutine;
+use crate::invalid;
 use crate::machine;
 use crate::memory::{self, Part, Saved};
 use crate::names;
+use crate::shadow;
 use crate::sites;
 use crate::spin;
-use crate::watch::WATCHED_OF_A_BLOCK;
-use mazurka_core::{ThreadId, ViolationKind};
+use mazurka_core::ThreadId;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,24 +30,24 @@ pub(crate) const ARENA_LEN: usize = 256 << 20;
 const WISH: usize = 0x2000_0000_0000;
 const ALL_LEN: usize = ARENA_LEN * ThreadId::MAX;
 const HEADER_LEN: usize = size_of::<Header>();
-const N_CLASSES: usize = 128;
+/// What `valloc` aligns to.
+const PAGE: usize = 4096;
+/// Blocks begin at multiples of this.
+const GRAIN: usize = 16;
+/// Up to here there is a class for each multiple of [`GRAIN`]; beyond it, [`STEPS`] for each
+/// doubling.
+const FINE: usize = 1024;
+const N_FINE: usize = FINE / GRAIN;
+const STEPS: usize = 32;
+const N_CLASSES: usize =
+    1 + N_FINE + STEPS * (ARENA_LEN.trailing_zeros() - FINE.trailing_zeros()) as usize;
 /// How many bytes a thread frees before the first of them are given out again. Little, since what
 /// is used of an arena has to be put back.
-const QUARANTINED: usize = 64 << 10;
-/// Memory is freed in units of this many bytes, and each has a bit that says so. A large block
-/// has bits for its pages, and those of the grains only at its edges.
-const GRAIN: usize = 16;
-const PAGE: usize = 4096;
-const WORD_BITS: usize = u64::BITS as usize;
+const QUARANTINED: usize = 128 << 10;
+/// The redzone behind a block, at least and at most.
+const REDZONE: std::ops::RangeInclusive<usize> = 16..=2048;
 
 static BASE: AtomicUsize = AtomicUsize::new(0);
-static GRAINS: Bits<GRAIN> = Bits { address: AtomicUsize::new(0) };
-static PAGES: Bits<PAGE> = Bits { address: AtomicUsize::new(0) };
-
-/// Which units of `LEN` bytes are freed, of all arenas.
-struct Bits<const LEN: usize> {
-    address: AtomicUsize,
-}
 
 /// All arenas.
 #[derive(Default)]
@@ -61,13 +66,18 @@ struct Arena {
     /// Blocks that were freed and are not to be given out yet, the oldest first.
     quarantine: VecDeque<Block>,
     n_quarantined: usize,
+    /// How many blocks are in [`Arena::free`].
+    n_free: usize,
 }
 
-/// A block that was freed.
+/// Where a block is: its header first, then perhaps room for the sake of its alignment, then what
+/// was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Block {
     start: usize,
-    class: usize,
+    class: u32,
+    offset: u32,
+    len: u32,
 }
 
 /// Something that was done to the tables of an arena.
@@ -76,9 +86,9 @@ enum Change {
     /// A block was given out again.
     Reused { arena: u32, block: Block },
     /// A block was freed, and is in quarantine.
-    Freed { arena: u32 },
+    Freed { arena: u32, block: Block },
     /// The oldest block in quarantine left it.
-    Released { arena: u32, class: usize },
+    Released { arena: u32, block: Block },
 }
 
 /// The tables and the contents of all arenas at some time.
@@ -103,24 +113,64 @@ impl SavedHeap {
     }
 }
 
-/// What stands before every block.
+/// What stands where a block begins; and again just before what was asked for, if its alignment keeps
+/// the two apart.
+#[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 struct Header {
-    /// How many bytes there is room for.
+    /// How many bytes were asked for.
     len: u32,
-    class: u32,
-    /// How far the block is from its beginning, for the sake of its alignment.
+    /// How far they are from the end of the first header, for the sake of their alignment.
     offset: u32,
-    /// [`check`] of where it stands: whatever has another one is no header.
+    /// [`check`] of where they are: whatever has another one is no header.
     check: u32,
+    class: u16,
+    /// By what function it was allocated: an [`Origin`].
+    origin: u8,
+    is_freed: u8,
+    allocated_by: u16,
+    freed_by: u16,
+}
+
+/// By what kind of function a block was allocated, which says by which it is to be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Origin {
+    /// `malloc` and its like.
+    Malloc,
+    /// `new` of C++.
+    New,
+    /// `new[]` of C++.
+    NewArray,
+    /// `mmap`.
+    Mapping,
+    /// Whatever frees it is right: that was looked at before.
+    Any,
+}
+
+impl Origin {
+    fn of(number: u8) -> Self {
+        let all = [Self::Malloc, Self::New, Self::NewArray, Self::Mapping];
+        all.into_iter().find(|&it| it as u8 == number).unwrap_or(Self::Any)
+    }
+}
+
+/// What is known of a block that an address is in or near.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// Where what was asked for begins, and how much that is.
+    pub(crate) address: usize,
+    pub(crate) len: usize,
+    pub(crate) allocated_by: ThreadId,
+    /// Who has freed it, if somebody has.
+    pub(crate) freed_by: Option<ThreadId>,
 }
 
 impl Heap {
     /// Reserves the address space.
     pub(crate) fn new() -> Option<Self> {
         let base = memory::reserve(WISH, ALL_LEN)?;
-        GRAINS.reserve()?;
-        PAGES.reserve()?;
+        shadow::reserve(ALL_LEN)?;
         BASE.store(base, Ordering::Relaxed);
         Some(Self::default())
     }
@@ -129,18 +179,16 @@ impl Heap {
     pub(crate) fn reset(&mut self) {
         for arena in &mut self.arenas {
             if arena.part.len > 0 {
-                // Blocks of all lengths were freed there, with bits of both kinds.
-                let (start, end) =
-                    (arena.part.start - base(), arena.part.start - base() + arena.part.len);
-                GRAINS.set(start, end, false);
-                PAGES.set(start, end, false);
+                let start = arena.part.start - base();
+                shadow::clear(start, start + arena.part.len);
                 arena.part.restore(&Saved::default());
             }
-            if arena.n_quarantined > 0 || arena.free.iter().any(|blocks| !blocks.is_empty()) {
+            if arena.n_free > 0 {
                 arena.free.iter_mut().for_each(Vec::clear);
-                arena.quarantine.clear();
-                arena.n_quarantined = 0;
+                arena.n_free = 0;
             }
+            arena.quarantine.clear();
+            arena.n_quarantined = 0;
         }
         self.journal.clear();
         self.is_journaled = false;
@@ -167,32 +215,39 @@ impl Heap {
             self.undo(change);
         }
         for (idx, arena) in self.arenas.iter_mut().enumerate() {
+            let len = arena.part.len;
             match saved.parts[..saved.n_parts].get(idx) {
                 Some(saved) => arena.part.restore(saved),
                 None => arena.part.restore(&Saved::default()),
+            }
+            // What was allocated since for the first time.
+            if arena.part.len < len {
+                let start = arena.part.start - base();
+                shadow::clear(start + arena.part.len, start + len);
             }
         }
     }
 
     fn undo(&mut self, change: Change) {
-        let (Change::Reused { arena, .. }
-        | Change::Freed { arena }
-        | Change::Released { arena, .. }) = change;
+        let (Change::Reused { arena, block }
+        | Change::Freed { arena, block }
+        | Change::Released { arena, block }) = change;
         let arena = &mut self.arenas[arena as usize];
         match change {
-            Change::Reused { block, .. } => {
-                arena.free[block.class].push(block.start);
-                mark(block.start, block.len(), true);
+            Change::Reused { .. } => {
+                arena.free[block.class as usize].push(block.start);
+                arena.n_free += 1;
+                block.forbid();
             }
             Change::Freed { .. } => {
-                let block = arena.quarantine.pop_back().expect("it was freed");
-                arena.n_quarantined -= block.len();
-                mark(block.start, block.len(), false);
+                arena.quarantine.pop_back();
+                arena.n_quarantined -= block.full_len();
+                block.allow();
             }
-            Change::Released { class, .. } => {
-                let start = arena.free[class].pop().expect("it was released");
-                let block = Block { start, class };
-                arena.n_quarantined += block.len();
+            Change::Released { .. } => {
+                arena.free[block.class as usize].pop();
+                arena.n_free -= 1;
+                arena.n_quarantined += block.full_len();
                 arena.quarantine.push_front(block);
             }
         }
@@ -211,22 +266,23 @@ impl Heap {
                 free: vec![Vec::new(); N_CLASSES],
                 quarantine: VecDeque::new(),
                 n_quarantined: 0,
+                n_free: 0,
             });
         }
         &mut self.arenas[thread_idx]
     }
 
     /// A block for a thread, or null.
-    fn allocate(&mut self, thread_idx: usize, len: usize, align: usize) -> usize {
-        let slack = if align > HEADER_LEN { align } else { 0 };
-        let Some(class) = len.checked_add(slack).and_then(class) else { return 0 };
+    fn allocate(&mut self, thread_idx: usize, len: usize, align: usize, origin: Origin) -> usize {
+        let slack = if align > GRAIN { align } else { 0 };
+        let wanted = len.checked_add(slack).and_then(|it| it.checked_add(redzone(len)));
+        let Some(class) = wanted.and_then(class) else { return 0 };
         let arena = self.arena(thread_idx);
         let room = room(class);
-        let start = match arena.free[class].pop() {
+        let reused = arena.free[class].pop();
+        let start = match reused {
             Some(start) => {
-                let block = Block { start, class };
-                mark(start, block.len(), false);
-                self.note(Change::Reused { arena: thread_idx as u32, block });
+                arena.n_free -= 1;
                 start
             }
             None => {
@@ -239,109 +295,130 @@ impl Heap {
             }
         };
         let first = start + HEADER_LEN;
-        let block = first.next_multiple_of(align.max(1));
-        let offset = block - first;
+        let address = first.next_multiple_of(align.max(1));
+        let offset = (address - first) as u32;
+        let block = Block { start, class: class as u32, offset, len: len as u32 };
+        block.allow();
+        if reused.is_some() {
+            self.note(Change::Reused { arena: thread_idx as u32, block });
+        }
         let header = Header {
-            len: (room - offset) as u32,
-            class: class as u32,
-            offset: offset as u32,
-            check: check(block),
+            len: len as u32,
+            offset,
+            check: check(address),
+            class: class as u16,
+            origin: origin as u8,
+            is_freed: 0,
+            allocated_by: thread_idx as u16,
+            freed_by: 0,
         };
-        // SAFETY: the block lies in the arena, with room for the header before it.
-        unsafe { std::ptr::write((block - HEADER_LEN) as *mut Header, header) };
-        block
+        // SAFETY: the block lies in the arena, with room for the headers in it.
+        unsafe {
+            std::ptr::write((address - HEADER_LEN) as *mut Header, header);
+            if offset > 0 {
+                std::ptr::write(start as *mut Header, header);
+            }
+        }
+        address
     }
 
     /// Takes a block back.
-    fn free(&mut self, thread_idx: usize, block: usize) {
-        let header = header(block);
-        let start = block - HEADER_LEN - header.offset as usize;
-        let block = Block { start, class: header.class as usize };
-        mark(block.start, block.len(), true);
+    fn free(&mut self, thread_idx: usize, address: usize) {
+        let header = header(address).expect("it was looked for before");
+        header.is_freed = 1;
+        header.freed_by = thread_idx as u16;
+        let block = Block::of(address, header);
+        block.forbid();
         let idx = thread_idx as u32;
-        self.note(Change::Freed { arena: idx });
+        self.note(Change::Freed { arena: idx, block });
         let arena = self.arena(thread_idx);
         arena.quarantine.push_back(block);
-        arena.n_quarantined += block.len();
+        arena.n_quarantined += block.full_len();
         while let arena = self.arena(thread_idx)
             && arena.n_quarantined > QUARANTINED
             && let Some(oldest) = arena.quarantine.pop_front()
         {
-            arena.n_quarantined -= oldest.len();
-            arena.free[oldest.class].push(oldest.start);
-            self.note(Change::Released { arena: idx, class: oldest.class });
+            arena.n_quarantined -= oldest.full_len();
+            arena.free[oldest.class as usize].push(oldest.start);
+            arena.n_free += 1;
+            self.note(Change::Released { arena: idx, block: oldest });
         }
+    }
+
+    /// The blocks of an arena, from its beginning to the first that an address comes before: the last
+    /// two of them, the nearer one first.
+    pub(crate) fn near(&self, address: usize) -> [Option<Known>; 2] {
+        let mut near = [None; 2];
+        let arena = place(address).and_then(|(idx, _)| self.arenas.get(idx));
+        let Some(arena) = arena else { return near };
+        let (mut at, end) = (arena.part.start, arena.part.start + arena.part.len);
+        while at < end {
+            // SAFETY: a block begins here, with its header.
+            let header = unsafe { *(at as *const Header) };
+            let known = at + HEADER_LEN + header.offset as usize;
+            if header.check != check(known) || known > address.saturating_add(HEADER_LEN) {
+                break;
+            }
+            near = [Some(header.known(known)), near[0]];
+            at += HEADER_LEN + room(usize::from(header.class));
+        }
+        near
     }
 }
 
 impl Block {
-    /// With its header.
-    fn len(self) -> usize {
-        HEADER_LEN + room(self.class)
+    /// The one with this header before what was asked for.
+    fn of(address: usize, header: &Header) -> Self {
+        let start = address - HEADER_LEN - header.offset as usize;
+        let (class, offset, len) = (header.class.into(), header.offset, header.len);
+        Self { start, class, offset, len }
+    }
+
+    /// With its header and redzone.
+    fn full_len(self) -> usize {
+        HEADER_LEN + room(self.class as usize)
+    }
+
+    /// From where the heap begins to what was asked for.
+    fn place(self) -> usize {
+        self.start + HEADER_LEN + self.offset as usize - base()
+    }
+
+    fn allow(self) {
+        shadow::allow(self.place(), self.len as usize);
+    }
+
+    fn forbid(self) {
+        shadow::forbid(self.place(), self.len as usize);
     }
 }
 
-/// Says of a range whether it is freed.
-fn mark(start: usize, len: usize, is_freed: bool) {
-    let (start, end) = (start - base(), start - base() + len);
-    let (first_page, last_page) = (start.next_multiple_of(PAGE), end - end % PAGE);
-    if first_page < last_page {
-        GRAINS.set(start, first_page, is_freed);
-        PAGES.set(first_page, last_page, is_freed);
-        GRAINS.set(last_page, end, is_freed);
-    } else {
-        GRAINS.set(start, end, is_freed);
-    }
-}
-
-/// Whether an address is in a block that was freed and not given out again.
-#[inline]
-pub(crate) fn is_freed(address: usize) -> bool {
-    let offset = address.wrapping_sub(base());
-    offset < ALL_LEN && (GRAINS.get(offset) || PAGES.get(offset))
-}
-
-/// Ends the running thread if it uses a block that was freed.
-#[inline]
-pub(crate) fn refuse_freed(address: usize) {
-    if is_freed(address) {
-        misuse("is used after it was freed", address);
-    }
-}
-
-impl<const LEN: usize> Bits<LEN> {
-    fn reserve(&self) -> Option<()> {
-        let address = memory::reserve(0, ALL_LEN / LEN / 8)?;
-        self.address.store(address, Ordering::Relaxed);
-        Some(())
-    }
-
-    /// The bit of an offset into the arenas: its word, and where in it.
-    #[inline]
-    fn bit(&self, offset: usize) -> (*mut u64, usize) {
-        let words = self.address.load(Ordering::Relaxed) as *mut u64;
-        let unit = offset / LEN;
-        (words.wrapping_add(unit / WORD_BITS), unit % WORD_BITS)
-    }
-
-    #[inline]
-    fn get(&self, offset: usize) -> bool {
-        let (word, bit) = self.bit(offset);
-        // SAFETY: every unit of every arena has its bit.
-        unsafe { *word >> bit & 1 == 1 }
-    }
-
-    fn set(&self, start: usize, end: usize, is_freed: bool) {
-        let mut at = start;
-        while at < end {
-            let (word, first) = self.bit(at);
-            let count = (end - at).div_ceil(LEN).min(WORD_BITS - first);
-            let mask = (!0 >> (WORD_BITS - count)) << first;
-            // SAFETY: every unit of every arena has its bit, and one OS thread uses them.
-            unsafe { *word = if is_freed { *word | mask } else { *word & !mask } };
-            at += count * LEN;
+impl Header {
+    fn known(self, address: usize) -> Known {
+        Known {
+            address,
+            len: self.len as usize,
+            allocated_by: ThreadId::new(self.allocated_by.into()),
+            freed_by: (self.is_freed != 0).then(|| ThreadId::new(self.freed_by.into())),
         }
     }
+}
+
+/// How many bytes behind a block of this length are nobody's, at least.
+fn redzone(len: usize) -> usize {
+    (len / 4).clamp(*REDZONE.start(), *REDZONE.end())
+}
+
+/// Whether a range is valid, as far as it begins in the heap; nothing if it does not.
+#[inline]
+pub(crate) fn is_valid(address: usize, len: usize) -> Option<bool> {
+    let offset = address.wrapping_sub(base());
+    (offset < ALL_LEN).then(|| shadow::is_valid(offset, len))
+}
+
+/// The first byte of a range of the heap that is not valid.
+pub(crate) fn first_invalid(address: usize, len: usize) -> Option<usize> {
+    shadow::first_invalid(address - base(), len).map(|offset| base() + offset)
 }
 
 /// Whose arena an address is in, and where in it.
@@ -350,6 +427,7 @@ pub(crate) fn place(address: usize) -> Option<(usize, usize)> {
     (offset < ALL_LEN).then_some((offset / ARENA_LEN, offset % ARENA_LEN))
 }
 
+#[inline]
 fn base() -> usize {
     BASE.load(Ordering::Relaxed)
 }
@@ -358,9 +436,23 @@ fn is_ours(pointer: *mut c_void) -> bool {
     base() != 0 && place(pointer as usize).is_some()
 }
 
-fn header(block: usize) -> &'static Header {
-    // SAFETY: there is one before every block of an arena.
-    unsafe { &*((block - HEADER_LEN) as *const Header) }
+/// The header of the block whose bytes begin at an address, if there is one.
+fn header(address: usize) -> Option<&'static mut Header> {
+    let is_possible =
+        address.is_multiple_of(GRAIN) && place(address).is_some_and(|(_, at)| at >= HEADER_LEN);
+    if !is_possible {
+        return None;
+    }
+    // SAFETY: all of the heap can be read, anything will do for a header, and no two are used at once.
+    let before = unsafe { &mut *((address - HEADER_LEN) as *mut Header) };
+    if before.check != check(address) {
+        return None;
+    }
+    match before.offset as usize {
+        0 => Some(before),
+        // SAFETY: so far before it is the first header of the same block.
+        offset => Some(unsafe { &mut *((address - HEADER_LEN - offset) as *mut Header) }),
+    }
 }
 
 /// What is in the header of a block at an address, and hardly anywhere else.
@@ -369,26 +461,43 @@ fn check(block: usize) -> u32 {
 }
 
 /// The class of blocks with room for so many bytes.
-fn class(len: usize) -> Option<usize> {
-    match len {
-        0..=1024 => Some(len.div_ceil(16).max(1)),
-        _ => {
-            let room = len.checked_next_power_of_two().filter(|&room| room < ARENA_LEN)?;
-            Some(54 + room.trailing_zeros() as usize)
-        }
+const fn class(len: usize) -> Option<usize> {
+    if len <= FINE {
+        return Some(if len == 0 { 1 } else { len.div_ceil(GRAIN) });
     }
+    // The room is `STEPS` and so many more steps, as long as this.
+    let step = (len - 1).ilog2() - STEPS.ilog2();
+    let more = ((len - 1) >> step) - STEPS + 1;
+    let class = N_FINE + (step + STEPS.ilog2() - FINE.ilog2()) as usize * STEPS + more;
+    if class < N_CLASSES { Some(class) } else { None }
 }
 
 /// How many bytes there really is room for in a block of a class.
-fn room(class: usize) -> usize {
-    if class <= 64 { class * 16 } else { 1 << (class - 54) }
+const fn room(class: usize) -> usize {
+    if class <= N_FINE {
+        return class * GRAIN;
+    }
+    let (doublings, more) = ((class - N_FINE - 1) / STEPS, (class - N_FINE - 1) % STEPS + 1);
+    (STEPS + more) << (FINE.ilog2() - STEPS.ilog2() + doublings as u32)
 }
 
+// Whatever fits into an arena has a class, and that is the first with enough room.
+const _: () = {
+    let mut class_idx = 1;
+    while class_idx < N_CLASSES {
+        let room = room(class_idx);
+        assert!(matches!(class(room), Some(it) if it == class_idx));
+        assert!(matches!(class(room + 1), Some(it) if it == class_idx + 1) || room == ARENA_LEN);
+        class_idx += 1;
+    }
+    assert!(class(ARENA_LEN + 1).is_none() && class(usize::MAX).is_none());
+};
+
 /// A block for the running thread, or null.
-pub(crate) fn allocate(len: usize, align: usize) -> *mut c_void {
+pub(crate) fn allocate(len: usize, align: usize, origin: Origin) -> *mut c_void {
     let thread = coroutine::current().expect("a thread of the program asks");
     spin::spoil();
-    let block = machine::with(|machine| machine.heap.allocate(thread, len, align));
+    let block = machine::with(|machine| machine.heap.allocate(thread, len, align, origin));
     if block == 0 {
         // SAFETY: every thread has one.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
@@ -398,52 +507,63 @@ pub(crate) fn allocate(len: usize, align: usize) -> *mut c_void {
     block as *mut c_void
 }
 
-/// Frees a block. Whoever uses it without being ordered before this, races.
-pub(crate) fn release(pointer: *mut c_void) {
+/// Frees a block by what is for such blocks. Whoever uses it without being ordered before this, races.
+pub(crate) fn release(pointer: *mut c_void, by: Origin) {
     let Some(thread) = coroutine::current() else { return };
     spin::spoil();
     let address = pointer as usize;
-    if place(address).is_none_or(|(_, at)| at < HEADER_LEN)
-        || !address.is_multiple_of(GRAIN)
-        || header(address).check != check(address)
-    {
-        misuse("is freed and was not allocated", address);
+    let Some(header) = header(address) else { invalid::freed_nothing(address) };
+    if header.is_freed != 0 {
+        invalid::freed_again(address, header.known(address));
     }
-    if is_freed(address) {
-        misuse("is freed twice", address);
+    let origin = Origin::of(header.origin);
+    if by != Origin::Any && origin != Origin::Any && by != origin {
+        invalid::freed_otherwise(address, origin, by);
     }
+    let len = header.len as usize;
+    sites::note_end(address);
     machine::with(|machine| {
         if machine.is_concurrent() {
-            let len = (header(address).len as usize).min(WATCHED_OF_A_BLOCK);
-            machine.watch.access(address, len, true);
+            machine.watch.end(address, len);
         }
         machine.heap.free(thread, address);
     });
 }
 
-/// Whether the program gives us the address of one of its variables.
-fn is_variable(address: usize) -> bool {
-    coroutine::in_program() && machine::with(|machine| machine.is_variable(address))
+/// How long the block is that begins at an address and was not freed, if there is one.
+pub(crate) fn block_len(address: usize) -> Option<usize> {
+    header(address).filter(|header| header.is_freed == 0).map(|header| header.len as usize)
 }
 
-/// Ends the running thread because of what it does to the heap.
-#[cold]
-pub(crate) fn misuse(what: &str, address: usize) -> ! {
-    let stack = names::backtrace();
-    let mut message = String::new();
-    coroutine::as_host(|| {
-        message = format!("`{}` {what}", machine::name_of(address));
-        if let Some(location) = names::location_of(&stack) {
-            message.push_str(&format!(" at {location}"));
-        }
-    });
-    machine::fail(ViolationKind::Memory, message)
+/// The same for a block that was allocated so.
+pub(crate) fn block_len_of(address: usize, origin: Origin) -> Option<usize> {
+    let len = block_len(address)?;
+    (header(address)?.origin == origin as u8).then_some(len)
+}
+
+/// Says by what function a block was allocated.
+pub(crate) fn set_origin(address: usize, origin: Origin) {
+    if let Some(header) = header(address) {
+        header.origin = origin as u8;
+    }
+}
+
+/// By what function a block was allocated that begins at an address and was not freed.
+pub(crate) fn origin(address: usize) -> Option<Origin> {
+    header(address).filter(|header| header.is_freed == 0).map(|header| Origin::of(header.origin))
+}
+
+/// Whether the program gives us the address of one of its variables or constants.
+fn is_variable(address: usize) -> bool {
+    coroutine::in_program()
+        && (machine::with(|machine| machine.is_variable(address))
+            || names::module_of(address).is_some())
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn malloc(len: usize) -> *mut c_void {
     match coroutine::in_program() {
-        true => allocate(len, 16),
+        true => allocate(len, GRAIN, Origin::Malloc),
         false => allocator::malloc(len),
     }
 }
@@ -453,8 +573,9 @@ extern "C" fn calloc(count: usize, len: usize) -> *mut c_void {
     if !coroutine::in_program() {
         return allocator::calloc(count, len);
     }
-    let Some(len) = count.checked_mul(len) else { return std::ptr::null_mut() };
-    let block = allocate(len, 16);
+    // What is too large to be a number is too large to be had.
+    let len = count.saturating_mul(len);
+    let block = allocate(len, GRAIN, Origin::Malloc);
     if !block.is_null() {
         // SAFETY: the block is that long.
         unsafe { std::ptr::write_bytes(block.cast::<u8>(), 0, len) };
@@ -464,8 +585,11 @@ extern "C" fn calloc(count: usize, len: usize) -> *mut c_void {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn free(pointer: *mut c_void) {
+    if pointer.is_null() {
+        return;
+    }
     if is_ours(pointer) || is_variable(pointer as usize) {
-        release(pointer);
+        release(pointer, Origin::Malloc);
     } else if !coroutine::in_program() {
         // SAFETY: it is not from an arena, so it is from the C library.
         unsafe { allocator::free(pointer) };
@@ -473,6 +597,7 @@ pub(crate) unsafe extern "C" fn free(pointer: *mut c_void) {
     // What was allocated before `main` stays: the next execution needs it again.
 }
 
+/// Always moves the block, so that whoever still uses it where it was is found.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(pointer: *mut c_void, len: usize) -> *mut c_void {
     if !coroutine::in_program() && !is_ours(pointer) {
@@ -482,19 +607,20 @@ unsafe extern "C" fn realloc(pointer: *mut c_void, len: usize) -> *mut c_void {
     if pointer.is_null() {
         return malloc(len);
     }
-    if is_freed(pointer as usize) {
-        misuse("is used after it was freed", pointer as usize);
-    }
-    // SAFETY: the pointer is from the program's allocator, one way or the other.
-    let old_len = unsafe { malloc_usable_size(pointer) };
-    if is_ours(pointer) && len <= old_len && len > old_len / 2 {
-        return pointer;
-    }
-    let new = malloc(len);
-    if !new.is_null() {
+    let old_len = match is_ours(pointer) || is_variable(pointer as usize) {
+        true => block_len(pointer as usize).unwrap_or_else(|| invalid::moved(pointer as usize)),
+        // SAFETY: it is from the C library's allocator.
+        false => unsafe { malloc_usable_size(pointer) },
+    };
+    let new = if len == 0 { std::ptr::null_mut() } else { malloc(len) };
+    // As the C library does it: what is to be 0 bytes long is freed, and what cannot be had changes nothing.
+    if !new.is_null() || len == 0 {
         // SAFETY: both blocks are at least that long.
         unsafe {
-            std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), new.cast::<u8>(), old_len.min(len));
+            if len > 0 {
+                let (from, to) = (pointer.cast::<u8>(), new.cast::<u8>());
+                std::ptr::copy_nonoverlapping(from, to, old_len.min(len));
+            }
             free(pointer);
         }
     }
@@ -502,11 +628,37 @@ unsafe extern "C" fn realloc(pointer: *mut c_void, len: usize) -> *mut c_void {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn reallocarray(pointer: *mut c_void, count: usize, len: usize) -> *mut c_void {
+    match count.checked_mul(len) {
+        // SAFETY: as the caller promises.
+        Some(len) => unsafe { realloc(pointer, len) },
+        None => {
+            // SAFETY: every thread has one.
+            unsafe { *libc::__errno_location() = libc::ENOMEM };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn memalign(align: usize, len: usize) -> *mut c_void {
     match coroutine::in_program() {
-        true => allocate(len, align.max(16)),
+        true => {
+            let align = align.checked_next_power_of_two().unwrap_or(1).max(GRAIN);
+            allocate(len, align, Origin::Malloc)
+        }
         false => allocator::memalign(align, len),
     }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn valloc(len: usize) -> *mut c_void {
+    memalign(PAGE, len)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pvalloc(len: usize) -> *mut c_void {
+    memalign(PAGE, len.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX))
 }
 
 #[unsafe(no_mangle)]
@@ -528,10 +680,11 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: usize, len: usi
     0
 }
 
+/// As many bytes as were asked for: no others are the program's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc_usable_size(pointer: *mut c_void) -> usize {
     if is_ours(pointer) {
-        return header(pointer as usize).len as usize;
+        return block_len(pointer as usize).unwrap_or_else(|| invalid::measured(pointer as usize));
     }
     let real = crate::real::original!(malloc_usable_size(*mut c_void) -> usize);
     // SAFETY: it is not from an arena, so it is from the C library, or null.

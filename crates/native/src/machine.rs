@@ -26,7 +26,8 @@ use crate::disciplines::Disciplines;
 use crate::ends;
 use crate::exit;
 use crate::futex::ALL_BITS;
-use crate::heap::{self, Heap};
+use crate::heap::Heap;
+use crate::invalid;
 use crate::io::{self, Files, Refusal};
 use crate::locals::{self, Locals};
 use crate::memory::{self, Part, Saved};
@@ -290,7 +291,37 @@ pub(crate) fn visible(operation: Operation) -> bool {
         }
         !is_yield || !machine.counting_loops.is_unseen()
     });
-    !is_seen || announce(idx, operation)
+    if !is_seen {
+        return true;
+    }
+    let is_done = announce(idx, operation);
+    if let Some(object) = used(operation) {
+        // Others may have freed it while the thread was on its way to it.
+        let address = with(|machine| machine.objects.address(object));
+        invalid::check(address, 1, true);
+    }
+    is_done
+}
+
+/// The object whose memory is used when an operation is taken. Who was woken may find it gone, and
+/// so may who wakes whom a futex lets sleep.
+fn used(operation: Operation) -> Option<ObjectId> {
+    use Operation as O;
+    match operation {
+        O::Acquire(object)
+        | O::TryAcquire(object)
+        | O::Release(object)
+        | O::ReadAcquire(object)
+        | O::TryReadAcquire(object)
+        | O::ReadRelease(object)
+        | O::WriteAcquire(object)
+        | O::TryWriteAcquire(object)
+        | O::WriteRelease(object)
+        | O::SemaphoreRelease(object)
+        | O::SemaphoreAcquire { semaphore: object, .. }
+        | O::SemaphoreTryAcquire { semaphore: object, .. } => Some(object),
+        _ => None,
+    }
 }
 
 #[inline(always)]
@@ -334,7 +365,7 @@ pub(crate) fn visible_write(address: usize, len: usize) {
     if let Some(object) = object {
         visible(Operation::Store(object));
     }
-    heap::refuse_freed(address);
+    invalid::check(address, len, true);
 }
 
 /// Announces an access to the atomic at an address that may turn out to change nothing. Whether
@@ -363,7 +394,7 @@ pub(crate) fn visible_read(
         is_seen.then(|| machine.objects.atomic(address, usize::from(len)))
     });
     let is_announced = object.is_some_and(|object| announce(idx, operation(object)));
-    heap::refuse_freed(address);
+    invalid::check(address, usize::from(len), false);
     is_announced
 }
 

@@ -5,7 +5,7 @@
 //! mapping keeps it; a mapping that is unmapped as a whole is freed, and using it is an error. Of what
 //! protects memory, only what allows reading and writing can be had.
 
-use crate::heap;
+use crate::heap::{self, Origin};
 use std::ffi::{c_int, c_void};
 
 /// Mappings consist of whole ones.
@@ -59,7 +59,7 @@ pub(crate) extern "C-unwind" fn map(
             if flags & libc::MAP_ANONYMOUS == 0
                 && let Err(error) = read(file, offset, block, len)
             {
-                heap::release(block as *mut c_void);
+                heap::release(block as *mut c_void, Origin::Mapping);
                 return fail(error);
             }
             block as *mut c_void
@@ -71,7 +71,7 @@ pub(crate) extern "C-unwind" fn map(
 /// Stands for `munmap`.
 pub(crate) extern "C-unwind" fn unmap(address: *mut c_void, len: usize) -> c_int {
     if is_whole(address as usize, len) {
-        heap::release(address);
+        heap::release(address, Origin::Mapping);
     }
     0
 }
@@ -97,7 +97,7 @@ pub(crate) extern "C-unwind" fn remap(
             let both = rounded(old_len).min(rounded(len));
             // SAFETY: both mappings are at least that long, and they are two.
             unsafe { std::ptr::copy_nonoverlapping(old.cast::<u8>(), new as *mut u8, both) };
-            heap::release(old);
+            heap::release(old, Origin::Mapping);
             new as *mut c_void
         }
         Err(error) => fail(error),
@@ -117,35 +117,21 @@ pub(crate) extern "C-unwind" fn advise(address: *mut c_void, len: usize, advice:
     0
 }
 
-/// Pages of zeros, with a mark behind them that tells how many they are.
+/// Pages of zeros.
 fn allocate(len: usize) -> Result<usize, c_int> {
     let len = rounded(len);
-    let with_mark = len.checked_add(size_of::<u64>()).ok_or(libc::ENOMEM)?;
-    let block = heap::allocate(with_mark, PAGE) as usize;
+    let block = heap::allocate(len, PAGE, Origin::Mapping) as usize;
     if block == 0 {
         return Err(libc::ENOMEM);
     }
     // SAFETY: the block is that long.
-    unsafe {
-        std::ptr::write_bytes(block as *mut u8, 0, len);
-        ((block + len) as *mut u64).write(mark(block, len));
-    }
+    unsafe { std::ptr::write_bytes(block as *mut u8, 0, len) };
     Ok(block)
 }
 
 /// Whether a range is all of a mapping, and not unmapped yet.
 fn is_whole(address: usize, len: usize) -> bool {
-    let end = address.wrapping_add(rounded(len));
-    let is_possible = address.is_multiple_of(PAGE) && is_mapped(address) && is_mapped(end);
-    // SAFETY: all of the heap can be read.
-    is_possible
-        && !heap::is_freed(address)
-        && unsafe { *(end as *const u64) } == mark(address, rounded(len))
-}
-
-/// What is behind a mapping of this place and length, and hardly anywhere else.
-fn mark(block: usize, len: usize) -> u64 {
-    (block as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(len as u64)
+    heap::block_len_of(address, Origin::Mapping) == Some(rounded(len))
 }
 
 fn rounded(len: usize) -> usize {

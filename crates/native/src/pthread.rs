@@ -9,7 +9,7 @@
 use crate::cancel;
 use crate::coroutine;
 use crate::ends;
-use crate::heap;
+use crate::invalid;
 use crate::machine::{self, Machine};
 use crate::memory;
 use crate::names;
@@ -40,7 +40,7 @@ pub(crate) const THRD_ERROR: c_int = 2;
 
 /// The object at an address that the program gave.
 pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
-    heap::refuse_freed(pointer as usize);
+    invalid::check(pointer as usize, size_of::<T>().max(1), true);
     if (pointer as usize) < LOWEST_ADDRESS {
         // The C library would crash here, and so does the program.
         // SAFETY: nothing is there, which the handler of the signal tells.

@@ -15,7 +15,7 @@
 
 use crate::change::Change;
 use crate::futex::{ALL_BITS, Call, at_least_one};
-use crate::heap;
+use crate::invalid;
 use crate::machine::{self, Machine, Value};
 use crate::subsets::{n_subsets, subset};
 use crate::syscall::fail_with;
@@ -112,7 +112,7 @@ impl Machine {
 /// Makes the call, of which `operation` is what the explorer sees. How many were woken.
 fn take(regrouping: &Regrouping, word: usize, operation: fn(ObjectId, ObjectId) -> O) -> usize {
     let me = machine::current().index();
-    heap::refuse_freed(word);
+    invalid::check(word, size_of::<u32>(), false);
     let operation = machine::with(|machine| {
         machine.note_sharing(word, size_of::<u32>());
         machine.threads[me].regrouping = regrouping;

@@ -5,6 +5,7 @@
 
 use crate::machine;
 use crate::names;
+use mazurka_core::Location;
 use std::collections::BTreeMap;
 
 /// The blocks of the execution in progress.
@@ -20,6 +21,8 @@ pub(crate) struct Sites {
 struct Site {
     len: usize,
     stack: Vec<usize>,
+    /// From where it was freed.
+    end: Option<Vec<usize>>,
     /// Once somebody has asked.
     name: Option<String>,
 }
@@ -44,6 +47,16 @@ impl Sites {
         if address >= start + site.len {
             return None;
         }
+        let name = self.block_name(start)?;
+        Some(match address - start {
+            0 => name,
+            offset => format!("{name}+{offset:#x}"),
+        })
+    }
+
+    /// What people call the block that begins at an address.
+    fn block_name(&mut self, start: usize) -> Option<String> {
+        let site = self.sites.get_mut(&start)?;
         if site.name.is_none() {
             let place = names::location_of(&site.stack)?;
             let file = place.file.rsplit('/').next().unwrap_or_default();
@@ -52,11 +65,7 @@ impl Sites {
             *number += 1;
             site.name = Some(if *number > 1 { format!("{name}#{number}") } else { name });
         }
-        let name = site.name.as_ref()?;
-        Some(match address - start {
-            0 => name.clone(),
-            offset => format!("{name}+{offset:#x}"),
-        })
+        site.name.clone()
     }
 }
 
@@ -67,11 +76,35 @@ pub(crate) fn note(block: usize, len: usize) {
     }
     let stack = names::backtrace();
     machine::with(|machine| {
-        machine.sites.sites.insert(block, Site { len: len.max(1), stack, name: None })
+        machine.sites.sites.insert(block, Site { len: len.max(1), stack, end: None, name: None })
     });
 }
 
 /// What people call an address of the heap, if it was told where its block was allocated.
 pub(crate) fn name_of(address: usize) -> Option<String> {
     machine::with(|machine| machine.sites.name(address))
+}
+
+/// The running thread frees a block.
+pub(crate) fn note_end(block: usize) {
+    if !machine::with(|machine| machine.sites.is_told) {
+        return;
+    }
+    let stack = names::backtrace();
+    machine::with(|machine| {
+        if let Some(site) = machine.sites.sites.get_mut(&block) {
+            site.end = Some(stack);
+        }
+    });
+}
+
+/// What people call the block that begins at an address, if it was told where it was allocated.
+pub(crate) fn block_name(block: usize) -> Option<String> {
+    machine::with(|machine| machine.sites.block_name(block))
+}
+
+/// Where a block was freed, if that was told.
+pub(crate) fn end_of(block: usize) -> Option<Location> {
+    let stack = machine::with(|machine| machine.sites.sites.get(&block)?.end.clone())?;
+    names::location_of(&stack)
 }

@@ -3,6 +3,7 @@
 //! `MAZURKA_REPORT` is the file to write the verdict to; `MAZURKA_OPTIONS` is a JSON object, see
 //! [`Wishes`]. Without the first the program runs as if this library were not there.
 
+use crate::globals;
 use crate::io;
 use crate::machine;
 use crate::precompiled;
@@ -152,7 +153,9 @@ fn explore(start: Start) -> Result<Report, String> {
         Err(_) => Wishes::default(),
         Ok(text) => serde_json::from_str(&text).map_err(|it| format!("MAZURKA_OPTIONS: {it}"))?,
     };
-    let options = wishes.options()?;
+    let mut options = wishes.options()?;
+    // Without data races, uses of memory are still held against its end.
+    let are_races_allowed = !std::mem::replace(&mut options.race, true);
     wishes.allow.iter().try_for_each(|wish| io::allow(wish))?;
     buffer_output();
     machine::set_up(start)?;
@@ -160,15 +163,17 @@ fn explore(start: Start) -> Result<Report, String> {
         machine.checkpoints.are_off = wishes.checkpoints == Some(false);
         machine.checkpoints.are_checked = wishes.check_checkpoints == Some(true);
         machine.is_test = wishes.test == Some(true);
-        machine.are_races_allowed = !options.race;
+        machine.are_races_allowed = are_races_allowed;
+        machine.watch.tells_lives_only = are_races_allowed;
         machine.disciplines.are_strict = !options.bounds.is_empty();
-        machine.disciplines.are_off = !options.race;
+        machine.disciplines.are_off = are_races_allowed;
     });
     machine::with(|machine| {
         machine.retries = wishes.retries.unwrap_or(machine.retries);
         machine.looks_for_leaks = wishes.leak.unwrap_or(true);
     });
     signals::catch();
+    globals::read(MAIN.load(Ordering::Relaxed) as usize);
     precompiled::redirect(MAIN.load(Ordering::Relaxed) as usize)?;
     if let Some(schedule) = &wishes.replay {
         let schedule: Schedule = schedule.parse().map_err(|error| format!("replay: {error}"))?;

@@ -80,6 +80,10 @@ impl System for Native {
         true
     }
 
+    fn tells_lives_only(&self) -> bool {
+        with(|machine| machine.watch.tells_lives_only)
+    }
+
     #[inline]
     fn accesses(&self) -> &[PlainAccess] {
         // SAFETY: the accesses change only in `reset` and `step`, which need the system for
@@ -155,6 +159,10 @@ impl System for Native {
             assumptions.push(Assumption::SequentialConsistency(own));
         }
         with(|machine| {
+            if machine.are_races_allowed {
+                // Then nobody came between plain accesses.
+                assumptions.push(Assumption::NoRace);
+            }
             if machine.has_patience {
                 assumptions.push(Assumption::TimedWaits(machine.retries));
             }

@@ -14,8 +14,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of a long range is watched.
 const WATCHED_OF_A_RANGE: usize = 4096;
-/// How much of a block is watched when it is freed.
-pub(crate) const WATCHED_OF_A_BLOCK: usize = 64;
 const GRANULE: usize = 8;
 const N_CACHED: usize = 1024;
 
@@ -35,6 +33,8 @@ pub(crate) struct Watch {
     pub(crate) parts: Vec<Part>,
     /// Not while an execution is repeated: its accesses were seen before.
     pub(crate) is_on: bool,
+    /// Whether only uses and ends of blocks are told, as reads and writes: data races are not looked for.
+    pub(crate) tells_lives_only: bool,
     granules: FxHashMap<usize, Vec<Piece>>,
     /// The pieces, by their numbers.
     memories: Vec<Memory>,
@@ -75,6 +75,7 @@ impl Watch {
             fences: Vec::new(),
             parts: Vec::new(),
             is_on: true,
+            tells_lives_only: false,
             granules: FxHashMap::default(),
             memories: Vec::new(),
             atomic: None,
@@ -175,6 +176,7 @@ impl Watch {
         {
             self.come(object, write, ATOMIC);
             if self.memories[object.index()].ways & PLAIN != 0 {
+                let write = write && !self.tells_lives_only;
                 self.atomic = Some(PlainAccess { object, write, is_atomic: true });
             }
         }
@@ -207,8 +209,40 @@ impl Watch {
         self.sightings.push((machine::current(), write, names::backtrace()));
     }
 
+    /// A block of the heap ends. That is a write to whatever of it was accessed; who accesses it later
+    /// in this execution uses what was freed.
+    pub(crate) fn end(&mut self, address: usize, len: usize) {
+        if !self.is_on {
+            return;
+        }
+        let granules = (address - address % GRANULE..address + len).step_by(GRANULE);
+        if granules.len() <= self.granules.len() {
+            granules.for_each(|granule| self.end_granule(granule));
+        } else {
+            let range = address..address + len;
+            let within = self.granules.keys().copied().filter(|granule| range.contains(granule));
+            let mut within: Vec<usize> = within.collect();
+            within.sort_unstable();
+            within.into_iter().for_each(|granule| self.end_granule(granule));
+        }
+    }
+
+    fn end_granule(&mut self, granule: usize) {
+        let Some(pieces) = self.granules.get_mut(&granule) else { return };
+        let pieces = std::mem::take(pieces);
+        for piece in &pieces {
+            self.tell(piece.object, true);
+        }
+        self.granules.insert(granule, pieces);
+    }
+
     #[inline]
     fn record(&mut self, object: ObjectId, write: bool) {
+        self.tell(object, write && !self.tells_lives_only);
+    }
+
+    #[inline]
+    fn tell(&mut self, object: ObjectId, write: bool) {
         self.come(object, write, PLAIN);
         let stamp = self.step * 2 + u64::from(write);
         let last = &mut self.memories[object.index()].stamp;

@@ -157,7 +157,7 @@ fn accesses_with_weak_orders_are_told_with_their_places() {
                 "done (local of main) relaxed 10",
                 "done (local of main) release 19",
                 "total acquire-release 20",
-                "main.heap+0x10 acquire 25",
+                "main.heap+0x20 acquire 25",
             ];
             check_weak(&Program::build_by(by, "weak.cc", &[optimisation]), &expected);
         }

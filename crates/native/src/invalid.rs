@@ -1,0 +1,236 @@
+//! Invalid accesses: whether memory may be accessed, and what people are told if not.
+//!
+//! [`check`] is asked before each access to memory that is not on the thread's own stack. Invalid
+//! is what lies
+//!
+//! - in the heap and in no live block (`heap`),
+//! - on the stack of a thread that has ended, or below what another thread uses of its stack,
+//! - beyond the end of the variable that the access begins in, or between two variables
+//!   (`globals`).
+//!
+//! Not found is an access that leaves its object and comes to another one that is alive: nobody
+//! knows which object an address was meant for. Neither are the ends of variables on stacks known.
+
+use crate::coroutine;
+use crate::globals;
+use crate::heap::{self, Known, Origin};
+use crate::machine;
+use crate::names;
+use crate::sites;
+use crate::thread::Status;
+use mazurka_core::{ThreadId, ViolationKind};
+
+/// Ends the running thread if it may not access `len` bytes from an address on.
+///
+/// For the callbacks of the instrumentation, and for whatever accesses memory on behalf of the
+/// program: a function of the C library that is called with a buffer of the program.
+#[inline]
+pub(crate) fn check(address: usize, len: usize, write: bool) {
+    debug_assert!(len > 0, "nothing is accessed at {address:#x}");
+    let is_valid = match heap::is_valid(address, len) {
+        Some(is_valid) => is_valid,
+        None => globals::is_valid(address, len).unwrap_or_else(|| is_on_live_stack(address)),
+    };
+    if !is_valid {
+        refuse(address, len, write);
+    }
+}
+
+/// Whether an address is on no stack, or on one that is in use there.
+#[inline]
+fn is_on_live_stack(address: usize) -> bool {
+    let idx = coroutine::stack_of(address);
+    idx >= ThreadId::MAX || idx == coroutine::running() || is_used_of_stack(idx, address)
+}
+
+fn is_used_of_stack(idx: usize, address: usize) -> bool {
+    machine::with(|machine| {
+        machine.threads.get(idx).is_none_or(|thread| {
+            thread.status == Status::Running && address >= thread.coroutine.stack_pointer
+        })
+    })
+}
+
+/// Ends the running thread because of an access.
+#[cold]
+fn refuse(address: usize, len: usize, write: bool) -> ! {
+    let verb = if write { "written" } else { "read" };
+    misuse(|| match heap::is_valid(address, 1) {
+        Some(_) => of_heap(address, len, verb),
+        None if coroutine::stack_of(address) < ThreadId::MAX => of_stack(address, verb),
+        None => globals::describe(address, len, verb),
+    })
+}
+
+/// What is said of an access to the heap. Its parts before and behind the place in the source.
+fn of_heap(address: usize, len: usize, verb: &str) -> (String, String) {
+    let at = heap::first_invalid(address, len).unwrap_or(address);
+    let near = machine::with(|machine| machine.heap.near(at));
+    let distance = |known: &&Known| match at.checked_sub(known.address) {
+        None => known.address - at,
+        Some(offset) => offset.saturating_sub(known.len.saturating_sub(1)),
+    };
+    let Some(known) = near.iter().flatten().min_by_key(distance) else {
+        return (
+            format!("`{}` is {verb} and was not allocated", machine::name_of(at)),
+            String::new(),
+        );
+    };
+    let is_inside = (known.address..known.address + known.len).contains(&at);
+    match known.freed_by {
+        Some(thread) if is_inside => {
+            (format!("`{}` is used after it was freed", machine::name_of(at)), freed(known, thread))
+        }
+        freed_by => {
+            let side = match at.checked_sub(known.address + known.len) {
+                Some(0) => "just behind the end".to_owned(),
+                Some(behind) => format!("{} behind the end", bytes(behind)),
+                None => format!("{} before the beginning", bytes(known.address - at)),
+            };
+            let (name, offset) = (block_name(known), at.abs_diff(known.address));
+            let sign = if at < known.address { '-' } else { '+' };
+            let what = format!(
+                "`{name}{sign}{offset:#x}` is {verb} {side} of a block of {}",
+                bytes(known.len),
+            );
+            let whose = freed_by.map(|thread| freed(known, thread));
+            (what, whose.unwrap_or_else(|| allocated(known)))
+        }
+    }
+}
+
+/// The same for a stack.
+fn of_stack(address: usize, verb: &str) -> (String, String) {
+    let idx = coroutine::stack_of(address);
+    let (name, has_ended) = machine::with(|machine| {
+        let thread = &machine.threads[idx];
+        (thread.label.as_ref().unwrap_or(&thread.name).clone(), thread.status != Status::Running)
+    });
+    let place = format!("{name}.stack-{:#x}", coroutine::top(idx) - address);
+    match has_ended {
+        true => (format!("`{place}` is {verb} after its thread {name} has ended"), String::new()),
+        false => (
+            format!(
+                "`{place}` is {verb} after the function of {name} that it belonged to has returned"
+            ),
+            String::new(),
+        ),
+    }
+}
+
+fn bytes(count: usize) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
+}
+
+fn block_name(known: &Known) -> String {
+    sites::block_name(known.address).unwrap_or_else(|| machine::name_of(known.address))
+}
+
+fn allocated(known: &Known) -> String {
+    format!(", which {} has allocated", thread_name(known.allocated_by))
+}
+
+fn freed(known: &Known, thread: ThreadId) -> String {
+    let (by, whose) = (thread_name(thread), thread_name(known.allocated_by));
+    let place = sites::end_of(known.address).map(|place| format!(" at {place}"));
+    format!(
+        ", a block of {} that {whose} has allocated and {by} has freed{}",
+        bytes(known.len),
+        place.unwrap_or_default()
+    )
+}
+
+fn thread_name(thread: ThreadId) -> String {
+    use mazurka_core::System as _;
+    crate::system::Native.thread_name(thread).into_owned()
+}
+
+/// Ends the running thread, which frees what is no block.
+#[cold]
+pub(crate) fn freed_nothing(address: usize) -> ! {
+    misuse(|| {
+        let what = format!("`{}` is freed and was not allocated", machine::name_of(address));
+        let near = machine::with(|machine| machine.heap.near(address));
+        let holder = near.into_iter().flatten().find(|known| {
+            known.freed_by.is_none()
+                && (known.address..known.address + known.len).contains(&address)
+        });
+        let more = holder.map(|known| {
+            let offset = bytes(address - known.address);
+            format!(", {offset} into a block of {}{}", bytes(known.len), allocated(&known))
+        });
+        (what, more.unwrap_or_default())
+    })
+}
+
+/// The same where a block is freed once more.
+#[cold]
+pub(crate) fn freed_again(address: usize, known: Known) -> ! {
+    misuse(|| {
+        let what = format!("`{}` is freed twice", machine::name_of(address));
+        (what, known.freed_by.map(|thread| freed(&known, thread)).unwrap_or_default())
+    })
+}
+
+/// The same where a block is freed by a function that is not for it.
+#[cold]
+pub(crate) fn freed_otherwise(address: usize, origin: Origin, by: Origin) -> ! {
+    let allocates = |origin: Origin| match origin {
+        Origin::Malloc | Origin::Any => "malloc",
+        Origin::New => "new",
+        Origin::NewArray => "new[]",
+        Origin::Mapping => "mmap",
+    };
+    let frees = match by {
+        Origin::Malloc | Origin::Any => "free",
+        Origin::New => "delete",
+        Origin::NewArray => "delete[]",
+        Origin::Mapping => "munmap",
+    };
+    misuse(|| {
+        let name = machine::name_of(address);
+        (
+            format!("`{name}` is from `{}` and is freed by `{frees}`", allocates(origin)),
+            String::new(),
+        )
+    })
+}
+
+/// The same where `realloc` is given what is no block, or not any more.
+#[cold]
+pub(crate) fn moved(address: usize) -> ! {
+    unless_freed(address, "is given to `realloc` and was not allocated")
+}
+
+/// The same for `malloc_usable_size`.
+#[cold]
+pub(crate) fn measured(address: usize) -> ! {
+    unless_freed(address, "is given to `malloc_usable_size` and was not allocated")
+}
+
+fn unless_freed(address: usize, otherwise: &str) -> ! {
+    misuse(|| {
+        let near = machine::with(|machine| machine.heap.near(address));
+        let known = near.into_iter().flatten().find(|known| known.address == address);
+        match known.and_then(|known| Some((known, known.freed_by?))) {
+            Some((known, thread)) => {
+                let what = format!("`{}` is used after it was freed", machine::name_of(address));
+                (what, freed(&known, thread))
+            }
+            None => (format!("`{}` {otherwise}", machine::name_of(address)), String::new()),
+        }
+    })
+}
+
+/// Ends the running thread: with what it does, its place in the source, and what more there is to say.
+#[cold]
+fn misuse(describe: impl FnOnce() -> (String, String)) -> ! {
+    let stack = names::backtrace();
+    let mut message = String::new();
+    coroutine::as_host(|| {
+        let (what, more) = describe();
+        let place = names::location_of(&stack).map(|place| format!(" at {place}"));
+        message = format!("{what}{}{more}", place.unwrap_or_default());
+    });
+    machine::fail(ViolationKind::Memory, message)
+}

@@ -1,0 +1,101 @@
+//! The operators `new` and `delete` of C++: which of them a block is from, and whether the right
+//! one frees it.
+//!
+//! Each passes on to that of the C++ library, which comes to `malloc` and `free`. A program that
+//! defines any of them itself may do so in pairs that fit, and is not looked at.
+
+use crate::coroutine;
+use crate::heap::{self, Origin};
+use crate::invalid;
+use crate::real::original;
+use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+
+/// Notes which operator a block is from.
+fn note(block: *mut c_void, origin: Origin) -> *mut c_void {
+    if coroutine::in_program() && are_ours() {
+        heap::set_origin(block as usize, origin);
+    }
+    block
+}
+
+/// Ends the running thread if a block is from another operator. What frees it from here on is right.
+fn look(block: *mut c_void, by: Origin) {
+    if !coroutine::in_program() || !are_ours() {
+        return;
+    }
+    if let Some(origin) = heap::origin(block as usize) {
+        if origin != by && origin != Origin::Any {
+            invalid::freed_otherwise(block as usize, origin, by);
+        }
+        heap::set_origin(block as usize, Origin::Any);
+    }
+}
+
+/// Whether the program calls the operators here, and has none of its own.
+fn are_ours() -> bool {
+    static ARE_OURS: OnceLock<bool> = OnceLock::new();
+    *ARE_OURS.get_or_init(|| {
+        let is_ours = |name: &CStr, ours: usize| {
+            // SAFETY: the name is a string.
+            unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize == ours }
+        };
+        is_ours(c"_Znwm", _Znwm as *const () as usize)
+            && is_ours(c"_Znam", _Znam as *const () as usize)
+            && is_ours(c"_ZdlPv", _ZdlPv as *const () as usize)
+            && is_ours(c"_ZdaPv", _ZdaPv as *const () as usize)
+    })
+}
+
+macro_rules! operators {
+    (new { $($new:ident($($arg:ident: $type:ty),*) $of_new:ident;)* }
+     delete {
+         $($delete:ident($pointer:ident $(, $more:ident: $more_type:ty)*) $of_delete:ident;)*
+     }) => {
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C-unwind" fn $new($($arg: $type),*) -> *mut c_void {
+                let real = original!($new($($type),*) -> *mut c_void);
+                // SAFETY: the program asks for just this.
+                note(unsafe { real($($arg),*) }, Origin::$of_new)
+            }
+        )*
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C-unwind" fn $delete($pointer: *mut c_void $(, $more: $more_type)*) {
+                look($pointer, Origin::$of_delete);
+                let real = original!($delete(*mut c_void $(, $more_type)*));
+                // SAFETY: the program asks for just this.
+                unsafe { real($pointer $(, $more)*) }
+            }
+        )*
+    };
+}
+
+// `St11align_val_t` is an alignment, `RKSt9nothrow_t` says that nothing is to be thrown.
+operators! {
+    new {
+    _Znwm(len: usize) New;
+    _Znam(len: usize) NewArray;
+    _ZnwmRKSt9nothrow_t(len: usize, tag: usize) New;
+    _ZnamRKSt9nothrow_t(len: usize, tag: usize) NewArray;
+    _ZnwmSt11align_val_t(len: usize, align: usize) New;
+    _ZnamSt11align_val_t(len: usize, align: usize) NewArray;
+    _ZnwmSt11align_val_tRKSt9nothrow_t(len: usize, align: usize, tag: usize) New;
+    _ZnamSt11align_val_tRKSt9nothrow_t(len: usize, align: usize, tag: usize) NewArray;
+    }
+    delete {
+    _ZdlPv(block) New;
+    _ZdaPv(block) NewArray;
+    _ZdlPvm(block, len: usize) New;
+    _ZdaPvm(block, len: usize) NewArray;
+    _ZdlPvRKSt9nothrow_t(block, tag: usize) New;
+    _ZdaPvRKSt9nothrow_t(block, tag: usize) NewArray;
+    _ZdlPvSt11align_val_t(block, align: usize) New;
+    _ZdaPvSt11align_val_t(block, align: usize) NewArray;
+    _ZdlPvmSt11align_val_t(block, len: usize, align: usize) New;
+    _ZdaPvmSt11align_val_t(block, len: usize, align: usize) NewArray;
+    _ZdlPvSt11align_val_tRKSt9nothrow_t(block, align: usize, tag: usize) New;
+    _ZdaPvSt11align_val_tRKSt9nothrow_t(block, align: usize, tag: usize) NewArray;
+    }
+}
