@@ -9,6 +9,7 @@
 
 use crate::allocator;
 use crate::coroutine;
+use crate::library;
 use crate::machine;
 use crate::memory::{self, Part, Saved};
 use crate::names;
@@ -429,11 +430,12 @@ fn is_variable(address: usize) -> bool {
 /// Ends the running thread because of what it does to the heap.
 #[cold]
 pub(crate) fn misuse(what: &str, address: usize) -> ! {
-    let stack = names::backtrace();
+    let (stack, function) = (names::backtrace(), library::inside());
     let mut message = String::new();
     coroutine::as_host(|| {
         message = format!("`{}` {what}", machine::name_of(address));
-        if let Some(location) = names::location_of(&stack) {
+        if let Some(mut location) = names::location_of(&stack) {
+            location.within = function.map(str::to_owned).or(location.within);
             message.push_str(&format!(" at {location}"));
         }
     });

@@ -54,9 +54,6 @@ enum Nature {
     Harmless,
     /// It cannot.
     Unrepeatable,
-    /// It moves the position of a file, if the program has opened that.
-    MovesNumber(c_int),
-    MovesStream(*mut libc::FILE),
     /// Another function does it, with the same arguments.
     Replaced(usize),
 }
@@ -238,22 +235,6 @@ fn protects(registers: &Registers) -> Nature {
     }
 }
 
-fn number_first(registers: &Registers) -> Nature {
-    Nature::MovesNumber(registers.rdi as c_int)
-}
-
-fn stream_first(registers: &Registers) -> Nature {
-    Nature::MovesStream(registers.rdi as *mut libc::FILE)
-}
-
-fn stream_third(registers: &Registers) -> Nature {
-    Nature::MovesStream(registers.rdx as *mut libc::FILE)
-}
-
-fn stream_fourth(registers: &Registers) -> Nature {
-    Nature::MovesStream(registers.rcx as *mut libc::FILE)
-}
-
 impl Call {
     const fn new(
         name: &'static str,
@@ -296,8 +277,6 @@ impl Call {
                 Nature::Replaced(address) => return address,
                 Nature::Unrepeatable if self.is_real() => {}
                 Nature::Unrepeatable => return self.failure as *const () as usize,
-                Nature::MovesNumber(number) => move_number(number),
-                Nature::MovesStream(stream) => move_stream(stream),
             }
         }
         self.real.address()
@@ -362,8 +341,7 @@ pub(crate) fn assumptions() -> impl Iterator<Item = Assumption> {
 /// Those that the user can allow.
 fn all() -> impl Iterator<Item = &'static Call> {
     let moves = |call: &&Call| {
-        let moving: [Check; 7] =
-            [number_first, stream_first, stream_third, stream_fourth, unmaps, remaps, advises];
+        let moving: [Check; 3] = [unmaps, remaps, advises];
         moving.iter().any(|&check| std::ptr::fn_addr_eq(check, call.check))
     };
     CALLS.iter().copied().filter(move |call| !moves(call)).chain(WRITING)
@@ -542,21 +520,6 @@ stand_in! {
     mremap remaps minus_one;
     mprotect protects minus_one;
     madvise advises minus_one;
-    read number_first minus_one;
-    readv number_first minus_one;
-    lseek number_first minus_one;
-    lseek64 number_first minus_one;
-    fread stream_fourth minus_one;
-    fgets stream_third minus_one;
-    fgetc stream_first minus_one;
-    getc stream_first minus_one;
-    getline stream_third minus_one;
-    getdelim stream_fourth minus_one;
-    fscanf stream_first minus_one;
-    __isoc99_fscanf stream_first minus_one;
-    fseek stream_first minus_one;
-    fseeko stream_first minus_one;
-    rewind stream_first minus_one;
 }
 
 impl Files {
@@ -605,14 +568,14 @@ impl Machine {
 
 /// The position of a file is changed, so that is an operation. One that is not the program's has
 /// none: standard input is empty.
-fn move_number(number: c_int) {
+pub(crate) fn move_number(number: c_int) {
     if machine::with(|machine| machine.files.numbers.contains(&number)) {
         let place = &SHARED.numbers[number as usize % N_SHARED];
         machine::visible_write(&raw const *place as usize, 1);
     }
 }
 
-fn move_stream(stream: *mut libc::FILE) {
+pub(crate) fn move_stream(stream: *mut libc::FILE) {
     if let Some(idx) = machine::with(|machine| machine.files.place_of(stream)) {
         let place = &SHARED.streams[idx % N_SHARED];
         machine::visible_write(&raw const *place as usize, 1);

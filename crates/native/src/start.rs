@@ -4,6 +4,7 @@
 //! [`Wishes`]. Without the first the program runs as if this library were not there.
 
 use crate::io;
+use crate::library;
 use crate::machine;
 use crate::precompiled;
 use crate::process::{Main, Start};
@@ -155,6 +156,7 @@ fn explore(start: Start) -> Result<Report, String> {
     let options = wishes.options()?;
     wishes.allow.iter().try_for_each(|wish| io::allow(wish))?;
     buffer_output();
+    library::set_up();
     machine::set_up(start)?;
     machine::with(|machine| {
         machine.checkpoints.are_off = wishes.checkpoints == Some(false);

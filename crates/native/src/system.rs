@@ -5,6 +5,7 @@ use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::spin;
+use crate::watch::Seen;
 use crate::weak_accesses;
 use mazurka_core::{
     Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Location,
@@ -117,10 +118,12 @@ impl System for Native {
     fn sightings(&self) -> Vec<Sighting> {
         let seen = with(|machine| machine.watch.sightings.clone());
         seen.into_iter()
-            .map(|(thread, write, stack)| Sighting {
-                thread,
-                write,
-                stack: names::locations_of(&stack),
+            .map(|Seen { thread, write, stack, function }| {
+                let mut stack = names::locations_of(&stack);
+                if let (Some(innermost), Some(function)) = (stack.first_mut(), function) {
+                    innermost.within = Some(function.to_owned());
+                }
+                Sighting { thread, write, stack }
             })
             .collect()
     }

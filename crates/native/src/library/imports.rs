@@ -1,0 +1,1 @@
+//! What a program imports of libraries that were compiled without the instrumentation.
