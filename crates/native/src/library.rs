@@ -62,12 +62,28 @@ pub(crate) enum Effect {
     MovesNumber(u8),
     MovesStream(u8),
     /// A format at this argument, of these rules; its own arguments follow.
-    Prints { format: u8, rules: format::Rules },
+    Prints {
+        format: u8,
+        rules: format::Rules,
+    },
     /// The same with a list of arguments behind it.
-    PrintsList { format: u8, rules: format::Rules },
+    PrintsList {
+        format: u8,
+        rules: format::Rules,
+    },
     /// Prints into what the argument points to, at most as many units as another one says.
-    PrintsInto { to: u8, limit: Option<u8>, format: u8, rules: format::Rules },
-    PrintsListInto { to: u8, limit: Option<u8>, format: u8, rules: format::Rules },
+    PrintsInto {
+        to: u8,
+        limit: Option<u8>,
+        format: u8,
+        rules: format::Rules,
+    },
+    PrintsListInto {
+        to: u8,
+        limit: Option<u8>,
+        format: u8,
+        rules: format::Rules,
+    },
     /// Whatever has no shorter description.
     Also(fn(&Call<'_>)),
     /// Makes the call itself, for what has to be looked at before it and after.

@@ -864,9 +864,8 @@ pub(crate) fn name_of(address: usize) -> String {
     if let Some(name) = local_name(address) {
         return name;
     }
-    let name = io::name_of(address)
-        .or_else(|| kept::name_of(address))
-        .or_else(|| names::symbol(address));
+    let name =
+        io::name_of(address).or_else(|| kept::name_of(address)).or_else(|| names::symbol(address));
     name.unwrap_or_else(|| format!("{address:#x}"))
 }
 

@@ -11,8 +11,8 @@ use crate::library::kept;
 use std::ffi::{CStr, c_void};
 use std::fs::File;
 use std::io::Write as _;
-use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::ops::Range;
+use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::os::unix::fs::FileExt as _;
 use std::rc::Rc;
 use std::slice;
@@ -394,9 +394,9 @@ unsafe extern "C" fn visit_own(
         (info, &mut *own.cast::<Range<usize>>(), headers)
     };
     let base = info.dlpi_addr as usize;
-    let code = headers.iter().filter(|header| {
-        header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0
-    });
+    let code = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0);
     let mut ranges = code.map(|header| {
         let start = base + header.p_vaddr as usize;
         start..start + header.p_memsz as usize

@@ -181,7 +181,7 @@ fn run_thread_handlers() {
 }
 
 /// Ends the program in good order.
-fn exit_program(status: c_int) -> ! {
+pub(crate) fn exit_program(status: c_int) -> ! {
     run_thread_handlers();
     while let Some(handler) = machine::with(|machine| machine.exit_handlers.pop()) {
         handler.call(status);

@@ -1,6 +1,7 @@
 //! The machine as the [`System`] that the explorer drives.
 
 use crate::io;
+use crate::library::imports;
 use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
@@ -170,6 +171,7 @@ impl System for Native {
             assumptions.extend(machine.counting_loops.assumptions());
         });
         assumptions.extend(io::assumptions());
+        assumptions.extend(imports::assumptions());
         assumptions
     }
 

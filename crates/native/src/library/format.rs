@@ -6,6 +6,7 @@
 use super::Call;
 use super::extent::{WIDE_LEN, text, text_up_to, wide, wide_up_to};
 use super::va_list::VaList;
+use crate::process;
 use crate::real::original;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -344,9 +345,7 @@ pub(crate) fn printed(
     if format == 0 || limit == Some(0) {
         return 0;
     }
-    let real = original!(
-        vsnprintf(*mut c_char, usize, *const c_char, *mut VaList) -> c_int
-    );
+    let real = original!(vsnprintf(*mut c_char, usize, *const c_char, *mut VaList) -> c_int);
     let len = super::extent::without_error(|| {
         // SAFETY: the program gives a format and what belongs to it; nothing is written but `%n`,
         // which the call will write again.
@@ -374,18 +373,46 @@ pub(super) fn vswprintf_chk(call: &Call<'_>) -> usize {
 }
 
 fn print_wide(call: &Call<'_>, format: u8, list: VaList) -> usize {
-    let real = original!(
-        vswprintf(*mut c_void, usize, *const c_void, *mut VaList) -> c_int
-    );
+    let real = original!(vswprintf(*mut c_void, usize, *const c_void, *mut VaList) -> c_int);
     let (to, limit, format) = (call.word(0), call.word(1), call.word(format));
     prints(call, format, list, Rules::Wide);
     let mut list = list;
     // SAFETY: the program wanted to call just this, one way or the other.
-    let result =
-        unsafe { real(to as *mut c_void, limit, format as *const c_void, &raw mut list) };
+    let result = unsafe { real(to as *mut c_void, limit, format as *const c_void, &raw mut list) };
     let len = usize::try_from(result).map_or(limit, |len| len + 1);
     call.write(to, len * WIDE_LEN);
     result as usize
+}
+
+/// `err` and `errx`: print, and end the program.
+pub(super) fn err(call: &Call<'_>, has_error: bool) -> usize {
+    warn(call.word(1), call.list(2), has_error);
+    process::exit_program(call.word(0) as c_int)
+}
+
+pub(super) fn verr(call: &Call<'_>, has_error: bool) -> usize {
+    warn(call.word(1), VaList::at(call.word(2)), has_error);
+    process::exit_program(call.word(0) as c_int)
+}
+
+/// `error`: prints, and ends the program unless its status is 0.
+pub(super) fn error(call: &Call<'_>) -> usize {
+    let (status, number) = (call.word(0) as c_int, call.word(1) as c_int);
+    // SAFETY: every thread has an error number.
+    unsafe { *libc::__errno_location() = number };
+    warn(call.word(2), call.list(3), number != 0);
+    match status {
+        0 => 0,
+        status => process::exit_program(status),
+    }
+}
+
+fn warn(format: usize, mut list: VaList, has_error: bool) {
+    let with = original!(vwarn(*const c_char, *mut VaList));
+    let without = original!(vwarnx(*const c_char, *mut VaList));
+    let real = if has_error { with } else { without };
+    // SAFETY: the program gives a format and what belongs to it.
+    unsafe { real(format as *const c_char, &raw mut list) };
 }
 
 /// Tells what was written when something was scanned, with this result.

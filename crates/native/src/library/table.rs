@@ -10,11 +10,13 @@ use super::Effect::{
     PrintsListInto, Read, ReadAfter, Returns, Write, WriteAfter,
 };
 use super::extent::Extent::{
-    Bytes, Count, CountAt, IfSo, IfZero, Product, Result, ResultAndEnd, ResultUnits, Text, TextIfSo,
-    TextIfZero, TextOf, TextUpTo, ToResult, Units, Wide, WideIfSo, WideOf, WideResultAndEnd, WideUpTo,
+    Bytes, Count, CountAt, IfSo, IfZero, Product, Result, ResultAndEnd, ResultUnits, Text,
+    TextIfSo, TextIfZero, TextOf, TextUpTo, ToResult, Units, Wide, WideIfSo, WideOf,
+    WideResultAndEnd, WideUpTo,
 };
 use super::extent::{
-    WIDE_LEN, fraction, text, text_up_to, to_character, to_difference, whole_number, wide, wide_up_to,
+    WIDE_LEN, fraction, text, text_up_to, to_character, to_difference, whole_number, wide,
+    wide_up_to,
 };
 use super::format::{self, Rules};
 use super::kept;
@@ -391,7 +393,14 @@ rows! {
     vwarn vwarnx => [PrintsList { format: 0, rules: Rules::Narrow }];
     perror => [Read(0, Text)];
     psignal => [Read(1, Text)];
-    error => [Prints { format: 2, rules: Rules::Narrow }];
+    // These may end the program, as `exit` does.
+    err => [Prints { format: 1, rules: Rules::Narrow }, Instead(|call| format::err(call, true))];
+    errx => [Prints { format: 1, rules: Rules::Narrow }, Instead(|call| format::err(call, false))];
+    verr => [PrintsList { format: 1, rules: Rules::Narrow },
+        Instead(|call| format::verr(call, true))];
+    verrx => [PrintsList { format: 1, rules: Rules::Narrow },
+        Instead(|call| format::verr(call, false))];
+    error => [Prints { format: 2, rules: Rules::Narrow }, Instead(format::error)];
     sscanf => [Read(0, Text), Instead(format::sscanf)];
     vsscanf => [Read(0, Text), Instead(format::vsscanf)];
     fscanf => [MovesStream(0), Instead(format::fscanf)];

@@ -41,7 +41,8 @@ pub(crate) const CLANG: Compilers = Compilers {
 };
 
 const COMPILE: [&str; 5] = ["-O2", "-g", "-fsanitize=thread", "-fexceptions", "-c"];
-const WRAP: &str = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=strlen,--wrap=memcmp,--wrap=bcmp";
+const WRAP: &str =
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=strlen,--wrap=memcmp,--wrap=bcmp";
 
 /// What a program was found to be.
 pub(crate) struct Answer {
