@@ -14,9 +14,14 @@ const LIBRARY: &str = "libmazurka_native.so";
 /// its stack.
 const INSTRUMENT: [&str; 3] = ["-g", "-fsanitize=thread", "-fexceptions"];
 
-/// What goes before the library. Addresses are bound at the start, so that no execution binds one.
-const LINK: [&str; 3] =
-    ["-Wl,-z,relro,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "-pthread"];
+/// What goes with the library. Addresses are bound at the start, so that no execution binds one. Functions
+/// that the library itself calls all the time have another name for the program.
+const LINK: [&str; 4] = [
+    "-Wl,-z,relro,-z,now",
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
+    "-Wl,--wrap=strlen,--wrap=memcmp,--wrap=bcmp",
+    "-pthread",
+];
 
 /// What a file is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +82,9 @@ impl Family {
                 "--param",
                 "tsan-instrument-func-entry-exit=0",
                 "-fno-builtin",
+                // Nor what it writes in the place of `__builtin_memcpy`.
+                "-mmemcpy-strategy=libcall:-1:noalign",
+                "-mmemset-strategy=libcall:-1:noalign",
                 // The sanitizer's own runtime does not know fences, we do.
                 "-Wno-tsan",
             ],
@@ -87,6 +95,7 @@ impl Family {
                 "-tsan-distinguish-volatile=1",
                 "-mllvm",
                 "-tsan-instrument-func-entry-exit=0",
+                "-fno-builtin",
             ],
         }
     }
@@ -205,7 +214,7 @@ pub(crate) fn build(
     let language = if is_cxx { Language::Cxx } else { Language::C };
     let program = folder.join("program");
     let mut command = Compiler::of(language).map_err(one)?.command();
-    command.args(objects).args(LINK).args(link_with(&library)).args(flags);
+    command.args(LINK).args(link_with(&library)).args(objects).args(flags);
     command.arg("-o").arg(&program);
     match finish(&mut command).map_err(one)? {
         status if status.success() => Ok(program),
@@ -240,16 +249,16 @@ fn wrapper(language: Language, arguments: &[OsString]) -> Result<Command, Failur
         true => compiler.instrumenting(),
         false => compiler.command(),
     };
-    command.args(arguments);
     if line.links() {
         if let Some(flag) = line.static_flag() {
             let text = format!("a program that is linked with `{flag}` cannot be explored");
             return Err(Failure::input(text).help("leave the flag out of this build"));
         }
         command.args(LINK).args(link_with(&library()?));
-        if line.compiles() {
-            command.args(compiler.family.without_runtime(language));
-        }
+    }
+    command.args(arguments);
+    if line.links() && line.compiles() {
+        command.args(compiler.family.without_runtime(language));
     }
     Ok(command)
 }
@@ -346,11 +355,20 @@ fn by_signal(status: ExitStatus) -> String {
     status.signal().map_or(String::new(), |signal| format!(": signal {signal} ended the compiler"))
 }
 
-fn link_with(library: &Path) -> [OsString; 4] {
+/// Before all other libraries, so that its functions stand in front of theirs, whether or not the program
+/// seems to need it.
+fn link_with(library: &Path) -> [OsString; 6] {
     let folder = library.parent().unwrap_or(Path::new("."));
     let mut rpath = OsString::from("-Wl,-rpath,");
     rpath.push(folder);
-    ["-L".into(), folder.into(), "-lmazurka_native".into(), rpath]
+    [
+        "-L".into(),
+        folder.into(),
+        "-Wl,--push-state,--no-as-needed".into(),
+        "-lmazurka_native".into(),
+        "-Wl,--pop-state".into(),
+        rpath,
+    ]
 }
 
 /// Where the library is: `MAZURKA_NATIVE`, or with this command. Cargo leaves the one of a

@@ -303,6 +303,16 @@ pub enum Assumption {
     RepeatedCall(String),
     /// A call that cannot be repeated fails.
     FailingCall(String),
+    /// Functions of a library that was compiled without the instrumentation touch nothing that threads
+    /// share.
+    UninstrumentedCalls {
+        /// Its name, without folder and version.
+        library: String,
+        /// Those that the program imports.
+        functions: Vec<String>,
+    },
+    /// So it is with libraries that the program loads as it runs, by this function.
+    LoadedLibraries(String),
 }
 
 impl Assumption {
@@ -339,6 +349,7 @@ impl Assumption {
             Self::EndlessLoop(_) => "endless-loop",
             Self::RoundsOfWaits => "rounds-of-waits",
             Self::RepeatedCall(_) | Self::FailingCall(_) => "unrepeatable-call",
+            Self::UninstrumentedCalls { .. } | Self::LoadedLibraries(_) => "uninstrumented-call",
         }
     }
 
@@ -486,12 +497,35 @@ impl fmt::Display for Assumption {
             }
             Self::RepeatedCall(name) => write!(f, "that `{name}` does the same each time"),
             Self::FailingCall(name) => write!(f, "that `{name}` fails"),
+            Self::UninstrumentedCalls { library, functions } => {
+                let verb = if functions.len() == 1 { "touches" } else { "touch" };
+                let functions = enumerated(functions);
+                write!(f, "that {functions} ({library}) {verb} nothing that threads share")
+            }
+            Self::LoadedLibraries(function) => write!(
+                f,
+                "that libraries which `{function}` loads touch nothing that threads share"
+            ),
         }
     }
 }
 
 /// How many accesses the sentence names; JSON has them all.
 const MAX_TOLD: usize = 3;
+
+/// "`deflate`, `inflate` and 3 more".
+fn enumerated(names: &[String]) -> String {
+    let (told, more) = names.split_at(names.len().min(MAX_TOLD));
+    let mut told: Vec<String> = told.iter().map(|name| format!("`{name}`")).collect();
+    if !more.is_empty() {
+        told.push(format!("{} more", more.len()));
+    }
+    match told.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
 
 /// "`ready` is accessed with relaxed order at x.c:7; …".
 fn listed(accesses: &[WeakAccess]) -> String {
@@ -736,6 +770,21 @@ mod tests {
         expect!["sequentially consistent memory (`ready` is accessed with relaxed order at x.c:7; `done` is volatile at x.c:9; `head` is accessed with release order at x.c:12; and 1 more)"]
             .assert_eq(&told(&accesses));
         expect!["sequentially consistent memory"].assert_eq(&told(&[]));
+    }
+
+    #[test]
+    fn functions_of_other_libraries_are_named() {
+        let of = |names: &[&str]| {
+            let functions = names.iter().map(|&name| name.to_owned()).collect();
+            Assumption::UninstrumentedCalls { library: "libz".to_owned(), functions }
+        };
+        expect!["that `deflate` (libz) touches nothing that threads share"]
+            .assert_eq(&of(&["deflate"]).to_string());
+        expect!["that `a`, `b` and `c` (libz) touch nothing that threads share"]
+            .assert_eq(&of(&["a", "b", "c"]).to_string());
+        expect!["that `a`, `b`, `c` and 2 more (libz) touch nothing that threads share"]
+            .assert_eq(&of(&["a", "b", "c", "d", "e"]).to_string());
+        assert_eq!(of(&["a"]).code(), Assumption::LoadedLibraries("dlopen".to_owned()).code());
     }
 
     #[test]

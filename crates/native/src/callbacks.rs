@@ -5,6 +5,7 @@
 
 use crate::coroutine;
 use crate::invalid;
+use crate::library::{self, Function};
 use crate::machine;
 use crate::spin::{self, Arrival, watched, wiped};
 use mazurka_core::Operation;
@@ -163,37 +164,35 @@ extern "C" fn __tsan_func_entry(_: *mut c_void) {}
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_func_exit() {}
 
-macro_rules! copies {
-    ($($name:ident($real:ident);)*) => {$(
+/// Memory is copied.
+fn copies(to: *mut c_void, from: *const c_void, len: usize) {
+    plain(from as usize, len, false);
+    plain(to as usize, len, true);
+}
+
+/// Memory is filled.
+fn fills(to: *mut c_void, _: i32, len: usize) {
+    plain(to as usize, len, true);
+}
+
+/// Defines functions that copy or fill memory.
+macro_rules! memory_functions {
+    ($($name:ident $real:ident $tell:ident($second:ty);)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(to: *mut c_void, from: *const c_void, len: usize) -> *mut c_void {
-            plain(from as usize, len, false);
-            plain(to as usize, len, true);
+        unsafe extern "C" fn $name(to: *mut c_void, second: $second, len: usize) -> *mut c_void {
+            static FUNCTION: Function = Function::plain(stringify!($real));
+            library::within(&FUNCTION, || $tell(to, second, len));
             // SAFETY: the program asks for just this.
-            unsafe { libc::$real(to, from, len) }
+            unsafe { libc::$real(to, second, len) }
         }
     )*};
 }
 
-copies! {
-    __tsan_memcpy(memcpy);
-    __wrap_memcpy(memcpy);
-    __tsan_memmove(memmove);
-    __wrap_memmove(memmove);
-}
-
-macro_rules! fills {
-    ($($name:ident;)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(to: *mut c_void, value: i32, len: usize) -> *mut c_void {
-            plain(to as usize, len, true);
-            // SAFETY: the program asks for just this.
-            unsafe { libc::memset(to, value, len) }
-        }
-    )*};
-}
-
-fills! {
-    __tsan_memset;
-    __wrap_memset;
+memory_functions! {
+    __tsan_memcpy memcpy copies(*const c_void);
+    __wrap_memcpy memcpy copies(*const c_void);
+    __tsan_memmove memmove copies(*const c_void);
+    __wrap_memmove memmove copies(*const c_void);
+    __tsan_memset memset fills(i32);
+    __wrap_memset memset fills(i32);
 }

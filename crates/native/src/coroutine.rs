@@ -14,7 +14,7 @@ const GUARD_LEN: usize = 4096;
 const NOBODY: usize = usize::MAX;
 
 /// The coroutine that runs, or [`NOBODY`]. Only one OS thread ever writes it.
-static CURRENT: AtomicUsize = AtomicUsize::new(NOBODY);
+pub(crate) static CURRENT: AtomicUsize = AtomicUsize::new(NOBODY);
 /// The stack pointer of the host while a coroutine runs.
 static HOST: AtomicUsize = AtomicUsize::new(0);
 /// Where the stacks are.

@@ -14,6 +14,7 @@
 use crate::coroutine;
 use crate::globals;
 use crate::heap::{self, Known, Origin};
+use crate::library;
 use crate::machine;
 use crate::names;
 use crate::sites;
@@ -225,11 +226,14 @@ fn unless_freed(address: usize, otherwise: &str) -> ! {
 /// Ends the running thread: with what it does, its place in the source, and what more there is to say.
 #[cold]
 fn misuse(describe: impl FnOnce() -> (String, String)) -> ! {
-    let stack = names::backtrace();
+    let (stack, function) = (names::backtrace(), library::inside());
     let mut message = String::new();
     coroutine::as_host(|| {
         let (what, more) = describe();
-        let place = names::location_of(&stack).map(|place| format!(" at {place}"));
+        let place = names::location_of(&stack).map(|mut place| {
+            place.within = function.map(str::to_owned).or(place.within);
+            format!(" at {place}")
+        });
         message = format!("{what}{}{more}", place.unwrap_or_default());
     });
     machine::fail(ViolationKind::Memory, message)

@@ -29,6 +29,7 @@ use crate::futex::ALL_BITS;
 use crate::heap::Heap;
 use crate::invalid;
 use crate::io::{self, Files, Refusal};
+use crate::library::{self, kept};
 use crate::locals::{self, Locals};
 use crate::memory::{self, Part, Saved};
 use crate::named::{self, NamedSemaphore};
@@ -483,6 +484,7 @@ pub(crate) fn await_all() {
 
 /// Ends the running thread because something is wrong.
 pub(crate) fn fail(kind: ViolationKind, message: String) -> ! {
+    library::leave();
     with(|machine| {
         machine.violation.get_or_insert(Violation { kind, message });
     });
@@ -961,7 +963,8 @@ pub(crate) fn name_of(address: usize) -> String {
     if let Some(name) = local_name(address) {
         return name;
     }
-    let name = io::name_of(address).or_else(|| names::symbol(address));
+    let name =
+        io::name_of(address).or_else(|| kept::name_of(address)).or_else(|| names::symbol(address));
     name.unwrap_or_else(|| format!("{address:#x}"))
 }
 

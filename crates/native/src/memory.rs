@@ -7,9 +7,11 @@
 //! What the loader made read-only is left alone, and so are the data of system libraries, but for
 //! the standard streams and the list of open ones.
 
+use crate::library::kept;
 use std::ffi::{CStr, c_void};
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::Range;
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::os::unix::fs::FileExt as _;
 use std::rc::Rc;
@@ -308,6 +310,7 @@ pub(crate) fn variables() -> Vec<Part> {
         }
     }
     parts.extend(streams());
+    parts.extend(kept::parts());
     parts
 }
 
@@ -334,7 +337,7 @@ pub(crate) fn thread_locals() -> Vec<Tls> {
 
 /// The variables of the library that unwinds stacks. It locks them, and never for longer than one
 /// step; since it only looks things up there, its locks are nobody's business.
-pub(crate) fn unwinder() -> Option<std::ops::Range<usize>> {
+pub(crate) fn unwinder() -> Option<Range<usize>> {
     // SAFETY: the unwinder is linked, and the loader's headers are there as long as it is.
     unsafe {
         let mut found: libc::Dl_info = std::mem::zeroed();
@@ -369,6 +372,40 @@ pub(crate) fn reserve(wish: usize, len: usize) -> Option<usize> {
         }
     }
     None
+}
+
+/// Where the code of this library is.
+pub(crate) fn own_code() -> Range<usize> {
+    let mut own = 0..0;
+    // SAFETY: `visit_own` is called with what it expects, before this returns.
+    unsafe { libc::dl_iterate_phdr(Some(visit_own), (&raw mut own).cast()) };
+    own
+}
+
+unsafe extern "C" fn visit_own(
+    info: *mut libc::dl_phdr_info,
+    _: usize,
+    own: *mut c_void,
+) -> libc::c_int {
+    // SAFETY: both come from `own_code`, through the loader, whose headers stay.
+    let (info, own, headers) = unsafe {
+        let info = &*info;
+        let headers = slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        (info, &mut *own.cast::<Range<usize>>(), headers)
+    };
+    let base = info.dlpi_addr as usize;
+    let code = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0);
+    let mut ranges = code.map(|header| {
+        let start = base + header.p_vaddr as usize;
+        start..start + header.p_memsz as usize
+    });
+    let found = ranges.find(|range| range.contains(&(own_code as *const () as usize)));
+    if let Some(range) = &found {
+        own.clone_from(range);
+    }
+    libc::c_int::from(found.is_some())
 }
 
 /// What the loader says of the program, or of a library.

@@ -150,7 +150,7 @@ fn symbols() -> Option<(Vec<Symbol>, Statics)> {
 }
 
 /// The name of a symbol as it was written in C++ or Rust; a C name stays as it is.
-fn readable(name: &str) -> Cow<'_, str> {
+pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     match name.starts_with("_Z") || name.starts_with("_R") {
         true => addr2line::demangle_auto(name.into(), None),
         false => name.into(),
@@ -250,6 +250,7 @@ struct Question {
     answer: Option<Module>,
     /// How much of its segment follows.
     room: usize,
+    is_code: bool,
 }
 
 /// How many bytes can be read from an address of the program on; nothing if it is none of the program's.
@@ -258,12 +259,17 @@ pub(crate) fn readable_from(address: usize) -> Option<usize> {
     question.answer.filter(|module| module.is_main).map(|_| question.room)
 }
 
+/// Whether an address is in code.
+pub(crate) fn is_code(address: usize) -> bool {
+    ask(address).is_code
+}
+
 pub(crate) fn module_of(address: usize) -> Option<Module> {
     ask(address).answer
 }
 
 fn ask(address: usize) -> Question {
-    let mut question = Question { address, answer: None, room: 0 };
+    let mut question = Question { address, answer: None, room: 0, is_code: false };
     // SAFETY: `look` is called with what it expects, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut question).cast()) };
     question
@@ -282,10 +288,11 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mu
         .filter(|header| header.p_type == libc::PT_LOAD)
         .map(|header| {
             let start = base + header.p_vaddr as usize;
-            start..start + header.p_memsz as usize
+            (start..start + header.p_memsz as usize, header.p_flags & libc::PF_X != 0)
         })
-        .find(|segment| segment.contains(&question.address));
-    if let Some(segment) = &segment {
+        .find(|(segment, _)| segment.contains(&question.address));
+    if let Some((segment, is_code)) = &segment {
+        question.is_code = *is_code;
         question.room = segment.end - question.address;
         // SAFETY: the loader's names are strings.
         let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();

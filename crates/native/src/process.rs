@@ -1,10 +1,12 @@
 //! How threads begin and end, clocks and random numbers.
 
+use crate::callbacks;
 use crate::cancel;
 use crate::coroutine;
 use crate::cxx;
 use crate::ends;
 use crate::exit;
+use crate::library::{State, kept};
 use crate::machine;
 use crate::names;
 use crate::real::replace;
@@ -196,6 +198,9 @@ fn nanoseconds(time: *const libc::timespec) -> u64 {
     if time.is_null() {
         return 0;
     }
+    if coroutine::in_program() {
+        callbacks::plain(time as usize, size_of::<libc::timespec>(), false);
+    }
     // SAFETY: the program gives a time.
     let time = unsafe { *time };
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0).saturating_mul(NANO);
@@ -272,12 +277,7 @@ pub(crate) extern "C-unwind" fn pselect_nothing(
     sleep_for(nanoseconds(time))
 }
 
-/// A random number of 31 bits that depends on the thread and on how many it has had.
-pub(crate) fn draw() -> c_long {
-    (random_word() >> 1) as c_long
-}
-
-/// The same with 32 bits.
+/// A random number of 32 bits that depends on the thread and on how many it has had.
 pub(crate) fn random_word() -> u32 {
     machine::with(|machine| {
         let state = &mut machine.threads[machine::current().index()].random;
@@ -288,15 +288,23 @@ pub(crate) fn random_word() -> u32 {
 }
 
 fn fill_randomly(to: *mut c_void, len: usize) {
+    wrote(to as usize, len);
     for idx in 0..len {
         // SAFETY: the program wants so many bytes there.
         unsafe { to.cast::<u8>().add(idx).write((random_word() >> 24) as u8) };
     }
 }
 
-fn seed(seed: c_uint) {
-    let idx = machine::current().index();
-    machine::with(|machine| machine.threads[idx].random = u64::from(seed) + 1);
+/// `drand48` and its like take numbers from one stream, and nobody locks it.
+fn touch_rand48() {
+    callbacks::plain(State::Rand48.address(), 1, true);
+}
+
+/// Says that something was written for the program.
+fn wrote(address: usize, len: usize) {
+    if address != 0 {
+        callbacks::plain(address, len, true);
+    }
 }
 
 /// Text from the program.
@@ -431,36 +439,36 @@ replace! {
         sleep_for(nanoseconds(time))
     }
 
-    fn rand() -> c_int {
-        draw() as c_int
-    }
-
-    fn srand(number: c_uint) {
-        seed(number);
-    }
-
-    fn random() -> c_long {
-        draw()
-    }
-
-    fn srandom(number: c_uint) {
-        seed(number);
-    }
-
     fn drand48() -> f64 {
-        f64::from(random_word()) / (f64::from(u32::MAX) + 1.0)
+        touch_rand48();
+        kept::drand48()
     }
 
     fn lrand48() -> c_long {
-        draw()
+        touch_rand48();
+        kept::lrand48()
     }
 
     fn mrand48() -> c_long {
-        c_long::from(random_word() as i32)
+        touch_rand48();
+        kept::mrand48()
     }
 
     fn srand48(number: c_long) {
-        seed(number as c_uint);
+        touch_rand48();
+        kept::srand48(number);
+    }
+
+    fn seed48(words: *mut u16) -> *mut u16 {
+        touch_rand48();
+        callbacks::plain(words as usize, 6, false);
+        kept::seed48(words)
+    }
+
+    fn lcong48(words: *mut u16) {
+        touch_rand48();
+        callbacks::plain(words as usize, 14, false);
+        kept::lcong48(words);
     }
 
     fn arc4random() -> u32 {
@@ -476,6 +484,7 @@ replace! {
     }
 
     fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int {
+        wrote(to as usize, size_of::<libc::timespec>());
         // SAFETY: the program wants it there.
         unsafe { *to = now() };
         base
@@ -489,6 +498,7 @@ replace! {
     fn time(to: *mut libc::time_t) -> libc::time_t {
         let seconds = now().tv_sec;
         if !to.is_null() {
+            wrote(to as usize, size_of::<libc::time_t>());
             // SAFETY: the program wants it there.
             unsafe { *to = seconds };
         }
@@ -496,6 +506,7 @@ replace! {
     }
 
     fn clock_gettime(_clock: c_int, to: *mut libc::timespec) -> c_int {
+        wrote(to as usize, size_of::<libc::timespec>());
         // SAFETY: the program wants it there.
         unsafe { *to = now() };
         0
@@ -504,6 +515,7 @@ replace! {
     fn gettimeofday(to: *mut libc::timeval, _zone: *mut c_void) -> c_int {
         let now = now();
         let now = libc::timeval { tv_sec: now.tv_sec, tv_usec: now.tv_nsec / 1000 };
+        wrote(to as usize, size_of::<libc::timeval>());
         // SAFETY: the program wants it there.
         unsafe { *to = now };
         0

@@ -5,6 +5,7 @@
 
 use crate::globals;
 use crate::io;
+use crate::library::{self, imports};
 use crate::machine;
 use crate::precompiled;
 use crate::process::{Main, Start};
@@ -57,6 +58,10 @@ struct Wishes {
     retries: Option<u32>,
     /// What is done about calls that cannot be repeated: `skip=socket`.
     allow: Vec<String>,
+    /// Libraries and functions that the user vouches for: `libz`.
+    trust: Vec<String>,
+    /// Whether to give no verdict that assumes what others do.
+    strict: Option<bool>,
     /// A printed schedule: only this execution is run, and its output is shown.
     replay: Option<String>,
 }
@@ -157,7 +162,9 @@ fn explore(start: Start) -> Result<Report, String> {
     // Without data races, uses of memory are still held against its end.
     let are_races_allowed = !std::mem::replace(&mut options.race, true);
     wishes.allow.iter().try_for_each(|wish| io::allow(wish))?;
+    imports::look(&wishes.trust);
     buffer_output();
+    library::set_up();
     machine::set_up(start)?;
     machine::with(|machine| {
         machine.checkpoints.are_off = wishes.checkpoints == Some(false);
@@ -189,6 +196,9 @@ fn explore(start: Start) -> Result<Report, String> {
     let outcome = search(&options);
     drop(output);
     let (outcome, restarts) = outcome?;
+    if wishes.strict == Some(true) && matches!(outcome.verdict, Verdict::Holds(_)) {
+        imports::refuse_any()?;
+    }
     let message = match &outcome.verdict {
         Verdict::Holds(coverage) => coverage.to_string(),
         Verdict::Violated(found) => found.violation.message.clone(),

@@ -1,10 +1,12 @@
 //! The machine as the [`System`] that the explorer drives.
 
 use crate::io;
+use crate::library::imports;
 use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::spin;
+use crate::watch::Seen;
 use crate::weak_accesses;
 use mazurka_core::{
     Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Location,
@@ -121,10 +123,12 @@ impl System for Native {
     fn sightings(&self) -> Vec<Sighting> {
         let seen = with(|machine| machine.watch.sightings.clone());
         seen.into_iter()
-            .map(|(thread, write, stack)| Sighting {
-                thread,
-                write,
-                stack: names::locations_of(&stack),
+            .map(|Seen { thread, write, stack, function }| {
+                let mut stack = names::locations_of(&stack);
+                if let (Some(innermost), Some(function)) = (stack.first_mut(), function) {
+                    innermost.within = Some(function.to_owned());
+                }
+                Sighting { thread, write, stack }
             })
             .collect()
     }
@@ -175,6 +179,7 @@ impl System for Native {
             assumptions.extend(machine.counting_loops.assumptions());
         });
         assumptions.extend(io::assumptions());
+        assumptions.extend(imports::assumptions());
         assumptions
     }
 

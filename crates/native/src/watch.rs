@@ -6,6 +6,7 @@
 //! to come; since earlier steps of this one were recorded with the larger piece, the search then
 //! has to begin again ([`CUT`]).
 
+use crate::library;
 use crate::machine;
 use crate::names;
 use mazurka_core::{Fence, MemoryOrder, ObjectId, Part, PlainAccess, ThreadId};
@@ -41,12 +42,21 @@ pub(crate) struct Watch {
     /// What the operation of the step accessed, if there are plain accesses to it, too.
     atomic: Option<PlainAccess>,
     step: u64,
-    /// What is looked at, and from where it was accessed in this step: by whom, whether written, and
-    /// the stack.
+    /// What is looked at, and from where it was accessed in this step.
     looked_at: Option<ObjectId>,
-    pub(crate) sightings: Vec<(ThreadId, bool, Vec<usize>)>,
+    pub(crate) sightings: Vec<Seen>,
     /// Pieces that were accessed as a whole: the address, the length, and which.
     cache: Box<[(usize, usize, ObjectId); N_CACHED]>,
+}
+
+/// An access to what is looked at.
+#[derive(Clone)]
+pub(crate) struct Seen {
+    pub(crate) thread: ThreadId,
+    pub(crate) write: bool,
+    pub(crate) stack: Vec<usize>,
+    /// The function of the C library that made it.
+    pub(crate) function: Option<&'static str>,
 }
 
 /// What is known of a piece.
@@ -206,7 +216,12 @@ impl Watch {
 
     #[cold]
     fn note_sighting(&mut self, write: bool) {
-        self.sightings.push((machine::current(), write, names::backtrace()));
+        self.sightings.push(Seen {
+            thread: machine::current(),
+            write,
+            stack: names::backtrace(),
+            function: library::inside(),
+        });
     }
 
     /// A block of the heap ends. That is a write to whatever of it was accessed; who accesses it later

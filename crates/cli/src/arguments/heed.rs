@@ -61,6 +61,8 @@ const OPTIONS: &[(&str, &[Who])] = &[
     ("max_executions", EXECUTIONS),
     ("max_depth", SEARCHES),
     ("allow", &[Native]),
+    ("trust", &[Native]),
+    ("strict", &[Native]),
     ("retries", &[Native]),
 ];
 

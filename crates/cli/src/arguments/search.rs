@@ -226,6 +226,17 @@ pub(crate) struct Conduct {
     /// Without it, a call of `socket`, `fork`, `signal` and the like ends the search with an error.
     #[arg(long, value_name = "skip|real=NAME,…", value_parser = allowance)]
     allow: Vec<String>,
+    /// Libraries or functions that touch nothing which threads share, though they were compiled without the
+    /// instrumentation: `--trust libz`
+    ///
+    /// Without it, the verdict names what the program calls of such libraries.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    trust: Vec<String>,
+    /// Accept no verdict that assumes what a library without the instrumentation does
+    ///
+    /// The functions that nobody vouches for are listed, and the exit status is 2.
+    #[arg(long)]
+    strict: bool,
     /// How often a thread may time out or try for a lock in vain in one execution [default: 2]
     #[arg(long, value_name = "N")]
     retries: Option<u32>,
@@ -293,6 +304,8 @@ impl Conduct {
     fn add_to(&self, wishes: &mut Value) {
         wishes["leak"] = self.looks_for(Property::Leak).into();
         wishes["allow"] = self.allow.clone().into();
+        wishes["trust"] = self.trust.clone().into();
+        wishes["strict"] = self.strict.into();
         if let Some(retries) = self.retries {
             wishes["retries"] = retries.into();
         }
@@ -303,6 +316,8 @@ impl Conduct {
         vec![
             ("leak".to_owned(), self.looks_for(Property::Leak).into()),
             ("allow".to_owned(), self.allow.clone().into()),
+            ("trust".to_owned(), self.trust.clone().into()),
+            ("strict".to_owned(), self.strict.into()),
             ("retries".to_owned(), self.retries.into()),
         ]
     }

@@ -36,11 +36,13 @@ pub(crate) const CLANG: Compilers = Compilers {
         "-tsan-distinguish-volatile=1",
         "-mllvm",
         "-tsan-instrument-func-entry-exit=0",
+        "-fno-builtin",
     ],
 };
 
 const COMPILE: [&str; 5] = ["-O2", "-g", "-fsanitize=thread", "-fexceptions", "-c"];
-const WRAP: &str = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset";
+const WRAP: &str =
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=strlen,--wrap=memcmp,--wrap=bcmp";
 
 /// What a program was found to be.
 pub(crate) struct Answer {

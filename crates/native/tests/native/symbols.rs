@@ -1,8 +1,8 @@
-//! Every function of the C library that synchronises, waits or starts something is replaced or refused: none is
-//! called unseen.
+//! Every function of the C library is accounted for: it has a row in the table of what it does to memory, it is
+//! replaced or refused, or a list says why it need not be. None that synchronises is called unseen.
 
 use crate::program::library;
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSymbol, SymbolKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -135,4 +135,93 @@ fn no_function_that_synchronises_is_called_unseen() {
         .filter(|name| !ours.contains(**name) && !is_harmless(name.trim_start_matches('_')))
         .collect();
     assert!(unseen.is_empty(), "neither replaced nor refused: {unseen:?}");
+}
+
+/// The list of functions without a row, each with its kind: one is for those that verdicts name.
+const KNOWN: &str = include_str!("../../src/library/known.txt");
+
+/// Names and patterns, in which `*` is anything.
+fn known() -> Vec<&'static str> {
+    let names = KNOWN.lines().filter_map(|line| line.strip_prefix("  "));
+    names.flat_map(|line| line.split(' ')).collect()
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, end)) => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
+    }
+}
+
+/// The functions of a library, without its variables.
+fn code(path: &Path) -> BTreeSet<String> {
+    let data = std::fs::read(path).expect("the library can be read");
+    let file = object::File::parse(&*data).expect("a library is an object file");
+    // Some are chosen by the loader, and have a kind of their own.
+    let is_code = |symbol: &object::Symbol<'_, '_>| {
+        symbol.is_definition() && !matches!(symbol.kind(), SymbolKind::Data | SymbolKind::Tls)
+    };
+    let symbols = file.dynamic_symbols().filter(is_code);
+    symbols.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect()
+}
+
+/// What stands in front of functions of the C library: also under the names that the linker gives them.
+fn ours() -> BTreeSet<String> {
+    let ours = functions(&library().join("libmazurka_native.so"));
+    ours.iter().map(|name| name.strip_prefix("__wrap_").unwrap_or(name).to_owned()).collect()
+}
+
+#[test]
+fn every_function_of_the_c_library_is_accounted_for() {
+    let (ours, known) = (ours(), known());
+    let theirs = code(&c_library());
+    assert!(theirs.len() > 2000, "{}", theirs.len());
+    let is_known = |name: &str| known.iter().any(|pattern| matches(pattern, name));
+    // Versions of the library have names of their own.
+    let is_version = |name: &str| name.starts_with("GLIBC_");
+    let left: Vec<&String> = theirs
+        .iter()
+        .filter(|name| !ours.contains(*name) && !is_known(name) && !is_version(name))
+        .collect();
+    assert!(left.is_empty(), "neither a row nor a reason: {left:?}");
+}
+
+#[test]
+fn names_in_the_list_are_of_the_library_and_have_no_row() {
+    let (ours, theirs) = (ours(), functions(&c_library()));
+    for name in known().into_iter().filter(|name| !name.contains('*')) {
+        assert!(!ours.contains(name), "{name} has a row, too");
+        assert!(theirs.contains(name), "{name} is not in the library");
+    }
+}
+
+/// Functions for mathematics have rows if they take pointers; all others are known not to.
+#[test]
+fn functions_for_mathematics_with_pointers_have_rows() {
+    let ours = ours();
+    // As their manual pages have them, each for every type of fractions.
+    let pointers = [
+        "frexp",
+        "modf",
+        "remquo",
+        "sincos",
+        "lgamma",
+        "nan",
+        "canonicalize",
+        "totalorder",
+        "totalordermag",
+        "getpayload",
+        "setpayload",
+        "setpayloadsig",
+    ];
+    for name in pointers {
+        for suffix in ["", "f", "l"] {
+            assert!(ours.contains(&format!("{name}{suffix}")), "{name}{suffix}");
+        }
+    }
+    for name in ["lgamma_r", "lgammaf_r", "lgammal_r", "fegetenv", "fesetenv", "feholdexcept"] {
+        assert!(ours.contains(name), "{name}");
+    }
 }
