@@ -174,6 +174,17 @@ pub(crate) enum Command {
         #[arg(long, requires = "replay")]
         debugger: bool,
     },
+    /// Say what can be checked on this machine, by which compilers, and what is missing
+    ///
+    /// Small programs are built and checked by every compiler that is found. What is missing is told with
+    /// the line that installs it.
+    ///
+    /// The exit status is 0 if C, C++, Rust, models of C and Promela can all be checked with the compilers
+    /// that are taken by default, and else 1.
+    Doctor {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Print a formula of linear temporal logic as a Büchi automaton
     ///
     /// The syntax is SPIN's: `[]`, `<>`, `U`, `V`, `W`, `X`, `!`, `&&`, `||`, `->`, `<->`, or the words

@@ -6,7 +6,7 @@
 //! cargo builds otherwise. Rust's standard library comes compiled and stays as it is.
 
 use crate::arguments::Selection;
-use crate::{Failure, compiler};
+use crate::{Failure, runtime};
 use serde::Deserialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ fn flags() -> Result<Vec<String>, Failure> {
         None => plain().unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
     };
     flags.retain(|flag| !flag.is_empty());
-    let library = compiler::library()?;
+    let library = runtime::library()?;
     let folder = library.parent().unwrap_or(Path::new(".")).display().to_string();
     flags.extend(INSTRUMENT.map(str::to_owned));
     flags.extend([
@@ -122,8 +122,11 @@ fn flags() -> Result<Vec<String>, Failure> {
         format!("-Lnative={folder}"),
         // Addresses are bound at the start, so that no execution binds one.
         "-Clink-arg=-Wl,-z,relro,-z,now".to_owned(),
-        format!("-Clink-arg=-Wl,-rpath,{folder}"),
     ]);
+    // Before the folders of `LD_LIBRARY_PATH`, and commas are fine, as in `compiler::link_with`.
+    for word in ["--disable-new-dtags", "-rpath", &folder] {
+        flags.extend(["-Clink-arg=-Xlinker".to_owned(), format!("-Clink-arg={word}")]);
+    }
     Ok(flags)
 }
 

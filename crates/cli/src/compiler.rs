@@ -2,13 +2,12 @@
 
 use crate::Failure;
 use crate::command_line::CommandLine;
+use crate::runtime::{LIBRARY, library};
 use object::Object as _;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-
-const LIBRARY: &str = "libmazurka_native.so";
 
 /// The thread sanitizer's instrumentation; exceptions also in C, so that the end of a thread unwinds
 /// its stack.
@@ -356,45 +355,22 @@ fn by_signal(status: ExitStatus) -> String {
 }
 
 /// Before all other libraries, so that its functions stand in front of theirs, whether or not the program
-/// seems to need it.
-fn link_with(library: &Path) -> [OsString; 6] {
+/// seems to need it; and in a place that comes before those of `LD_LIBRARY_PATH`, where cargo may have
+/// left an older one: `RPATH`, and not `RUNPATH`.
+fn link_with(library: &Path) -> Vec<OsString> {
     let folder = library.parent().unwrap_or(Path::new("."));
-    let mut rpath = OsString::from("-Wl,-rpath,");
-    rpath.push(folder);
-    [
+    let mut words: Vec<OsString> = vec![
         "-L".into(),
         folder.into(),
         "-Wl,--push-state,--no-as-needed".into(),
         "-lmazurka_native".into(),
         "-Wl,--pop-state".into(),
-        rpath,
-    ]
-}
-
-/// Where the library is: `MAZURKA_NATIVE`, or with this command. Cargo leaves the one of a
-/// dependency in `deps`, and what lies beside the command may be older.
-pub(crate) fn library() -> Result<PathBuf, Failure> {
-    if let Some(path) = std::env::var_os("MAZURKA_NATIVE").filter(|path| !path.is_empty()) {
-        let mut path = PathBuf::from(path);
-        if path.is_dir() {
-            path.push(LIBRARY);
-        }
-        if path.is_file() && path.ends_with(LIBRARY) {
-            return path.canonicalize().map_err(|error| Failure::input(error.to_string()));
-        }
-        let text = format!("`MAZURKA_NATIVE` names no `{LIBRARY}`: {}", path.display());
-        return Err(Failure::input(text));
+    ];
+    // A comma in the name would end it behind `-Wl`.
+    for word in [OsStr::new("--disable-new-dtags"), OsStr::new("-rpath"), folder.as_os_str()] {
+        words.extend(["-Xlinker".into(), word.to_owned()]);
     }
-    let here = std::env::current_exe().and_then(|path| path.canonicalize());
-    let folder = here.ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
-    let places = [folder.join("deps").join(LIBRARY), folder.join(LIBRARY)];
-    places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
-        let text = format!("`{LIBRARY}` is not beside this command in {}", folder.display());
-        Failure::input(text).help(
-            "build it by `cargo build -p mazurka-native` and copy it there, or name it by the \
-             variable `MAZURKA_NATIVE`",
-        )
-    })
+    words
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The command `mazurka`: arguments in, a verdict and an exit status out.
 //!
 //! `arguments` is what can be said. `native` explores programs that run themselves: `compiler` makes
-//! them, `program` runs them, `tests` and `cargo` do so for the tests of a project. `vm` explores models
-//! of C files, `statespace` stores their states, `symbolic` decides circuits of them, and `promela` takes
-//! models of that language; `temporal` has the properties of executions that never end. What came of it
-//! is told by `mazurka-report`.
+//! them, `runtime` has the library that they are linked with, `program` runs them, `tests` and `cargo` do
+//! so for the tests of a project. `vm` explores models of C files, `statespace` stores their states,
+//! `symbolic` decides circuits of them, and `promela` takes models of that language; `temporal` has the
+//! properties of executions that never end. `doctor` tries what can be checked on this machine. What came of
+//! it is told by `mazurka-report`.
 
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 
@@ -13,12 +14,14 @@ mod automaton;
 mod cargo;
 mod command_line;
 mod compiler;
+mod doctor;
 mod interrupt;
 mod memory;
 mod native;
 mod program;
 mod promela;
 mod results;
+mod runtime;
 mod simulate;
 mod statespace;
 mod symbolic;
@@ -158,6 +161,7 @@ fn obey(command: Command) -> Done {
         Command::Automaton { formula, negate, format } => {
             automaton::automaton(&formula, negate, format)
         }
+        Command::Doctor { output } => doctor::examine(&output),
         Command::Cc { arguments } => compile(Language::C, &arguments),
         Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
         Command::Run { search, output, program } => {

@@ -18,6 +18,9 @@ use std::process::{Command, ExitStatus, Stdio};
 /// The status with which the library says that it is wrong, and not the program.
 const DEFECT: i32 = 101;
 
+/// The status with which the loader says that it does not find a library.
+const NOT_LOADED: i32 = 127;
+
 /// What the library writes.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Answer {
@@ -180,6 +183,10 @@ fn without_report(program: &Path, name: &str, status: ExitStatus) -> Failure {
         (None, Some(signal)) => format!("was ended by signal {signal}"),
         (None, None) => "ended".to_owned(),
     };
+    if compiler::is_linked(program) && status.code() == Some(NOT_LOADED) {
+        let text = format!("`{name}` cannot load the library that it was built with");
+        return Failure::input(text).help("build it again by `mazurka cc` of this version");
+    }
     if compiler::is_linked(program) {
         return Failure::defect(format!("`{name}` {end} and left no report"));
     }

@@ -8,8 +8,8 @@ use std::process::Command;
 use support::with_file;
 
 /// The commands that have flags.
-const COMMANDS: [&str; 8] =
-    ["check", "test", "run", "replay", "model", "simulate", "automaton", "circuit"];
+const COMMANDS: [&str; 9] =
+    ["check", "test", "run", "replay", "model", "simulate", "automaton", "circuit", "doctor"];
 
 /// The long flags at the beginnings of lines in what `--help` prints.
 fn offered(command: &str) -> BTreeSet<String> {

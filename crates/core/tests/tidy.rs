@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Every folder of `crates/`, and the crates it may use.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("core", &[]),
+    ("embed", &[]),
     ("explore", &["core"]),
     ("native", &["core", "explore"]),
     ("mazurka", &["core", "explore", "report"]),
@@ -27,9 +28,9 @@ const MAY_USE: [(&str, &[&str]); 16] = [
 
 /// All but the test kit, the lab and the tour.
 #[rustfmt::skip]
-const ALL: [&str; 13] = [
+const ALL: [&str; 14] = [
     "core", "explore", "native", "mazurka", "model", "c", "ltl", "promela", "statespace",
-    "symbolic", "report", "cli", "source",
+    "symbolic", "report", "cli", "source", "embed",
 ];
 
 /// The test kit: tests, examples and benchmarks may use it, and crates that are not published.

@@ -59,7 +59,7 @@ impl Formula {
             either.n_variables += formula.n_variables;
             for clause in &formula.clauses {
                 let lits =
-                    clause.iter().map(|&lit| SatLit::new(lit.var().idx32() + first, lit.is_neg()));
+                    clause.iter().map(|&lit| SatLit::new(lit.variable() + first, lit.is_negated()));
                 either.clauses.push(std::iter::once(!is_it).chain(lits).collect());
             }
         }
@@ -78,7 +78,7 @@ impl Formula {
 
     /// Its clauses, literals as in the DIMACS format.
     pub fn clauses(&self) -> impl Iterator<Item = Vec<i32>> + '_ {
-        self.clauses.iter().map(|clause| clause.iter().map(|lit| lit.to_ipasir()).collect())
+        self.clauses.iter().map(|clause| clause.iter().map(|lit| lit.to_dimacs()).collect())
     }
 
     /// Writes it in the DIMACS format.
