@@ -166,7 +166,8 @@ fn explore(
         }
     };
     let printed = explain(&mut answer, program, test, &asked.conduct);
-    let replay = format!("{} --replay", asked.conduct.told_to(selection.again(test)));
+    let replay =
+        format!("{} --replay", asked.conduct.told_to(selection.again(&program.target, test)));
     let report = report_of(&answer, &name, asked, &replay).expect("it has a verdict");
     let time = format!("{:.2} s", answer.time_s);
     let aside = format!("{}, {time}", counted(answer.statistics.executions, "execution"));

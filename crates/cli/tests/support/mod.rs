@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test uses a part of it")]
 
+pub(crate) mod checkout;
+
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
