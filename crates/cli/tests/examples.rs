@@ -145,14 +145,14 @@ fn stack() {
 }
 
 #[test]
-fn async_channel() {
+fn async_mailbox() {
     check(&[violated(
-        "mazurka test --manifest-path examples/async_channel/Cargo.toml",
+        "mazurka test --manifest-path examples/async_mailbox/Cargo.toml",
         &[
             "Violated test missed_message the_message_is_received",
             "Holds test fixed the_message_is_received",
             "Violated no-deadlock",
-            "examples/async_channel/src/executor.rs",
+            "examples/async_mailbox/src/executor.rs",
             "Summary 2 tests: 1 hold, 1 violated",
         ],
     )]);

@@ -203,6 +203,7 @@ fn the_picture_shows_what_the_command_prints() {
     let is_well = is_same || is_updating();
     assert!(is_well, "the picture shows\n{kept}\nand the command prints\n{now}");
     assert!(now.contains("Violated") && now.contains("Replay"), "{now}");
+    assert!(said.stdout.contains('\x1b'), "it is in colour");
 }
 
 #[test]

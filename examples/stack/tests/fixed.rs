@@ -19,7 +19,9 @@ fn no_slot_has_two_owners() {
         scope.spawn(|| {
             let first = take();
             take();
-            first.map(give_back);
+            if let Some(slot) = first {
+                give_back(slot);
+            }
         });
         take();
         take();

@@ -1,4 +1,4 @@
-//! An asynchronous channel: `recv` waits for the next message without blocking its thread.
+//! An asynchronous mailbox: `recv` waits for the next message without blocking its thread.
 
 pub mod executor;
 pub mod fixed;
@@ -8,16 +8,18 @@ use std::future::poll_fn;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-pub struct Channel<T> {
+pub struct Mailbox<T> {
     messages: Mutex<VecDeque<T>>,
     receiver: Mutex<Option<Waker>>,
 }
 
-impl<T> Channel<T> {
-    pub fn new() -> Self {
+impl<T> Default for Mailbox<T> {
+    fn default() -> Self {
         Self { messages: Mutex::default(), receiver: Mutex::default() }
     }
+}
 
+impl<T> Mailbox<T> {
     pub fn send(&self, message: T) {
         self.messages.lock().unwrap().push_back(message);
         if let Some(receiver) = self.receiver.lock().unwrap().take() {

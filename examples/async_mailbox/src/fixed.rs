@@ -1,20 +1,22 @@
-//! The same channel, whose receiver says whom to wake before it looks for a message.
+//! The same mailbox, whose receiver says whom to wake before it looks for a message.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-pub struct Channel<T> {
+pub struct Mailbox<T> {
     messages: Mutex<VecDeque<T>>,
     receiver: Mutex<Option<Waker>>,
 }
 
-impl<T> Channel<T> {
-    pub fn new() -> Self {
+impl<T> Default for Mailbox<T> {
+    fn default() -> Self {
         Self { messages: Mutex::default(), receiver: Mutex::default() }
     }
+}
 
+impl<T> Mailbox<T> {
     pub fn send(&self, message: T) {
         self.messages.lock().unwrap().push_back(message);
         if let Some(receiver) = self.receiver.lock().unwrap().take() {
