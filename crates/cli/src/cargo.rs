@@ -34,6 +34,8 @@ const INSTRUMENT: [&str; 2] = [
 pub(crate) struct TestProgram {
     /// What its user calls it: the package, and the target if that is not its library.
     pub(crate) name: String,
+    /// The flags that select it alone; none for an example.
+    pub(crate) target: Vec<String>,
     pub(crate) program: PathBuf,
     /// The folder of the package, where its tests run.
     pub(crate) folder: PathBuf,
@@ -212,9 +214,12 @@ fn program_of(message: Message) -> Option<TestProgram> {
     }
     let folder = manifest_path?.parent()?.to_owned();
     let kind = target.kind.first().map_or("lib", String::as_str);
-    let name = match kind {
-        "test" | "bin" | "example" => format!("{kind} {}", target.name),
-        _ => target.name,
+    let (name, target) = match kind {
+        "test" | "bin" => {
+            (format!("{kind} {}", target.name), vec![format!("--{kind}"), target.name])
+        }
+        "example" => (format!("{kind} {}", target.name), Vec::new()),
+        _ => (target.name, vec!["--lib".to_owned()]),
     };
-    Some(TestProgram { name, program, folder })
+    Some(TestProgram { name, target, program, folder })
 }

@@ -372,7 +372,8 @@ fn quoted<'a>(words: impl Iterator<Item = std::borrow::Cow<'a, str>>) -> String 
     words.join(" ")
 }
 
-/// In colour if standard output is a terminal and nobody objects; as wide as the terminal is.
+/// In colour if standard output is a terminal and `NO_COLOR` does not object, or if `CLICOLOR_FORCE` asks
+/// for it; as wide as the terminal is.
 fn style() -> Style {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
@@ -384,7 +385,7 @@ fn style() -> Style {
     let is_unicode = locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8");
     Style::new()
         .width(width.filter(|&width| width > 0).unwrap_or(80))
-        .colour(std::io::stdout().is_terminal() && !is_set("NO_COLOR"))
+        .colour(is_set("CLICOLOR_FORCE") || std::io::stdout().is_terminal() && !is_set("NO_COLOR"))
         .ascii(!is_unicode)
 }
 

@@ -166,7 +166,8 @@ fn explore(
         }
     };
     let printed = explain(&mut answer, program, test, &asked.conduct);
-    let replay = format!("{} --replay", asked.conduct.told_to(selection.again(test)));
+    let replay =
+        format!("{} --replay", asked.conduct.told_to(selection.again(&program.target, test)));
     let report = report_of(&answer, &name, asked, &replay).expect("it has a verdict");
     let time = format!("{:.2} s", answer.time_s);
     let aside = format!("{}, {time}", counted(answer.statistics.executions, "execution"));
@@ -180,7 +181,7 @@ fn explore(
     if !matches!(verdict, Some(Verdict::Holds(_))) {
         details =
             format!("\n{}{}", text::checking(&name, 0, &style), text::verdict(&report, &style));
-        details.push_str(&told(&printed));
+        details.push_str(&told(&by_the_test(&printed, test)));
     }
     let status = verdict.as_ref().map_or(ExitStatus::Defect, ExitStatus::from);
     let json = Some(json::value(&report));
@@ -201,6 +202,21 @@ fn explain(answer: &mut Answer, program: &TestProgram, test: &str, conduct: &Con
         found.violation.message = message;
     }
     printed
+}
+
+/// What a test has printed, without the words of the harness around it.
+fn by_the_test(printed: &str, test: &str) -> String {
+    let begun = printed.split_once(&format!("\ntest {test}")).and_then(|(_, line)| {
+        // Between the name and the dots may be what the test is expected to do.
+        line.split_once(" ... ").filter(|(words, _)| !words.contains('\n'))
+    });
+    let text = begun.map_or(printed, |(_, behind)| behind);
+    let ended = ["FAILED\n\nfailures:\n", "ok\n\ntest result: ok."].map(|words| text.rfind(words));
+    let text = ended.into_iter().flatten().max().map_or(text, |at| &text[..at]);
+    match text.trim_matches('\n') {
+        "" => String::new(),
+        text => format!("{text}\n"),
+    }
 }
 
 /// The panics that a harness has printed, as the standard library words them, in one sentence.
@@ -314,5 +330,18 @@ mod unit {
             )
         );
         assert_eq!(panics("all is well"), None);
+    }
+
+    #[test]
+    fn words_of_the_harness_are_left_out() {
+        let check = |printed: &str, expected: &str| assert_eq!(by_the_test(printed, "a"), expected);
+        let end =
+            "\n\nfailures:\n\nfailures:\n    a\n\ntest result: FAILED. 0 passed; 1 failed\n\n";
+        check("\nrunning 1 test\ntest a ... ", "");
+        check(&format!("\nrunning 1 test\ntest a ... FAILED{end}"), "");
+        check(&format!("\nrunning 1 test\ntest a ... \nno\nFAILED{end}"), "no\n");
+        check("\nrunning 1 test\ntest a - should panic ... one\ntwo ... \n", "one\ntwo ... \n");
+        check("\nrunning 1 test\ntest a ... 7\nok\n\ntest result: ok. 1 passed\n\n", "7\n");
+        check("something else", "something else\n");
     }
 }

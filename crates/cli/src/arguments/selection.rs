@@ -60,41 +60,31 @@ pub(crate) struct Selection {
 impl Selection {
     /// What cargo is told.
     pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = self.package_words();
+        let lists = [("--test", &self.test), ("--bin", &self.bin)];
+        words.extend(in_words(&lists, &[("--lib", self.lib), ("--tests", self.tests)]));
+        words
+    }
+
+    /// The same without which of the targets.
+    fn package_words(&self) -> Vec<String> {
         let mut words = self.manifest_words();
-        let lists = [
-            ("--package", &self.package),
-            ("--test", &self.test),
-            ("--bin", &self.bin),
-            ("--features", &self.features),
-        ];
-        for (flag, values) in lists {
-            words.extend(values.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
-        }
+        let lists = [("--package", &self.package), ("--features", &self.features)];
         let switches = [
             ("--workspace", self.workspace),
-            ("--lib", self.lib),
-            ("--tests", self.tests),
             ("--all-features", self.all_features),
             ("--no-default-features", self.no_default_features),
             ("--release", self.release),
         ];
-        words.extend(
-            switches.iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| (*flag).to_owned()),
-        );
+        words.extend(in_words(&lists, &switches));
         words
     }
 
     /// What every command of cargo is told.
     pub(crate) fn manifest_words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        if let Some(path) = &self.manifest_path {
-            words.extend(["--manifest-path".to_owned(), path.clone()]);
-        }
+        let path: Vec<String> = self.manifest_path.iter().cloned().collect();
         let switches = [("--offline", self.offline), ("--locked", self.locked)];
-        words.extend(
-            switches.iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| (*flag).to_owned()),
-        );
-        words
+        in_words(&[("--manifest-path", &path)], &switches)
     }
 
     /// Whether a test was asked for.
@@ -104,11 +94,26 @@ impl Selection {
         names.peek().is_none() || names.any(is_one)
     }
 
-    /// The command that builds the same tests again and takes one of them.
-    pub(crate) fn again(&self, test: &str) -> String {
+    /// The command that builds a program of the tests again, and takes one test of it. `target` is
+    /// what selects the program, if there is such a flag: others may have a test of the same name.
+    pub(crate) fn again(&self, target: &[String], test: &str) -> String {
         let mut words = vec!["mazurka".to_owned(), "test".to_owned()];
-        words.extend(self.words());
+        match target {
+            [] => words.extend(self.words()),
+            _ => words.extend(self.package_words().iter().chain(target).cloned()),
+        }
         words.extend(["--exact".to_owned(), test.to_owned()]);
         crate::quoted(words.iter().map(Into::into))
     }
+}
+
+/// Flags with their values, and flags that are on.
+fn in_words(lists: &[(&str, &Vec<String>)], switches: &[(&str, bool)]) -> Vec<String> {
+    let mut words = Vec::new();
+    for (flag, values) in lists {
+        words.extend(values.iter().flat_map(|value| [(*flag).to_owned(), value.clone()]));
+    }
+    let switches = switches.iter().filter(|(_, is_on)| *is_on);
+    words.extend(switches.map(|(flag, _)| (*flag).to_owned()));
+    words
 }

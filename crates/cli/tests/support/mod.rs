@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 pub(crate) mod c11;
+pub(crate) mod checkout;
 
 use std::path::Path;
 use std::process::Command;
