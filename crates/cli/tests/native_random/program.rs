@@ -73,12 +73,16 @@ impl Program {
     pub(crate) fn new(random: &mut Random) -> Self {
         let n_threads = 2 + random.below(3) as usize;
         let n_parts = [0, 0, 2, 1, 1][n_threads];
+        let is_about_heap = random.below(4) == 0;
         let mut threads: Vec<Vec<Statement>> = Vec::new();
         for thread in 0..n_threads {
             let mut statements = Vec::new();
             let n_own = if thread == 0 { random.below(2) } else { n_parts + random.below(2) };
             for _ in 0..n_own {
-                part(random, &mut statements);
+                match is_about_heap && random.below(4) > 0 {
+                    true => heap_part(random, &mut statements),
+                    false => part(random, &mut statements),
+                }
             }
             threads.push(statements);
         }
@@ -98,6 +102,9 @@ impl Program {
         if random.below(3) == 0 {
             threads[0].push(any_read(random));
             threads[0].push(S::Assert(random.below(3) as i32));
+        }
+        if is_about_heap {
+            threads[0].splice(0..0, [S::New, S::WriteHeap(1), S::Publish]);
         }
         Self { threads }
     }
@@ -201,6 +208,22 @@ fn part(random: &mut Random, to: &mut Vec<Statement>) {
         11 => to.push(S::Add(atomic(random), Order::ALL[random.below(5) as usize])),
         _ => to.push(any_write(random)),
     }
+}
+
+/// A few statements about the memory that is shared, most of them in order by a lock.
+fn heap_part(random: &mut Random, to: &mut Vec<Statement>) {
+    let uses = match random.below(4) {
+        0 => S::HeapLength,
+        1 => S::WriteHeap(0),
+        _ => S::ReadHeap,
+    };
+    to.extend(match random.below(8) {
+        0..3 => [S::Lock, S::Take, uses, S::Unlock].to_vec(),
+        3 | 4 => [S::Lock, S::Take, S::Free, S::Unlock].to_vec(),
+        5 => [S::Lock, S::Steal, uses, S::Free, S::Unlock].to_vec(),
+        6 => [S::Steal, S::Free].to_vec(),
+        _ => [S::Take, uses].to_vec(),
+    });
 }
 
 /// A plain access that reads, directly or by the library.
