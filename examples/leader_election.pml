@@ -1,4 +1,4 @@
-/* Leader election in a ring: candidates go round, and the greatest comes back to where it is from. */
+/* Leader election in a ring: candidates go round, and the greatest comes back to its sender. */
 #define N 3
 
 chan ring[N] = [N] of { byte };

@@ -62,8 +62,26 @@ pub(crate) fn build(selection: &Selection) -> Result<Vec<TestProgram>, Failure> 
     if !output.status.success() {
         return Err(Failure::input("the tests cannot be built"));
     }
-    let lines = output.stdout.split(|&byte| byte == b'\n');
-    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).filter_map(program_of).collect())
+    Ok(programs_of(&output.stdout))
+}
+
+/// The programs that cargo says it has built: as they are ready, in any order.
+fn programs_of(messages: &[u8]) -> Vec<TestProgram> {
+    let lines = messages.split(|&byte| byte == b'\n');
+    let messages = lines.filter_map(|line| serde_json::from_slice(line).ok());
+    let mut programs: Vec<TestProgram> = messages.filter_map(program_of).collect();
+    programs.sort_by(|one, other| one.order().cmp(&other.order()));
+    programs
+}
+
+impl TestProgram {
+    /// The order in which `cargo test` runs them.
+    fn order(&self) -> (&Path, usize, &str) {
+        let kinds = ["--lib", "--bin", "--example", "--test"];
+        let kind = self.target.first().map_or("--example", String::as_str);
+        let rank = kinds.iter().position(|&it| it == kind);
+        (&self.folder, rank.unwrap_or(kinds.len()), &self.name)
+    }
 }
 
 /// The tests that a program has.
@@ -222,4 +240,35 @@ fn program_of(message: Message) -> Option<TestProgram> {
         _ => (target.name, vec!["--lib".to_owned()]),
     };
     Some(TestProgram { name, target, program, folder })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn programs_are_in_the_order_of_cargo_test() {
+        let message = |package: &str, kind: &str, name: &str| {
+            let message = json!({
+                "executable": "program", "manifest_path": format!("{package}/Cargo.toml"),
+                "profile": {"test": true}, "target": {"name": name, "kind": [kind]},
+            });
+            format!("{message}\n")
+        };
+        let built = [
+            message("a", "test", "z"),
+            message("b", "lib", "b"),
+            message("a", "test", "y"),
+            message("a", "bench", "x"),
+            message("a", "lib", "a"),
+            message("a", "bin", "a"),
+        ];
+        let programs = programs_of(built.concat().as_bytes());
+        let names: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+        assert_eq!(names, ["a", "bin a", "test y", "test z", "b"]);
+        let targets: Vec<String> =
+            programs.iter().map(|program| program.target.join(" ")).collect();
+        assert_eq!(targets, ["--lib", "--bin a", "--test y", "--test z", "--lib"]);
+    }
 }

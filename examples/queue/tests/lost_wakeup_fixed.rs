@@ -2,7 +2,7 @@ use queue::fixed::Queue;
 use std::thread;
 
 #[test]
-fn the_consumer_gets_everything() {
+fn everything_arrives() {
     let queue = Queue::new(1);
     let total = thread::scope(|scope| {
         let consumer = scope.spawn(|| {
