@@ -14,7 +14,7 @@ pub(crate) use selection::Selection;
 pub(crate) use values::{IN_FILE, schedule};
 
 use crate::automaton::Format as AutomatonFormat;
-use crate::{Failure, promela};
+use crate::{Failure, memory, promela, runtime};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use mazurka_core::Schedule;
 use mazurka_report::ExitStatus;
@@ -41,7 +41,22 @@ impl Arguments {
     pub(crate) fn read() -> Result<Self, Vec<Failure>> {
         let mut known = Self::command();
         let given = known.get_matches_mut();
-        let arguments = Self::from_arg_matches(&given).unwrap_or_else(|it| it.exit());
+        let mut arguments = Self::from_arg_matches(&given).unwrap_or_else(|it| it.exit());
+        if let Command::Check { engine, files, output, .. } = &mut arguments.command
+            && *engine == Engine::Auto
+            && !promela::is_among(files)
+            && !runtime::is_here()
+        {
+            *engine = Engine::Vm;
+            if !output.quiet {
+                let why = runtime::NOWHERE_ELSE;
+                eprintln!("note: a model is explored (`--engine vm`): programs run natively {why}");
+            }
+        }
+        if arguments.command.memory_limit().is_some() && !memory::is_measured() {
+            let text = "`--memory-limit` is not supported here: the system does not tell how much is in use";
+            return Err(Failure::input(text).into());
+        }
         let check = known.find_subcommand("check").zip(given.subcommand_matches("check"));
         if let (Command::Check { engine, files, .. }, Some((check, given))) =
             (&arguments.command, check)
@@ -52,6 +67,22 @@ impl Arguments {
             }
         }
         Ok(arguments)
+    }
+
+    /// What makes a shell complete the words of this command.
+    pub(crate) fn completions(shell: clap_complete::Shell) -> String {
+        let mut text = Vec::new();
+        clap_complete::generate(shell, &mut Self::command(), "mazurka", &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Writes the manual pages of all commands into a folder.
+    pub(crate) fn write_manual(folder: &Path) -> Result<(), Failure> {
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(Self::command(), folder));
+        written.map_err(|error| {
+            Failure::input(format!("`{}` cannot be written to: {error}", folder.display()))
+        })
     }
 }
 
@@ -185,6 +216,19 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Print what makes a shell complete the words of this command
+    ///
+    /// For instance `mazurka completions bash > ~/.local/share/bash-completion/completions/mazurka`.
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands into a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder
+        folder: PathBuf,
+    },
     /// Print a formula of linear temporal logic as a Büchi automaton
     ///
     /// The syntax is SPIN's: `[]`, `<>`, `U`, `V`, `W`, `X`, `!`, `&&`, `||`, `->`, `<->`, or the words
@@ -234,6 +278,18 @@ pub(crate) enum Command {
         #[arg(last = true)]
         program: Vec<OsString>,
     },
+}
+
+impl Command {
+    /// How much memory a search may take.
+    fn memory_limit(&self) -> Option<u64> {
+        match self {
+            Self::Check { search, .. } | Self::Run { search, .. } | Self::Test { search, .. } => {
+                search.memory_limit
+            }
+            _ => None,
+        }
+    }
 }
 
 /// How C files are compiled.

@@ -2,10 +2,10 @@
 
 use crate::Failure;
 use crate::command_line::CommandLine;
+use crate::os;
 use crate::runtime::{LIBRARY, library};
 use object::Object as _;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -126,7 +126,7 @@ impl Compiler {
         let output = output.map_err(|error| cannot_start(language, &words[0], &error))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let name = words.join(" ");
-        if let Some(signal) = output.status.signal() {
+        if let Some(signal) = os::signal_of(output.status) {
             return Err(Failure::input(format!("`{name}`: signal {signal} ended the compiler")));
         }
         let Some((family, version)) = identify(&text) else {
@@ -231,7 +231,7 @@ pub(crate) fn build(
 pub(crate) fn become_wrapper(language: Language, arguments: &[OsString]) -> Failure {
     match wrapper(language, arguments) {
         Ok(mut command) => {
-            let error = command.exec();
+            let error = os::become_program(&mut command);
             let program = command.get_program().to_string_lossy();
             cannot_start(language, &program, &error)
         }
@@ -354,7 +354,8 @@ fn cannot_start(language: Language, program: &str, error: &std::io::Error) -> Fa
 }
 
 fn by_signal(status: ExitStatus) -> String {
-    status.signal().map_or(String::new(), |signal| format!(": signal {signal} ended the compiler"))
+    os::signal_of(status)
+        .map_or(String::new(), |signal| format!(": signal {signal} ended the compiler"))
 }
 
 /// Before all other libraries, so that its functions stand in front of theirs, whether or not the program

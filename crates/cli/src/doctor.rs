@@ -6,7 +6,7 @@
 //! be mapped and executed) was there a moment ago, or the message is that of the part that failed.
 
 use crate::arguments::Output;
-use crate::{Done, Failure, runtime, show, style};
+use crate::{Done, Failure, os, runtime, show, style};
 use mazurka_report::{Colour, ExitStatus, Page};
 use serde::Serialize;
 use serde_json::Value;
@@ -288,7 +288,7 @@ fn compiler(folder: &Path, file: &str, variable: &str, name: &str) -> Tool {
     let program = words.next().unwrap_or_else(|| name.to_owned());
     let version = version(Command::new(&program).args(words).arg("--version"));
     let Some(version) = version else { return missing(name, install(&program)) };
-    let tried = try_check(folder, &["check", file], &[(variable, name)]);
+    let tried = try_check(folder, &["check", file, "--engine", "native"], &[(variable, name)]);
     Tool {
         name: name.to_owned(),
         status: if tried.is_ok() { Status::Ok } else { Status::Unusable },
@@ -409,12 +409,8 @@ fn install(program: &str) -> Option<String> {
         (_, "gdb") => "gdb",
         _ => return None,
     };
-    let sudo = if is_root() { "" } else { "sudo " };
+    let sudo = if os::is_root() { "" } else { "sudo " };
     Some(format!("{sudo}{line} {package}"))
-}
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
 }
 
 fn is_on_path(name: &str) -> bool {

@@ -1,14 +1,14 @@
 //! Interrupts: the first one asks the program under test to end its search and tell what it has
 //! covered, the second one ends it at once.
 
-use rustix::process::{Pid, Signal, kill_process};
+use crate::os::{self, Signal};
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The program that runs now.
-static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
+static RUNNING: Mutex<Option<u32>> = Mutex::new(None);
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether a search in this process is to stop, for whatever reason.
 static IS_STOPPED: AtomicBool = AtomicBool::new(false);
@@ -18,7 +18,7 @@ pub(crate) fn catch() {
     // Without it an interrupt ends us at once, and nothing is lost but the summary.
     let _ = ctrlc::set_handler(|| match IS_INTERRUPTED.swap(true, Ordering::Relaxed) {
         false => ask(),
-        true if send(Signal::KILL) => {}
+        true if send(Signal::Kill) => {}
         true => std::process::exit(130),
     });
 }
@@ -26,19 +26,18 @@ pub(crate) fn catch() {
 /// Asks for an end of the search, here or in the program that runs now.
 pub(crate) fn ask() {
     IS_STOPPED.store(true, Ordering::Relaxed);
-    send(Signal::INT);
+    send(Signal::Interrupt);
 }
 
 /// Ends the program that runs now.
 pub(crate) fn end() {
-    send(Signal::KILL);
+    send(Signal::Kill);
 }
 
 /// Says whether there is a program to get the signal.
 fn send(signal: Signal) -> bool {
     let Ok(Some(program)) = RUNNING.lock().as_deref().copied() else { return false };
-    // It may have ended just now.
-    let _ = kill_process(program, signal);
+    os::send(program, signal);
     true
 }
 
@@ -60,7 +59,7 @@ impl Interruptible {
         // Held until the number is known: an interrupt in between waits.
         let mut running = RUNNING.lock().expect("nobody panics with it");
         let child = command.spawn()?;
-        *running = Some(Pid::from_child(&child));
+        *running = Some(child.id());
         Ok(Self(child))
     }
 

@@ -18,6 +18,7 @@ mod doctor;
 mod interrupt;
 mod memory;
 mod native;
+mod os;
 mod program;
 mod promela;
 mod results;
@@ -162,6 +163,13 @@ fn obey(command: Command) -> Done {
             automaton::automaton(&formula, negate, format)
         }
         Command::Doctor { output } => doctor::examine(&output),
+        Command::Completions { shell } => {
+            show(&Arguments::completions(shell));
+            Ok(ExitStatus::Holds)
+        }
+        Command::Man { folder } => {
+            Arguments::write_manual(&folder).map(|()| ExitStatus::Holds).map_err(Into::into)
+        }
         Command::Cc { arguments } => compile(Language::C, &arguments),
         Command::Cxx { arguments } => compile(Language::Cxx, &arguments),
         Command::Run { search, output, program } => {

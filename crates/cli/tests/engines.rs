@@ -8,11 +8,13 @@
 
 mod support;
 
+use mazurka_effort::seeds;
 use std::fmt::Write as _;
+use std::ops::Range;
 use support::{Random, with_file};
 
-/// How many programs are made of each kind; more by `MAZURKA_PROGRAMS=500`.
-const N_PROGRAMS: u64 = 12;
+/// The programs that are made of each kind.
+const SEEDS: Range<u64> = 0..12;
 
 /// The engines, by the arguments that choose them. The first one is the judge.
 const ENGINES: [&[&str]; 6] = [
@@ -235,10 +237,10 @@ fn verdict(text: &str, kind: Kind, engine: &[&str]) -> String {
 
 /// Holds every engine to the judge, on programs that may have this kind of violation.
 fn agree_on(kind: Kind) {
-    let n_programs = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
-    let n_programs = n_programs.unwrap_or(N_PROGRAMS);
+    let seeds = seeds(SEEDS);
+    let n_programs = seeds.end - seeds.start;
     let mut n_violated = 0;
-    for seed in 0..n_programs {
+    for seed in seeds {
         let text = Program { kind, random: Random(1000 * seed + 17) }.text();
         let [judge, others @ ..] = ENGINES;
         let others = others.iter().filter(|it| kind != Kind::Model || !it.contains(&"native"));

@@ -9,14 +9,16 @@ mod support;
 
 use mazurka_c::translate;
 use mazurka_core::{Verdict, ViolationKind};
+use mazurka_effort::seeds;
 use mazurka_explore::{Explorer, Options as ExploreOptions};
 use mazurka_model::{Program, Races, Vm};
 use mazurka_statespace::{Options, Order, Reduction, Storage, Threads, search};
+use std::ops::Range;
 use support::{Random, with_file};
 use tempfile::TempDir;
 
-/// How many random programs are made; more by `MAZURKA_PROGRAMS=5000`.
-const N_PROGRAMS: u64 = 60;
+/// The random programs that are made.
+const SEEDS: Range<u64> = 0..60;
 
 const DECLARATIONS: &str = "\
 #include <pthread.h>
@@ -536,10 +538,10 @@ impl Script {
 
 #[test]
 fn random_programs_have_the_same_races_in_both_searches() {
-    let n_programs = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
-    let n_programs = n_programs.unwrap_or(N_PROGRAMS);
+    let seeds = seeds(SEEDS);
+    let n_programs = seeds.end - seeds.start;
     let mut n_races = 0;
-    for seed in 0..n_programs {
+    for seed in seeds {
         let mut script = Script { random: Random(1000 * seed + 23), features: 0 };
         let threads = script.threads();
         let (between, after) = match script.random.below(3) {

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use support::with_file;
+use support::{run, with_file};
 
 /// The commands that have flags.
 const COMMANDS: [&str; 9] =
@@ -47,6 +47,30 @@ fn every_flag_is_described_once() {
     assert_eq!(names.len(), described.len(), "none is described twice");
     assert_eq!(offered, names);
     assert!(offered.len() > 20, "{offered:?}");
+}
+
+#[test]
+fn shells_and_man_are_told_of_every_command() {
+    let help = Command::new(env!("CARGO_BIN_EXE_mazurka")).arg("--help").output();
+    let help = String::from_utf8(help.expect("it can be started").stdout).expect("it is text");
+    let (_, commands) = help.split_once("Commands:\n").expect("there are commands");
+    let commands: Vec<&str> = commands
+        .lines()
+        .take_while(|line| line.starts_with("  "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(commands.contains(&"check") && commands.contains(&"doctor"), "{commands:?}");
+    let folder = tempfile::TempDir::new().expect("there is room");
+    run(folder.path(), &["man", "pages"]).ends_with(0);
+    for shell in ["bash", "zsh", "fish"] {
+        run(folder.path(), &["completions", shell]).ends_with(0).prints(&commands);
+    }
+    for command in commands.iter().filter(|&&it| it != "help") {
+        let page = folder.path().join(format!("pages/mazurka-{command}.1"));
+        let text = std::fs::read_to_string(&page).expect("there is a page for every command");
+        assert!(text.contains(".TH mazurka"), "{text}");
+    }
+    run(Path::new("/proc"), &["man", "pages"]).refuses("`pages` cannot be written to");
 }
 
 /// Whoever gives an option believes that it is followed.

@@ -9,14 +9,16 @@
 mod support;
 
 use mazurka_core::{Decision, Next, System as _, ThreadId};
+use mazurka_effort::seeds;
 use mazurka_model::{ObjectIdx, Races, Type, Vm};
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 use support::Random;
 
-/// How many programs are made; more by `MAZURKA_PROGRAMS=5000`.
-const N_PROGRAMS: u64 = 300;
+/// The programs that are made.
+const SEEDS: Range<u64> = 0..300;
 /// How many go into one file, so that gcc starts less often.
 const BATCH: u64 = 25;
 
@@ -410,10 +412,11 @@ fn functions_of_numbers_have_the_values_of_the_c_library() {
 
 /// Both make the same of all files.
 fn compare(file: fn(u64) -> String) {
-    let wanted = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
+    let seeds = seeds(SEEDS);
+    let n_programs = seeds.end - seeds.start;
     let folder = tempfile::tempdir().expect("there is room");
     let (mut wrong, mut n_crashes) = (Vec::new(), 0);
-    for first in (0..wanted.unwrap_or(N_PROGRAMS)).step_by(BATCH as usize) {
+    for first in seeds.step_by(BATCH as usize) {
         let path = folder.path().join(format!("{first}.c"));
         std::fs::write(&path, file(first)).expect("there is room");
         let Some(expected) = reference(&path) else {
@@ -430,5 +433,5 @@ fn compare(file: fn(u64) -> String) {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-    assert!(n_crashes <= wanted.unwrap_or(N_PROGRAMS) / 500, "gcc crashes {n_crashes} times");
+    assert!(n_crashes <= n_programs / 500, "gcc crashes {n_crashes} times");
 }

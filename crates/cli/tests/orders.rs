@@ -8,14 +8,16 @@
 mod support;
 
 use mazurka_core::MemoryOrder as Order;
+use mazurka_effort::seeds;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::process::Command;
 use support::c11::{Event, What, is_racy};
 use support::{Random, say, with_file};
 use tempfile::TempDir;
 
-/// How many programs are made; more by `MAZURKA_PROGRAMS=5000`.
-const N_PROGRAMS: u64 = 200;
+/// The programs that are made.
+const SEEDS: Range<u64> = 0..200;
 
 /// The engines that see every program, by the arguments that choose them.
 const ENGINES: [&[&str]; 4] = [
@@ -345,16 +347,11 @@ fn finds(text: &str, engine: &[&str]) -> bool {
     }
 }
 
-fn n_programs() -> u64 {
-    let wished = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
-    wished.unwrap_or(N_PROGRAMS)
-}
-
 /// The programs whose number has this remainder by 2: halves, so that two cores share them.
 fn all_engines_agree(half: u64) {
     let (mut n_races, mut n_seen) = (0, 0);
     let mut wrong = Vec::new();
-    for seed in (0..n_programs()).filter(|seed| seed % 2 == half) {
+    for seed in seeds(SEEDS).filter(|seed| seed % 2 == half) {
         let program = Program::new(&mut Random(7919 * seed + 5));
         let expected = Judge::finds_race(&program);
         let text = in_c(&program);
@@ -445,7 +442,7 @@ fn rust_statement(statement: &Statement) -> String {
 
 #[test]
 fn tests_in_rust_have_the_races_of_the_definition() {
-    let n_programs = n_programs() / 2;
+    let seeds = seeds(0..SEEDS.end / 2);
     let project = TempDir::new().expect("there is room");
     std::fs::create_dir_all(project.path().join("src")).expect("there is room");
     let manifest = "[package]\nname = \"orders\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
@@ -454,7 +451,7 @@ fn tests_in_rust_have_the_races_of_the_definition() {
                     use std::sync::atomic::{AtomicI32, Ordering::*, fence};\n"
         .to_owned();
     let mut expected = Vec::new();
-    for seed in 0..n_programs {
+    for seed in seeds {
         let program = Program::new(&mut Random(7919 * seed + 5));
         let name = format!("p{seed}");
         text += &in_rust(&program, &name);

@@ -95,6 +95,24 @@ fn without_a_home_to_write_to_the_library_is_in_a_private_temporary_folder() {
 }
 
 #[test]
+fn where_no_program_runs_natively_a_model_is_explored_and_that_is_said() {
+    let installed = Installed::new();
+    let start = |words: &[&str]| {
+        let mut command = installed.start(&installed.path("home"));
+        say(command.args(words).env("MAZURKA_NATIVE", "none"))
+    };
+    let said = start(&["check", "lost.c", "--json", "-"]).ends_with(1);
+    assert!(said.stdout.contains("\"engine\":\"vm\""), "{}", said.stdout);
+    let note = "note: a model is explored (`--engine vm`): programs run natively only on x86-64";
+    assert!(said.stderr.starts_with(note), "{}", said.stderr);
+    // Options are held against the engine that is taken.
+    start(&["check", "lost.c", "--nondet", "0..1"]).ends_with(1);
+    start(&["check", "lost.c", "--engine", "native"]).refuses("cannot be run natively here");
+    start(&["cc", "lost.c", "-o", "lost"]).refuses("cannot be run natively here");
+    assert!(!installed.path("home/.cache").exists(), "nothing is unpacked");
+}
+
+#[test]
 fn many_commands_may_begin_at_once() {
     let installed = Installed::new();
     let home = installed.path("home");

@@ -7,11 +7,11 @@
 //! none here.
 //!
 //! All programs are functions of one file, and the number of one is an argument: this file is
-//! compiled twice. `MAZURKA_TSAN_PROGRAMS` says how many there are, and `MAZURKA_TSAN_ROUNDS` how
-//! often ThreadSanitizer runs each.
+//! compiled twice.
 
+use mazurka_effort::seeds;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 use support::{Random, run};
@@ -19,7 +19,9 @@ use tempfile::TempDir;
 
 mod support;
 
-const N_PROGRAMS: u64 = 40;
+/// The programs that are made.
+const SEEDS: Range<u64> = 0..40;
+/// How often ThreadSanitizer runs each.
 const N_ROUNDS: u64 = 300;
 const N_THREADS: usize = 3;
 
@@ -233,15 +235,11 @@ fn is_reported(folder: &Path, number: usize, rounds: u64) -> bool {
     }
 }
 
-fn number_from(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 #[test]
 fn what_the_sanitizer_reports_is_found() {
-    let n_programs = number_from("MAZURKA_TSAN_PROGRAMS", N_PROGRAMS);
-    let rounds = number_from("MAZURKA_TSAN_ROUNDS", N_ROUNDS);
-    let programs: Vec<_> = (0..n_programs).map(program).collect();
+    let seeds = seeds(SEEDS);
+    let n_programs = seeds.end - seeds.start;
+    let programs: Vec<_> = seeds.map(program).collect();
     let folder = TempDir::new().expect("there is room");
     std::fs::write(folder.path().join("all.c"), text_of(&programs)).expect("there is room");
     let compiled = Command::new("gcc")
@@ -258,7 +256,7 @@ fn what_the_sanitizer_reports_is_found() {
             Some(1) => said.stdout.contains("data race"),
             other => panic!("program {number}: {other:?}\n{}{}", said.stdout, said.stderr),
         };
-        let is_seen = is_reported(folder.path(), number, rounds);
+        let is_seen = is_reported(folder.path(), number, N_ROUNDS);
         assert!(is_found || !is_seen, "program {number}, {bodies:#?}\n{}", said.stdout);
         n_found += u64::from(is_found);
         n_both += u64::from(is_found && is_seen);
@@ -266,6 +264,4 @@ fn what_the_sanitizer_reports_is_found() {
     let told = format!("{n_programs} programs, {n_found} with a race, {n_both} of them seen");
     assert!(n_found > n_programs / 4 && n_found < n_programs, "{told}");
     assert!(n_both > n_found / 2, "{told}");
-    // For whoever asked for more of them.
-    writeln!(std::io::stderr(), "{told}").expect("there is somebody to tell");
 }

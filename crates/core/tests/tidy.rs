@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Every folder of `crates/`, and the crates it may use.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("core", &[]),
+    ("effort", &[]),
     ("embed", &[]),
     ("explore", &["core"]),
     ("native", &["core", "explore"]),
@@ -24,6 +25,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     ("script", &["core"]),
     ("source", &[]),
     ("tour", &["core", "explore", "report"]),
+    ("xtask", &[]),
 ];
 
 /// All but the test kit, the lab and the tour.
@@ -34,7 +36,7 @@ const ALL: [&str; 14] = [
 ];
 
 /// The test kit: tests, examples and benchmarks may use it, and crates that are not published.
-const TEST_KIT: &str = "script";
+const TEST_KIT: [&str; 2] = ["script", "effort"];
 
 /// What the tests of a crate may use beyond that: whoever makes a `System` holds it against searches.
 const TESTS_MAY_USE: [(&str, &str); 5] = [
@@ -198,7 +200,7 @@ fn wrong_uses(folder: &str, manifest: &Table, workspace: &BTreeMap<String, Strin
                 let in_private = section == "dev-dependencies" || !is_published;
                 let is_tested = TESTS_MAY_USE.contains(&(folder, used));
                 let may = may_use.contains(&used)
-                    || in_private && used == TEST_KIT
+                    || in_private && TEST_KIT.contains(&used)
                     || section == "dev-dependencies" && is_tested;
                 if used != folder && !may {
                     wrong.push(format!("crates/{folder} may not use {package} in [{section}]"));

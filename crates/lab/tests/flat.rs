@@ -46,6 +46,9 @@ fn cost(reduction: &str, program: &str) -> Cost {
 
 #[test]
 fn a_step_costs_the_same_at_any_depth() {
+    if !mazurka_effort::has_tool("valgrind") {
+        return;
+    }
     // What was measured, debug assertions included, and 15 % more: a slower step is noticed.
     for (reduction, budget) in [("dpor", 4_400.0), ("optimal", 2_550.0)] {
         // The same conflicts, with more and more private steps between them.
@@ -61,6 +64,9 @@ fn a_step_costs_the_same_at_any_depth() {
 
 #[test]
 fn a_step_costs_at_most_linearly_more_with_more_threads() {
+    if !mazurka_effort::has_tool("valgrind") {
+        return;
+    }
     for reduction in ["dpor", "optimal"] {
         // One trace each. What reading the program costs drops out of the difference.
         let per_step = |threads: usize| {

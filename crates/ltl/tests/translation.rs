@@ -3,6 +3,7 @@
 
 mod tableau;
 
+use mazurka_effort::{seeds, share};
 use mazurka_ltl::{
     Automaton, Binary, Cube, Edge, Formula, Lasso, Pool, State, Stuttering, Unary, accepts,
     common_word, complement, hoa, is_stutter_invariant, negated_terminal, stuttering, translate,
@@ -85,7 +86,7 @@ fn words(max_len: usize) -> Vec<Lasso> {
 fn automata_accept_what_satisfies_the_formula() {
     let mut numbers = Numbers(0x5eed);
     let short = words(3);
-    for round in 0..3000 {
+    for round in seeds(0..3000) {
         let size = 1 + numbers.below(9);
         let formula = numbers.formula(size);
         let [automaton, negation] = automata(&formula);
@@ -102,7 +103,7 @@ fn automata_accept_what_satisfies_the_formula() {
 #[test]
 fn an_independent_construction_gives_the_same_language() {
     let mut numbers = Numbers(0xface);
-    for _ in 0..1500 {
+    for _ in seeds(0..1500) {
         let size = 1 + numbers.below(7);
         let formula = numbers.formula(size);
         let [automaton, negation] = automata(&formula);
@@ -120,7 +121,7 @@ fn complements_accept_the_rest() {
     let mut numbers = Numbers(0xc0de);
     let short = words(2);
     let mut n_ranked = 0;
-    for _ in 0..200 {
+    for _ in seeds(0..200) {
         let size = 1 + numbers.below(6);
         let formula = numbers.formula(size);
         let [automaton, _] = automata(&formula);
@@ -131,14 +132,14 @@ fn complements_accept_the_rest() {
             assert_ne!(accepts(&automaton, word), accepts(&rest, word), "{word:?}");
         }
     }
-    assert!(n_ranked > 20, "only {n_ranked} were not deterministic");
+    assert!(n_ranked > share(20), "only {n_ranked} were not deterministic");
 }
 
 #[test]
 fn stutter_invariance_is_told_exactly() {
     let mut numbers = Numbers(0xbeef);
     let (mut n_with_next, mut n_sensitive) = (0, 0);
-    for _ in 0..1000 {
+    for _ in seeds(0..1000) {
         let size = 1 + numbers.below(7);
         let formula = numbers.formula(size);
         let mut pool = Pool::new();
@@ -169,7 +170,7 @@ fn stutter_invariance_is_told_exactly() {
             assert_eq!(by_complement, by_formula, "{shown}");
         }
     }
-    assert!(n_sensitive > 50 && n_with_next > 5, "{n_sensitive} and {n_with_next}");
+    assert!(n_sensitive > share(50) && n_with_next > 5, "{n_sensitive} and {n_with_next}");
 }
 
 /// The word with some of its letters repeated.
@@ -210,7 +211,7 @@ fn has_two_answers(formula: &Formula, word: &Lasso) -> bool {
 #[test]
 fn hoa_reads_what_it_writes() {
     let mut numbers = Numbers(0xdada);
-    for _ in 0..300 {
+    for _ in seeds(0..300) {
         let size = 1 + numbers.below(8);
         let formula = numbers.formula(size);
         let [automaton, negation] = automata(&formula);
@@ -271,6 +272,6 @@ fn bad_prefixes_decide_safety() {
             }
         }
     }
-    assert!(n_safety > 400 && n_bad > 1000, "{n_safety} {n_bad}");
+    assert!(n_safety > share(400) && n_bad > share(1000), "{n_safety} {n_bad}");
     assert_eq!(n_late, 0, "of {n_bad}");
 }

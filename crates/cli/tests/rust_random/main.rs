@@ -1,7 +1,5 @@
 //! Random programs over the standard library of Rust: what every reduction finds them to come to is
 //! what an enumeration of all states does, and none is taken for one that is not deterministic.
-//!
-//! `MAZURKA_SEEDS=0..900` tries more programs.
 
 mod oracle;
 mod program;
@@ -9,6 +7,7 @@ mod source;
 #[path = "../support/mod.rs"]
 mod support;
 
+use mazurka_effort::seeds;
 use oracle::Ends;
 use program::{Program, program};
 use serde_json::Value;
@@ -34,13 +33,6 @@ struct Said {
     verdict: String,
     message: String,
     outcomes: BTreeSet<u32>,
-}
-
-fn seeds() -> Range<u64> {
-    let Ok(text) = std::env::var("MAZURKA_SEEDS") else { return SEEDS };
-    let (from, to) = text.split_once("..").expect("seeds are FROM..TO");
-    let number = |text: &str| text.parse().expect("seeds are numbers");
-    number(from)..number(to)
 }
 
 /// Writes a project with a test for each program.
@@ -105,7 +97,7 @@ fn fault(case: &Case, said: Option<&Said>) -> Option<String> {
 
 #[test]
 fn every_reduction_comes_to_what_is_possible() {
-    let seeds = seeds();
+    let seeds = seeds(SEEDS);
     let case = |seed: u64| {
         let program = program(seed);
         let ends = oracle::ends(&program)?;

@@ -5,6 +5,7 @@ use crate::support::programs::{fib, lastzero, nwriters, parallel, readers};
 use crate::support::{best_first_options, check_with, explore, script};
 use expect_test::{Expect, expect};
 use mazurka_core::Verdict;
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{
     Bound, BoundKind, ExploreError, Explorer, Options, Order, Priority, Reduction,
 };
@@ -16,20 +17,20 @@ fn best_first(priority: Priority) -> Options {
 
 #[test]
 fn on_variables() {
-    let n = check_with(&best_first_options(), &Shape::variables(), 0..700, 500);
-    assert!(n > 400, "only {n} programs were small enough");
+    let n = check_with(&best_first_options(), &Shape::variables(), seeds(0..700), 500);
+    assert!(n > share(400), "only {n} programs were small enough");
 }
 
 #[test]
 fn on_locks() {
-    let n = check_with(&best_first_options(), &Shape::locks(), 0..700, 500);
-    assert!(n > 400, "only {n} programs were small enough");
+    let n = check_with(&best_first_options(), &Shape::locks(), seeds(0..700), 500);
+    assert!(n > share(400), "only {n} programs were small enough");
 }
 
 #[test]
 fn on_everything() {
-    let n = check_with(&best_first_options(), &Shape::everything(), 0..1_500, 500);
-    assert!(n > 800, "only {n} programs were small enough");
+    let n = check_with(&best_first_options(), &Shape::everything(), seeds(0..1_500), 500);
+    assert!(n > share(800), "only {n} programs were small enough");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::support::bounded::{
 use crate::support::script;
 use expect_test::{Expect, expect};
 use mazurka_core::{Event, Verdict};
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{Bound, BoundKind, BporOpt, Explorer, Options, Reduction, Saved};
 use mazurka_script::{Shape, generate};
 use std::sync::Mutex;
@@ -21,47 +22,47 @@ fn threads() -> Shape {
 
 #[test]
 fn depth_on_random_programs() {
-    let n = check_random(&[BoundKind::Depth], &threads(), 0..900, 150);
-    assert!(n > 500, "only {n} programs were small enough");
+    let n = check_random(&[BoundKind::Depth], &threads(), seeds(0..900), 150);
+    assert!(n > share(500), "only {n} programs were small enough");
 }
 
 #[test]
 fn context_on_random_programs() {
-    let n = check_random(&[BoundKind::Context], &threads(), 0..1_500, 300);
-    assert!(n > 1_000, "only {n} programs were small enough");
+    let n = check_random(&[BoundKind::Context], &threads(), seeds(0..1_500), 300);
+    assert!(n > share(1_000), "only {n} programs were small enough");
 }
 
 #[test]
 fn preemption_on_random_programs() {
-    let n = check_random(&[BoundKind::Preemption], &threads(), 0..2_500, 300);
-    assert!(n > 1_700, "only {n} programs were small enough");
+    let n = check_random(&[BoundKind::Preemption], &threads(), seeds(0..2_500), 300);
+    assert!(n > share(1_700), "only {n} programs were small enough");
 }
 
 #[test]
 fn delta_on_random_programs() {
-    let n = check_random(&[BoundKind::Delta], &threads(), 0..1_500, 300);
-    assert!(n > 1_000, "only {n} programs were small enough");
+    let n = check_random(&[BoundKind::Delta], &threads(), seeds(0..1_500), 300);
+    assert!(n > share(1_000), "only {n} programs were small enough");
 }
 
 #[test]
 fn local_bounds_on_random_programs() {
-    let n = check_random(&LOCAL, &threads(), 0..1_500, 300);
-    assert!(n > 1_000, "only {n} programs were small enough");
+    let n = check_random(&LOCAL, &threads(), seeds(0..1_500), 300);
+    assert!(n > share(1_000), "only {n} programs were small enough");
 }
 
 #[test]
 fn all_bounds_on_every_kind_of_operation() {
     let kinds = [&TOTAL[1..], &LOCAL].concat();
-    let n = check_random(&kinds, &Shape::everything(), 0..1_000, 200);
-    assert!(n > 700, "only {n} programs were small enough");
+    let n = check_random(&kinds, &Shape::everything(), seeds(0..1_000), 200);
+    assert!(n > share(700), "only {n} programs were small enough");
 }
 
 #[test]
 fn a_fair_bound_and_each_of_the_others_on_programs_that_wait_in_loops() {
     let kinds = [&TOTAL[..], &LOCAL].concat();
     let shape = Shape { max_total: 7, ..threads() };
-    let n = check_random_fair(&kinds, &shape, 0..500, 150);
-    assert!(n > 200, "only {n} programs were small enough");
+    let n = check_random_fair(&kinds, &shape, seeds(0..500), 150);
+    assert!(n > share(200), "only {n} programs were small enough");
 }
 
 /// Searches in every way there is for a bound of this kind: all subsets of the optimisations.
@@ -184,7 +185,7 @@ fn f13_a_switch_before_a_release_spares_a_preemption() {
 
 #[test]
 fn local_depth_reaches_the_local_states_of_depth() {
-    for seed in 0..200 {
+    for seed in seeds(0..200) {
         let Some(reach) = reach(&generate(seed, &threads()), None, 300) else { continue };
         for limit in 0..=reach.saturation(BoundKind::Depth) {
             let [local, depth] = [BoundKind::LocalDepth, BoundKind::Depth]
@@ -196,7 +197,7 @@ fn local_depth_reaches_the_local_states_of_depth() {
 
 #[test]
 fn local_bounds_never_take_more_executions_than_no_bound() {
-    for seed in 0..600 {
+    for seed in seeds(0..600) {
         let program = generate(seed, &threads());
         for reduction in [Reduction::Dpor, Reduction::Optimal] {
             let mut free = Options::new().reduction(reduction);
@@ -225,7 +226,7 @@ fn local_bounds_never_take_more_executions_than_no_bound() {
 fn a_bound_that_cuts_nothing_costs_what_dpor_costs() {
     for kind in TOTAL {
         let (mut bounded, mut free) = (0, 0);
-        for seed in 0..400 {
+        for seed in seeds(0..400) {
             let program = generate(seed, &Shape::locks());
             let without = search(&program, Options::new().reduction(Reduction::Dpor));
             let within = search(&program, Way::new(Reduction::Dpor, kind).options(1_000));
@@ -239,7 +240,7 @@ fn a_bound_that_cuts_nothing_costs_what_dpor_costs() {
 
 #[test]
 fn many_workers_reach_what_one_reaches() {
-    for seed in 0..200 {
+    for seed in seeds(0..200) {
         let program = generate(seed, &threads());
         let Some(reach) = reach(&program, None, 300) else { continue };
         for kind in BoundKind::ALL.into_iter().filter(|&kind| kind != BoundKind::Fair) {
@@ -255,7 +256,7 @@ fn many_workers_reach_what_one_reaches() {
 
 #[test]
 fn a_search_that_is_stopped_and_resumed_misses_nothing() {
-    for seed in 0..80 {
+    for seed in seeds(0..80) {
         let program = generate(seed, &threads());
         let Some(reach) = reach(&program, None, 200) else { continue };
         for kind in [BoundKind::Preemption, BoundKind::Context, BoundKind::LocalContext] {

@@ -4,6 +4,7 @@
 use crate::support::random::Random;
 use expect_test::expect;
 use mazurka_core::{Discipline, System, ThreadId, Turn, ViolationKind};
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_script::Script;
 use std::collections::BTreeSet;
@@ -183,11 +184,12 @@ fn numbers_below_zero_are_in_order() {
 #[test]
 fn random_programs_have_all_their_outcomes() {
     let mut n_restarted = 0;
-    for seed in 0..2000 {
+    for seed in seeds(0..2000) {
         let found = agree(&program(&mut Random(seed)));
         n_restarted += usize::from(found.restarts > 0);
     }
-    assert!((1000..1700).contains(&n_restarted), "{n_restarted} had to begin again");
+    let is_likely = n_restarted >= share(1000) && n_restarted <= 1700;
+    assert!(is_likely, "{n_restarted} had to begin again");
 }
 
 /// A program of two or three threads about one or two counters.

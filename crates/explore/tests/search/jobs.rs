@@ -3,6 +3,7 @@
 use crate::support::programs::{fib, lastzero, nwriters, readers};
 use crate::support::{all_options, disagreement, explore, for_random_programs, name, script};
 use mazurka_core::{Decision, Effect, Failure, Next, System, ThreadId, Verdict};
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_script::{Script, Shape};
 use std::sync::Arc;
@@ -19,10 +20,10 @@ fn check_shape(shape: &Shape) {
 }
 
 fn check_random(shape: &Shape, all: &[Options]) {
-    let n = for_random_programs(shape, 0..300, 1_000, |script, judge| {
+    let n = for_random_programs(shape, seeds(0..300), 1_000, |script, judge| {
         all.iter().find_map(|options| disagreement(script, judge, options))
     });
-    assert!(n > 120, "only {n} programs were small enough");
+    assert!(n > share(120), "only {n} programs were small enough");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use crate::support::bounded::{reach, ways};
 use crate::support::{all_options, best_first_options, disagreement, enumerate, name, script};
 use mazurka_core::{System, ThreadId};
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{BoundKind, Explorer, Options, Reduction};
 use mazurka_script::{Script, Shape, generate, shrink};
 
@@ -39,18 +40,18 @@ fn check(
 fn every_reduction_on_random_programs() {
     let all = [all_options(), best_first_options()].concat();
     for shape in [threads(), Shape::everything()] {
-        let n = check(&shape, 0..1_500, |script| {
+        let n = check(&shape, seeds(0..1_500), |script| {
             let judge = enumerate(script, 200).filter(|judge| !judge.misuses_locks())?;
             all.iter().find_map(|options| disagreement(script, &judge, options))
         });
-        assert!(n > 100, "only {n} programs have a join");
+        assert!(n > share(100), "only {n} programs have a join");
     }
 }
 
 #[test]
 fn every_bound_on_random_programs() {
     for shape in [threads(), Shape::everything()] {
-        let n = check(&shape, 0..1_200, |script| {
+        let n = check(&shape, seeds(0..1_200), |script| {
             let reach = reach(script, None, 100).filter(|reach| !reach.misuses)?;
             if reach.unstable.is_some() || reach.not_extensible.is_some() || reach.more_local {
                 return Some("a bound is not what it is to be".to_owned());
@@ -60,7 +61,7 @@ fn every_bound_on_random_programs() {
             let mut ways = kinds.flat_map(|kind| ways(kind, subset));
             ways.find_map(|way| way.wrong(script, &reach))
         });
-        assert!(n > 100, "only {n} programs have a join");
+        assert!(n > share(100), "only {n} programs have a join");
     }
 }
 
@@ -68,7 +69,7 @@ fn every_bound_on_random_programs() {
 #[test]
 fn verdicts_are_those_of_joins_that_are_steps() {
     let plain = Shape { plain: true, spawn_join: true, max_total: 7, ..Shape::variables() };
-    let n = check(&plain, 0..3_000, |at_once| {
+    let n = check(&plain, seeds(0..3_000), |at_once| {
         let as_steps = script(&at_once.to_string());
         let verdict = |program: &Script, options: &Options| {
             let outcome = Explorer::new(options.clone()).run(|| program.clone());
@@ -79,7 +80,7 @@ fn verdicts_are_those_of_joins_that_are_steps() {
             (one != other).then(|| format!("{}: {one} or {other}", name(&options)))
         })
     });
-    assert!(n > 100, "only {n} programs have a join");
+    assert!(n > share(100), "only {n} programs have a join");
 }
 
 /// Three threads that share nothing, and one that waits for them.

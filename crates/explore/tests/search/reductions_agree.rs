@@ -2,44 +2,45 @@
 
 use crate::support::{all_options, check_random, disagreement, enumerate, for_random_programs};
 use mazurka_core::System;
+use mazurka_effort::{seeds, share};
 use mazurka_script::Shape;
 
 #[test]
 fn on_variables() {
-    let n = check_random(&Shape::variables(), 0..1_500, 2_000);
-    assert!(n > 1_000, "only {n} programs were small enough");
+    let n = check_random(&Shape::variables(), seeds(0..1_500), 2_000);
+    assert!(n > share(1_000), "only {n} programs were small enough");
 }
 
 #[test]
 fn on_locks() {
-    let n = check_random(&Shape::locks(), 0..1_500, 2_000);
-    assert!(n > 1_000, "only {n} programs were small enough");
+    let n = check_random(&Shape::locks(), seeds(0..1_500), 2_000);
+    assert!(n > share(1_000), "only {n} programs were small enough");
 }
 
 #[test]
 fn on_everything() {
-    let n = check_random(&Shape::everything(), 0..3_000, 2_000);
-    assert!(n > 2_000, "only {n} programs were small enough");
+    let n = check_random(&Shape::everything(), seeds(0..3_000), 2_000);
+    assert!(n > share(2_000), "only {n} programs were small enough");
 }
 
 #[test]
 fn on_futexes() {
     let shape = Shape { futexes: true, n_variables: 1..=2, max_total: 11, ..Shape::variables() };
-    let n = check_random(&shape, 0..2_000, 2_000);
-    assert!(n > 1_000, "only {n} programs were small enough");
+    let n = check_random(&shape, seeds(0..2_000), 2_000);
+    assert!(n > share(1_000), "only {n} programs were small enough");
     let with_others = Shape { futexes: true, ..Shape::everything() };
-    check_random(&with_others, 0..500, 1_000);
+    check_random(&with_others, seeds(0..500), 1_000);
 }
 
 #[test]
 fn on_children_that_come_before_their_parents() {
     // Generated programs have parents first; their mirror images do not.
     let shape = Shape { spawn_join: true, locks: true, n_threads: 3..=4, ..Shape::variables() };
-    let n = for_random_programs(&shape, 0..600, 500, |script, _| {
+    let n = for_random_programs(&shape, seeds(0..600), 500, |script, _| {
         let mirror: Vec<usize> = (0..script.n_threads()).rev().collect();
         let script = script.rename_threads(&mirror);
         let judge = enumerate(&script, 500)?;
         all_options().iter().find_map(|options| disagreement(&script, &judge, options))
     });
-    assert!(n > 200, "only {n} programs were small enough");
+    assert!(n > share(200), "only {n} programs were small enough");
 }

@@ -8,6 +8,7 @@ use crate::support::{
 };
 use expect_test::{Expect, expect};
 use mazurka_core::{Limit, Statistics, Verdict};
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{
     Ended, ExploreError, Explorer, Options, Outcome, Reduction, Saved, SavedError,
 };
@@ -84,10 +85,10 @@ fn comparable(statistics: Statistics) -> Statistics {
 fn check_shape(shape: &Shape) {
     let all: Vec<_> =
         all_options().into_iter().filter(|options| options.room == Options::new().room).collect();
-    let n = for_random_programs(shape, 0..150, 150, |script, judge| {
+    let n = for_random_programs(shape, seeds(0..150), 150, |script, judge| {
         all.iter().find_map(|options| wrong(script, judge, options))
     });
-    assert!(n > 40, "only {n} programs were small enough");
+    assert!(n > share(40), "only {n} programs were small enough");
 }
 
 #[test]
@@ -108,32 +109,32 @@ fn on_everything() {
 #[test]
 fn best_first_on_everything() {
     let all = best_first_options();
-    let n = for_random_programs(&Shape::everything(), 0..100, 100, |script, judge| {
+    let n = for_random_programs(&Shape::everything(), seeds(0..100), 100, |script, judge| {
         all.iter().find_map(|options| wrong(script, judge, options))
     });
-    assert!(n > 30, "only {n} programs were small enough");
+    assert!(n > share(30), "only {n} programs were small enough");
 }
 
 #[test]
 fn on_everything_with_little_room() {
-    let n = for_random_programs(&Shape::everything(), 0..150, 150, |script, judge| {
+    let n = for_random_programs(&Shape::everything(), seeds(0..150), 150, |script, judge| {
         [0, 7].into_iter().find_map(|room| {
             let mut options = Options::new();
             options.room = room;
             wrong(script, judge, &options)
         })
     });
-    assert!(n > 40, "only {n} programs were small enough");
+    assert!(n > share(40), "only {n} programs were small enough");
 }
 
 #[test]
 fn with_two_workers() {
-    let n = for_random_programs(&Shape::everything(), 0..100, 100, |script, judge| {
+    let n = for_random_programs(&Shape::everything(), seeds(0..100), 100, |script, judge| {
         Reduction::ALL.into_iter().find_map(|reduction| {
             wrong(script, judge, &Options::new().reduction(reduction).jobs(2))
         })
     });
-    assert!(n > 20, "only {n} programs were small enough");
+    assert!(n > share(20), "only {n} programs were small enough");
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn with_stored_states() {
             all.push(Options::new().reduction(reduction).sleep(sleep).stateful(true));
         }
     }
-    let n = for_random_programs(&Shape::everything(), 0..200, 200, |script, judge| {
+    let n = for_random_programs(&Shape::everything(), seeds(0..200), 200, |script, judge| {
         all.iter().find_map(|options| {
             let (_, outcome) = explore(script, options.clone());
             [1, 3].into_iter().find_map(|length| {
@@ -188,7 +189,7 @@ fn with_stored_states() {
             })
         })
     });
-    assert!(n > 60, "only {n} programs were small enough");
+    assert!(n > share(60), "only {n} programs were small enough");
 }
 
 #[test]

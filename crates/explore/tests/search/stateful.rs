@@ -5,6 +5,7 @@ use crate::support::programs::CYCLIC;
 use crate::support::{explore, for_random_programs, name, script};
 use expect_test::{Expect, expect};
 use mazurka_core::{Limit, Next, System, ThreadId, Verdict};
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome, Reduction};
 use mazurka_script::{Script, Shape, shrink};
 use std::collections::{BTreeSet, VecDeque};
@@ -22,7 +23,7 @@ fn all_stateful() -> Vec<Options> {
 
 fn check_shape(shape: &Shape, n_seeds: u64) {
     let all = all_stateful();
-    let n = for_random_programs(shape, 0..n_seeds, 2_000, |script, judge| {
+    let n = for_random_programs(shape, seeds(0..n_seeds), 2_000, |script, judge| {
         all.iter().find_map(|options| {
             let (visits, outcome) = explore(script, options.clone());
             let what = if visits.terminal_states() != judge.terminal_states() {
@@ -41,7 +42,7 @@ fn check_shape(shape: &Shape, n_seeds: u64) {
             what.map(|what| format!("{}: {what}", name(options)))
         })
     });
-    assert!(n > n_seeds as usize / 2, "only {n} programs were small enough");
+    assert!(n > share(n_seeds as usize / 2), "only {n} programs were small enough");
 }
 
 fn run(script: &Script, options: Options) -> Outcome {
@@ -123,7 +124,7 @@ fn programs_that_go_round_in_circles_come_to_an_end() {
 #[test]
 fn random_loops_hide_nothing() {
     let mut n_violated = 0;
-    for seed in 0..3_000 {
+    for seed in seeds(0..3_000) {
         let script = loops(seed);
         let wrong = |script: &Script| {
             let (_, is_violated) = reachable(script);
@@ -140,7 +141,7 @@ fn random_loops_hide_nothing() {
             panic!("seed {seed}: {what}\n  {script}\nshrunk: {:?}\n  {small}", wrong(&small));
         }
     }
-    assert!(n_violated > 500, "only {n_violated} programs are wrong");
+    assert!(n_violated > share(500), "only {n_violated} programs are wrong");
 }
 
 /// A program with finitely many states of which some threads may go round in circles.

@@ -5,6 +5,7 @@ use crate::support::programs::{nwriters, readers};
 use crate::support::{all_options, name, script};
 use expect_test::{Expect, expect};
 use mazurka_core::{Limit, Next, Schedule, Verdict, ViolationKind};
+use mazurka_effort::seeds;
 use mazurka_explore::{Explorer, Options, Outcome, Reduction, replay};
 use mazurka_script::{Script, Shape};
 use std::time::Duration;
@@ -419,7 +420,7 @@ fn every_counterexample_of_a_random_program_can_be_followed() {
     let mut all = all_options();
     all.push(Options::new().jobs(2));
     all.push(Options::new().reduction(Reduction::Persistent).stateful(true));
-    for seed in 0..1_000 {
+    for seed in seeds(0..1_000) {
         let script = mazurka_script::generate(seed, &shape);
         for options in &all {
             if options.reduction == Reduction::None {

@@ -1,5 +1,5 @@
-//! What bounds cost and what they cover: `cargo run --release -p mazurka-lab --bin bounded [PROGRAM]…`,
-//! after `cargo build --release -p mazurka-cli`.
+//! What bounds cost and what they cover: `cargo run --profile dist -p mazurka-lab --bin bounded [PROGRAM]…`,
+//! after `cargo build --profile dist -p mazurka-cli`.
 //!
 //! Prints two tables of comma-separated values about the programs in `corpus/c/thesis`:
 //!

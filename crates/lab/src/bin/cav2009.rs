@@ -1,4 +1,4 @@
-//! The experiments of Kahlon, Wang and Gupta (CAV 2009), section 5, again: `cargo run --release -p
+//! The experiments of Kahlon, Wang and Gupta (CAV 2009), section 5, again: `cargo run --profile dist -p
 //! mazurka-lab --bin cav2009 [FOLDER] [SECONDS] [PHILOSOPHERS]…`
 //!
 //! Dining philosophers, decided depth by depth with all interleavings, the peephole (PPOR) and

@@ -1,4 +1,4 @@
-//! The case study of CAV 2006, section 5, again: `cargo run --release -p mazurka-lab --bin daisy --
+//! The case study of CAV 2006, section 5, again: `cargo run --profile dist -p mazurka-lab --bin daisy --
 //! [SECONDS]`.
 //!
 //! The races of `corpus/c/daisy` by bounded search under the schedules of the paper: at which depth each is

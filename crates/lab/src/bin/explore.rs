@@ -1,4 +1,4 @@
-//! How fast the explorer is: `cargo run --release -p mazurka-lab --bin explore`.
+//! How fast the explorer is: `cargo run --profile dist -p mazurka-lab --bin explore`.
 //!
 //! Prints a table of searches with executions, transitions, CPU time, rates and memory: the
 //! resident set after the first tenth of a second, and its peak.

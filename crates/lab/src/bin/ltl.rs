@@ -1,4 +1,4 @@
-//! Temporal properties, SPIN and we in one run: `cargo run --release -p mazurka-lab --bin ltl -- FOLDER`.
+//! Temporal properties, SPIN and we in one run: `cargo run --profile dist -p mazurka-lab --bin ltl -- FOLDER`.
 //!
 //! Two tables. Fig. 8 of Peled, *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV
 //! 1994): that a label is visited infinitely often, on all states, with the full and the reduced search. As in

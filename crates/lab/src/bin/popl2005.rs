@@ -1,4 +1,4 @@
-//! The experiments of POPL 2005, section 5, again: `cargo run --release -p mazurka-lab --bin popl2005
+//! The experiments of POPL 2005, section 5, again: `cargo run --profile dist -p mazurka-lab --bin popl2005
 //! -- FOLDER`.
 //!
 //! Indexer (Fig. 1) and File System (Fig. 7) with growing numbers of threads, under the ten

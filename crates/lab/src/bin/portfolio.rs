@@ -1,4 +1,4 @@
-//! Which programs of `corpus/c` the portfolio decides: `cargo build --release -p mazurka-cli && cargo run --release
+//! Which programs of `corpus/c` the portfolio decides: `cargo build --profile dist -p mazurka-cli && cargo run --profile dist
 //! -p mazurka-lab --bin portfolio [SECONDS]`.
 //!
 //! Every program, compiled in each way for which its first lines expect a verdict, by `mazurka check --engine

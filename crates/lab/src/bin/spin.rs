@@ -1,5 +1,5 @@
-//! The stateful search beside SPIN's: `cargo build --release -p mazurka-statespace --example states &&
-//! cargo run --release -p mazurka-lab --bin spin [MODEL…]`.
+//! The stateful search beside SPIN's: `cargo build --profile dist -p mazurka-statespace --example states &&
+//! cargo run --profile dist -p mazurka-lab --bin spin [MODEL…]`.
 //!
 //! Both search all states of a model without reduction and without SPIN's optimisations, one after the
 //! other, and must count the same states. Time is that of the processor in user mode; of SPIN's

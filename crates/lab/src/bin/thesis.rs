@@ -1,5 +1,5 @@
-//! How soon planted bugs are found: `cargo run --release -p mazurka-lab --bin thesis`, after
-//! `cargo build --release -p mazurka-cli`.
+//! How soon planted bugs are found: `cargo run --profile dist -p mazurka-lab --bin thesis`, after
+//! `cargo build --profile dist -p mazurka-cli`.
 //!
 //! Prints, as comma-separated values, what each search says of each program in `corpus/c/thesis`:
 //! Coons' thesis, Fig. 3.4 and table 8.2. With arguments, only programs whose names contain one of

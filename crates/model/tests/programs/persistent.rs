@@ -3,6 +3,7 @@
 
 use crate::random::Random;
 use mazurka_core::Verdict;
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{
     Access, Action, Compare, Expr, Layout, Place, Program, Races, RegisterId, RoutineBuilder, Sync,
@@ -136,7 +137,7 @@ fn search(vm: &Vm, reduction: Reduction, sleep: bool) -> Option<Found> {
 #[test]
 fn persistent_sets_lose_nothing() {
     let (mut n_programs, mut without, mut with) = (0, 0, 0);
-    for seed in 0..1_500 {
+    for seed in seeds(0..1_500) {
         let vm = Vm::new(generate(seed), Races::Allow).expect("it can be run");
         let Some(all) = search(&vm, Reduction::None, false) else { continue };
         n_programs += 1;
@@ -153,7 +154,7 @@ fn persistent_sets_lose_nothing() {
         assert!(by_locks <= found(Reduction::Persistent, false), "seed {seed}");
         with += by_locks;
     }
-    assert!(n_programs > 500, "only {n_programs} programs were small enough");
+    assert!(n_programs > share(500), "only {n_programs} programs were small enough");
     assert!(with * 3 < without * 2, "{with} of {without} transitions are not much of a reduction");
 }
 

@@ -7,6 +7,7 @@ use mazurka_core::{
     Decision, Effect, Next, ObjectId, Operation, PlainAccess, Schedule, System, ThreadId,
     ThreadSet, Verdict,
 };
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{Races, Type, Vm};
 use mazurka_script::{Script, Shape, generate};
@@ -245,13 +246,13 @@ fn walk(seed: u64, shape: &Shape) {
 
 #[test]
 fn the_same_steps_on_everything() {
-    (0..4_000).for_each(|seed| walk(seed, &everything()));
+    seeds(0..4_000).for_each(|seed| walk(seed, &everything()));
 }
 
 #[test]
 fn the_same_steps_on_plain_memory() {
     let shape = Shape { plain: true, assertions: true, arrays: true, ..everything() };
-    (0..4_000).for_each(|seed| walk(seed, &shape));
+    seeds(0..4_000).for_each(|seed| walk(seed, &shape));
 }
 
 /// What a search finds: the traces, whatever their objects are called, and what is wrong.
@@ -332,12 +333,12 @@ fn check_search(seed: u64, shape: &Shape) -> bool {
 
 #[test]
 fn the_same_traces_under_every_reduction() {
-    let n = (0..900).filter(|&seed| check_search(seed, &everything())).count();
-    assert!(n > 600, "only {n} programs were small enough");
+    let n = seeds(0..900).filter(|&seed| check_search(seed, &everything())).count();
+    assert!(n > share(600), "only {n} programs were small enough");
 }
 
 #[test]
 fn the_same_traces_with_locks() {
-    let n = (0..600).filter(|&seed| check_search(seed, &Shape::locks())).count();
-    assert!(n > 300, "only {n} programs were small enough");
+    let n = seeds(0..600).filter(|&seed| check_search(seed, &Shape::locks())).count();
+    assert!(n > share(300), "only {n} programs were small enough");
 }

@@ -4,6 +4,7 @@
 
 use crate::random::Random;
 use mazurka_core::{Decision, Next, System as _, ThreadId};
+use mazurka_effort::{seeds, share};
 use mazurka_explore::{Ended, Explorer, Options, Reduction};
 use mazurka_model::{
     Access, Action, Compare, Expr, MemoryOrder, ObjectIdx, Place, Program, Races, RoutineBuilder,
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const INT: Type = Type::I32;
 const N_VARIABLES: u64 = 3;
-const N_PROGRAMS: u64 = 1200;
+const SEEDS: std::ops::Range<u64> = 0..1200;
 
 fn int(value: u64) -> Expr {
     Expr::int(INT, value as i64)
@@ -278,7 +279,7 @@ fn explored(
 #[test]
 fn nothing_is_lost_where_threads_are_held() {
     let (mut n_stuck, mut n_free, mut n_ends) = (0, 0, 0);
-    for seed in 0..N_PROGRAMS {
+    for seed in seeds(SEEDS) {
         let (program, shared) = program(seed);
         let vm = Vm::new(program, Races::Error).expect("it can be run");
         let Some(graph) = Graph::of(vm.clone(), &shared) else { continue };
@@ -299,5 +300,8 @@ fn nothing_is_lost_where_threads_are_held() {
             }
         }
     }
-    assert!(n_stuck > 100 && n_free > 100 && n_ends > 300, "{n_stuck} {n_free} {n_ends}");
+    assert!(
+        n_stuck > share(100) && n_free > share(100) && n_ends > share(300),
+        "{n_stuck} {n_free} {n_ends}"
+    );
 }

@@ -4,6 +4,7 @@
 
 use crate::kit::{Act, Edge, Place, Random, Table, formula, spins_inside};
 use mazurka_core::{Verdict, ViolationKind};
+use mazurka_effort::{seeds, share};
 use mazurka_ltl::{
     Automaton, Cube, Edge as Way, Formula, Pool, State, Stuttering, stuttering, translate,
 };
@@ -306,7 +307,7 @@ fn every_search_agrees_with_the_whole_product() {
     let (mut n_violated, mut n_fair) = (0, 0);
     // By fairness and construction, how often the reduction has made a difference.
     let mut n_reduced: BTreeMap<_, usize> = BTreeMap::new();
-    for seed in 0..1500 {
+    for seed in seeds(0..1500) {
         let mut random = Random::new(77_000 + seed);
         let table = Table::random(&mut random);
         if spins_inside(&table) {
@@ -339,8 +340,8 @@ fn every_search_agrees_with_the_whole_product() {
             }
         }
     }
-    assert!(n_violated > 1000, "{n_violated} were violated");
-    assert!(n_fair > 20, "{n_fair} hold by fairness alone");
+    assert!(n_violated > share(1000), "{n_violated} were violated");
+    assert!(n_fair > share(20), "{n_fair} hold by fairness alone");
     // Off line no automaton is known, and only the nodes of the product count: there a reduction tells least.
     assert!(n_reduced.len() == 8 && n_reduced.values().all(|it| *it > 30), "{n_reduced:?}");
 }
@@ -349,7 +350,7 @@ fn every_search_agrees_with_the_whole_product() {
 #[test]
 fn a_search_that_goes_on_finds_all_nodes() {
     let mut n_violated = 0;
-    for seed in 0..600 {
+    for seed in seeds(0..600) {
         let mut random = Random::new(31_000 + seed);
         let table = Table::random(&mut random);
         let Some((property, automaton)) = random_property(&mut random) else { continue };
@@ -374,7 +375,7 @@ fn a_search_that_goes_on_finds_all_nodes() {
             n_violated += usize::from(expected);
         }
     }
-    assert!(n_violated > 400, "{n_violated} were violated");
+    assert!(n_violated > share(400), "{n_violated} were violated");
 }
 
 /// With two processes that each change one proposition, a formula that has a part for each is checked on
@@ -421,7 +422,7 @@ fn labels_are_looked_at() {
     let (mut n_violated, mut n_ended) = ([0; 2], 0);
     let often = automaton_of("[] <> p").expect("it is small");
     let never = automaton_of("<> [] !p").expect("it is small");
-    for seed in 0..800 {
+    for seed in seeds(0..800) {
         let mut table = Table::random(&mut Random::new(5000 + seed));
         table.watches_labels = true;
         if spins_inside(&table) {
@@ -445,7 +446,7 @@ fn labels_are_looked_at() {
         }
     }
     assert!(n_violated.iter().all(|&it| it > 200), "{n_violated:?}");
-    assert!(n_ended > 40, "{n_ended} only end without progress");
+    assert!(n_ended > share(40), "{n_ended} only end without progress");
 }
 
 /// A process that goes through its acts, and from the last place back to the first if it loops.

@@ -3,6 +3,7 @@
 
 use crate::kit::{Random, formula};
 use mazurka_core::{Verdict, ViolationKind};
+use mazurka_effort::{seeds, share};
 use mazurka_promela::translate_text;
 use mazurka_statespace::{
     Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction,
@@ -39,7 +40,7 @@ fn proposition(random: &mut Random) -> String {
 fn every_search_says_what_the_full_one_says() {
     let (mut n_checked, mut n_violated, mut n_reduced) = (0, 0, 0);
     let mut n_fair = 0;
-    for seed in 0..500 {
+    for seed in seeds(0..500) {
         let formula = formula(&mut Random::new(seed), 2, &proposition);
         let text = format!("{}ltl f {{ {formula} }}\n", crate::generate::model(seed));
         let model = translate_text("random.pml", &text);
@@ -76,9 +77,12 @@ fn every_search_says_what_the_full_one_says() {
         n_fair += usize::from(verdicts.first() == Some(&true) && verdicts.contains(&false));
     }
     // Some models are too large here, and break off before all of their 24 searches are made.
-    assert!(n_checked > 5_000, "{n_checked}");
+    assert!(n_checked > share(5_000), "{n_checked}");
     // A third of the searches have no reduction, and those that find a violation stop there.
-    assert!(n_violated > 1000 && n_reduced > 500, "{n_violated} violated, {n_reduced} reduced");
+    assert!(
+        n_violated > share(1000) && n_reduced > share(500),
+        "{n_violated} violated, {n_reduced} reduced"
+    );
     // Few of these models go on for ever, and only then fairness matters; `cycles.rs` has many that do.
     assert!(n_fair > 0, "{n_fair} hold by fairness alone");
 }

@@ -2,6 +2,7 @@
 //! else does.
 
 use mazurka_core::{Told, Violation};
+use mazurka_effort::seeds;
 use mazurka_promela::translate_text;
 use mazurka_statespace::{
     Labels, Machine, Moves, Options, Order, Reduction, Step, Storage, Stuck, Transitions, search,
@@ -129,7 +130,8 @@ fn finds(text: &str, what: &str) -> bool {
 #[test]
 fn nothing_is_lost_in_random_models() {
     let (mut n_models, mut n_wrong, mut n_reduced, mut n_single) = (0, 0, 0, 0);
-    for seed in 0..seeds() {
+    let seeds = seeds(0..6000);
+    for seed in seeds.clone() {
         let Some((all, n_states, reduced)) = check(&crate::generate::model(seed)) else { continue };
         n_models += 1;
         n_wrong += usize::from(all.iter().any(|it| !it.starts_with("end true")));
@@ -137,7 +139,7 @@ fn nothing_is_lost_in_random_models() {
         n_reduced += usize::from(reduced[1] < reduced[0]);
     }
     let counts = format!("{n_models} models, {n_wrong} wrong, {n_single} and {n_reduced} reduced");
-    assert!(n_models as u64 > seeds() / 2 && n_wrong > n_models / 4, "{counts}");
+    assert!(2 * n_models > seeds.count() && n_wrong > n_models / 4, "{counts}");
     assert!(n_single > n_models / 2 && n_reduced > n_models / 20, "{counts}");
 }
 
@@ -247,11 +249,6 @@ fn a_timeout_waits_for_everybody() {
     let text = "byte g; active proctype p() { timeout; assert(g == 0) }
         active proctype q() { byte y; y = 1; y = 2; g = 1 }";
     assert!(finds(text, "assertion violated"));
-}
-
-/// How many models: enough to find a mistake with, unless the environment asks for more.
-fn seeds() -> u64 {
-    std::env::var("MAZURKA_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(6000)
 }
 
 /// Variables of the program that nothing depends on are no part of a state; what is asked for in

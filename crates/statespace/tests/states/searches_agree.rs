@@ -2,6 +2,7 @@
 
 use crate::kit::{Log, Random, Table, spins_inside};
 use mazurka_core::Verdict;
+use mazurka_effort::{seeds, share};
 use mazurka_statespace::{
     Moves, Options, Order, Outcome, Reduction, Storage, Successor, Transitions, search,
 };
@@ -125,7 +126,7 @@ fn nobody_dies(table: &Table) -> bool {
 #[test]
 fn every_search_finds_what_there_is() {
     let (mut n_reduced, mut n_wrong, mut n_states) = (0, 0, 0);
-    for (seed, table, full) in programs(0..3000) {
+    for (seed, table, full) in programs(seeds(0..3000)) {
         for mut options in combinations() {
             // Most combinations on some programs, the usual ones on all.
             let is_usual = options.storage == Storage::Tree && options.jobs == 1;
@@ -162,15 +163,15 @@ fn every_search_finds_what_there_is() {
         }
     }
     // The programs are worth the while.
-    assert!(n_reduced > 1000, "{n_reduced} searches were reduced");
-    assert!(n_wrong > 1000, "{n_wrong} programs went wrong");
-    assert!(n_states > 100_000, "{n_states} states were stored");
+    assert!(n_reduced > share(1000), "{n_reduced} searches were reduced");
+    assert!(n_wrong > share(1000), "{n_wrong} programs went wrong");
+    assert!(n_states > share(100_000), "{n_states} states were stored");
 }
 
 #[test]
 fn breadth_first_finds_a_nearest_violation() {
     let mut n_wrong = 0;
-    for (seed, table, full) in programs(5000..6500) {
+    for (seed, table, full) in programs(seeds(5000..6500)) {
         for jobs in [1, 2] {
             let mut options = Options::default();
             options.order = Order::BreadthFirst;
@@ -185,13 +186,13 @@ fn breadth_first_finds_a_nearest_violation() {
             }
         }
     }
-    assert!(n_wrong > 500, "{n_wrong}");
+    assert!(n_wrong > share(500), "{n_wrong}");
 }
 
 #[test]
 fn shortening_makes_it_no_longer() {
     let (mut n_shorter, mut n_wrong) = (0, 0);
-    for (seed, table, full) in programs(9000..10_000) {
+    for (seed, table, full) in programs(seeds(9000..10_000)) {
         let mut options = Options::default();
         let (long, _) = run(&table, &options);
         options.shorten = true;
@@ -206,5 +207,5 @@ fn shortening_makes_it_no_longer() {
         assert!(short.story.len() >= full.nearest.unwrap(), "seed {seed}");
         n_shorter += usize::from(short.story.len() < long.story.len());
     }
-    assert!(n_shorter > 30 && n_wrong > 200, "{n_shorter} of {n_wrong}");
+    assert!(n_shorter > share(30) && n_wrong > share(200), "{n_shorter} of {n_wrong}");
 }

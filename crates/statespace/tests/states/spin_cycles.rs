@@ -5,6 +5,7 @@
 
 use crate::installed::{self, Copied};
 use mazurka_core::Verdict;
+use mazurka_effort::{has_tool, sample, share};
 use mazurka_model::Expr;
 use mazurka_promela::{Model, NamedFormula};
 use mazurka_statespace::{
@@ -15,13 +16,17 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn verdicts_are_those_of_spin() {
+    if !has_tool("spin") {
+        return;
+    }
     let mut models = installed::models();
     models.retain(has_property);
+    let models = sample(models);
     let rows = installed::ask_all(&models, |model| compare(model));
     let table = rows.join("\n");
     assert!(!table.contains("DIFFERENT"), "SPIN's verdict, and ours:\n{table}");
     let n_violated = rows.iter().filter(|row| row.contains("violated")).count();
-    assert!(rows.len() > 40 && n_violated > 8, "only:\n{table}");
+    assert!(rows.len() > share(40) && n_violated > share(8), "only:\n{table}");
 }
 
 /// Whether a model says something of executions that never end.

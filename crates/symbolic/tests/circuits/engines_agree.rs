@@ -1,6 +1,7 @@
 //! Every engine against a judge that goes through all states, on random circuits.
 
 use crate::random::{Random, Truth, circuit, judge};
+use mazurka_effort::{seeds, share};
 use mazurka_symbolic::{Answer, Certificate, Circuit, Engine, Found, Frames, Limits, Property};
 
 const N_CIRCUITS: u64 = 1_500;
@@ -19,7 +20,7 @@ fn all_engines_say_what_is_true() {
     }
     // The circuits are neither all safe nor all unsafe, nor trivial.
     assert!((400..1_100).contains(&n_unsafe), "{n_unsafe}");
-    assert!(n_safe.iter().all(|&n| n > 50), "{n_safe:?}");
+    assert!(n_safe.iter().all(|&n| n > share(50)), "{n_safe:?}");
 }
 
 /// Holds one engine to the truth. Returns whether it proved that nothing bad ever happens.
@@ -66,7 +67,7 @@ fn check(engine: Engine, circuit: &Circuit, truth: &Truth, seed: u64) -> bool {
 #[test]
 fn every_bad_state_is_found_at_its_depth() {
     let mut n_found = 0;
-    for seed in 0..300 {
+    for seed in seeds(0..300) {
         let circuit = circuit(&mut Random::new(seed));
         let truth = judge(&circuit);
         let mut frames = Frames::new(&circuit, &Limits::default());
@@ -86,5 +87,5 @@ fn every_bad_state_is_found_at_its_depth() {
         n_found += found.len();
         assert_eq!(found, truth.bads, "seed {seed}");
     }
-    assert!(n_found > 200, "{n_found}");
+    assert!(n_found > share(200), "{n_found}");
 }

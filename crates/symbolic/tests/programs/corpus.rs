@@ -2,6 +2,7 @@
 //! what engines say.
 
 use crate::kit;
+use mazurka_effort::{sample, share};
 use mazurka_explore::replay;
 use mazurka_model::{Program, Races, Vm};
 use mazurka_symbolic::{
@@ -69,7 +70,7 @@ const SPINNING: [&str; 2] = ["spin_until.c -DFORGET", "spin_plain.c -DENDLESS"];
 #[test]
 fn all_states_of_small_programs_say_what_is_expected() {
     let mut n_decided = 0;
-    for case in cases("", "") {
+    for case in sample(cases("", "")) {
         if LARGE.contains(&case.name.as_str()) {
             continue;
         }
@@ -98,7 +99,7 @@ fn all_states_of_small_programs_say_what_is_expected() {
         }
         n_decided += 1;
     }
-    assert!(n_decided > 80, "{n_decided} decided");
+    assert!(n_decided > share(80), "{n_decided} decided");
 }
 
 /// Asks an engine about a program; what it says, if it says anything in time.

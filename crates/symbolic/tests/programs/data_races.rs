@@ -1,9 +1,10 @@
 //! Data races by the happens-before of C11, in programs whose atomic accesses order little: every
 //! engine and every scheduler says what a search of the machine says, which has vector clocks.
 //!
-//! The random programs are made from a seed; `MAZURKA_SEEDS=0..500` tries more.
+//! The random programs are made from a seed.
 
 use mazurka_core::Verdict;
+use mazurka_effort::seeds;
 use mazurka_explore::{Explorer, Options, Reduction, replay};
 use mazurka_model::{Program, Races, Vm};
 use mazurka_symbolic::{Encode, Engine, Finding, Limits, Question, Schedule, check};
@@ -539,14 +540,6 @@ impl Random {
             _ => format!("r = {};", self.atomic()),
         }
     }
-}
-
-/// The seeds to try; `MAZURKA_SEEDS=FIRST..LAST` says which.
-fn seeds(few: std::ops::Range<u64>) -> std::ops::Range<u64> {
-    let Ok(text) = std::env::var("MAZURKA_SEEDS") else { return few };
-    let (first, last) = text.split_once("..").expect("seeds are FIRST..LAST");
-    let number = |text: &str| text.parse().expect("seeds are numbers");
-    number(first)..number(last)
 }
 
 /// The text of a random program.

@@ -1,8 +1,9 @@
 //! Random programs, most of which never end: whoever decides the circuit finds an execution without end exactly
 //! where the graph of all states has one that is fair to every thread.
 
-use crate::temporal_agree::{Random, script, seeds};
+use crate::temporal_agree::{Random, script};
 use crate::translate;
+use mazurka_effort::seeds;
 use mazurka_model::{Program, Races};
 use mazurka_script::Script;
 use mazurka_statespace::{Moves, Successor, Threads, Transitions as _};

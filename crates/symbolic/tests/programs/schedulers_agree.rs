@@ -3,6 +3,7 @@
 
 use crate::{kit, translate};
 use mazurka_core::{Decision, Next, System as _, ThreadId, Verdict};
+use mazurka_effort::seeds;
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{Program, Races, Vm};
 use mazurka_script::{Script, Shape, generate};
@@ -102,7 +103,7 @@ fn everything() -> Shape {
 #[test]
 fn every_schedule_finds_what_the_machine_finds() {
     let mut n_wrong = 0;
-    for (script, program) in programs(&everything(), 0..400) {
+    for (script, program) in programs(&everything(), seeds(0..400)) {
         let expected = errors_of_machine(&program);
         n_wrong += usize::from(!expected.is_empty());
         for schedule in Schedule::ALL {

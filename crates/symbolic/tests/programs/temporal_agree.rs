@@ -3,6 +3,7 @@
 
 use crate::translate;
 use mazurka_core::Verdict;
+use mazurka_effort::seeds;
 use mazurka_ltl::Formula;
 use mazurka_model::{Expr, Program, Races, add_first_steps, add_stops, proposition};
 use mazurka_script::Script;
@@ -213,13 +214,6 @@ impl Case {
             is_violated
         })
     }
-}
-
-/// How many seeds are tried; `MAZURKA_SEEDS=FIRST..LAST` says which.
-pub(crate) fn seeds(few: std::ops::Range<u64>) -> std::ops::Range<u64> {
-    let Ok(text) = std::env::var("MAZURKA_SEEDS") else { return few };
-    let (first, last) = text.split_once("..").expect("two numbers");
-    first.parse().expect("a number")..last.parse().expect("a number")
 }
 
 /// Holds engines to the search of states, for many programs.

@@ -1,0 +1,69 @@
+//! What differs between operating systems: signals, process groups, becoming another program.
+//!
+//! Native programs run on Linux alone. Elsewhere these functions are there so that everything else is,
+//! too: models of C, circuits and Promela.
+
+use std::io;
+use std::process::{Command, ExitStatus};
+
+/// What a program can be told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Signal {
+    Interrupt,
+    Kill,
+}
+
+/// Sends a signal to a program, which may have ended just now.
+pub(crate) fn send(process: u32, signal: Signal) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal as Known, kill_process};
+        let signal = match signal {
+            Signal::Interrupt => Known::INT,
+            Signal::Kill => Known::KILL,
+        };
+        if let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (process, signal);
+}
+
+/// The signal that has ended a program, if one has.
+pub(crate) fn signal_of(status: ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    return std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        None
+    }
+}
+
+/// An interrupt at the terminal will not be for this program.
+pub(crate) fn in_own_group(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Becomes another program, or does as if; returns only if that fails.
+pub(crate) fn become_program(command: &mut Command) -> io::Error {
+    #[cfg(unix)]
+    return std::os::unix::process::CommandExt::exec(command);
+    #[cfg(not(unix))]
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(101)),
+        Err(error) => error,
+    }
+}
+
+/// Whether the user may install what everybody uses.
+pub(crate) fn is_root() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    false
+}
