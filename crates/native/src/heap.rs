@@ -435,7 +435,7 @@ pub(crate) fn misuse(what: &str, address: usize) -> ! {
     coroutine::as_host(|| {
         message = format!("`{}` {what}", machine::name_of(address));
         if let Some(mut location) = names::location_of(&stack) {
-            location.within = function.map(str::to_owned).or(location.within);
+            location.within = function.and_then(names::short).or(location.within);
             message.push_str(&format!(" at {location}"));
         }
     });

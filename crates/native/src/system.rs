@@ -122,7 +122,7 @@ impl System for Native {
             .map(|Seen { thread, write, stack, function }| {
                 let mut stack = names::locations_of(&stack);
                 if let (Some(innermost), Some(function)) = (stack.first_mut(), function) {
-                    innermost.within = Some(function.to_owned());
+                    innermost.within = names::short(function);
                 }
                 Sighting { thread, write, stack }
             })

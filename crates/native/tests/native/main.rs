@@ -3,6 +3,7 @@
 mod c_programs;
 mod counters;
 mod cxx_programs;
+mod library;
 mod orders;
 mod parts;
 mod posix;
