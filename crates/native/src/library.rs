@@ -160,6 +160,23 @@ pub(crate) fn within(function: &'static Function, tell: impl FnOnce()) {
     leave();
 }
 
+/// A function that this library stands for has written something for the program.
+pub(crate) fn wrote_by<T>(function: &'static Function, to: *const T) {
+    if !to.is_null() && coroutine::in_program() {
+        within(function, || callbacks::plain(to as usize, size_of::<T>(), true));
+    }
+}
+
+/// The same, by its name.
+macro_rules! wrote {
+    ($name:ident, $to:expr) => {{
+        static FUNCTION: $crate::library::Function =
+            $crate::library::Function::plain(stringify!($name));
+        $crate::library::wrote_by(&FUNCTION, $to.cast_const());
+    }};
+}
+pub(crate) use wrote;
+
 impl Function {
     /// One that is told by name alone.
     pub(crate) const fn plain(name: &'static str) -> Self {

@@ -169,6 +169,7 @@ impl System for Native {
                 assumptions.push(Assumption::CompiledAtomics);
             }
             assumptions.extend(machine.counting_loops.assumptions());
+            assumptions.extend(machine.watch.assumption());
         });
         assumptions.extend(io::assumptions());
         assumptions.extend(imports::assumptions());

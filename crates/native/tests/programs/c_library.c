@@ -226,6 +226,20 @@ static void f_ecvt(void) { int point, sign; volatile double x = 3.5; USE(ecvt(x,
 static void f_lgamma(void) { volatile double x = 3.5; USE(lgamma(x)); }
 static void f_hsearch(void) { ENTRY entry = {"key", 0}; USE(hsearch(entry, ENTER)); }
 
+/* Long ranges, and what threads are given. */
+static char long_text[40000];
+static void write_end(void) { long_text[39000] = 1; }
+static void f_memset_long(void) { memset(long_text, 0, sizeof long_text); }
+static pthread_t handle;
+static void *nothing(void *unused) { return unused; }
+static void read_handle(void) { USE(handle); }
+static void f_pthread_create(void) { pthread_create(&handle, 0, nothing, 0); }
+static void f_pthread_join(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, nothing, 0);
+    pthread_join(thread, (void **)&shared_pointer);
+}
+
 /* What was freed. */
 static void free_block(void) { free(block); }
 static void f_freed_strlen(void) { USE(strlen(block)); }
@@ -280,7 +294,8 @@ static const struct Case cases[] = {
     WITH(qsort, read_numbers), WITH(inet_ntop, read_text), WITH(inet_pton, read_int),
     BOTH(regcomp), WITH(regexec, write_text), WITH(sigemptyset, read_set),
     WITH(getaddrinfo, read_pointer), WITH(iconv, read_text),
-    BOTH(strtok), BOTH(strerror), BOTH(strsignal), BOTH(setenv), WITH(getenv, f_setenv),
+    WITH(memset_long, write_end), WITH(pthread_create, read_handle),
+    WITH(pthread_join, read_pointer), BOTH(strtok), BOTH(strerror), BOTH(strsignal), BOTH(setenv), WITH(getenv, f_setenv),
     WITH(setlocale, f_localeconv), BOTH(localeconv), BOTH(drand48), BOTH(inet_ntoa),
     BOTH(getpwnam), BOTH(l64a), BOTH(ecvt), BOTH(lgamma), BOTH(hsearch), BOTH(gmtime),
     WITH(localtime, f_gmtime), BOTH(ctime),
