@@ -311,7 +311,9 @@ pub enum Assumption {
         /// Those that the program imports.
         functions: Vec<String>,
     },
-    /// So it is with libraries that the program loads as it runs, by this function.
+    /// Of an access to more bytes than these, such as by `memcpy`, no more were looked at for data races.
+    LongAccesses(u64),
+    /// Libraries that the program loads as it runs, by this function, touch nothing that threads share.
     LoadedLibraries(String),
 }
 
@@ -349,6 +351,7 @@ impl Assumption {
             Self::EndlessLoop(_) => "endless-loop",
             Self::RoundsOfWaits => "rounds-of-waits",
             Self::RepeatedCall(_) | Self::FailingCall(_) => "unrepeatable-call",
+            Self::LongAccesses(_) => "long-accesses",
             Self::UninstrumentedCalls { .. } | Self::LoadedLibraries(_) => "uninstrumented-call",
         }
     }
@@ -501,6 +504,9 @@ impl fmt::Display for Assumption {
                 let verb = if functions.len() == 1 { "touches" } else { "touch" };
                 let functions = enumerated(functions);
                 write!(f, "that {functions} ({library}) {verb} nothing that threads share")
+            }
+            Self::LongAccesses(n) => {
+                write!(f, "that no race is beyond the first {n} bytes of an access by one call")
             }
             Self::LoadedLibraries(function) => write!(
                 f,

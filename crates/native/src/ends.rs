@@ -5,6 +5,7 @@
 //! step of each thread is a store to a flag that an attempt loads.
 
 use crate::cancel;
+use crate::library::wrote;
 use crate::machine::{self, Machine};
 use crate::process::wait_until;
 use crate::pthread::{claim, join, thread_to_join};
@@ -88,6 +89,7 @@ pub(crate) fn answer(result: Result<usize, c_int>, to: *mut *mut c_void) -> c_in
     match result {
         Ok(_) if to.is_null() => 0,
         Ok(result) => {
+            wrote!(pthread_join, to);
             // SAFETY: the program wants it there.
             unsafe { *to = result as *mut c_void };
             0

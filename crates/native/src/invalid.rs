@@ -231,7 +231,7 @@ fn misuse(describe: impl FnOnce() -> (String, String)) -> ! {
     coroutine::as_host(|| {
         let (what, more) = describe();
         let place = names::location_of(&stack).map(|mut place| {
-            place.within = function.map(str::to_owned).or(place.within);
+            place.within = function.and_then(names::short).or(place.within);
             format!(" at {place}")
         });
         message = format!("{what}{}{more}", place.unwrap_or_default());

@@ -17,6 +17,7 @@
 //!
 //! Nothing of this runs in a program that calls none of them.
 
+mod cxx;
 pub(crate) mod extent;
 pub(crate) mod format;
 pub(crate) mod imports;
@@ -84,6 +85,8 @@ pub(crate) enum Effect {
         format: u8,
         rules: format::Rules,
     },
+    /// Keeps memory that it allocates, so that must not be the program's: an execution leaves it behind.
+    Allocates,
     /// Whatever has no shorter description.
     Also(fn(&Call<'_>)),
     /// Makes the call itself, for what has to be looked at before it and after.
@@ -130,11 +133,18 @@ pub(crate) fn set_up() {
     kept::set_up();
 }
 
-/// The function of the C library that the running thread is in, as far as it has a row.
+/// The function of a library that the running thread is in, as far as it has a row: its symbol, without
+/// what headers add to it.
 pub(crate) fn inside() -> Option<&'static str> {
     let function = INSIDE.load(Ordering::Relaxed);
     // SAFETY: it is one of the table's, which are never dropped.
-    (!function.is_null()).then(|| unsafe { (*function).name })
+    let symbol = (!function.is_null()).then(|| unsafe { (*function).name })?;
+    // What headers make of a name is not what the program calls.
+    let plain = symbol.trim_start_matches("__isoc99_").trim_start_matches("__isoc23_");
+    Some(match plain.strip_prefix("__") {
+        Some(inner) => inner.strip_suffix("_chk").unwrap_or(inner),
+        None => plain,
+    })
 }
 
 /// The running thread does not go on with what it was in.
@@ -149,6 +159,23 @@ pub(crate) fn within(function: &'static Function, tell: impl FnOnce()) {
     tell();
     leave();
 }
+
+/// A function that this library stands for has written something for the program.
+pub(crate) fn wrote_by<T>(function: &'static Function, to: *const T) {
+    if !to.is_null() && coroutine::in_program() {
+        within(function, || callbacks::plain(to as usize, size_of::<T>(), true));
+    }
+}
+
+/// The same, by its name.
+macro_rules! wrote {
+    ($name:ident, $to:expr) => {{
+        static FUNCTION: $crate::library::Function =
+            $crate::library::Function::plain(stringify!($name));
+        $crate::library::wrote_by(&FUNCTION, $to.cast_const());
+    }};
+}
+pub(crate) use wrote;
 
 impl Function {
     /// One that is told by name alone.
@@ -192,9 +219,17 @@ impl Call<'_> {
 
     /// Calls the original with the same arguments.
     pub(crate) fn make(&self) -> usize {
+        let address = self.function.real.address();
         // SAFETY: the program wanted to call just this, and none of those that get here has
         // arguments beyond the registers.
-        unsafe { call_with(self.frame, self.function.real.address()) }
+        let make = || unsafe { call_with(self.frame, address) };
+        let allocates = |effect: &Effect| matches!(effect, Effect::Allocates);
+        if !self.function.effects.iter().any(allocates) {
+            return make();
+        }
+        let mut result = 0;
+        coroutine::as_host(|| result = make());
+        result
     }
 
     /// The arguments behind the first `n_named`, of a function that has any number.
@@ -237,7 +272,10 @@ impl Call<'_> {
             }
             Effect::Also(tell) => tell(self),
             Effect::Instead(make) => return Some(make(self)),
-            Effect::ReadAfter(..) | Effect::WriteAfter(..) | Effect::Returns(_) => {}
+            Effect::ReadAfter(..)
+            | Effect::WriteAfter(..)
+            | Effect::Returns(_)
+            | Effect::Allocates => {}
         }
         None
     }
@@ -286,8 +324,10 @@ impl Call<'_> {
 }
 
 impl Effect {
+    /// Whether the call has to be made here.
     fn is_after(&self) -> bool {
-        matches!(self, Self::ReadAfter(..) | Self::WriteAfter(..) | Self::Returns(_))
+        let is_after = matches!(self, Self::ReadAfter(..) | Self::WriteAfter(..));
+        is_after || matches!(self, Self::Returns(_) | Self::Allocates)
     }
 }
 

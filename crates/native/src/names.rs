@@ -157,6 +157,11 @@ pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// What people call the function of a symbol, in short.
+pub(crate) fn short(symbol: &str) -> Option<String> {
+    short_name(&readable(symbol))
+}
+
 /// What a crash is called.
 pub(crate) fn describe_crash(crash: Crash) -> Violation {
     let at = match location(crash.instruction) {

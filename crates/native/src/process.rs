@@ -6,7 +6,7 @@ use crate::coroutine;
 use crate::cxx;
 use crate::ends;
 use crate::exit;
-use crate::library::{State, kept};
+use crate::library::{State, kept, wrote};
 use crate::machine;
 use crate::names;
 use crate::real::replace;
@@ -288,7 +288,7 @@ pub(crate) fn random_word() -> u32 {
 }
 
 fn fill_randomly(to: *mut c_void, len: usize) {
-    wrote(to as usize, len);
+    callbacks::plain(to as usize, len, true);
     for idx in 0..len {
         // SAFETY: the program wants so many bytes there.
         unsafe { to.cast::<u8>().add(idx).write((random_word() >> 24) as u8) };
@@ -298,13 +298,6 @@ fn fill_randomly(to: *mut c_void, len: usize) {
 /// `drand48` and its like take numbers from one stream, and nobody locks it.
 fn touch_rand48() {
     callbacks::plain(State::Rand48.address(), 1, true);
-}
-
-/// Says that something was written for the program.
-fn wrote(address: usize, len: usize) {
-    if address != 0 {
-        callbacks::plain(address, len, true);
-    }
 }
 
 /// Text from the program.
@@ -484,7 +477,7 @@ replace! {
     }
 
     fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int {
-        wrote(to as usize, size_of::<libc::timespec>());
+        wrote!(timespec_get, to);
         // SAFETY: the program wants it there.
         unsafe { *to = now() };
         base
@@ -498,7 +491,7 @@ replace! {
     fn time(to: *mut libc::time_t) -> libc::time_t {
         let seconds = now().tv_sec;
         if !to.is_null() {
-            wrote(to as usize, size_of::<libc::time_t>());
+            wrote!(time, to);
             // SAFETY: the program wants it there.
             unsafe { *to = seconds };
         }
@@ -506,7 +499,7 @@ replace! {
     }
 
     fn clock_gettime(_clock: c_int, to: *mut libc::timespec) -> c_int {
-        wrote(to as usize, size_of::<libc::timespec>());
+        wrote!(clock_gettime, to);
         // SAFETY: the program wants it there.
         unsafe { *to = now() };
         0
@@ -515,7 +508,7 @@ replace! {
     fn gettimeofday(to: *mut libc::timeval, _zone: *mut c_void) -> c_int {
         let now = now();
         let now = libc::timeval { tv_sec: now.tv_sec, tv_usec: now.tv_nsec / 1000 };
-        wrote(to as usize, size_of::<libc::timeval>());
+        wrote!(gettimeofday, to);
         // SAFETY: the program wants it there.
         unsafe { *to = now };
         0

@@ -10,6 +10,7 @@ use crate::cancel;
 use crate::coroutine;
 use crate::ends;
 use crate::invalid;
+use crate::library::wrote;
 use crate::machine::{self, Machine};
 use crate::memory;
 use crate::names;
@@ -381,6 +382,7 @@ replace! {
         let handle = create(Start::Function(function, argument));
         // SAFETY: the program wants it there, and gives attributes or nothing.
         unsafe {
+            wrote!(pthread_create, to);
             *to = handle;
             let mut state = libc::PTHREAD_CREATE_JOINABLE;
             if !attributes.is_null() {
@@ -594,6 +596,7 @@ replace! {
             *count += u32::from(taken);
             *count
         });
+        wrote!(sem_getvalue, to);
         // SAFETY: the program wants it there.
         unsafe { *to = count as c_int };
         0
@@ -638,6 +641,7 @@ replace! {
 
     fn pthread_key_create(to: *mut c_uint, destructor: Option<Destructor>) -> c_int {
         let key = new_key(destructor);
+        wrote!(pthread_key_create, to);
         // SAFETY: the program wants it there.
         unsafe { *to = key };
         0
@@ -665,6 +669,7 @@ replace! {
         argument: *mut c_void,
     ) -> c_int {
         let handle = create(Start::C11(function, argument));
+        wrote!(thrd_create, to);
         // SAFETY: the program wants it there.
         unsafe { *to = handle };
         0
@@ -673,6 +678,7 @@ replace! {
     fn thrd_join(handle: libc::pthread_t, to: *mut c_int) -> c_int {
         let Ok(result) = join(handle) else { return THRD_ERROR };
         if !to.is_null() {
+            wrote!(thrd_join, to);
             // SAFETY: the program wants it there.
             unsafe { *to = result as c_int };
         }
@@ -739,6 +745,7 @@ replace! {
 
     fn tss_create(to: *mut c_uint, destructor: Option<Destructor>) -> c_int {
         let key = new_key(destructor);
+        wrote!(tss_create, to);
         // SAFETY: the program wants it there.
         unsafe { *to = key };
         0

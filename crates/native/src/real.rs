@@ -14,13 +14,36 @@ impl Real {
         Self { name, address: AtomicUsize::new(0) }
     }
 
+    /// Loads a library with the function: linkers leave those out that do not seem to be needed, since
+    /// this one has the function, too.
+    #[cold]
+    fn load(&self) -> usize {
+        const LIBRARIES: [&CStr; 3] = [c"libm.so.6", c"libcrypt.so.1", c"libstdc++.so.6"];
+        let mut found = 0;
+        crate::coroutine::as_host(|| {
+            let addresses = LIBRARIES.iter().map(|library| {
+                // SAFETY: both names are strings, and the libraries begin with nothing that matters.
+                unsafe {
+                    let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
+                    match library.is_null() {
+                        true => 0,
+                        false => libc::dlsym(library, self.name.as_ptr()) as usize,
+                    }
+                }
+            });
+            found = addresses.into_iter().find(|&address| address != 0).unwrap_or(0);
+        });
+        found
+    }
+
     pub(crate) fn address(&self) -> usize {
         let known = self.address.load(Ordering::Relaxed);
         if known != 0 {
             return known;
         }
         // SAFETY: the name is a string.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
+        let next = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
+        let found = if next == 0 { self.load() } else { next };
         assert!(found != 0, "the C library has no {}", self.name.to_string_lossy());
         self.address.store(found, Ordering::Relaxed);
         found

@@ -126,7 +126,7 @@ impl System for Native {
             .map(|Seen { thread, write, stack, function }| {
                 let mut stack = names::locations_of(&stack);
                 if let (Some(innermost), Some(function)) = (stack.first_mut(), function) {
-                    innermost.within = Some(function.to_owned());
+                    innermost.within = names::short(function);
                 }
                 Sighting { thread, write, stack }
             })
@@ -177,6 +177,7 @@ impl System for Native {
                 assumptions.push(Assumption::CompiledAtomics);
             }
             assumptions.extend(machine.counting_loops.assumptions());
+            assumptions.extend(machine.watch.assumption());
         });
         assumptions.extend(io::assumptions());
         assumptions.extend(imports::assumptions());

@@ -9,12 +9,12 @@
 use crate::library;
 use crate::machine;
 use crate::names;
-use mazurka_core::{Fence, MemoryOrder, ObjectId, Part, PlainAccess, ThreadId};
+use mazurka_core::{Assumption, Fence, MemoryOrder, ObjectId, Part, PlainAccess, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much of a long range is watched.
-const WATCHED_OF_A_RANGE: usize = 4096;
+/// How much of a long range is watched: each piece of it is one more access for the search to look at.
+const WATCHED_OF_A_RANGE: usize = 64 << 10;
 const GRANULE: usize = 8;
 const N_CACHED: usize = 1024;
 
@@ -32,6 +32,8 @@ pub(crate) struct Watch {
     pub(crate) fences: Vec<Fence>,
     /// Who has gone on in the step beside its thread.
     pub(crate) parts: Vec<Part>,
+    /// Whether a range of any execution was longer than what is watched of it.
+    has_long_ranges: bool,
     /// Not while an execution is repeated: its accesses were seen before.
     pub(crate) is_on: bool,
     /// Whether only uses and ends of blocks are told, as reads and writes: data races are not looked for.
@@ -84,6 +86,7 @@ impl Watch {
             accesses: Vec::new(),
             fences: Vec::new(),
             parts: Vec::new(),
+            has_long_ranges: false,
             is_on: true,
             tells_lives_only: false,
             granules: FxHashMap::default(),
@@ -94,6 +97,11 @@ impl Watch {
             sightings: Vec::new(),
             cache: Box::new([(0, 0, ObjectId::new(0)); N_CACHED]),
         }
+    }
+
+    /// What a verdict takes for granted of long ranges.
+    pub(crate) fn assumption(&self) -> Option<Assumption> {
+        self.has_long_ranges.then_some(Assumption::LongAccesses(WATCHED_OF_A_RANGE as u64))
     }
 
     /// A new step begins.
@@ -149,6 +157,7 @@ impl Watch {
         if cached == address && cached_len == len {
             self.record(object, write);
         } else {
+            self.has_long_ranges |= len > WATCHED_OF_A_RANGE;
             self.access_slowly(address, len.min(WATCHED_OF_A_RANGE), write);
         }
     }

@@ -31,7 +31,7 @@ const OF_COMPILERS: [&str; 3] = ["_Unwind_", "__atomic_", "__gcc_"];
 /// one thread, or that synchronise by functions which are seen: exceptions and what throws them, type
 /// information, guards of static variables, `new` and `delete`, threads, clocks, the sizes of hash tables.
 /// Strings, trees, lists and streams have rows.
-const CXX: [&str; 33] = [
+const CXX: [&str; 41] = [
     "__cxa_",
     "__gxx_",
     "__dynamic_cast",
@@ -65,6 +65,14 @@ const CXX: [&str; 33] = [
     "_ZNSt8ios_base4Init",
     "__once_proxy",
     "_ZSt11__once_call",
+    "6sentry",
+    "_ZNSaI",
+    "_Alloc_hider",
+    "_ZNSt8ios_baseC",
+    "_ZNSt8ios_baseD",
+    "_ZNSt6locale",
+    "_ZNKSt6locale",
+    "_ZNKSt5ctypeI",
 ];
 
 /// Functions that load libraries.

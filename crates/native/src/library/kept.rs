@@ -41,6 +41,8 @@ struct Kept {
     random: RandomData,
     random_state: [c_char; RANDOM_LEN],
     rand48: Rand48Data,
+    /// `struct hsearch_data`.
+    table: [usize; 2],
 }
 
 struct Place(UnsafeCell<Kept>);
@@ -83,8 +85,8 @@ pub(crate) fn name_of(address: usize) -> Option<String> {
     // SAFETY: asks for addresses alone.
     let places = unsafe {
         [
-            (&raw const (*kept).time as usize, size_of::<libc::tm>(), "what `gmtime` has returned"),
-            (&raw const (*kept).ascii as usize, ASCII_LEN, "what `asctime` has returned"),
+            (&raw const (*kept).time as usize, size_of::<libc::tm>(), "what gmtime has returned"),
+            (&raw const (*kept).ascii as usize, ASCII_LEN, "what asctime has returned"),
         ]
     };
     let is_it = |&&(start, len, _): &&(usize, usize, &str)| (start..start + len).contains(&address);
@@ -142,19 +144,17 @@ pub(super) fn gmtime(call: &Call<'_>) -> usize {
 pub(super) fn localtime(call: &Call<'_>) -> usize {
     let real = original!(localtime_r(*const i64, *mut libc::tm) -> *mut libc::tm);
     broken_down(call, |from, to| {
-        // SAFETY: as above; what it has to know of the zone is read first.
-        unsafe {
-            libc_tzset();
-            real(from, to)
-        }
+        read_zone();
+        // SAFETY: as above.
+        unsafe { real(from, to) }
     })
 }
 
-fn libc_tzset() {
+/// What has to be known of the zone.
+fn read_zone() {
     let real = original!(tzset());
-    // SAFETY: it has no arguments, and the library locks what it changes. What it allocates is not
-    // the program's.
-    crate::coroutine::as_host(|| unsafe { real() });
+    // SAFETY: it has no arguments, and the library locks what it changes.
+    unsafe { real() };
 }
 
 fn broken_down(
@@ -165,7 +165,9 @@ fn broken_down(
     call.read(call.word(0), size_of::<i64>());
     // SAFETY: asks for an address alone.
     let to = unsafe { &raw mut (*KEPT.0.get()).time };
-    let found = convert(call.word(0) as *const i64, to);
+    let mut found = std::ptr::null_mut();
+    // What is learnt of the zone is kept by the library, and must not be in memory of the program.
+    crate::coroutine::as_host(|| found = convert(call.word(0) as *const i64, to));
     call.write(found as usize, size_of::<libc::tm>());
     found as usize
 }
@@ -197,6 +199,35 @@ pub(super) fn ctime(call: &Call<'_>) -> usize {
 fn ascii() -> *mut c_char {
     // SAFETY: asks for an address alone.
     unsafe { &raw mut (*KEPT.0.get()).ascii }.cast()
+}
+
+/// `hcreate`, `hsearch` and `hdestroy`, on the one table.
+pub(super) fn hcreate(call: &Call<'_>) -> usize {
+    let real = original!(hcreate_r(usize, *mut [usize; 2]) -> c_int);
+    call.touch(State::HashTable, true);
+    // SAFETY: the table is zero, or one that was created.
+    unsafe { real(call.word(0), &raw mut (*KEPT.0.get()).table) as usize }
+}
+
+pub(super) fn hdestroy(call: &Call<'_>) -> usize {
+    let real = original!(hdestroy_r(*mut [usize; 2]));
+    call.touch(State::HashTable, true);
+    // SAFETY: as above.
+    unsafe { real(&raw mut (*KEPT.0.get()).table) };
+    0
+}
+
+pub(super) fn hsearch(call: &Call<'_>) -> usize {
+    const ENTER: c_int = 1;
+    type Table = *mut [usize; 2];
+    let real = original!(hsearch_r(usize, usize, c_int, *mut usize, Table) -> c_int);
+    let (key, data, action) = (call.word(0), call.word(1), call.word(2) as c_int);
+    call.read(key, text(key));
+    call.touch(State::HashTable, action == ENTER);
+    let mut found = 0;
+    // SAFETY: as above; an entry is two words.
+    unsafe { real(key, data, action, &raw mut found, &raw mut (*KEPT.0.get()).table) };
+    found
 }
 
 /// Somebody takes random numbers from the one stream, or sets it.

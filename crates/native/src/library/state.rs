@@ -19,47 +19,47 @@ macro_rules! states {
 }
 
 states! {
-    Aliases "the mail alias of `getaliasent`";
-    AsciiTime "the text of `asctime`";
-    Character "the shift state of `mbtowc`";
-    Crypt "the text of `crypt`";
-    Date "the time of `getdate`";
-    Digits "the text of `ecvt`";
+    Aliases "the mail alias of getaliasent";
+    AsciiTime "the text of asctime";
+    Character "the shift state of mbtowc";
+    Crypt "the text of crypt";
+    Date "the time of getdate";
+    Digits "the text of ecvt";
     Environment "the environment";
-    Error "the text of `strerror`";
-    Ethernet "the address of `ether_aton`";
-    FileSystems "the entry of `getfsent`";
-    Group "the entry of `getgrent`";
-    HashTable "the table of `hsearch`";
-    Host "the entry of `gethostbyname`";
-    InternetAddress "the text of `inet_ntoa`";
-    Letters "the text of `l64a`";
+    Error "the text of strerror";
+    Ethernet "the address of ether_aton";
+    FileSystems "the entry of getfsent";
+    Group "the entry of getgrent";
+    HashTable "the table of hsearch";
+    Host "the entry of gethostbyname";
+    InternetAddress "the text of inet_ntoa";
+    Letters "the text of l64a";
     Locale "the locale";
-    LocaleFormats "the formats of `localeconv`";
-    Log "the settings of `openlog`";
-    Login "the name of `getlogin`";
-    Mounts "the entry of `getmntent`";
-    Network "the entry of `getnetbyname`";
-    Options "the position of `getopt`";
-    Password "the text of `getpass`";
-    Pattern "the pattern of `re_comp`";
-    Protocol "the entry of `getprotobyname`";
-    Rand48 "the random numbers of `drand48`";
-    Random "the random numbers of `rand`";
-    Remote "the entry of `getrpcbyname`";
-    Service "the entry of `getservbyname`";
-    Shadow "the entry of `getspnam`";
-    Shells "the position of `getusershell`";
-    Signal "the text of `strsignal`";
-    SignOfGamma "the variable `signgam`";
-    Temporary "the name of `tmpnam`";
-    Terminal "the name of `ttyname`";
-    TerminalName "the name of `ctermid`";
-    Terminals "the entry of `getttyent`";
-    Time "the time of `gmtime`";
-    Token "the position of `strtok`";
-    Users "the entry of `getutent`";
-    UserEntry "the entry of `getpwnam`";
+    LocaleFormats "the formats of localeconv";
+    Log "the settings of openlog";
+    Login "the name of getlogin";
+    Mounts "the entry of getmntent";
+    Network "the entry of getnetbyname";
+    Options "the position of getopt";
+    Password "the text of getpass";
+    Pattern "the pattern of re_comp";
+    Protocol "the entry of getprotobyname";
+    Rand48 "the random numbers of drand48";
+    Random "the random numbers of rand";
+    Remote "the entry of getrpcbyname";
+    Service "the entry of getservbyname";
+    Shadow "the entry of getspnam";
+    Shells "the position of getusershell";
+    Signal "the text of strsignal";
+    SignOfGamma "the variable signgam";
+    Temporary "the name of tmpnam";
+    Terminal "the name of ttyname";
+    TerminalName "the name of ctermid";
+    Terminals "the entry of getttyent";
+    Time "the time of gmtime";
+    Token "the position of strtok";
+    Users "the entry of getutent";
+    UserEntry "the entry of getpwnam";
 }
 
 static PLACES: [u8; NAMES.len()] = [0; NAMES.len()];
@@ -92,5 +92,5 @@ pub(crate) fn name_of(address: usize) -> Option<String> {
     }
     let buffers = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
     let found = buffers.iter().find(|&&(start, len, _)| (start..start + len).contains(&address));
-    found.map(|(_, _, function)| format!("what `{function}` has returned"))
+    found.map(|(_, _, function)| format!("what {function} has returned"))
 }

@@ -6,8 +6,8 @@
 //! headers and compilers use for the same functions.
 
 use super::Effect::{
-    Also, Asks, Changes, Instead, MovesNumber, MovesStream, Prints, PrintsInto, PrintsList,
-    PrintsListInto, Read, ReadAfter, Returns, Write, WriteAfter,
+    Allocates, Also, Asks, Changes, Instead, MovesNumber, MovesStream, Prints, PrintsInto,
+    PrintsList, PrintsListInto, Read, ReadAfter, Returns, Write, WriteAfter,
 };
 use super::extent::Extent::{
     Bytes, Count, CountAt, IfSo, IfZero, Product, Result, ResultAndEnd, ResultUnits, Text,
@@ -21,6 +21,8 @@ use super::extent::{
 use super::format::{self, Rules};
 use super::kept;
 use super::{Call, State, rows};
+use crate::coroutine;
+use crate::real::original;
 use std::ffi::c_int;
 
 const WORD: u32 = 8;
@@ -121,8 +123,8 @@ rows! {
     strfry => [Write(0, Text)];
     basename => [Read(0, Text)];
     __xpg_basename dirname => [Write(0, Text)];
-    strerror => [Changes(State::Error)];
-    strsignal => [Changes(State::Signal)];
+    strerror => [Allocates, Changes(State::Error)];
+    strsignal => [Allocates, Changes(State::Signal)];
     strerror_r __strerror_r => [Instead(|call| {
         let found = call.make();
         if found == call.word(1) {
@@ -163,7 +165,7 @@ rows! {
     wmemset __wmemset_chk => [Write(0, Units(2, WIDE))];
     wmemcmp => [Read(0, Units(2, WIDE)), Read(1, Units(2, WIDE))];
     wmemchr => [Read(0, Units(2, WIDE))];
-    mbstowcs __mbstowcs_chk => [Read(1, Text), Instead(|call| {
+    mbstowcs __mbstowcs_chk => [Allocates, Read(1, Text), Instead(|call| {
         let len = call.make();
         let limit = call.word(2);
         if len != usize::MAX {
@@ -171,7 +173,7 @@ rows! {
         }
         len
     })];
-    wcstombs __wcstombs_chk => [Read(1, Wide), Instead(|call| {
+    wcstombs __wcstombs_chk => [Allocates, Read(1, Wide), Instead(|call| {
         let len = call.make();
         let limit = call.word(2);
         if len != usize::MAX {
@@ -179,19 +181,19 @@ rows! {
         }
         len
     })];
-    mbsrtowcs __mbsrtowcs_chk => [Write(3, Bytes(SHIFT)), Instead(|call| {
+    mbsrtowcs __mbsrtowcs_chk => [Allocates, Write(3, Bytes(SHIFT)), Instead(|call| {
         multibyte(call, call.word(2), usize::MAX, WIDE_LEN)
     })];
-    mbsnrtowcs __mbsnrtowcs_chk => [Write(4, Bytes(SHIFT)), Instead(|call| {
+    mbsnrtowcs __mbsnrtowcs_chk => [Allocates, Write(4, Bytes(SHIFT)), Instead(|call| {
         multibyte(call, call.word(3), call.word(2), WIDE_LEN)
     })];
-    wcsrtombs __wcsrtombs_chk => [Write(3, Bytes(SHIFT)), Instead(|call| {
+    wcsrtombs __wcsrtombs_chk => [Allocates, Write(3, Bytes(SHIFT)), Instead(|call| {
         from_wide(call, call.word(2), usize::MAX)
     })];
-    wcsnrtombs __wcsnrtombs_chk => [Write(4, Bytes(SHIFT)), Instead(|call| {
+    wcsnrtombs __wcsnrtombs_chk => [Allocates, Write(4, Bytes(SHIFT)), Instead(|call| {
         from_wide(call, call.word(3), call.word(2))
     })];
-    mbrtowc __mbrtowc => [Also(shift_state::<3>), Instead(|call| {
+    mbrtowc __mbrtowc => [Allocates, Also(shift_state::<3>), Instead(|call| {
         let len = call.make();
         multibyte_character(call, 1, len);
         if len < usize::MAX - 1 {
@@ -199,21 +201,21 @@ rows! {
         }
         len
     })];
-    mbrtoc8 => [Write(3, Bytes(SHIFT)), Write(0, Bytes(1)), Read(1, Count(2))];
-    mbrtoc16 => [Write(3, Bytes(SHIFT)), Write(0, Bytes(2)), Read(1, Count(2))];
-    mbrtoc32 => [Write(3, Bytes(SHIFT)), Write(0, Bytes(4)), Read(1, Count(2))];
-    c8rtomb c16rtomb c32rtomb => [Write(2, Bytes(SHIFT)), WriteAfter(0, Result)];
-    wcrtomb __wcrtomb_chk => [Also(shift_state::<2>), WriteAfter(0, Result)];
-    mbrlen __mbrlen => [Also(shift_state::<2>), Instead(|call| {
+    mbrtoc8 => [Allocates, Write(3, Bytes(SHIFT)), Write(0, Bytes(1)), Read(1, Count(2))];
+    mbrtoc16 => [Allocates, Write(3, Bytes(SHIFT)), Write(0, Bytes(2)), Read(1, Count(2))];
+    mbrtoc32 => [Allocates, Write(3, Bytes(SHIFT)), Write(0, Bytes(4)), Read(1, Count(2))];
+    c8rtomb c16rtomb c32rtomb => [Allocates, Write(2, Bytes(SHIFT)), WriteAfter(0, Result)];
+    wcrtomb __wcrtomb_chk => [Allocates, Also(shift_state::<2>), WriteAfter(0, Result)];
+    mbrlen __mbrlen => [Allocates, Also(shift_state::<2>), Instead(|call| {
         let len = call.make();
         multibyte_character(call, 0, len);
         len
     })];
     mbsinit => [Read(0, Bytes(SHIFT))];
-    mblen => [Changes(State::Character), ReadAfter(0, Result)];
-    mbtowc => [Changes(State::Character), ReadAfter(1, Result), Write(0, Bytes(WIDE))];
-    wctomb __wctomb_chk => [Changes(State::Character), WriteAfter(0, Result)];
-    wctype wctype_l __wctype_l wctrans wctrans_l __wctrans_l => [Read(0, Text)];
+    mblen => [Allocates, Changes(State::Character), ReadAfter(0, Result)];
+    mbtowc => [Allocates, Changes(State::Character), ReadAfter(1, Result), Write(0, Bytes(WIDE))];
+    wctomb __wctomb_chk => [Allocates, Changes(State::Character), WriteAfter(0, Result)];
+    wctype wctype_l __wctype_l wctrans wctrans_l __wctrans_l => [Allocates, Read(0, Text)];
 }
 
 // Numbers in strings.
@@ -252,9 +254,9 @@ rows! {
     strfromd strfromf strfroml strfromf32 strfromf64 strfromf32x strfromf64x strfromf128
         => [Read(2, Text), Write(0, Count(1))];
     a64l => [Read(0, Text)];
-    l64a => [Changes(State::Letters), Returns(Text)];
+    l64a => [Allocates, Changes(State::Letters), Returns(Text)];
     ecvt fcvt qecvt qfcvt
-        => [Write(1, Bytes(4)), Write(2, Bytes(4)), Changes(State::Digits), Returns(Text)];
+        => [Allocates, Write(1, Bytes(4)), Write(2, Bytes(4)), Changes(State::Digits), Returns(Text)];
     ecvt_r fcvt_r qecvt_r qfcvt_r => [Write(1, Bytes(4)), Write(2, Bytes(4)), Write(3, Count(4))];
     gcvt => [WriteAfter(1, TextIfSo)];
     rpmatch => [Read(0, Text)];
@@ -335,18 +337,18 @@ rows! {
     localtime => [Instead(kept::localtime)];
     asctime => [Instead(kept::asctime)];
     ctime => [Instead(kept::ctime)];
-    gmtime_r __gmtime_r localtime_r => [Read(0, Bytes(TIME)), WriteAfter(1, IfSo(BROKEN_DOWN))];
+    gmtime_r __gmtime_r localtime_r => [Allocates, Read(0, Bytes(TIME)), WriteAfter(1, IfSo(BROKEN_DOWN))];
     asctime_r => [Read(0, Bytes(BROKEN_DOWN)), WriteAfter(1, TextIfSo)];
-    ctime_r => [Read(0, Bytes(TIME)), WriteAfter(1, TextIfSo)];
-    mktime timelocal timegm => [Write(0, Bytes(BROKEN_DOWN))];
+    ctime_r => [Allocates, Read(0, Bytes(TIME)), WriteAfter(1, TextIfSo)];
+    mktime timelocal timegm => [Allocates, Write(0, Bytes(BROKEN_DOWN))];
     strftime strftime_l __strftime_l
-        => [Read(2, Text), Read(3, Bytes(BROKEN_DOWN)), WriteAfter(0, ResultAndEnd)];
+        => [Allocates, Read(2, Text), Read(3, Bytes(BROKEN_DOWN)), WriteAfter(0, ResultAndEnd)];
     wcsftime wcsftime_l __wcsftime_l
-        => [Read(2, Wide), Read(3, Bytes(BROKEN_DOWN)), WriteAfter(0, WideResultAndEnd)];
+        => [Allocates, Read(2, Wide), Read(3, Bytes(BROKEN_DOWN)), WriteAfter(0, WideResultAndEnd)];
     strptime strptime_l
-        => [Read(1, Text), Write(2, Bytes(BROKEN_DOWN)), ReadAfter(0, ToResult)];
-    getdate => [Read(0, Text), Changes(State::Date), Returns(Bytes(BROKEN_DOWN))];
-    getdate_r => [Read(0, Text), Write(1, Bytes(BROKEN_DOWN))];
+        => [Allocates, Read(1, Text), Write(2, Bytes(BROKEN_DOWN)), ReadAfter(0, ToResult)];
+    getdate => [Allocates, Read(0, Text), Changes(State::Date), Returns(Bytes(BROKEN_DOWN))];
+    getdate_r => [Allocates, Read(0, Text), Write(1, Bytes(BROKEN_DOWN))];
     clock_getres timespec_getres => [Write(1, Bytes(TIMESPEC))];
     clock_getcpuclockid => [Write(1, Bytes(4))];
     times => [Write(0, Bytes(32))];
@@ -503,13 +505,13 @@ rows! {
     gethostname __gethostname_chk getdomainname __getdomainname_chk => [WriteAfter(0, TextIfZero)];
     getlogin_r __getlogin_r_chk => [WriteAfter(0, TextIfZero)];
     ttyname_r __ttyname_r_chk ptsname_r __ptsname_r_chk => [WriteAfter(1, TextIfZero)];
-    ttyname => [Changes(State::Terminal), Returns(Text)];
-    ptsname => [Changes(State::Terminal), Returns(Text)];
-    ctermid => [Changes(State::TerminalName)];
-    cuserid => [Changes(State::TerminalName)];
-    getlogin => [Changes(State::Login), Returns(Text)];
-    getpass => [Read(0, Text), Changes(State::Password), Returns(Text)];
-    tmpnam => [Instead(|call| {
+    ttyname => [Allocates, Changes(State::Terminal), Returns(Text)];
+    ptsname => [Allocates, Changes(State::Terminal), Returns(Text)];
+    ctermid => [Allocates, Changes(State::TerminalName)];
+    cuserid => [Allocates, Changes(State::TerminalName)];
+    getlogin => [Allocates, Changes(State::Login), Returns(Text)];
+    getpass => [Allocates, Read(0, Text), Changes(State::Password), Returns(Text)];
+    tmpnam => [Allocates, Instead(|call| {
         call.touch(State::Temporary, true);
         let found = call.make();
         call.write(call.word(0), text(call.word(0)));
@@ -549,24 +551,24 @@ rows! {
     putenv => [Instead(kept::putenv)];
     unsetenv => [Instead(kept::unsetenv)];
     clearenv => [Instead(kept::clearenv)];
-    setlocale => [Also(|call| {
+    setlocale => [Allocates, Also(|call| {
         call.touch(State::Locale, call.word(1) != 0);
         call.read(call.word(1), text(call.word(1)));
     })];
-    localeconv => [Asks(State::Locale), Changes(State::LocaleFormats), Returns(Bytes(96))];
-    nl_langinfo => [Asks(State::Locale)];
+    localeconv => [Allocates, Asks(State::Locale), Changes(State::LocaleFormats), Returns(Bytes(96))];
+    nl_langinfo => [Allocates, Asks(State::Locale)];
     getopt getopt_long getopt_long_only __posix_getopt => [Changes(State::Options), Read(2, Text)];
     getsubopt => [Write(0, Bytes(WORD)), Write(2, Bytes(WORD))];
-    openlog => [Changes(State::Log)];
-    closelog setlogmask => [Changes(State::Log)];
-    newlocale __newlocale => [Read(1, Text)];
-    iconv_open => [Read(0, Text), Read(1, Text)];
-    iconv => [Instead(convert)];
-    gettext textdomain => [Read(0, Text)];
-    dgettext __dgettext bindtextdomain bind_textdomain_codeset => [Read(0, Text), Read(1, Text)];
-    dcgettext __dcgettext => [Read(0, Text), Read(1, Text)];
-    ngettext => [Read(0, Text), Read(1, Text)];
-    dngettext dcngettext => [Read(0, Text), Read(1, Text), Read(2, Text)];
+    openlog => [Allocates, Changes(State::Log)];
+    closelog setlogmask => [Allocates, Changes(State::Log)];
+    newlocale __newlocale => [Allocates, Read(1, Text)];
+    iconv_open => [Allocates, Read(0, Text), Read(1, Text)];
+    iconv => [Allocates, Instead(convert)];
+    gettext textdomain => [Allocates, Read(0, Text)];
+    dgettext __dgettext bindtextdomain bind_textdomain_codeset => [Allocates, Read(0, Text), Read(1, Text)];
+    dcgettext __dcgettext => [Allocates, Read(0, Text), Read(1, Text)];
+    ngettext => [Allocates, Read(0, Text), Read(1, Text)];
+    dngettext dcngettext => [Allocates, Read(0, Text), Read(1, Text), Read(2, Text)];
 }
 
 // Sorting and searching. What a comparison reads, the program's own function tells.
@@ -591,11 +593,9 @@ rows! {
     tsearch __tsearch => [Write(1, Bytes(WORD))];
     tdelete __tdelete => [Write(1, Bytes(WORD))];
     tfind __tfind => [Read(1, Bytes(WORD))];
-    hcreate hdestroy => [Changes(State::HashTable)];
-    hsearch => [Also(|call| {
-        call.read(call.word(0), text(call.word(0)));
-        call.touch(State::HashTable, call.word(2) as c_int == ENTER);
-    })];
+    hcreate => [Instead(kept::hcreate)];
+    hdestroy => [Instead(kept::hdestroy)];
+    hsearch => [Instead(kept::hsearch)];
     hcreate_r => [Write(1, Bytes(16))];
     hdestroy_r => [Write(0, Bytes(16))];
     hsearch_r => [Read(0, Text), Write(3, Bytes(WORD)), Also(|call| {
@@ -621,7 +621,7 @@ rows! {
     })];
     regfree => [Write(0, Bytes(PATTERN))];
     regerror => [Read(1, Bytes(PATTERN)), WriteAfter(2, Result)];
-    re_comp => [Changes(State::Pattern), Read(0, Text)];
+    re_comp => [Allocates, Changes(State::Pattern), Read(0, Text)];
     re_exec => [Asks(State::Pattern), Read(0, Text)];
     fnmatch => [Read(0, Text), Read(1, Text)];
     glob glob64 => [Read(0, Text), Write(3, Bytes(72))];
@@ -687,55 +687,55 @@ rows! {
     })];
     inet_aton => [Read(0, Text), WriteAfter(1, IfSo(4))];
     inet_addr inet_network => [Read(0, Text)];
-    inet_ntoa => [Changes(State::InternetAddress), Returns(Text)];
+    inet_ntoa => [Allocates, Changes(State::InternetAddress), Returns(Text)];
     getaddrinfo
-        => [Read(0, Text), Read(1, Text), Read(2, Bytes(ADDRESS_INFO)), WriteAfter(3, IfZero(WORD))];
-    getnameinfo => [Read(0, Count(1)), Write(2, Count(3)), Write(4, Count(5))];
+        => [Allocates, Read(0, Text), Read(1, Text), Read(2, Bytes(ADDRESS_INFO)), WriteAfter(3, IfZero(WORD))];
+    getnameinfo => [Read(0, Count(1)), Write(2, Count(3)), Write(4, Count(5)), Instead(name_info)];
     gethostbyname gethostbyname2 gethostbyaddr gethostent
-        => [Changes(State::Host), Returns(Bytes(32))];
-    sethostent endhostent => [Changes(State::Host)];
-    gethostbyname_r => [Read(0, Text), Write(1, Bytes(32)), Write(2, Count(3)),
+        => [Allocates, Changes(State::Host), Returns(Bytes(32))];
+    sethostent endhostent => [Allocates, Changes(State::Host)];
+    gethostbyname_r => [Allocates, Read(0, Text), Write(1, Bytes(32)), Write(2, Count(3)),
         Write(4, Bytes(WORD)), Write(5, Bytes(4))];
-    getservbyname getservbyport getservent => [Changes(State::Service), Returns(Bytes(32))];
-    setservent endservent => [Changes(State::Service)];
-    getprotobyname getprotobynumber getprotoent => [Changes(State::Protocol), Returns(Bytes(24))];
-    setprotoent endprotoent => [Changes(State::Protocol)];
-    getnetbyname getnetbyaddr getnetent => [Changes(State::Network), Returns(Bytes(24))];
-    setnetent endnetent => [Changes(State::Network)];
-    getrpcbyname getrpcbynumber getrpcent => [Changes(State::Remote), Returns(Bytes(24))];
-    setrpcent endrpcent => [Changes(State::Remote)];
-    getaliasbyname getaliasent => [Changes(State::Aliases), Returns(Bytes(32))];
-    setaliasent endaliasent => [Changes(State::Aliases)];
-    ether_ntoa ether_aton => [Changes(State::Ethernet)];
+    getservbyname getservbyport getservent => [Allocates, Changes(State::Service), Returns(Bytes(32))];
+    setservent endservent => [Allocates, Changes(State::Service)];
+    getprotobyname getprotobynumber getprotoent => [Allocates, Changes(State::Protocol), Returns(Bytes(24))];
+    setprotoent endprotoent => [Allocates, Changes(State::Protocol)];
+    getnetbyname getnetbyaddr getnetent => [Allocates, Changes(State::Network), Returns(Bytes(24))];
+    setnetent endnetent => [Allocates, Changes(State::Network)];
+    getrpcbyname getrpcbynumber getrpcent => [Allocates, Changes(State::Remote), Returns(Bytes(24))];
+    setrpcent endrpcent => [Allocates, Changes(State::Remote)];
+    getaliasbyname getaliasent => [Allocates, Changes(State::Aliases), Returns(Bytes(32))];
+    setaliasent endaliasent => [Allocates, Changes(State::Aliases)];
+    ether_ntoa ether_aton => [Allocates, Changes(State::Ethernet)];
     ether_ntoa_r => [Read(0, Bytes(6)), WriteAfter(1, TextIfSo)];
     ether_aton_r => [Read(0, Text), WriteAfter(1, IfSo(6))];
-    getpwnam => [Read(0, Text), Changes(State::UserEntry), Returns(Bytes(PASSWD))];
-    getpwuid getpwent fgetpwent => [Changes(State::UserEntry), Returns(Bytes(PASSWD))];
-    setpwent endpwent => [Changes(State::UserEntry)];
-    getpwnam_r => [Read(0, Text), Write(1, Bytes(PASSWD)), Write(2, Count(3)), Write(4, Bytes(WORD))];
-    getpwuid_r => [Write(1, Bytes(PASSWD)), Write(2, Count(3)), Write(4, Bytes(WORD))];
-    getpwent_r => [Changes(State::UserEntry), Write(0, Bytes(PASSWD)), Write(1, Count(2)),
+    getpwnam => [Allocates, Read(0, Text), Changes(State::UserEntry), Returns(Bytes(PASSWD))];
+    getpwuid getpwent fgetpwent => [Allocates, Changes(State::UserEntry), Returns(Bytes(PASSWD))];
+    setpwent endpwent => [Allocates, Changes(State::UserEntry)];
+    getpwnam_r => [Allocates, Read(0, Text), Write(1, Bytes(PASSWD)), Write(2, Count(3)), Write(4, Bytes(WORD))];
+    getpwuid_r => [Allocates, Write(1, Bytes(PASSWD)), Write(2, Count(3)), Write(4, Bytes(WORD))];
+    getpwent_r => [Allocates, Changes(State::UserEntry), Write(0, Bytes(PASSWD)), Write(1, Count(2)),
         Write(3, Bytes(WORD))];
-    getgrnam => [Read(0, Text), Changes(State::Group), Returns(Bytes(GROUP))];
-    getgrgid getgrent fgetgrent => [Changes(State::Group), Returns(Bytes(GROUP))];
-    setgrent endgrent => [Changes(State::Group)];
-    getgrnam_r => [Read(0, Text), Write(1, Bytes(GROUP)), Write(2, Count(3)), Write(4, Bytes(WORD))];
-    getgrgid_r => [Write(1, Bytes(GROUP)), Write(2, Count(3)), Write(4, Bytes(WORD))];
-    getgrent_r => [Changes(State::Group), Write(0, Bytes(GROUP)), Write(1, Count(2)),
+    getgrnam => [Allocates, Read(0, Text), Changes(State::Group), Returns(Bytes(GROUP))];
+    getgrgid getgrent fgetgrent => [Allocates, Changes(State::Group), Returns(Bytes(GROUP))];
+    setgrent endgrent => [Allocates, Changes(State::Group)];
+    getgrnam_r => [Allocates, Read(0, Text), Write(1, Bytes(GROUP)), Write(2, Count(3)), Write(4, Bytes(WORD))];
+    getgrgid_r => [Allocates, Write(1, Bytes(GROUP)), Write(2, Count(3)), Write(4, Bytes(WORD))];
+    getgrent_r => [Allocates, Changes(State::Group), Write(0, Bytes(GROUP)), Write(1, Count(2)),
         Write(3, Bytes(WORD))];
-    getgrouplist => [Read(0, Text), Write(3, Bytes(4)), WriteAfter(2, CountAt(3, 4))];
-    getspnam getspent fgetspent sgetspent => [Changes(State::Shadow), Returns(Bytes(SHADOW))];
-    setspent endspent => [Changes(State::Shadow)];
+    getgrouplist => [Allocates, Read(0, Text), Write(3, Bytes(4)), WriteAfter(2, CountAt(3, 4))];
+    getspnam getspent fgetspent sgetspent => [Allocates, Changes(State::Shadow), Returns(Bytes(SHADOW))];
+    setspent endspent => [Allocates, Changes(State::Shadow)];
     getutent getutid getutline getutxent getutxid getutxline pututline pututxline
-        => [Changes(State::Users)];
-    setutent endutent setutxent endutxent utmpname utmpxname => [Changes(State::Users)];
-    getmntent => [Changes(State::Mounts), Returns(Bytes(40))];
-    getfsent getfsfile getfsspec setfsent endfsent => [Changes(State::FileSystems)];
-    getttyent getttynam setttyent endttyent => [Changes(State::Terminals)];
-    getusershell setusershell endusershell => [Changes(State::Shells)];
-    crypt => [Read(0, Text), Read(1, Text), Changes(State::Crypt), Returns(Text)];
-    setkey => [Read(0, Bytes(64)), Changes(State::Crypt)];
-    encrypt => [Write(0, Bytes(64)), Changes(State::Crypt)];
+        => [Allocates, Changes(State::Users)];
+    setutent endutent setutxent endutxent utmpname utmpxname => [Allocates, Changes(State::Users)];
+    getmntent => [Allocates, Changes(State::Mounts), Returns(Bytes(40))];
+    getfsent getfsfile getfsspec setfsent endfsent => [Allocates, Changes(State::FileSystems)];
+    getttyent getttynam setttyent endttyent => [Allocates, Changes(State::Terminals)];
+    getusershell setusershell endusershell => [Allocates, Changes(State::Shells)];
+    crypt => [Allocates, Read(0, Text), Read(1, Text), Changes(State::Crypt), Returns(Text)];
+    setkey => [Allocates, Read(0, Bytes(64)), Changes(State::Crypt)];
+    encrypt => [Allocates, Write(0, Bytes(64)), Changes(State::Crypt)];
     crypt_r => [Read(0, Text), Read(1, Text), Write(2, Bytes(256))];
 }
 
@@ -930,6 +930,18 @@ fn convert(call: &Call<'_>) -> usize {
     call.read(from, word_at(call.word(1)).saturating_sub(from));
     call.write(to, word_at(call.word(3)).saturating_sub(to));
     result
+}
+
+/// `getnameinfo`, which has seven arguments.
+fn name_info(call: &Call<'_>) -> usize {
+    type Word = usize;
+    let real = original!(getnameinfo(Word, Word, Word, Word, Word, Word, c_int) -> c_int);
+    let [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map(|idx| call.word(idx));
+    let flags = call.list(6).word() as c_int;
+    let mut result = 0;
+    // SAFETY: the program wanted to call just this.
+    coroutine::as_host(|| result = unsafe { real(a, b, c, d, e, f, flags) });
+    result as usize
 }
 
 /// How long an address of the network is.

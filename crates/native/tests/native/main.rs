@@ -4,6 +4,7 @@ mod c_programs;
 mod counters;
 mod cxx_programs;
 mod exits;
+mod library;
 mod memory;
 mod orders;
 mod parts;

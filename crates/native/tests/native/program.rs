@@ -125,7 +125,7 @@ impl Program {
             .arg(program.folder.join("program.o"))
             .args(["-Wl,-z,relro,-z,now", WRAP, "-pthread", "-L"])
             .arg(&library)
-            .arg("-lmazurka_native")
+            .args(["-lmazurka_native", "-lm"])
             .arg(format!("-Wl,-rpath,{}", library.display()))
             .arg("-o")
             .arg(program.folder.join("program")));
