@@ -348,7 +348,7 @@ impl Engine {
 }
 
 /// Where the result goes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Output {
     /// Write the result as JSON; to `-`, and nothing else is printed on standard output
     #[arg(long, value_name = "FILE|-")]

@@ -46,6 +46,11 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &IS_STOPPED
 }
 
+/// Whether a search is to stop, for whatever reason.
+pub(crate) fn is_stopped() -> bool {
+    IS_STOPPED.load(Ordering::Relaxed)
+}
+
 /// Whether the user wants an end of it.
 pub(crate) fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)

@@ -14,6 +14,7 @@ mod automaton;
 mod cargo;
 mod command_line;
 mod compiler;
+mod deadline;
 mod doctor;
 mod interrupt;
 mod memory;
@@ -30,6 +31,7 @@ mod temporal;
 mod tests;
 mod vm;
 mod watch;
+mod watchdog;
 
 use arguments::{Arguments, Build, Command, Conduct, Engine, Modelling, Output, Temporal};
 use compiler::Language;
@@ -37,7 +39,7 @@ use mazurka_core::{Limit, Schedule, Verdict};
 use mazurka_explore::{Bound, OptionError, Options};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
 use std::ffi::OsString;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -226,8 +228,13 @@ fn announce(name: &str, output: &Output) {
     }
 }
 
-/// Tells what came of a search.
+/// Tells what came of a search, unless its deadline was faster: that ends the command then.
 fn tell(report: &Report<'_>, output: &Output) -> Done {
+    deadline::begin_to_tell();
+    tell_now(report, output)
+}
+
+fn tell_now(report: &Report<'_>, output: &Output) -> Done {
     let style = style();
     if output.is_told() {
         show(&text::verdict(report, &style));
@@ -237,7 +244,7 @@ fn tell(report: &Report<'_>, output: &Output) -> Done {
     if let Some(path) = &output.json {
         let object = format!("{}\n", json::render(report));
         if output.is_json_alone() {
-            show(&object);
+            write(&object)?;
         } else if let Err(error) = std::fs::write(path, object) {
             let text = format!("`{}` cannot be written: {error}", path.display());
             return Err(Failure::input(text).into());
@@ -277,6 +284,7 @@ fn tip(limit: &Limit) -> Option<&'static str> {
         Limit::Time(_) => Some("a longer `--time-limit` sees more"),
         Limit::Memory(_) => Some("a larger `--memory-limit` sees more"),
         Limit::Depth(_) => Some("a larger `--max-depth` sees more of the rest"),
+        Limit::Stuck { .. } => Some("a longer `--time-limit` lets it go on, if it is not for ever"),
         _ => None,
     }
 }
@@ -395,6 +403,17 @@ fn style() -> Style {
         .width(width.filter(|&width| width > 0).unwrap_or(80))
         .colour(is_set("CLICOLOR_FORCE") || std::io::stdout().is_terminal() && !is_set("NO_COLOR"))
         .ascii(!is_unicode)
+}
+
+/// Writes what was asked for, and says so if that cannot be done.
+fn write(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::input(format!("the standard output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a text at once. Whoever closes the pipe has seen enough: that is no error.

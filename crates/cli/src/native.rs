@@ -81,10 +81,19 @@ fn explore(
     if output.is_told()
         && let Verdict::Violated(found) = report.verdict
     {
-        let wishes = asked.conduct.replaying(&found.schedule);
+        let mut wishes = asked.conduct.replaying(&found.schedule);
+        if let Some(limit) = asked.options.time_limit {
+            wishes["time_limit_ms"] = rest_of(limit, &answer);
+        }
         show(&told(&program::printed(program, name, &wishes, None).unwrap_or_default()));
     }
     Ok(status)
+}
+
+/// What an answer has left of a time limit, in milliseconds.
+pub(crate) fn rest_of(limit: Duration, answer: &Answer) -> Value {
+    let spent = Duration::try_from_secs_f64(answer.time_s).unwrap_or_default();
+    u64::try_from(limit.saturating_sub(spent).as_millis()).unwrap_or(u64::MAX).into()
 }
 
 /// What is to be told of an answer, if it has a verdict; `replay` is what comes before a schedule.
@@ -142,13 +151,14 @@ pub(crate) fn replay_files(
     wishes: &Value,
     is_debugged: bool,
 ) -> Done {
+    if is_debugged {
+        let folder = program::lasting_folder()?;
+        let program = compiler::build(files, &build.flags(), &folder)?;
+        return debug(&[program.into_os_string()], wishes, None);
+    }
     let folder = program::folder()?;
     let program = compiler::build(files, &build.flags(), folder.path())?;
     let program = [program.into_os_string()];
-    if is_debugged {
-        let _ = folder.keep();
-        return debug(&program, wishes, None);
-    }
     follow(&program, &names(files), wishes, &Surroundings::default())
 }
 
@@ -191,7 +201,7 @@ pub(crate) fn debug(program: &[OsString], wishes: &Value, folder: Option<&Path>)
         "break mazurka_violation",
         "run",
     ];
-    let report = program::folder()?.keep().join("report.json");
+    let report = program::lasting_folder()?.join("report.json");
     let mut words = vec!["env".to_owned()];
     if let Some(folder) = folder.map(Path::display) {
         words.extend(["-C".to_owned(), folder.to_string()]);

@@ -3,6 +3,7 @@
 //! Native programs run on Linux alone. Elsewhere these functions are there so that everything else is,
 //! too: models of C, circuits and Promela.
 
+use std::fs::Metadata;
 use std::io;
 use std::process::{Command, ExitStatus};
 
@@ -57,6 +58,41 @@ pub(crate) fn become_program(command: &mut Command) -> io::Error {
     match command.status() {
         Ok(status) => std::process::exit(status.code().unwrap_or(101)),
         Err(error) => error,
+    }
+}
+
+/// Makes a folder that nobody else can look into.
+pub(crate) fn make_private(
+    builder: &mut tempfile::Builder<'_, '_>,
+) -> io::Result<tempfile::TempDir> {
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
+}
+
+/// Whether a file belongs to the user.
+pub(crate) fn is_mine(file: &Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::uid(file) == rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        false
+    }
+}
+
+/// Whether it is known that no process has this number any more.
+pub(crate) fn has_ended(process: u32) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, test_kill_process};
+        let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+        pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = process;
+        false
     }
 }
 

@@ -2,17 +2,20 @@
 
 use crate::interrupt::{self, Interruptible};
 use crate::memory::{Guard, Stop};
-use crate::watch::Watch;
+use crate::watch::{self, Watch};
+use crate::watchdog::Watchdog;
 use crate::{Failure, compiler, os};
-use mazurka_core::{Limit, StateCoverage, Statistics, Verdict};
+use mazurka_core::{Limit, Progress, StateCoverage, Statistics, Verdict};
 use mazurka_report::Style;
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Once;
+use std::time::{Duration, Instant};
 
 /// The status with which the library says that it is wrong, and not the program.
 const DEFECT: i32 = 101;
@@ -35,8 +38,25 @@ pub(crate) struct Answer {
     pub(crate) used: Used,
 }
 
+impl Answer {
+    /// That of a program which was ended before it could tell anything but how far it was.
+    fn ended(limit: Limit, progress: Option<Progress>, time: Duration) -> Self {
+        Self {
+            verdict: Some(Verdict::Inconclusive(limit)),
+            statistics: progress.map(|it| it.statistics).unwrap_or_default(),
+            message: None,
+            proved: None,
+            warnings: Vec::new(),
+            error: None,
+            time_s: time.as_secs_f64(),
+            coverage: None,
+            used: Used::default(),
+        }
+    }
+}
+
 /// What the program has used of the machine, all executions together.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct Used {
     pub(crate) threads: usize,
     pub(crate) peak_memory_bytes: Option<u64>,
@@ -71,6 +91,7 @@ pub(crate) fn run_in(
     let mut command = Command::new(first);
     command.args(arguments).stdin(Stdio::null());
     command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
+    command.env("MAZURKA_PARENT", std::process::id().to_string());
     if let Some(folder) = surroundings.folder {
         // The story is told by us, and a panic that looks up its own takes its time.
         command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).env("RUST_BACKTRACE", "0");
@@ -90,12 +111,21 @@ pub(crate) fn run_in(
         let stop = Stop { ask: interrupt::ask, force: |_| interrupt::end() };
         (Guard::start(child.id(), limit, stop), limit)
     });
-    let status = child.wait().map_err(cannot)?;
+    let begun = Instant::now();
+    let limit = options["time_limit_ms"].as_u64().map(Duration::from_millis);
+    let watchdog = Watchdog::start(limit);
+    let status = child.wait();
+    let late = watchdog.stop();
+    let status = status.map_err(cannot)?;
     drop(watch);
     let reached = memory.and_then(|(guard, limit)| guard.is_reached().then_some(limit));
     let Ok(text) = std::fs::read(&path) else {
         if let Some(limit) = reached {
             return Err(out_of_memory(&format!("`{name}`"), limit));
+        }
+        if let Some(limit) = late {
+            let progress: Option<Progress> = watch::read(&path.with_extension("json.progress"));
+            return Ok(Answer::ended(limit, progress, begun.elapsed()));
         }
         if interrupt::is_interrupted() {
             return Err(interrupted(name));
@@ -130,7 +160,20 @@ pub(crate) fn printed(
     let mut text = Vec::new();
     file.rewind().ok()?;
     file.read_to_end(&mut text).ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned())
+    Some(escaped(&String::from_utf8_lossy(&text)))
+}
+
+/// A text in which a terminal sees nothing but text: control characters are shown as Rust writes them.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\t' => shown.push(letter),
+            _ if letter.is_control() => shown.extend(letter.escape_default()),
+            _ => shown.push(letter),
+        }
+    }
+    shown
 }
 
 /// A search that was asked to stop because of its memory was stopped by that, and not by its user.
@@ -170,10 +213,39 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// A folder that goes away with its value.
+const PREFIX: &str = "mazurka-run-";
+
+/// A folder that goes away with its value, and that nobody else can look into. Those of commands that were
+/// killed go away, too.
 pub(crate) fn folder() -> Result<tempfile::TempDir, Failure> {
-    let made = tempfile::Builder::new().prefix("mazurka-").tempdir();
+    static REMOVED: Once = Once::new();
+    REMOVED.call_once(remove_left_behind);
+    made(&format!("{PREFIX}{}-", std::process::id()))
+}
+
+/// A folder that stays when this command ends.
+pub(crate) fn lasting_folder() -> Result<PathBuf, Failure> {
+    made("mazurka-debug-").map(tempfile::TempDir::keep)
+}
+
+fn made(prefix: &str) -> Result<tempfile::TempDir, Failure> {
+    let made = os::make_private(tempfile::Builder::new().prefix(prefix));
     made.map_err(|error| Failure::input(format!("no temporary folder can be made: {error}")))
+}
+
+/// Removes folders of commands that no longer run: they were killed, or the machine was.
+fn remove_left_behind() {
+    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|it| it.strip_prefix(PREFIX)?.split_once('-'));
+        let process = number.and_then(|(number, _)| number.parse().ok());
+        let is_mine = entry.metadata().is_ok_and(|it| it.is_dir() && os::is_mine(&it));
+        if is_mine && process.is_some_and(os::has_ended) {
+            // Another command may be faster.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 fn without_report(program: &Path, name: &str, status: ExitStatus) -> Failure {

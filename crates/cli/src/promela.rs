@@ -1,6 +1,7 @@
 //! Promela files: what they are as models, and what is wrong with them.
 
 use crate::arguments::{Build, Format, Output, Search, Storing, Temporal};
+use crate::deadline::{self, Deadline};
 use crate::results::Results;
 use crate::temporal::Wanted;
 use crate::{Done, Failure, announce, interrupt, show, statespace, tell, temporal};
@@ -64,6 +65,12 @@ pub(crate) fn check(
     announce(&name, output);
     options.stop = Some(interrupt::flag());
     let start = Instant::now();
+    let _deadline = Deadline::start(
+        &name,
+        "statespace",
+        deadline::for_all(options.time, 1 + wanted.len()),
+        output,
+    );
     let searches = Searches {
         model: &model,
         machine: &machine,

@@ -1,6 +1,7 @@
 //! C files as a graph of states: `--engine statespace`.
 
 use crate::arguments::{Build, Conduct, Modelling, Output, RacesAre, Search, Storing, Temporal};
+use crate::deadline::{self, Deadline};
 use crate::results::Results;
 use crate::temporal::Wanted;
 use crate::{Done, Failure, announce, interrupt, memory, names, say, simulate, tell, temporal, vm};
@@ -33,6 +34,12 @@ pub(crate) fn check(
     announce(&name, output);
     options.stop = Some(interrupt::flag());
     let start = Instant::now();
+    let _deadline = Deadline::start(
+        &name,
+        "statespace",
+        deadline::for_all(options.time, 1 + wanted.len()),
+        output,
+    );
     let mut results = Results::default();
     if wanted.is_empty() || threads.tracks_accesses() {
         // Beside temporal properties, this is for data races that these cannot be searched for

@@ -5,6 +5,7 @@ mod temporal;
 use crate::arguments::{
     Build, CircuitFormat, Engine, Modelling, Output, RacesAre, Search, Solving, Temporal,
 };
+use crate::deadline::Deadline;
 use crate::{Done, Failure, interrupt, memory, names, tell, vm};
 use mazurka_core::{
     Assumption, Bound, Counterexample, Coverage, Limit, Location, Property, Statistics, Verdict,
@@ -47,6 +48,7 @@ pub(crate) fn check(
     }
     let question = question(*engine, modelling, solving, search);
     let start = Instant::now();
+    let _deadline = Deadline::start(&name, engine.name(), search.time_limit(), output);
     let Decided { verdict, notes, loop_start, machine, reply } =
         decide(&program, &question, conduct.asks_for_livelock(), start)?;
     let replay = conduct.told_to(vm::replay_command(files, build, modelling, machine));

@@ -2,7 +2,7 @@
 
 use crate::arguments::{self, Asked, Conduct, Output, Selection};
 use crate::cargo::{self, TestProgram};
-use crate::native::{self, report_of, shorten, told};
+use crate::native::{self, report_of, rest_of, shorten, told};
 use crate::program::{self, Answer, Surroundings};
 use crate::{Done, Failure, show, style};
 use mazurka_core::{Schedule, Verdict, ViolationKind};
@@ -165,7 +165,7 @@ fn explore(
             return Told { status, verdict: None, line, details, json: None };
         }
     };
-    let printed = explain(&mut answer, program, test, &asked.conduct);
+    let printed = explain(&mut answer, program, test, asked);
     let replay =
         format!("{} --replay", asked.conduct.told_to(selection.again(&program.target, test)));
     let report = report_of(&answer, &name, asked, &replay).expect("it has a verdict");
@@ -190,10 +190,12 @@ fn explore(
 
 /// Follows the execution of a violation once more for what the test prints, and takes the message
 /// of a panic from it.
-fn explain(answer: &mut Answer, program: &TestProgram, test: &str, conduct: &Conduct) -> String {
+fn explain(answer: &mut Answer, program: &TestProgram, test: &str, asked: &Asked) -> String {
     answer.verdict.iter_mut().for_each(shorten);
+    let rest = asked.options.time_limit.map(|limit| rest_of(limit, answer));
     let Some(Verdict::Violated(found)) = &mut answer.verdict else { return String::new() };
-    let wishes = replaying(conduct, &found.schedule);
+    let mut wishes = replaying(&asked.conduct, &found.schedule);
+    rest.into_iter().for_each(|rest| wishes["time_limit_ms"] = rest);
     let printed = program::printed(&words(program, test), test, &wishes, Some(&program.folder));
     let printed = printed.unwrap_or_default();
     if found.violation.kind == ViolationKind::Panic
@@ -241,8 +243,7 @@ fn panics(printed: &str) -> Option<String> {
 fn write_json(path: &Path, lines: &[Value], is_alone: bool) -> Result<(), Failure> {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     if is_alone {
-        show(&text);
-        return Ok(());
+        return crate::write(&text);
     }
     std::fs::write(path, text)
         .map_err(|error| Failure::input(format!("`{}` cannot be written: {error}", path.display())))

@@ -1,6 +1,7 @@
 //! C files as a model: `--engine vm`, and `mazurka model`.
 
 use crate::arguments::{Build, Conduct, Format, Modelling, Output, RacesAre, Search};
+use crate::deadline::Deadline;
 use crate::memory::{self, Guard, Stop};
 use crate::watch::Display;
 use crate::{
@@ -36,6 +37,7 @@ pub(crate) fn check(
         options.race = !options.stateful;
     }
     let start = Instant::now();
+    let _deadline = Deadline::start(&name, "vm", options.time_limit, output);
     let outcome = explore(&vm, &options, output, search.memory_limit)?;
     for warning in &outcome.warnings {
         eprintln!("warning: {warning}");
@@ -83,7 +85,7 @@ fn explore(
         let stop = Stop { ask: interrupt::ask, force: give_up };
         (Guard::start(std::process::id(), limit, stop), limit)
     });
-    let explorer = Explorer::new(options.clone()).stop_when(interrupt::flag()).on_event(&listen);
+    let explorer = Explorer::new(options.clone()).abandon_when(interrupt::flag()).on_event(&listen);
     let mut outcome = explorer.run(|| vm.clone()).map_err(|error| match error {
         ExploreError::Nondeterministic(_) => Failure::defect(error.to_string()),
         error => Failure::input(error.to_string()),

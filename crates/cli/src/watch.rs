@@ -66,7 +66,7 @@ impl Drop for Watch {
 }
 
 /// What a file says, if it is there.
-fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 

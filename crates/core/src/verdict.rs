@@ -133,6 +133,16 @@ pub enum Limit {
     States(usize),
     /// So many bytes of memory were allowed.
     Memory(u64),
+    /// A thread of the program has come to no operation for so long: it computes, or waits for something
+    /// outside of the program. Nothing can be said of what it does then.
+    Stuck {
+        /// Who.
+        thread: String,
+        /// Where it was, if that is known.
+        at: Option<Location>,
+        /// For how long.
+        time: Duration,
+    },
 }
 
 impl fmt::Display for Limit {
@@ -145,6 +155,10 @@ impl fmt::Display for Limit {
             Self::Depth(limit) => write!(f, "depth limit, {limit} steps"),
             Self::States(limit) => write!(f, "state limit, {limit}"),
             Self::Memory(limit) => write!(f, "memory limit, {limit} bytes"),
+            Self::Stuck { thread, at, time } => {
+                write!(f, "{thread} has come to no operation for {:.1} s", time.as_secs_f64())?;
+                at.iter().try_for_each(|place| write!(f, ", at {place}"))
+            }
         }
     }
 }

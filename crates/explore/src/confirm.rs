@@ -1,5 +1,6 @@
 //! No violation leaves unchecked: it is followed once more, in a system of its own.
 
+use crate::deadline::Deadline;
 use crate::deadlock;
 use crate::explorer::ExploreError;
 use crate::replay::{Follower, by_birth};
@@ -13,8 +14,9 @@ pub(crate) fn confirm<S: System>(
     system: &mut S,
     found: &Found,
     watch_races: bool,
+    deadline: Deadline<'_>,
 ) -> Result<Counterexample, ExploreError> {
-    let mut follower = Follower::new(system, watch_races);
+    let mut follower = Follower::new(system, watch_races, deadline);
     let initial = follower.initial;
     for (idx, &decision) in found.schedule.decisions().iter().enumerate() {
         let operation =

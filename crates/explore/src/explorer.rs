@@ -3,6 +3,7 @@
 use crate::bound::{Bound, Exceeded};
 use crate::confirm::confirm;
 use crate::coverage::Seen;
+use crate::deadline::Deadline;
 use crate::options::{OptionError, Options, Reduction};
 use crate::order::best_first::BestFirst;
 use crate::order::{Order, TreeSize};
@@ -74,6 +75,21 @@ pub struct Outcome {
     pub coverage: Option<StateCoverage>,
 }
 
+impl Outcome {
+    /// That of a search that was stopped, and of which no more than its numbers is known.
+    pub fn stopped(limit: Limit, statistics: Statistics) -> Self {
+        Self {
+            verdict: Verdict::Inconclusive(limit),
+            statistics,
+            proved: None,
+            warnings: Vec::new(),
+            saved: None,
+            tree: None,
+            coverage: None,
+        }
+    }
+}
+
 /// Something that was asked for and will not help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -116,6 +132,7 @@ pub struct Explorer<'a, S> {
     on_event: Option<&'a OnEvent<'a>>,
     observe: Option<&'a Observe<'a, S>>,
     stop: Option<&'a AtomicBool>,
+    abandon: Option<&'a AtomicBool>,
     saved: Option<Saved>,
     /// The states that were visited, in all rounds, if they are counted.
     seen: Option<Mutex<Seen>>,
@@ -126,7 +143,15 @@ type OnEvent<'a> = dyn Fn(&Event) + Sync + 'a;
 impl<'a, S: System> Explorer<'a, S> {
     /// A search with these options.
     pub fn new(options: Options) -> Self {
-        Self { options, on_event: None, observe: None, stop: None, saved: None, seen: None }
+        Self {
+            options,
+            on_event: None,
+            observe: None,
+            stop: None,
+            abandon: None,
+            saved: None,
+            seen: None,
+        }
     }
 
     /// Tells `listen` how the search goes on, now and then.
@@ -144,6 +169,13 @@ impl<'a, S: System> Explorer<'a, S> {
     /// Stops after the execution in progress once `flag` is set; the outcome can be resumed.
     pub fn stop_when(mut self, flag: &'a AtomicBool) -> Self {
         self.stop = Some(flag);
+        self
+    }
+
+    /// Stops once `flag` is set, also in the middle of an execution, and no longer looks up names. The outcome
+    /// can then not be resumed.
+    pub fn abandon_when(mut self, flag: &'a AtomicBool) -> Self {
+        self.abandon = Some(flag);
         self
     }
 
@@ -295,11 +327,12 @@ impl<'a, S: System> Explorer<'a, S> {
         };
         let pool = Pool::new(units, options.jobs);
         let begun = Instant::now();
-        let shared = Shared { pool: &pool, begun, watch: Mutex::new(Watch::new(begun)) };
+        let deadline = Deadline::new(begun, options.time_limit, self.abandon);
+        let shared = Shared { pool: &pool, begun, deadline, watch: Mutex::new(Watch::new(begun)) };
         let visited = Mutex::new(None);
         let work = |idx: usize, system: S| {
-            let worker =
-                Worker::new(system, reduction(), options, self.observe, self.seen.as_ref());
+            let seen = self.seen.as_ref();
+            let worker = Worker::new(system, reduction(), options, deadline, self.observe, seen);
             let left = self.work(idx, worker, &shared);
             if let Some(left) = left {
                 *visited.lock().expect("nobody panics with it") = Some(left);
@@ -314,9 +347,14 @@ impl<'a, S: System> Explorer<'a, S> {
             }
             work(0, first);
         });
+        let is_abandoned = pool.is_abandoned();
         let (units, reason, reports) = pool.close();
-        let visited = visited.into_inner().expect("nobody panics with it");
-        self.conclude(make, units, visited, reason, &reports)
+        let left = Left {
+            units,
+            is_abandoned,
+            visited: visited.into_inner().expect("nobody panics with it"),
+        };
+        self.conclude(make, left, reason, &reports, deadline)
     }
 
     /// What one worker does until nothing is left. Gives back the states it stored.
@@ -363,6 +401,10 @@ impl<'a, S: System> Explorer<'a, S> {
             }
             let before = worker.statistics.executions;
             step = worker.run()?;
+            if step == Step::Abandoned {
+                pool.abandon(shared.deadline.limit().unwrap_or(Limit::Interrupted));
+                return Ok(Step::More);
+            }
             let is_execution = worker.statistics.executions > before;
             if let Some(limit) = self.limit_after_run(shared, is_execution) {
                 pool.stop(Reason::Limit(limit));
@@ -386,20 +428,18 @@ impl<'a, S: System> Explorer<'a, S> {
         if self.stop.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Some(Limit::Interrupted);
         }
+        if let Some(limit) = shared.deadline.limit() {
+            return Some(limit);
+        }
         let max = self.options.max_executions?;
         let new = u64::from(is_execution);
         let count = shared.pool.executions.fetch_add(new, Ordering::Relaxed) + new;
         (count >= max).then_some(Limit::Executions(max))
     }
 
-    /// Looks at the clock, and tells how far the search is.
+    /// Tells how far the search is.
     fn look_up<R: Reduce>(&self, idx: usize, worker: &Worker<'_, S, R>, shared: &Shared<'_>) {
         let elapsed = shared.begun.elapsed();
-        if let Some(limit) = self.options.time_limit
-            && elapsed >= limit
-        {
-            shared.pool.stop(Reason::Limit(Limit::Time(limit)));
-        }
         let Some(listen) = self.on_event else { return };
         let Ok(mut watch) = shared.watch.try_lock() else { return };
         let since = watch.at.elapsed();
@@ -442,10 +482,10 @@ impl<'a, S: System> Explorer<'a, S> {
     fn conclude(
         &self,
         make: &impl Fn() -> S,
-        units: Vec<Unit>,
-        visited: Option<Visited>,
+        left: Left,
         reason: Option<Reason>,
         reports: &[Report],
+        deadline: Deadline<'_>,
     ) -> Result<(Outcome, Exceeded), ExploreError> {
         let (statistics, _, explored) = self.sum(reports);
         let cut = reports.iter().any(|report| report.cut)
@@ -454,25 +494,25 @@ impl<'a, S: System> Explorer<'a, S> {
         reports.iter().for_each(|report| exceeded.add(report.exceeded));
         let limit = match reason {
             Some(Reason::Error(error)) => return Err(error),
-            Some(Reason::Limit(limit)) if !units.is_empty() => Some(limit),
+            Some(Reason::Limit(limit)) if left.is_any() => Some(limit),
             _ => None,
         };
         let options = &self.options;
         let before = self.saved.as_ref().and_then(|saved| saved.found.as_ref());
         let found = before.or_else(|| reports.iter().find_map(|report| report.found.as_ref()));
-        let saved = limit.is_some().then(|| {
-            let mut saved = Saved::new(options, identity(&mut make()), &units);
+        let saved = (limit.is_some() && !left.is_abandoned).then(|| {
+            let mut saved = Saved::new(options, identity(&mut make()), &left.units);
             saved.statistics = statistics;
             saved.explored = explored;
             saved.cut = cut;
             saved.exceeded = exceeded;
             saved.found = found.cloned();
-            saved.visited = visited;
+            saved.visited = left.visited;
             saved
         });
         let verdict = match (found, limit) {
             (Some(found), _) => {
-                Verdict::Violated(Box::new(confirm(&mut make(), found, options.race)?))
+                Verdict::Violated(Box::new(confirm(&mut make(), found, options.race, deadline)?))
             }
             (None, Some(limit)) => Verdict::Inconclusive(limit),
             (None, None) if cut => Verdict::Inconclusive(Limit::Depth(options.max_depth)),
@@ -528,7 +568,22 @@ impl<'a, S: System> Explorer<'a, S> {
 struct Shared<'a> {
     pool: &'a Pool,
     begun: Instant,
+    deadline: Deadline<'a>,
     watch: Mutex<Watch>,
+}
+
+/// What a search that was stopped has left to do.
+struct Left {
+    units: Vec<Unit>,
+    /// Whether an execution was left in the middle: then the units are not all there is.
+    is_abandoned: bool,
+    visited: Option<Visited>,
+}
+
+impl Left {
+    fn is_any(&self) -> bool {
+        self.is_abandoned || !self.units.is_empty()
+    }
 }
 
 /// What was told last.

@@ -18,6 +18,8 @@ pub(crate) struct Pool {
     /// How many workers wait for work.
     n_hungry: AtomicUsize,
     stopped: AtomicBool,
+    /// Whether an execution was left in the middle.
+    abandoned: AtomicBool,
     pub(crate) executions: AtomicU64,
 }
 
@@ -62,12 +64,24 @@ impl Pool {
             changed: Condvar::new(),
             n_hungry: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             executions: AtomicU64::new(0),
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stops the search because of a limit, in the middle of an execution.
+    pub(crate) fn abandon(&self, limit: Limit) {
+        self.abandoned.store(true, Ordering::Relaxed);
+        self.stop(Reason::Limit(limit));
+    }
+
+    /// Whether an execution was left in the middle.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// A unit to work on; waits while others may still find some. `None` when all is done, or the

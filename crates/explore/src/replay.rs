@@ -6,6 +6,7 @@
 
 use crate::counters::Counters;
 use crate::data_race::{DataRace, DataRaces, Done, synchronising};
+use crate::deadline::{Deadline, LOOK_EVERY};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
     Access, Decision, Execution, HappensBefore, Next, Operation, Part, Schedule, Step, System,
@@ -124,7 +125,23 @@ pub fn replay<S: System + ?Sized>(
     system: &mut S,
     schedule: &Schedule,
 ) -> Result<Replay, ReplayError> {
-    let mut follower = Follower::new(system, true);
+    follow(Follower::new(system, true, Deadline::default()), schedule)
+}
+
+/// The same, without a word about the steps: [`Replay::story`] has none of their names, values and places.
+pub fn retrace<S: System + ?Sized>(
+    system: &mut S,
+    schedule: &Schedule,
+) -> Result<Replay, ReplayError> {
+    let mut follower = Follower::new(system, true, Deadline::default());
+    follower.is_quiet = true;
+    follow(follower, schedule)
+}
+
+fn follow<S: System + ?Sized>(
+    mut follower: Follower<'_, S>,
+    schedule: &Schedule,
+) -> Result<Replay, ReplayError> {
     let mut births = Births::new(follower.initial.iter());
     for (idx, &wanted) in schedule.decisions().iter().enumerate() {
         let (decision, operation) = find(follower.system, &births, idx + 1, wanted)?;
@@ -143,11 +160,14 @@ pub(crate) struct Follower<'a, S: ?Sized> {
     order: HappensBefore,
     counters: Counters,
     races: Option<DataRaces>,
+    deadline: Deadline<'a>,
+    /// Whether the steps are taken, and not told.
+    is_quiet: bool,
 }
 
 impl<'a, S: System + ?Sized> Follower<'a, S> {
     /// Resets the system. Data races are violations if they are watched.
-    pub(crate) fn new(system: &'a mut S, watch_races: bool) -> Self {
+    pub(crate) fn new(system: &'a mut S, watch_races: bool, deadline: Deadline<'a>) -> Self {
         system.reset();
         let nexts = nexts(system).into_iter().enumerate();
         let initial = nexts.filter(|(_, next)| *next != Next::Unborn);
@@ -166,6 +186,8 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
             order: HappensBefore::new(false),
             counters: Counters::default(),
             races: watch_races.then(DataRaces::new),
+            deadline,
+            is_quiet: false,
         }
     }
 
@@ -176,13 +198,18 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         let thread = decision.thread;
         let operation =
             self.counters.relaxed_operation(self.system, &self.order, thread, operation);
-        let mut told = tell(self.system, decision.thread, operation);
+        if number.is_multiple_of(LOOK_EVERY as usize) && !self.deadline.has_time_to_tell() {
+            self.is_quiet = true;
+        }
+        let told = (!self.is_quiet).then(|| tell(self.system, decision.thread, operation));
         let effect = self.system.step(decision).unwrap_or_else(|failure| {
             violation.get_or_insert((number, failure.violation));
             failure.effect
         });
-        told.value = self.system.value();
-        story.push(told);
+        story.push(match told {
+            Some(told) => Told { value: self.system.value(), ..told },
+            None => untold(self.system, decision.thread, operation),
+        });
         let parts = self.system.parts();
         execution.push(Step { decision, operation, effect }, parts);
         self.order.push(decision, operation, effect);
@@ -205,6 +232,17 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
     pub(crate) fn end(self) -> Replay {
         self.counters.are_sure(self.system, &self.order);
         Replay { end: nexts(self.system), ..self.replay }
+    }
+}
+
+/// A step that is not told for lack of time: what costs nothing to say.
+fn untold<S: System + ?Sized>(system: &S, thread: ThreadId, operation: Operation) -> Told {
+    Told {
+        thread: system.thread_name(thread).into_owned(),
+        operation: operation.name().to_owned(),
+        object: None,
+        value: None,
+        location: None,
     }
 }
 

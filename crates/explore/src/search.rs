@@ -14,6 +14,7 @@ use crate::bound::{Before, Bounds, Over};
 use crate::counters::Counters;
 use crate::coverage::Seen;
 use crate::data_race::{DataRaces, Done, synchronising};
+use crate::deadline::{Deadline, LOOK_EVERY};
 use crate::explorer::{Ended, ExploreError};
 use crate::options::Options;
 use crate::order::Order;
@@ -34,6 +35,9 @@ pub(crate) struct Worker<'a, S, R> {
     system: S,
     reduction: R,
     options: &'a Options,
+    deadline: Deadline<'a>,
+    /// How many steps were taken since the last look at the clock.
+    n_unwatched: u32,
     order: HappensBefore,
     schedule: Schedule,
     /// The threads that can move.
@@ -93,6 +97,8 @@ pub(crate) enum Step {
     Exhausted,
     /// A violation was found, and the first one is enough.
     Violated,
+    /// The time was over in the middle of an execution.
+    Abandoned,
 }
 
 impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
@@ -100,6 +106,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         system: S,
         reduction: R,
         options: &'a Options,
+        deadline: Deadline<'a>,
         observe: Option<&'a Observe<'a, S>>,
         coverage: Option<&'a Mutex<Seen>>,
     ) -> Self {
@@ -107,6 +114,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             system,
             reduction,
             options,
+            deadline,
+            n_unwatched: 0,
             order: HappensBefore::new(observe.is_some() || coverage.is_some()),
             schedule: Schedule::new(),
             enabled: ThreadSet::EMPTY,
@@ -187,10 +196,10 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
 
     /// Takes steps to the end of one execution and goes back to where the next one begins.
     pub(crate) fn run(&mut self) -> Result<Step, ExploreError> {
-        if self.descend()? == Step::Violated {
-            return Ok(Step::Violated);
+        match self.descend()? {
+            Step::More => self.go_back(),
+            end => Ok(end),
         }
-        self.go_back()
     }
 
     fn descend(&mut self) -> Result<Step, ExploreError> {
@@ -200,6 +209,13 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             }
             if self.schedule.len() >= self.options.max_depth {
                 return self.end(End::Cut);
+            }
+            self.n_unwatched += 1;
+            if self.n_unwatched >= LOOK_EVERY {
+                self.n_unwatched = 0;
+                if self.deadline.limit().is_some() {
+                    return Ok(Step::Abandoned);
+                }
             }
             let view = View {
                 order: &self.order,

@@ -237,6 +237,7 @@ impl Machine {
             addition: _,
             violation: _,
             refusal: _,
+            stuck: _,
             backtrace: _,
             is_backtrace_wanted: _,
             script: _,

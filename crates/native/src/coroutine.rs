@@ -17,6 +17,8 @@ const NOBODY: usize = usize::MAX;
 pub(crate) static CURRENT: AtomicUsize = AtomicUsize::new(NOBODY);
 /// The stack pointer of the host while a coroutine runs.
 static HOST: AtomicUsize = AtomicUsize::new(0);
+/// Whose stack something runs on that is not the program's, see [`as_host`]; or [`NOBODY`].
+static GUEST: AtomicUsize = AtomicUsize::new(NOBODY);
 /// Where the stacks are.
 static STACKS: AtomicUsize = AtomicUsize::new(0);
 
@@ -166,8 +168,21 @@ pub(crate) unsafe fn suspend(save: *mut usize) {
 /// Runs something that is not the program's on the stack of a coroutine.
 pub(crate) fn as_host(work: impl FnOnce()) {
     let idx = CURRENT.swap(NOBODY, Ordering::Relaxed);
+    let guest = GUEST.swap(idx, Ordering::Relaxed);
     work();
+    GUEST.store(guest, Ordering::Relaxed);
     CURRENT.store(idx, Ordering::Relaxed);
+}
+
+/// What ran as if it were the host did so on the stack of a coroutine, with this stack pointer, and cannot go
+/// on: that coroutine runs again. Whether there is one.
+pub(crate) fn return_to(stack_pointer: usize) -> bool {
+    let guest = GUEST.swap(NOBODY, Ordering::Relaxed);
+    let is_its = guest != NOBODY && stack_of(stack_pointer) == guest;
+    if is_its {
+        CURRENT.store(guest, Ordering::Relaxed);
+    }
+    is_its
 }
 
 /// The thread pointer of this OS thread.

@@ -45,8 +45,8 @@ use crate::tls::Lender;
 use crate::watch::Watch;
 use crate::weak_accesses::WeakAccesses;
 use mazurka_core::{
-    Addition, Decision, Effect, Ending, Failure, MemoryOrder, Next, ObjectId, Operation, ThreadId,
-    ThreadSet, Violation, ViolationKind,
+    Addition, Decision, Effect, Ending, Failure, Limit, Location, MemoryOrder, Next, ObjectId,
+    Operation, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -91,6 +91,8 @@ pub(crate) struct Machine {
     pub(crate) violation: Option<Violation>,
     /// Why the search cannot go on.
     pub(crate) refusal: Option<Refusal>,
+    /// Who has come to no operation.
+    pub(crate) stuck: Option<Limit>,
     pub(crate) files: Files,
     /// Who was started in the step in progress and has not run yet.
     pub(crate) newborn: Option<usize>,
@@ -221,6 +223,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         rust_mutexes: RustMutexes::default(),
         violation: None,
         refusal: None,
+        stuck: None,
         files: Files::default(),
         newborn: None,
         joiner: None,
@@ -527,7 +530,17 @@ pub(crate) fn run(idx: usize) {
     // SAFETY: the thread is prepared or suspended, and nobody holds the machine.
     let last = unsafe { coroutine::resume(idx, coroutine) };
     if let Some(crash) = signals::take_crash() {
-        with(|machine| machine.note_crash(last, crash));
+        note_crash(last, crash);
+    }
+}
+
+#[cold]
+fn note_crash(idx: usize, crash: Crash) {
+    if crash.is_stuck() {
+        let place = names::interrupted_at(&crash);
+        with(|machine| machine.note_stuck(idx, place));
+    } else {
+        with(|machine| machine.note_crash(idx, crash));
     }
 }
 
@@ -875,6 +888,17 @@ impl Machine {
     pub(crate) fn note_crash(&mut self, idx: usize, crash: Crash) {
         self.violation.get_or_insert_with(|| names::describe_crash(crash));
         self.stop(idx);
+    }
+
+    /// A thread came to no operation, and was left where it was: the search is over.
+    fn note_stuck(&mut self, idx: usize, at: Option<Location>) {
+        let thread = &self.threads[idx];
+        let thread = thread.label.as_ref().unwrap_or(&thread.name).clone();
+        let time = signals::time_in_step();
+        self.stuck.get_or_insert(Limit::Stuck { thread, at, time });
+        self.stop(idx);
+        self.script.truncate(self.n_followed);
+        signals::end_search();
     }
 
     /// What became of the step.

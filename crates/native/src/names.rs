@@ -1,5 +1,6 @@
 //! Names and places of addresses, read from the program's file when somebody asks.
 
+use crate::coroutine;
 use crate::machine;
 use crate::shapes::Statics;
 use crate::signals::Crash;
@@ -177,14 +178,30 @@ pub(crate) fn describe_crash(crash: Crash) -> Violation {
         }
         libc::SIGFPE => (ViolationKind::Panic, "arithmetic exception".to_owned()),
         libc::SIGABRT => (ViolationKind::Panic, "the program aborted".to_owned()),
-        libc::SIGVTALRM => {
-            (ViolationKind::Livelock, "a thread goes on without a visible operation".to_owned())
-        }
+        libc::SIGVTALRM => (
+            ViolationKind::Livelock,
+            "a thread goes on for ever without a visible operation".to_owned(),
+        ),
         signal => (ViolationKind::Panic, format!("signal {signal}")),
     };
-    // Where a thread without operations is interrupted is chance.
-    let at = if crash.signal == libc::SIGVTALRM { String::new() } else { at };
     Violation { kind, message: what + &at }
+}
+
+/// Where a thread was that was left in the middle: in the program, or in a function that it has called.
+pub(crate) fn interrupted_at(crash: &Crash) -> Option<Location> {
+    const WORDS: usize = 512;
+    if let Some(place) = location(crash.instruction) {
+        return Some(place);
+    }
+    let top = coroutine::top(coroutine::stack_of(crash.stack_pointer));
+    let end = top.min(crash.stack_pointer + WORDS * size_of::<usize>());
+    let words = (crash.stack_pointer..end).step_by(size_of::<usize>());
+    // The innermost address of the program is most likely where the call returns to.
+    // SAFETY: the words are on the stack of the thread.
+    words.map(|at| unsafe { *(at as *const usize) }).find_map(|word| {
+        let is_code = module_of(word).is_some_and(|module| module.is_main);
+        is_code.then(|| location(word - 1))?
+    })
 }
 
 /// The place in the source of an address of the program.

@@ -6,10 +6,10 @@ use mazurka_core::{Progress, StateCoverage, Statistics, Verdict};
 use mazurka_explore::TreeSize;
 use serde::Serialize;
 use std::ffi::CString;
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 /// The exit status of a defect of Mazurka.
 const DEFECT: i32 = 101;
@@ -83,6 +83,7 @@ fn peak_memory() -> Option<u64> {
 
 static PATH: OnceLock<String> = OnceLock::new();
 static PROVED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static LAST: LazyLock<Mutex<Statistics>> = LazyLock::new(Mutex::default);
 static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
 
 /// Says where the report goes.
@@ -98,8 +99,14 @@ pub(crate) fn write(report: &Report) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The numbers that were told last.
+pub(crate) fn last_numbers() -> Statistics {
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Writes how far the search is, beside where the report will be. Nobody may be looking.
 pub(crate) fn write_progress(progress: &Progress) {
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = progress.statistics;
     if let Some(path) = PATH.get() {
         let _ = write_whole(Path::new(&format!("{path}.progress")), progress);
     }
@@ -119,7 +126,8 @@ pub(crate) fn write_proved(sentence: String) {
 fn write_whole(path: &Path, value: &impl Serialize) -> std::io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
-    let mut file = std::fs::File::create(&part)?;
+    // An execution of many steps is many small pieces.
+    let mut file = BufWriter::new(std::fs::File::create(&part)?);
     serde_json::to_writer(&mut file, value)?;
     file.flush()?;
     std::fs::rename(&part, path)

@@ -14,7 +14,7 @@ use crate::signals;
 use crate::system::Native;
 use crate::watch::CUT;
 use mazurka_core::{Event, Limit, Schedule, Verdict};
-use mazurka_explore::{BporOpt, Explorer, OptionError, Options, Outcome, Reduction, replay};
+use mazurka_explore::{BporOpt, Explorer, OptionError, Options, Outcome, Reduction, retrace};
 use serde::Deserialize;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -132,6 +132,7 @@ unsafe extern "C-unwind" fn wrapper(
         return unsafe { main(argc, argv, envp) };
     };
     report::set_path(path);
+    die_with_parent();
     std::panic::set_hook(Box::new(|info| report::die(&info.to_string())));
     let report = explore(Start::Main(main, argc, argv, envp))
         .unwrap_or_else(|error| Report { error: Some(error), ..Report::default() });
@@ -147,6 +148,19 @@ unsafe extern "C-unwind" fn wrapper(
     // SAFETY: what the program registered for its end belongs to an execution that is over.
     unsafe { libc::syscall(libc::SYS_exit_group, status) };
     unreachable!("the process has ended")
+}
+
+/// Sees to it that this process does not outlive the command that has started it, however that ends.
+fn die_with_parent() {
+    let parent = std::env::var("MAZURKA_PARENT").ok().and_then(|it| it.parse::<libc::pid_t>().ok());
+    let Some(parent) = parent else { return };
+    // SAFETY: asks the kernel for a signal, and ends the process if the parent was faster.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() != parent {
+            libc::syscall(libc::SYS_exit_group, 0);
+        }
+    }
 }
 
 fn explore(start: Start) -> Result<Report, String> {
@@ -189,7 +203,7 @@ fn explore(start: Start) -> Result<Report, String> {
         }
         return follow(&schedule);
     }
-    signals::watch_time();
+    signals::watch_time(options.time_limit);
     signals::catch_interrupt();
     let begun = Instant::now();
     let output = Silence::begin();
@@ -230,18 +244,32 @@ fn search(options: &Options) -> Result<(Outcome, u32), String> {
         // The limit is for all of it.
         rest.time_limit = options.time_limit.map(|limit| limit.saturating_sub(begun.elapsed()));
         let explorer = Explorer::new(rest).on_event(&tell).stop_when(&CUT);
+        let explorer = explorer.abandon_when(&signals::IS_OVER);
         let outcome = explorer.run(|| Native).map_err(|error| error.to_string());
         // A search that is void may come to anything.
         let is_void = CUT.swap(false, Ordering::Relaxed);
+        if let Some(stuck) = machine::with(|machine| machine.stuck.take()) {
+            let statistics = outcome.map_or_else(|_| report::last_numbers(), |it| it.statistics);
+            return Ok((Outcome::stopped(stuck, statistics), restarts));
+        }
+        let time = options.time_limit.filter(|&limit| begun.elapsed() >= limit);
+        if is_void && (signals::is_interrupted() || time.is_some()) {
+            let limit = time.map_or(Limit::Interrupted, Limit::Time);
+            let statistics = outcome.map_or_else(|_| report::last_numbers(), |it| it.statistics);
+            return Ok((Outcome::stopped(limit, statistics), restarts));
+        }
         if !is_void && outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
             continue;
         }
-        if !is_void || signals::is_interrupted() {
+        if !is_void {
             let mut outcome = outcome?;
-            if let (Verdict::Inconclusive(Limit::Time(reached)), Some(limit)) =
-                (&mut outcome.verdict, options.time_limit)
+            if let (
+                Verdict::Inconclusive(reached @ (Limit::Time(_) | Limit::Interrupted)),
+                Some(limit),
+            ) = (&mut outcome.verdict, options.time_limit)
+                && !signals::is_interrupted()
             {
-                *reached = limit;
+                *reached = Limit::Time(limit);
             }
             return Ok((outcome, restarts));
         }
@@ -265,7 +293,7 @@ fn learn(schedule: &Schedule, options: &Options) {
     const EXECUTIONS: u64 = 1000;
     let _silence = Silence::begin();
     for _ in 0..MAX_RESTARTS {
-        let is_followed = replay(&mut Native, schedule).is_ok();
+        let is_followed = retrace(&mut Native, schedule).is_ok();
         if CUT.swap(false, Ordering::Relaxed) {
             continue;
         }
@@ -274,7 +302,7 @@ fn learn(schedule: &Schedule, options: &Options) {
             options.max_executions = Some(EXECUTIONS);
             // What it finds was found before.
             let _ = search(&options);
-            if replay(&mut Native, schedule).is_err() {
+            if retrace(&mut Native, schedule).is_err() {
                 machine::with(|machine| machine.doubt_first_rounds());
             }
         }
@@ -287,13 +315,14 @@ fn follow(schedule: &Schedule) -> Result<Report, String> {
     // What an execution teaches matters from its first step on. Nothing is shown before.
     let output = Silence::begin();
     for _ in 0..MAX_RESTARTS {
-        let _ = replay(&mut Native, schedule);
+        let _ = retrace(&mut Native, schedule);
         if !CUT.swap(false, Ordering::Relaxed) {
             break;
         }
     }
     drop(output);
-    let replayed = replay(&mut Native, schedule).map_err(|error| error.to_string())?;
+    // Nobody reads the story, and places take their time to be found.
+    let replayed = retrace(&mut Native, schedule).map_err(|error| error.to_string())?;
     // SAFETY: writes out what the program has printed.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     let last = replayed.execution.steps.len();

@@ -244,6 +244,9 @@ fn tip(limit: &Limit) -> &'static str {
         Limit::States(_) => {
             "a larger `--memory-limit` sees more; `--reduction persistent` stores fewer states"
         }
+        Limit::Stuck { .. } => {
+            "a longer `--time-limit` lets it go on; what waits for the world outside cannot be explored"
+        }
         _ => "`--bound preemption=2` asks for less, and most mistakes need no more",
     }
 }

@@ -4,6 +4,7 @@ use super::{
     Asked, coverage, differs, in_force, prove, proved, question, refused, shown, size_of, tip,
 };
 use crate::arguments::{Build, Modelling, Output, Temporal};
+use crate::deadline::{self, Deadline};
 use crate::temporal::{SECOND_LOOK, Wanted, add_stops_for, again, wanted_of_threads};
 use crate::{Done, Failure, memory, names, tell, vm};
 use mazurka_core::{
@@ -47,6 +48,8 @@ pub(super) fn check(
     question.schedule = Schedule::Interleaving;
     (question.encode.deadlock, question.encode.plain_steps) = (false, true);
     let start = Instant::now();
+    let time = deadline::for_all(search.time_limit(), wanted.len());
+    let _deadline = Deadline::start(&names(files), engine.name(), time, output);
     let mut all = Vec::new();
     for wanted in &wanted {
         question.encode.temporal = Some(temporal_of(&program, wanted, temporal)?);

@@ -7,6 +7,7 @@ mod contract;
 mod counters;
 mod coverage;
 mod data_races;
+mod deadline;
 mod jobs;
 mod joins;
 mod popl2005;

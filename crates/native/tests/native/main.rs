@@ -5,6 +5,7 @@ mod counters;
 mod cxx_programs;
 mod exits;
 mod library;
+mod limits;
 mod memory;
 mod orders;
 mod parts;

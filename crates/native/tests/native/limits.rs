@@ -1,0 +1,54 @@
+//! Time limits: they hold wherever the program is, and say where it was.
+
+use crate::program::{GCC, Program};
+use mazurka_core::{Limit, Verdict};
+use serde_json::json;
+
+/// More than a limit and a second, on a machine with other work.
+const SOON_S: f64 = 3.0;
+
+#[track_caller]
+fn stuck(how: u32, line: u32) {
+    let program = Program::build_by(GCC, "stuck", &[&format!("-DHOW={how}"), "-w"]);
+    let options = json!({"time_limit_ms": 500, "allow": ["real=pipe"]});
+    let answer = program.explore(&options);
+    let Some(Verdict::Inconclusive(Limit::Stuck { thread, at: Some(at), .. })) = &answer.verdict
+    else {
+        panic!("{:?} {:?}", answer.verdict, answer.error);
+    };
+    assert_eq!((thread.as_str(), at.line), ("main.1", line), "{at}");
+    assert!(answer.time_s < SOON_S, "{} s", answer.time_s);
+    assert_eq!(answer.output.status.code(), Some(3));
+}
+
+#[test]
+fn a_thread_that_computes_for_ever_is_left() {
+    stuck(0, 13);
+}
+
+#[test]
+fn a_thread_that_sleeps_in_the_kernel_is_left() {
+    stuck(1, 18);
+}
+
+/// One execution of as many steps as there may be takes longer than this.
+#[test]
+fn the_time_is_over_in_the_middle_of_an_execution() {
+    let program = Program::build("long", &[]);
+    let answer = program.explore(&json!({"time_limit_ms": 1}));
+    let is_over = matches!(&answer.verdict, Some(Verdict::Inconclusive(Limit::Time(_))));
+    assert!(is_over, "{:?} {:?}", answer.verdict, answer.error);
+    assert_eq!(answer.statistics.executions, 0);
+    assert!(answer.time_s < SOON_S, "{} s", answer.time_s);
+}
+
+/// Writing the report of a long execution took a minute.
+#[test]
+fn a_long_execution_is_told_soon() {
+    let program = Program::build("long", &["-DWRONG"]);
+    let answer = program.explore(&json!({}));
+    let Some(Verdict::Violated(found)) = &answer.verdict else {
+        panic!("{} {:?}", answer.message, answer.error);
+    };
+    assert!(found.story.len() > 40_000);
+}
