@@ -37,17 +37,18 @@ pub fn seeds(full: Range<u64>) -> Range<u64> {
     }
 }
 
-/// How many of so many there should be at least, or at most, if not all are tried. Nothing is known
-/// of seeds that somebody has chosen: then it is 0.
+/// What must be exceeded by what exceeds `full` if everything is tried: a test that counts how many
+/// of its programs are worth the while goes on doing so. Of a few programs few may be, by chance; and
+/// nothing is known of seeds that somebody has chosen.
 pub fn share<N: TryInto<u64> + TryFrom<u64>>(full: N) -> N {
     let full = full.try_into().ok().expect("there are not fewer than none");
-    let share = if chosen().is_some() { 0 } else { (full as f64 * factor()) as u64 };
+    let share = if chosen().is_some() { 0 } else { expected(full, factor()) };
     share.try_into().ok().expect("it is hardly more than everything")
 }
 
-/// Whether everything is tried.
+/// Whether exactly that is tried which full effort means, so that counts are known.
 pub fn is_full() -> bool {
-    factor() >= 1.0
+    factor() == 1.0 && chosen().is_none()
 }
 
 /// The things to try, of all that there are: all of them by full effort, else some, from everywhere in
@@ -115,6 +116,13 @@ fn parse_seeds(text: &str) -> Option<Range<u64>> {
     }
 }
 
+/// Half of what is to be expected of a part, and not if that is next to nothing.
+fn expected(full: u64, factor: f64) -> u64 {
+    const CHANCE: u64 = 4;
+    let part = (full as f64 * factor) as u64;
+    if factor < 1.0 { (part / 2).saturating_sub(CHANCE) } else { part }
+}
+
 fn scaled(full: Range<u64>, factor: f64) -> Range<u64> {
     let n_full = full.end - full.start;
     let n = ((n_full as f64 * factor) as u64).max(n_full.min(FEWEST));
@@ -132,6 +140,14 @@ mod tests {
         assert_eq!(scaled(500..1000, 20.0), 500..10_500);
         assert_eq!(scaled(3..13, QUICK), 3..11);
         assert_eq!(scaled(0..4, QUICK), 0..4);
+    }
+
+    #[test]
+    fn of_a_few_programs_few_may_be_worth_the_while() {
+        assert_eq!(expected(1000, 1.0), 1000);
+        assert_eq!(expected(1000, 3.0), 3000);
+        assert_eq!(expected(1000, QUICK), 96);
+        assert_eq!(expected(30, QUICK), 0);
     }
 
     #[test]

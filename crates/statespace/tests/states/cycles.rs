@@ -343,7 +343,7 @@ fn every_search_agrees_with_the_whole_product() {
     assert!(n_violated > share(1000), "{n_violated} were violated");
     assert!(n_fair > share(20), "{n_fair} hold by fairness alone");
     // Off line no automaton is known, and only the nodes of the product count: there a reduction tells least.
-    assert!(n_reduced.len() == 8 && n_reduced.values().all(|it| *it > 30), "{n_reduced:?}");
+    assert!(n_reduced.len() == 8 && n_reduced.values().all(|it| *it > share(30)), "{n_reduced:?}");
 }
 
 /// A search that goes on after a violation comes to every node of the product, and tells the same.
@@ -445,7 +445,7 @@ fn labels_are_looked_at() {
             n_violated[1] += usize::from(found);
         }
     }
-    assert!(n_violated.iter().all(|&it| it > 200), "{n_violated:?}");
+    assert!(n_violated.iter().all(|&it| it > share(200)), "{n_violated:?}");
     assert!(n_ended > share(40), "{n_ended} only end without progress");
 }
 

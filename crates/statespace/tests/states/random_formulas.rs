@@ -3,7 +3,7 @@
 
 use crate::kit::{Random, formula};
 use mazurka_core::{Verdict, ViolationKind};
-use mazurka_effort::{seeds, share};
+use mazurka_effort::{is_full, seeds, share};
 use mazurka_promela::translate_text;
 use mazurka_statespace::{
     Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction,
@@ -84,7 +84,7 @@ fn every_search_says_what_the_full_one_says() {
         "{n_violated} violated, {n_reduced} reduced"
     );
     // Few of these models go on for ever, and only then fairness matters; `cycles.rs` has many that do.
-    assert!(n_fair > 0, "{n_fair} hold by fairness alone");
+    assert!(n_fair > 0 || !is_full(), "{n_fair} hold by fairness alone");
 }
 
 /// A full search. What goes wrong in a step is left alone.

@@ -3,7 +3,7 @@
 
 use crate::{kit, translate};
 use mazurka_core::{Decision, Next, System as _, ThreadId, Verdict};
-use mazurka_effort::seeds;
+use mazurka_effort::{is_full, seeds};
 use mazurka_explore::{Explorer, Options, Reduction};
 use mazurka_model::{Program, Races, Vm};
 use mazurka_script::{Script, Shape, generate};
@@ -112,7 +112,8 @@ fn every_schedule_finds_what_the_machine_finds() {
             assert_eq!(errors, expected, "{} of {script}", schedule.name());
         }
     }
-    assert_eq!(n_wrong, 128, "programs with something to find");
+    let is_known = n_wrong == 128 || !is_full();
+    assert!(is_known, "{n_wrong} programs with something to find");
 }
 
 #[test]
