@@ -128,10 +128,9 @@ fn assumptions_of(calls: Calls, trusted: &[String]) -> Vec<Assumption> {
     assumptions
 }
 
-/// Whether the user means a library: `libz`, `z`, `libz.so` or `libz.so.1`.
+/// Whether the user means a library: `libz`, `libz.so` or `libz.so.1`.
 fn is_library(library: &str, wanted: &str) -> bool {
-    let wanted = wanted.split(".so").next().unwrap_or(wanted);
-    library == wanted || library.strip_prefix("lib") == Some(wanted)
+    wanted.split(".so").next() == Some(library)
 }
 
 /// The functions that nobody accounts for, by their library.

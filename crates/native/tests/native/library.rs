@@ -67,6 +67,40 @@ fn so_it_is_in_optimised_code_of_clang() {
     check(CLANG, "-O2");
 }
 
+/// The same of the library of C++.
+fn check_cxx(by: Compilers, level: &str) {
+    let program = Program::build_by(by, "cxx_library.cc", &[level, "-w"]);
+    let cases = cases(&program);
+    assert!(cases.len() > 20, "{cases:?}");
+    let fault = |case: &String| {
+        let answer = program.explore_with(&[case], &json!({}));
+        let is_right = match &answer.verdict {
+            Some(Verdict::Holds(coverage)) => {
+                case.starts_with("holds") && coverage.assumptions().is_empty()
+            }
+            Some(Verdict::Violated(found)) => {
+                !case.starts_with("holds") && found.violation.kind.name() == "race"
+            }
+            _ => false,
+        };
+        (!is_right).then(|| format!("{case}: {} {:?}", answer.message, answer.error))
+    };
+    let faults: Vec<String> = cases.iter().filter_map(fault).collect();
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), cases.len(), faults.join("\n"));
+}
+
+#[test]
+fn members_of_the_cxx_library_are_seen() {
+    check_cxx(GCC, "-O0");
+    check_cxx(GCC, "-O2");
+}
+
+#[test]
+fn so_they_are_in_code_of_clang() {
+    check_cxx(CLANG, "-O0");
+    check_cxx(CLANG, "-O2");
+}
+
 #[test]
 fn what_the_library_keeps_is_put_back() {
     for by in [GCC, CLANG] {
