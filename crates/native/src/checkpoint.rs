@@ -220,6 +220,7 @@ impl Machine {
             are_ends_seen: _,
             has_cancellation: _,
             has_precompiled: _,
+            first_assembly: _,
             weak_accesses: _,
             // Of the last step, or of what is going on right now.
             newborn: _,

@@ -28,6 +28,7 @@
 
 mod aliases;
 mod allocator;
+mod assembly;
 mod atomics;
 mod before_wait;
 mod callbacks;
@@ -44,6 +45,7 @@ mod heap;
 mod image;
 mod invalid;
 mod io;
+mod liveness;
 mod locals;
 mod machine;
 mod mapping;

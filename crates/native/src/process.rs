@@ -198,7 +198,7 @@ fn leave_program(status: c_int) -> ! {
 
 /// Nanoseconds since [`EPOCH`] for the running thread. Time only ever moves when somebody looks or
 /// waits, and for each thread by itself.
-fn tick() -> u64 {
+pub(crate) fn tick() -> u64 {
     pass(1)
 }
 
