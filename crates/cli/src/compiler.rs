@@ -1,6 +1,7 @@
 //! The compilers of C and C++: how programs are made that the library can run.
 
 use crate::Failure;
+use crate::assembler;
 use crate::command_line::CommandLine;
 use crate::os;
 use crate::runtime::{LIBRARY, library};
@@ -8,6 +9,7 @@ use object::Object as _;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use tempfile::TempDir;
 
 /// The thread sanitizer's instrumentation; exceptions also in C, so that the end of a thread unwinds
 /// its stack.
@@ -147,11 +149,32 @@ impl Compiler {
         command(&self.words)
     }
 
-    /// A command that instruments what it compiles.
-    fn instrumenting(&self) -> Command {
+    /// A command that instruments what it compiles, and marks what it cannot (`assembler`). Clang
+    /// finds our assembler in a folder, which must not go away before it.
+    fn instrumenting(&self) -> Result<(Command, Option<TempDir>), Failure> {
         let mut command = self.command();
         command.args(INSTRUMENT).args(self.family.instrument());
-        command
+        let own = std::env::current_exe();
+        let own = own.map_err(|error| Failure::defect(format!("where am I? {error}")))?;
+        match self.family {
+            Family::Gcc => {
+                let mut wrapper = own.into_os_string();
+                wrapper.push(",");
+                wrapper.push(assembler::STEP);
+                command.arg("-wrapper").arg(wrapper);
+                Ok((command, None))
+            }
+            Family::Clang => {
+                let error = |error: std::io::Error| {
+                    Failure::input(format!("a temporary folder cannot be made: {error}"))
+                };
+                let folder =
+                    tempfile::Builder::new().prefix("mazurka-").tempdir().map_err(error)?;
+                std::os::unix::fs::symlink(own, folder.path().join("as")).map_err(error)?;
+                command.arg("-fno-integrated-as").arg("-B").arg(folder.path());
+                Ok((command, Some(folder)))
+            }
+        }
     }
 }
 
@@ -194,7 +217,7 @@ pub(crate) fn build(
         let object = folder.join(format!("{idx}.o"));
         let language = Language::of(file).expect("every file was looked at");
         let compiler = Compiler::of(language).map_err(one)?;
-        let mut command = compiler.instrumenting();
+        let (mut command, _assembler) = compiler.instrumenting().map_err(one)?;
         command.arg("-O2").args(flags).arg("-c");
         // A name may begin like a flag.
         let is_like_flag = file.as_os_str().as_encoded_bytes().starts_with(b"-");
@@ -227,29 +250,38 @@ pub(crate) fn build(
     }
 }
 
-/// Becomes the compiler, as `mazurka cc` and `mazurka c++`.
-pub(crate) fn become_wrapper(language: Language, arguments: &[OsString]) -> Failure {
-    match wrapper(language, arguments) {
-        Ok(mut command) => {
-            let error = os::become_program(&mut command);
-            let program = command.get_program().to_string_lossy();
-            cannot_start(language, &program, &error)
-        }
-        Err(failure) => failure,
-    }
+/// Becomes the compiler, as `mazurka cc` and `mazurka c++`; or runs it, where something is to be
+/// removed behind it.
+pub(crate) fn become_wrapper(
+    language: Language,
+    arguments: &[OsString],
+) -> Result<ExitStatus, Failure> {
+    let (mut command, assembler) = wrapper(language, arguments)?;
+    let error = match assembler {
+        None => os::become_program(&mut command),
+        Some(_folder) => match command.status() {
+            Ok(status) => return Ok(status),
+            Err(error) => error,
+        },
+    };
+    let program = command.get_program().to_string_lossy();
+    Err(cannot_start(language, &program, &error))
 }
 
-fn wrapper(language: Language, arguments: &[OsString]) -> Result<Command, Failure> {
+fn wrapper(
+    language: Language,
+    arguments: &[OsString],
+) -> Result<(Command, Option<TempDir>), Failure> {
     let line = CommandLine::new(arguments);
     if !line.compiles() && !line.links() {
         let mut command = command(&words_of(language)?);
         command.args(arguments);
-        return Ok(command);
+        return Ok((command, None));
     }
     let compiler = Compiler::of(language)?;
-    let mut command = match line.compiles() {
-        true => compiler.instrumenting(),
-        false => compiler.command(),
+    let (mut command, assembler) = match line.compiles() {
+        true => compiler.instrumenting()?,
+        false => (compiler.command(), None),
     };
     if line.links() {
         if let Some(flag) = line.static_flag() {
@@ -262,7 +294,7 @@ fn wrapper(language: Language, arguments: &[OsString]) -> Result<Command, Failur
     if line.links() && line.compiles() {
         command.args(compiler.family.without_runtime(language));
     }
-    Ok(command)
+    Ok((command, assembler))
 }
 
 /// Whether the program names the library.

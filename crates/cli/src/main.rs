@@ -1,7 +1,7 @@
 //! The command `mazurka`: arguments in, a verdict and an exit status out.
 //!
 //! `arguments` is what can be said. `native` explores programs that run themselves: `compiler` makes
-//! them, `runtime` has the library that they are linked with, `program` runs them, `tests` and `cargo` do
+//! them with `assembler`, `runtime` has the library that they are linked with, `program` runs them, `tests` and `cargo` do
 //! so for the tests of a project. `vm` explores models of C files, `statespace` stores their states,
 //! `symbolic` decides circuits of them, and `promela` takes models of that language; `temporal` has the
 //! properties of executions that never end. `doctor` tries what can be checked on this machine. What came of
@@ -10,6 +10,7 @@
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 
 mod arguments;
+mod assembler;
 mod automaton;
 mod cargo;
 mod command_line;
@@ -85,11 +86,17 @@ impl From<Failure> for Vec<Failure> {
 }
 
 fn main() -> ExitCode {
+    if let Some(words) = assembler::step() {
+        return assembler::run_step(&words);
+    }
     // The compiler understands `--help` and the like itself.
     let mut words = std::env::args_os().skip(1);
     let language = words.next().and_then(|word| language(&word));
     let done = if let Some(language) = language {
-        compile(language, &words.collect::<Vec<_>>())
+        match compiler::become_wrapper(language, &words.collect::<Vec<_>>()) {
+            Ok(status) => return assembler::exit_code(status),
+            Err(failure) => Err(failure.into()),
+        }
     } else {
         interrupt::catch();
         Arguments::read().and_then(|arguments| obey(arguments.command))
@@ -218,7 +225,10 @@ fn language(command: &OsString) -> Option<Language> {
 }
 
 fn compile(language: Language, arguments: &[OsString]) -> Done {
-    Err(compiler::become_wrapper(language, arguments).into())
+    match compiler::become_wrapper(language, arguments)? {
+        status if status.success() => Ok(ExitStatus::Holds),
+        _ => Err(Failure::input("the compiler has failed").into()),
+    }
 }
 
 /// Says what is checked.

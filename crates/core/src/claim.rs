@@ -231,6 +231,8 @@ pub enum Assumption {
     NoEarlyEnd,
     /// The compiled standard library's atomics are as strong as their machine code.
     CompiledAtomics,
+    /// Accesses in assembly, of which this is the first, are sequentially consistent.
+    Assembly(Option<Location>),
     /// Only fair executions count.
     Fair(Fairness),
     /// No thread goes round a loop for ever: that was not looked for.
@@ -332,6 +334,7 @@ impl Assumption {
             Self::NoRace => "no-data-race",
             Self::NoEarlyEnd => "no-early-end",
             Self::CompiledAtomics => "compiled-atomics",
+            Self::Assembly(_) => "assembly",
             Self::Fair(_) => "fairness",
             Self::NoSpinning => "no-spinning",
             Self::HashCollision { .. } => "hash-collision",
@@ -419,6 +422,10 @@ impl fmt::Display for Assumption {
             Self::NoEarlyEnd => write!(f, "nothing ends while another thread may use it"),
             Self::CompiledAtomics => {
                 write!(f, "atomics of the compiled standard library as strong as its machine code")
+            }
+            Self::Assembly(place) => {
+                write!(f, "sequentially consistent accesses in assembly")?;
+                place.iter().try_for_each(|place| write!(f, " (the first at {place})"))
             }
             Self::Fair(Fairness::Weak) => write!(f, "that it is weakly fair to every process"),
             Self::Fair(Fairness::Strong) => write!(f, "that it is strongly fair to every process"),
@@ -628,6 +635,7 @@ impl Coverage {
                     accesses.iter_mut().filter_map(|it| it.location.as_mut()).for_each(&mut change);
                 }
                 Assumption::NoSpuriousWakeups(place)
+                | Assumption::Assembly(place)
                 | Assumption::NothingSurvives(place)
                 | Assumption::NothingEnds(place)
                 | Assumption::Uninitialised(place) => place.iter_mut().for_each(&mut change),

@@ -224,6 +224,7 @@ impl Machine {
             has_handlers: _,
             has_cancellation: _,
             has_precompiled: _,
+            first_assembly: _,
             weak_accesses: _,
             // Of the last step, or of what is going on right now.
             newborn: _,

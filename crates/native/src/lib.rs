@@ -28,6 +28,7 @@
 
 mod aliases;
 mod allocator;
+mod assembly;
 mod atomics;
 mod before_wait;
 mod callbacks;
@@ -46,6 +47,7 @@ mod image;
 mod invalid;
 mod io;
 mod library;
+mod liveness;
 mod locals;
 mod machine;
 mod mapping;

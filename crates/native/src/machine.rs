@@ -78,6 +78,8 @@ pub(crate) struct Machine {
     pub(crate) order: MemoryOrder,
     /// Whether an atomic operation of precompiled code was ever taken: see `precompiled`.
     pub(crate) has_precompiled: bool,
+    /// From where the first access of assembly was made: see `assembly`.
+    pub(crate) first_assembly: Option<Vec<usize>>,
     pub(crate) weak_accesses: WeakAccesses,
     /// Which of the ways to take its operation was chosen.
     pub(crate) choice: u32,
@@ -215,6 +217,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         value: Value::None,
         order: MemoryOrder::default(),
         has_precompiled: false,
+        first_assembly: None,
         weak_accesses: WeakAccesses::default(),
         choice: 0,
         n_moved: 0,

@@ -15,7 +15,8 @@
 //!   as that of an atomic variable or futex. Should an address become known as one after such an
 //!   access was let pass, the search begins again. A look at a futex before a wait for it is a part
 //!   of that ([`before_wait`]).
-//! - elsewhere, every `pause`, which is how a loop says that it waits ([`spin`]).
+//! - elsewhere, every `pause`, which is how a loop says that it waits ([`spin`]), and what
+//!   `assembly` says: locked instructions, system calls, and whatever the command has marked.
 //!
 //! A load of what the operation in progress has just touched is a part of that operation: it sees
 //! the same value, as if nobody had come in between. So a spin loop in front of a futex comes to its
@@ -32,17 +33,19 @@
 //! hundred times as long. The way leads over a piece of code, which calls [`meet`] with all registers
 //! saved, takes the instruction, does the same for those that have moved with it, and goes back.
 
+use crate::assembly::{self, Marks};
 use crate::before_wait::{self, Expected};
 use crate::coroutine;
 use crate::disciplines::{Adding, signed};
 use crate::futex;
 use crate::image;
+use crate::liveness::{self, Registers};
 use crate::machine;
 use crate::names;
 use crate::results::{Origin, Way};
 use crate::rust_mutex::{self, Access, Exit, Place, Role};
 use crate::rust_runtime;
-use crate::spin;
+use crate::spin::{self, Arrival};
 use crate::syscall;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
@@ -81,6 +84,8 @@ const LEFT_ALONE: [&str; 13] = [
 ];
 /// An instruction that no processor knows. Breakpoints are for debuggers.
 const TRAP: [u8; 2] = [0x0f, 0x0b];
+/// In place of an instruction of one byte.
+const SHORT_TRAP: u8 = 0xcc;
 const JUMP: u8 = 0xe9;
 const JUMP_LEN: usize = 5;
 /// More than any piece of code needs.
@@ -91,13 +96,23 @@ const RED_ZONE: usize = 128;
 /// An instruction that was redirected.
 struct Site {
     instruction: Instruction,
-    access: Deed,
+    deed: Deed,
+    /// The registers that matter before it, where that is asked for.
+    live: Registers,
     /// Where its way begins.
     piece: usize,
 }
 
-/// What an instruction does; a pause does nothing.
-type Deed = Option<(UsedMemory, Kind)>;
+/// What is to be done when a thread comes to an instruction.
+#[derive(Clone, Debug)]
+enum Deed {
+    /// A loop says that it waits.
+    Pause,
+    /// Code of `std` accesses memory.
+    Access(UsedMemory, Kind),
+    /// Code of the program's own does something that no callback goes with.
+    Assembly(assembly::Deed),
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -108,12 +123,18 @@ enum Kind {
     Update,
 }
 
+/// How the processor saves the registers of vectors.
+const SAVED_LEN: usize = 512;
+const VECTORS_OFFSET: usize = 160;
+/// The number of that register.
+const STACK_POINTER: usize = 4;
+
 /// By the address one beyond the beginning of the instruction: see [`Frame::site`].
 static SITES: OnceLock<FxHashMap<usize, Site>> = OnceLock::new();
 
 /// What is on the stack when [`meet`] is called.
 #[repr(C)]
-struct Frame {
+pub(crate) struct Frame {
     /// Register `n` of the processor's numbering stands at `15 - n`, without the stack pointer.
     registers: [usize; 15],
     flags: usize,
@@ -124,7 +145,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn register(&self, register: Register) -> usize {
+    pub(crate) fn register(&self, register: Register) -> usize {
         let number = register.full_register().number();
         if register.is_segment_register() {
             return 0;
@@ -132,10 +153,50 @@ impl Frame {
         if register.full_register() == Register::RSP {
             return std::ptr::from_ref(self) as usize + size_of::<Self>() + RED_ZONE;
         }
-        // The stack pointer is number 4 and was not saved.
-        let idx = if number < 4 { number } else { number - 1 };
-        self.registers[14 - idx]
+        self.registers[slot(number)]
     }
+
+    /// What is in a part of a register, or in all of it; nothing if it is none of those here.
+    pub(crate) fn narrow(&self, register: Register) -> Option<u64> {
+        if !register.is_gpr() {
+            return None;
+        }
+        let value = self.register(register) as u64;
+        Some(match register.size() {
+            1 if matches!(register, Register::AH | Register::BH | Register::CH | Register::DH) => {
+                value >> 8 & 0xff
+            }
+            8 => value,
+            len => value & ((1 << (8 * len)) - 1),
+        })
+    }
+
+    /// Changes what a register holds when the program goes on.
+    pub(crate) fn set_register(&mut self, register: Register, value: usize) {
+        self.registers[slot(register.number())] = value;
+    }
+
+    /// How the thread has come here, for loops: with what is in the registers that matter.
+    pub(crate) fn arrival(&self, live: Registers, is_load: bool) -> Arrival {
+        const STATUS: usize = 0x8d5;
+        let saved = (std::ptr::from_ref(self) as usize & !15) - SAVED_LEN;
+        // SAFETY: they were saved below the frame, at the next address that is good for that.
+        let vectors = unsafe { &*((saved + VECTORS_OFFSET) as *const [[usize; 2]; 16]) };
+        let general = live.general().filter(|&number| number != STACK_POINTER);
+        let general = general.map(|number| self.registers[slot(number)]);
+        let vectors = live.vectors().flat_map(|number| vectors[number]);
+        let flags = live.has_flags().then_some(self.flags & STATUS);
+        let words = general.chain(vectors).chain(flags);
+        // Below the stack pointer there is something only in a function that calls no other.
+        let stack_pointer = self.register(Register::RSP);
+        let used_from = stack_pointer - if live.has_red_zone() { RED_ZONE } else { 0 };
+        Arrival::at(words, &raw const self.site as usize, used_from, is_load)
+    }
+}
+
+/// Where a register is among those of a frame. The stack pointer was not saved.
+fn slot(number: usize) -> usize {
+    14 - if number < STACK_POINTER { number } else { number - 1 }
 }
 
 /// Redirects the atomic operations of precompiled code. `main` is where that function of the
@@ -149,8 +210,13 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     let named_main = functions.iter().find(|symbol| symbol.name() == Ok("main"));
     let Some(named_main) = named_main else { return Ok(()) };
     let base = main - named_main.address() as usize;
-    let mut finder =
-        Finder { info: InstructionInfoFactory::new(), callbacks: FxHashMap::default() };
+    let marks = Marks::read(&file, base);
+    let mut finder = Finder {
+        info: InstructionInfoFactory::new(),
+        callbacks: FxHashMap::default(),
+        entries: entries_between(&functions, base),
+        marks,
+    };
     let mut found = FxHashMap::default();
     for function in &functions {
         let name = function.name().unwrap_or_default();
@@ -191,10 +257,10 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         let piece = pieces + idx * PIECE_LEN;
         let ways = write_piece(piece, &redirected.moved)?;
         divert(at, redirected.len(), piece);
-        for (Moved { instruction, deed }, way) in redirected.moved.into_iter().zip(ways) {
-            if let Some(access) = deed {
+        for (Moved { instruction, deed, live }, way) in redirected.moved.into_iter().zip(ways) {
+            if let Some(deed) = deed {
                 let at = instruction.ip() as usize;
-                sites.insert(at + 1, Site { instruction, access, piece: way });
+                sites.insert(at + 1, Site { instruction, deed, live, piece: way });
             }
         }
     }
@@ -234,8 +300,12 @@ pub(crate) fn way(trap: usize) -> Option<usize> {
 /// Decodes functions.
 struct Finder {
     info: InstructionInfoFactory,
-    /// Whether a function that is called through a slot of the loader is the instrumentation's.
-    callbacks: FxHashMap<usize, bool>,
+    marks: Marks,
+    /// Where functions that were divided jump to in their other parts.
+    entries: FxHashSet<u64>,
+    /// How many arguments a function takes that is called through a slot of the loader, if it is the
+    /// instrumentation's.
+    callbacks: FxHashMap<usize, Option<usize>>,
 }
 
 /// By the address of the instruction.
@@ -250,6 +320,7 @@ struct Moved {
     instruction: Instruction,
     /// What it does, if it has to be met: always so for the first.
     deed: Option<Deed>,
+    live: Registers,
 }
 
 impl Redirected {
@@ -263,18 +334,31 @@ impl Finder {
         let decoder = Decoder::with_ip(64, code, start as u64, DecoderOptions::NONE);
         let all: Vec<Instruction> = decoder.into_iter().collect();
         let is_instrumented =
-            looked_at && all.iter().any(|instruction| self.is_callback(instruction));
+            looked_at && all.iter().any(|instruction| self.callback(instruction).is_some());
         let has_frame = all.iter().any(sets_frame);
+        let is_marked = self.marks.touches(&(start..start + code.len()));
+        // Beside the callback for a load of 16 bytes clang leaves the load, which is a locked instruction.
+        let is_wide = |it: &&Instruction| is_locked(it) && it.memory_size().size() == 16;
+        let has_left_overs = all.iter().any(|it| is_wide(&it))
+            && all.iter().any(|instruction| self.callback(instruction) == Some(OF_WIDE));
         let mut own = Vec::new();
         for (idx, instruction) in all.iter().enumerate() {
             if !looked_at && instruction.mnemonic() == Mnemonic::Pause {
-                own.push((idx, None));
+                own.push((idx, Deed::Pause));
                 continue;
             }
-            let is_locked = instruction.has_lock_prefix()
-                || instruction.mnemonic() == Mnemonic::Xchg
-                    && instruction.op_kinds().any(|kind| kind == OpKind::Memory);
-            if !is_locked && (!looked_at || is_instrumented) {
+            let is_locked = is_locked(instruction);
+            let is_std = looked_at && !matches!(instruction.mnemonic(), Mnemonic::Syscall);
+            if !is_std {
+                let mark = is_marked.then(|| self.marks.at(instruction.ip() as usize)).flatten();
+                if mark.is_none() && has_left_overs && is_wide(&instruction) {
+                    continue;
+                }
+                let deed = assembly::deed(instruction, mark, has_frame, &mut self.info);
+                own.extend(deed.map(|deed| (idx, Deed::Assembly(deed))));
+                continue;
+            }
+            if !is_locked && is_instrumented {
                 continue;
             }
             if let Some((memory, access)) = self.access(instruction) {
@@ -286,20 +370,26 @@ impl Finder {
                     OpAccess::Write => Kind::Store,
                     _ => continue,
                 };
-                own.push((idx, Some((memory, kind))));
+                own.push((idx, Deed::Access(memory, kind)));
             }
         }
         if own.is_empty() {
             return;
         }
-        let fixed = targets(&all, start..start + code.len(), looked_at);
+        let is_assembly = own.iter().any(|(_, deed)| matches!(deed, Deed::Assembly(_)));
+        let live = if is_assembly { self.live(&all) } else { Vec::new() };
+        let mut fixed = targets(&all, start..start + code.len(), looked_at);
+        let range = start as u64..(start + code.len()) as u64;
+        fixed.extend(self.entries.iter().copied().filter(|entry| range.contains(entry)));
         let mut own = own.into_iter().peekable();
-        while let Some((idx, access)) = own.next() {
+        while let Some((idx, deed)) = own.next() {
             let n_more = n_movable(&all[idx..], &fixed);
-            let mut moved = vec![Moved { instruction: all[idx], deed: Some(access) }];
+            let live_at = |idx: usize| live.get(idx).copied().unwrap_or_default();
+            let first = Moved { instruction: all[idx], deed: Some(deed), live: live_at(idx) };
+            let mut moved = vec![first];
             for (idx, &instruction) in all.iter().enumerate().skip(idx + 1).take(n_more) {
-                let deed = own.next_if(|&(other, _)| other == idx).map(|(_, access)| access);
-                moved.push(Moved { instruction, deed });
+                let deed = own.next_if(|(other, _)| *other == idx).map(|(_, deed)| deed);
+                moved.push(Moved { instruction, deed, live: live_at(idx) });
             }
             found.insert(all[idx].ip() as usize, Redirected { moved });
         }
@@ -321,24 +411,68 @@ impl Finder {
         (!is_local && is_scalar).then(|| (*memory, memory.access()))
     }
 
-    /// Whether an instruction calls the instrumentation.
-    fn is_callback(&mut self, instruction: &Instruction) -> bool {
+    /// The registers that matter before each instruction of a function.
+    fn live(&mut self, all: &[Instruction]) -> Vec<Registers> {
+        let n_arguments: FxHashMap<u64, usize> = all
+            .iter()
+            .filter_map(|instruction| Some((instruction.ip(), self.callback(instruction)?)))
+            .collect();
+        liveness::before(all, &mut self.info, |it| n_arguments.get(&it.ip()).copied())
+    }
+
+    /// How many arguments an instruction gives to the instrumentation, if it calls that.
+    fn callback(&mut self, instruction: &Instruction) -> Option<usize> {
         let slot = match instruction.flow_control() {
             FlowControl::IndirectCall if instruction.is_ip_rel_memory_operand() => {
                 instruction.ip_rel_memory_address() as usize
             }
-            FlowControl::Call => match slot_of_stub(instruction.near_branch_target() as usize) {
-                Some(slot) => slot,
-                None => return false,
-            },
-            _ => return false,
+            // A system call is a call, too, and leads nowhere.
+            FlowControl::Call if instruction.is_call_near() => {
+                slot_of_stub(instruction.near_branch_target() as usize)?
+            }
+            _ => return None,
         };
         *self.callbacks.entry(slot).or_insert_with(|| {
             // SAFETY: it is a slot of the loader, and bound, as programs for us are linked.
             let target = unsafe { *(slot as *const usize) };
-            is_ours(target)
+            n_arguments(target)
         })
     }
+}
+
+/// Whether the processor takes an instruction at once, as others see it.
+pub(crate) fn is_locked(instruction: &Instruction) -> bool {
+    let is_exchange = instruction.mnemonic() == Mnemonic::Xchg;
+    instruction.has_lock_prefix()
+        || is_exchange && instruction.op_kinds().any(|kind| kind == OpKind::Memory)
+}
+
+/// Where functions jump to in parts of theirs that the compiler has put elsewhere, and from there back.
+fn entries_between(functions: &[object::Symbol<'_, '_>], base: usize) -> FxHashSet<u64> {
+    const COLD: &str = ".cold";
+    let name = |symbol: &object::Symbol<'_, '_>| symbol.name().unwrap_or_default().to_owned();
+    let divided: FxHashSet<String> = functions
+        .iter()
+        .filter_map(|symbol| name(symbol).find(COLD).map(|end| name(symbol)[..end].to_owned()))
+        .collect();
+    let is_divided = |symbol: &&object::Symbol<'_, '_>| {
+        let name = name(symbol);
+        divided.contains(&name[..name.find(COLD).unwrap_or(name.len())])
+    };
+    let mut entries = FxHashSet::default();
+    for function in functions.iter().filter(is_divided) {
+        let start = base + function.address() as usize;
+        // SAFETY: as where functions are looked at.
+        let code =
+            unsafe { std::slice::from_raw_parts(start as *const u8, function.size() as usize) };
+        let decoder = Decoder::with_ip(64, code, start as u64, DecoderOptions::NONE);
+        let jumps = decoder.into_iter().filter(|it| {
+            let flow = it.flow_control();
+            matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch)
+        });
+        entries.extend(jumps.map(|it| it.near_branch_target()));
+    }
+    entries
 }
 
 /// Whether an instruction makes a register the pointer to the frame of its function, as all of
@@ -450,15 +584,30 @@ fn reads_slot_of_system(instruction: &Instruction) -> bool {
     rust_mutex::slot_target(instruction) == Some(syscall::address())
 }
 
-/// Whether a function is a callback of the instrumentation.
-fn is_ours(function: usize) -> bool {
+/// So many arguments have the callbacks for atomics of 16 bytes, and no others.
+const OF_WIDE: usize = 6;
+
+/// How many arguments a function takes, if it is a callback of the instrumentation, or what stands
+/// for copying memory.
+fn n_arguments(function: usize) -> Option<usize> {
     // SAFETY: the answer is written to a place for it; a name is a string.
-    unsafe {
+    let name = unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
-        libc::dladdr(function as *const c_void, &raw mut info) != 0
-            && !info.dli_sname.is_null()
-            && CStr::from_ptr(info.dli_sname).to_bytes().starts_with(b"__tsan_")
+        let is_known = libc::dladdr(function as *const c_void, &raw mut info) != 0;
+        (is_known && !info.dli_sname.is_null()).then(|| CStr::from_ptr(info.dli_sname))?
+    };
+    if name.to_bytes().starts_with(b"__wrap_mem") {
+        return Some(3);
     }
+    let name = name.to_bytes().strip_prefix(b"__tsan_")?;
+    let contains = |part: &[u8]| name.windows(part.len()).any(|it| it == part);
+    Some(match () {
+        () if contains(b"atomic128") => OF_WIDE,
+        () if contains(b"atomic") => 5,
+        () if contains(b"mem") => 3,
+        () if contains(b"range") || contains(b"vptr") => 2,
+        () => 1,
+    })
 }
 
 /// Writes the way of instructions: for each that has to be met the call, then the instruction itself; and
@@ -469,12 +618,14 @@ fn write_piece(piece: usize, moved: &[Moved]) -> Result<Vec<usize>, String> {
         .map_err(|error| error.to_string())?;
     let mut code = Vec::new();
     let mut ways = Vec::new();
-    for Moved { instruction, deed } in moved {
+    for Moved { instruction, deed, .. } in moved {
         ways.push(piece + code.len());
         if deed.is_some() {
             write_call(piece, &mut code, instruction.ip() as usize);
         }
-        encode(&[*instruction], piece, &mut code)?;
+        if !matches!(deed, Some(Deed::Assembly(deed)) if deed.replaces()) {
+            encode(&[*instruction], piece, &mut code)?;
+        }
     }
     encode(&[back], piece, &mut code)?;
     assert!(code.len() <= PIECE_LEN, "a piece of code has room for a few instructions");
@@ -519,9 +670,10 @@ fn divert(at: usize, len: usize, piece: usize) {
             code[0] = JUMP;
             code[1..JUMP_LEN].copy_from_slice(&distance.to_le_bytes());
         }
+        false if len == 1 => code[0] = SHORT_TRAP,
         false => code[..TRAP.len()].copy_from_slice(&TRAP),
     }
-    let len = if len >= JUMP_LEN { len } else { TRAP.len() };
+    let len = if len >= JUMP_LEN { len } else { TRAP.len().min(len) };
     // SAFETY: an instruction of the program, of which nothing runs yet, is there, and its page is
     // writable.
     unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, len) };
@@ -564,13 +716,18 @@ global_asm!(
     "mov rbx, rsp",
     ".cfi_def_cfa_register rbx",
     "and rsp, -16",
-    "sub rsp, 512",
+    "sub rsp, {saved}",
     "fxsave64 [rsp]",
     "cld",
     "mov rdi, rbx",
     "call {meet}",
     "fxrstor64 [rsp]",
     "mov rsp, rbx",
+    // As callbacks do, where threads spin.
+    "cmp byte ptr [rip + {wipes}], 0",
+    "je 2f",
+    "call {wipe}",
+    "2:",
     "pop r15",
     "pop r14",
     "pop r13",
@@ -591,6 +748,9 @@ global_asm!(
     ".cfi_endproc",
     ".size mazurka_precompiled, . - mazurka_precompiled",
     meet = sym meet,
+    saved = const SAVED_LEN,
+    wipes = sym spin::WIPES,
+    wipe = sym spin::wipe,
 );
 
 unsafe extern "C" {
@@ -598,16 +758,19 @@ unsafe extern "C" {
 }
 
 /// A precompiled instruction is about to be taken.
-extern "C" fn meet(frame: &Frame) {
+extern "C-unwind" fn meet(frame: &mut Frame) {
     // Threads that are not the program's may come here, too.
     if !coroutine::is_own_stack(std::ptr::from_ref(frame) as usize) {
-        return;
+        return meet_elsewhere(frame);
     }
-    let site = SITES.get().and_then(|sites| sites.get(&frame.site));
-    let site = site.expect("only what was redirected comes here");
-    let Some((memory, kind)) = &site.access else {
-        machine::with(|machine| machine.threads[machine::current().index()].reads.note_wait());
-        return;
+    let site = site_of(frame);
+    let (memory, kind) = match &site.deed {
+        Deed::Pause => {
+            machine::with(|machine| machine.threads[machine::current().index()].reads.note_wait());
+            return;
+        }
+        Deed::Assembly(deed) => return assembly::meet(deed, &site.instruction, site.live, frame),
+        Deed::Access(memory, kind) => (memory, kind),
     };
     // What such code writes is not seen: no loop with it in it is a spin loop.
     spin::spoil();
@@ -665,6 +828,20 @@ extern "C" fn meet(frame: &Frame) {
     spin::spoil();
 }
 
+fn site_of(frame: &Frame) -> &'static Site {
+    let site = SITES.get().and_then(|sites| sites.get(&frame.site));
+    site.expect("only what was redirected comes here")
+}
+
+/// The same for a thread that is not explored: what is not taken itself is done for it.
+fn meet_elsewhere(frame: &mut Frame) {
+    if let Deed::Assembly(deed) = &site_of(frame).deed
+        && deed.replaces()
+    {
+        assembly::meet_elsewhere(deed, frame);
+    }
+}
+
 /// The running thread is about to look at a futex, and waits for it if that is as expected.
 fn conclude_look(address: usize, expected: u32) {
     match spin::load(address, size_of::<u32>() as u8) == u128::from(expected) {
@@ -698,7 +875,7 @@ fn mutex_role(instruction: &Instruction, frame: &Frame, address: usize) -> Optio
 }
 
 /// What an instruction adds to memory, if that is all that it does.
-fn added(instruction: &Instruction, frame: &Frame) -> Option<i64> {
+pub(crate) fn added(instruction: &Instruction, frame: &Frame) -> Option<i64> {
     use Mnemonic as M;
     let adds = match instruction.mnemonic() {
         M::Inc | M::Add | M::Xadd => true,
@@ -715,7 +892,7 @@ fn added(instruction: &Instruction, frame: &Frame) -> Option<i64> {
 }
 
 /// Where a thread goes on after an instruction that adds.
-fn way_on(instruction: &Instruction, frame: &Frame, added: i64) -> Way {
+pub(crate) fn way_on(instruction: &Instruction, frame: &Frame, added: i64) -> Way {
     let origin = match instruction.mnemonic() {
         Mnemonic::Xadd => {
             Origin::Register(instruction.op1_register().full_register().number() as u8)
@@ -732,15 +909,16 @@ fn way_on(instruction: &Instruction, frame: &Frame, added: i64) -> Way {
 }
 
 /// Whether an instruction changes memory: a compare-and-exchange may not.
-fn succeeds(instruction: &Instruction, frame: &Frame, address: usize) -> bool {
-    if instruction.mnemonic() != Mnemonic::Cmpxchg {
-        return true;
-    }
+pub(crate) fn succeeds(instruction: &Instruction, frame: &Frame, address: usize) -> bool {
     let len = instruction.memory_size().size();
-    let expected = frame.register(Register::RAX).to_le_bytes();
-    // SAFETY: the instruction is about to read just this, and no other thread runs.
-    let found = unsafe { std::slice::from_raw_parts(address as *const u8, len) };
-    found == &expected[..len]
+    let (low, high) = (frame.register(Register::RAX), frame.register(Register::RDX));
+    let expected = match instruction.mnemonic() {
+        Mnemonic::Cmpxchg => low as u128,
+        Mnemonic::Cmpxchg8b => u128::from(low as u32) | u128::from(high as u32) << 32,
+        Mnemonic::Cmpxchg16b => low as u128 | (high as u128) << 64,
+        _ => return true,
+    };
+    spin::load(address, len as u8).to_le_bytes()[..len] == expected.to_le_bytes()[..len]
 }
 
 /// Reserves memory for code that calls can reach from the program.

@@ -181,7 +181,7 @@ pub(crate) fn run_thread_handlers() {
 
 /// Nanoseconds since [`EPOCH`] for the running thread. Time only ever moves when somebody looks or
 /// waits, and for each thread by itself.
-fn tick() -> u64 {
+pub(crate) fn tick() -> u64 {
     pass(1)
 }
 

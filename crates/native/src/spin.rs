@@ -76,6 +76,8 @@ pub(crate) static LOWEST: AtomicUsize = AtomicUsize::new(0);
 pub(crate) struct Arrival {
     kept: [usize; 6],
     stack_pointer: usize,
+    /// From where on the stack is in use.
+    used_from: usize,
     /// Whether it can only load.
     is_load: bool,
 }
@@ -236,7 +238,7 @@ macro_rules! wiped {
 macro_rules! watched {
     ($($name:ident => $inner:path;)*) => {$(
         $crate::spin::wiped!(
-            @define $name => $inner, $crate::spin::wipe;
+            @define $name => $inner, $crate::spin::wipe_with_registers;
             "mov [rip + {registers}], rbx
              mov [rip + {registers} + 8], rbp
              mov [rip + {registers} + 16], r12
@@ -247,6 +249,28 @@ macro_rules! watched {
             $crate::spin::REGISTERS
         );
     )*};
+}
+
+/// Makes all registers of vectors zero.
+macro_rules! clear_vectors {
+    () => {
+        "pxor xmm0, xmm0
+         pxor xmm1, xmm1
+         pxor xmm2, xmm2
+         pxor xmm3, xmm3
+         pxor xmm4, xmm4
+         pxor xmm5, xmm5
+         pxor xmm6, xmm6
+         pxor xmm7, xmm7
+         pxor xmm8, xmm8
+         pxor xmm9, xmm9
+         pxor xmm10, xmm10
+         pxor xmm11, xmm11
+         pxor xmm12, xmm12
+         pxor xmm13, xmm13
+         pxor xmm14, xmm14
+         pxor xmm15, xmm15"
+    };
 }
 
 /// Overwrites the stack from where the running thread has ever read up to here, but no farther than
@@ -278,6 +302,21 @@ pub(crate) unsafe extern "C" fn wipe() {
     )
 }
 
+/// The same, and no register but that of the result holds what an operation of ours has left there.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn wipe_with_registers() {
+    std::arch::naked_asm!(
+        "xor edx, edx",
+        "xor esi, esi",
+        "xor r9d, r9d",
+        "xor r10d, r10d",
+        "xor r11d, r11d",
+        clear_vectors!(),
+        "jmp {wipe}",
+        wipe = sym wipe,
+    )
+}
+
 /// The same after a plain access, which is only noted and has no result. There are many of them, and
 /// to begin with `rep stosb` takes longer than all of this.
 #[unsafe(naked)]
@@ -288,7 +327,15 @@ pub(crate) unsafe extern "C" fn wipe_little() {
         "cmp rcx, {deepest}",
         "ja 2f",
         "cmp rcx, 16 * {n_stores}",
-        "jb {wipe}",
+        "jb {wipe_with_registers}",
+        "xor edx, edx",
+        "xor esi, esi",
+        "xor edi, edi",
+        "xor r8d, r8d",
+        "xor r9d, r9d",
+        "xor r10d, r10d",
+        "xor r11d, r11d",
+        clear_vectors!(),
         "mov eax, 0x01010101 * {poison}",
         "movd xmm0, eax",
         "pshufd xmm0, xmm0, 0",
@@ -300,7 +347,7 @@ pub(crate) unsafe extern "C" fn wipe_little() {
         "2:",
         "ret",
         lowest = sym LOWEST,
-        wipe = sym wipe,
+        wipe_with_registers = sym wipe_with_registers,
         poison = const POISON as u32,
         deepest = const DEEPEST,
         n_stores = const 32,
@@ -315,7 +362,21 @@ impl Arrival {
     #[inline]
     pub(crate) fn noted(is_load: bool) -> Self {
         let register = |idx: usize| REGISTERS[idx].load(Ordering::Relaxed);
-        Self { kept: std::array::from_fn(register), stack_pointer: register(6), is_load }
+        let stack_pointer = register(6);
+        let used_from = stack_pointer;
+        Self { kept: std::array::from_fn(register), stack_pointer, used_from, is_load }
+    }
+
+    /// Of a thread that comes to an instruction with all these registers, in order to load or to do
+    /// more. What stands at `stack_pointer` is the place of the instruction.
+    pub(crate) fn at(
+        registers: impl Iterator<Item = usize>,
+        stack_pointer: usize,
+        used_from: usize,
+        is_load: bool,
+    ) -> Self {
+        let digest = registers.fold(0, |hash, word| mixed(hash, word as u64));
+        Self { kept: [digest as usize, 0, 0, 0, 0, 0], stack_pointer, used_from, is_load }
     }
 
     /// Where the thread goes on, with the result of an addition to a counter of this size.
@@ -354,7 +415,7 @@ impl Arrival {
     /// A hash of all that decides what the thread does next, but for what it is about to read.
     fn digest(&self, idx: usize, shared: &[usize]) -> u64 {
         let mut hash = self.kept.iter().fold(0, |hash, &word| mixed(hash, word as u64));
-        let mut from = self.stack_pointer;
+        let mut from = self.used_from;
         for &word in &shared[shared.partition_point(|&word| word < from)..] {
             hash = mixed_words(hash, from, word);
             from = word + WORD;

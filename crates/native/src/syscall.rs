@@ -119,6 +119,24 @@ unsafe fn answer(number: c_long, arguments: [usize; 6]) -> c_long {
     }
 }
 
+/// What a thread of the program gets that asks the kernel itself: an error is a negative number.
+///
+/// # Safety
+///
+/// As for [`kernel`].
+pub(crate) unsafe fn raw(number: c_long, arguments: [usize; 6]) -> c_long {
+    // SAFETY: every thread has one; and as the caller promises.
+    unsafe {
+        let kept = *libc::__errno_location();
+        let result = match answer(number, arguments) {
+            -1 => -c_long::from(*libc::__errno_location()),
+            result => result,
+        };
+        *libc::__errno_location() = kept;
+        result
+    }
+}
+
 fn refuse(what: &str) -> ! {
     io::refuse(what.to_owned(), None)
 }

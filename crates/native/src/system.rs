@@ -179,6 +179,9 @@ impl System for Native {
             assumptions.extend(machine.counting_loops.assumptions());
             assumptions.extend(machine.watch.assumption());
         });
+        if let Some(stack) = with(|machine| machine.first_assembly.clone()) {
+            assumptions.push(Assumption::Assembly(names::location_of(&stack)));
+        }
         assumptions.extend(io::assumptions());
         assumptions.extend(imports::assumptions());
         assumptions

@@ -1,4 +1,4 @@
-/* A time that no two executions have in common is kept in some part of the program's state. */
+/* A number that no two executions have in common is kept in some part of the program's state. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,12 +8,19 @@ void *variable, **cell;
 _Thread_local void *local;
 static pthread_key_t key;
 
-static void keep(void *time) {
+/* Nobody sees this instruction unless it is marked. */
+static void *draw(void) {
+    void *number;
+    __asm__ volatile("rdrand %0" : "=r"(number));
+    return number;
+}
+
+static void keep(void *number) {
     switch (HOW) {
-    case 0: variable = time; break;
-    case 1: *(cell = malloc(sizeof *cell)) = time; break;
-    case 2: local = time; break;
-    case 3: pthread_setspecific(key, time);
+    case 0: variable = number; break;
+    case 1: *(cell = malloc(sizeof *cell)) = number; break;
+    case 2: local = number; break;
+    case 3: pthread_setspecific(key, number);
     }
 }
 
@@ -26,7 +33,7 @@ static void *work(void *unused) {
 int main(void) {
     pthread_t thread;
     pthread_key_create(&key, 0);
-    keep((void *)__builtin_ia32_rdtsc());
+    keep(draw());
     pthread_create(&thread, 0, work, 0);
     work(0);
     pthread_join(thread, 0);
