@@ -170,7 +170,7 @@ impl Compiler {
                 };
                 let folder =
                     tempfile::Builder::new().prefix("mazurka-").tempdir().map_err(error)?;
-                std::os::unix::fs::symlink(own, folder.path().join("as")).map_err(error)?;
+                os::link(&own, &folder.path().join("as")).map_err(error)?;
                 command.arg("-fno-integrated-as").arg("-B").arg(folder.path());
                 Ok((command, Some(folder)))
             }

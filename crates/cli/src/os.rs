@@ -5,6 +5,7 @@
 
 use std::fs::Metadata;
 use std::io;
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 /// What a program can be told.
@@ -68,6 +69,14 @@ pub(crate) fn make_private(
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     builder.tempdir()
+}
+
+/// Makes another name for a file.
+pub(crate) fn link(file: &Path, name: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::symlink(file, name);
+    #[cfg(not(unix))]
+    std::fs::copy(file, name).map(drop)
 }
 
 /// Whether a file belongs to the user.

@@ -584,3 +584,44 @@ fn a_race_that_is_never_of_neighbours_is_told_and_replayed() {
     check(&["--races", "allow"]).ends_with(0);
     check(&["--property", "assert"]).ends_with(0);
 }
+
+/// Locks and condition variables in a block of the heap: who uses one is ordered with who frees it,
+/// by nothing but what the program does.
+#[test]
+fn objects_of_the_heap_race_with_the_end_of_their_block() {
+    let latch = |signals: &str| {
+        format!(
+            "#include <pthread.h>
+#include <stdlib.h>
+struct latch {{ pthread_mutex_t lock; pthread_cond_t is_open; int n; }} *latch;
+static void *arrive(void *arg) {{
+    struct latch *it = latch;
+    pthread_mutex_lock(&it->lock);
+    int is_last = --it->n == 0;
+    {signals}
+    return arg;
+}}
+int main(void) {{
+    pthread_t thread;
+    struct latch *it = latch = malloc(sizeof *it);
+    pthread_mutex_init(&it->lock, NULL);
+    pthread_cond_init(&it->is_open, NULL);
+    it->n = 1;
+    pthread_create(&thread, NULL, arrive, NULL);
+    pthread_mutex_lock(&it->lock);
+    while (it->n) pthread_cond_wait(&it->is_open, &it->lock);
+    pthread_mutex_unlock(&it->lock);
+    free(it);
+    pthread_join(thread, NULL);
+}}
+"
+        )
+    };
+    let (signal, unlock) =
+        ("if (is_last) pthread_cond_broadcast(&it->is_open);", "pthread_mutex_unlock(&it->lock);");
+    for engine in ["native", "vm", "statespace"] {
+        let check = |text: String| with_file("x.c", text, &["check", "x.c", "--engine", engine]);
+        check(latch(&format!("{signal} {unlock}"))).ends_with(0);
+        check(latch(&format!("{unlock} {signal}"))).ends_with(1).prints(&["data race"]);
+    }
+}

@@ -6,9 +6,11 @@
 //! What POSIX leaves undefined is a violation: unlocking what one does not hold, destroying what is
 //! in use, joining what was joined or detached, ending while holding a lock.
 
+use crate::callbacks;
 use crate::cancel;
 use crate::coroutine;
 use crate::ends;
+use crate::heap;
 use crate::invalid;
 use crate::library::wrote;
 use crate::machine::{self, Machine};
@@ -47,11 +49,22 @@ pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
         // SAFETY: nothing is there, which the handler of the signal tells.
         unsafe { std::ptr::read_volatile(pointer.cast::<u8>()) };
     }
+    access(pointer as usize, false);
     machine::with(|machine| machine.objects.at(pointer as usize))
+}
+
+/// Who uses an object of the heap reads its first byte, and who makes or destroys one writes it: nothing
+/// else would order them with each other and with the end of the block.
+#[inline]
+fn access(address: usize, write: bool) {
+    if heap::is_valid(address, 1).is_some() {
+        callbacks::plain(address, 1, write);
+    }
 }
 
 /// A new object at an address that the program gave.
 pub(crate) fn initialise<T>(pointer: *mut T) -> ObjectId {
+    access(pointer as usize, true);
     machine::with(|machine| machine.objects.initialise(pointer as usize))
 }
 
