@@ -610,6 +610,26 @@ fn stream(call: &Call<'_>) {
     }
 }
 
+/// Reads from a stream or writes to it, and so changes its buffer, which code that headers have in the program
+/// looks at.
+fn uses(call: &Call<'_>) {
+    /// Where a table of virtual functions says how far its object is from the base of all streams, where that has
+    /// its buffer, and the pointers in a buffer.
+    const DISTANCE: usize = 24;
+    const BUFFER: usize = 232;
+    const POINTERS: Range<usize> = 8..56;
+    let stream = call.word(0);
+    if standard_streams().iter().any(|range| range.contains(&stream)) {
+        return;
+    }
+    call.write(stream, 8);
+    let base = stream.wrapping_add(word_at(word_at(stream) - DISTANCE));
+    let buffer = word_at(base + BUFFER);
+    if buffer != 0 {
+        call.write(buffer + POINTERS.start, POINTERS.len());
+    }
+}
+
 fn stream_read(call: &Call<'_>) {
     read_stream(call, call.word(0));
 }
@@ -676,20 +696,7 @@ rows! {
     _ZNSdD1Ev
     _ZNSdD2Ev
     _ZNSdaSEOSd
-    _ZNSi3getERSt15basic_streambufIcSt11char_traitsIcEE
-    _ZNSi3getERSt15basic_streambufIcSt11char_traitsIcEEc
-    _ZNSi3getEv
-    _ZNSi4peekEv
     _ZNSi4swapERSi
-    _ZNSi4syncEv
-    _ZNSi5seekgESt4fposI11__mbstate_tE
-    _ZNSi5seekgElSt12_Ios_Seekdir
-    _ZNSi5tellgEv
-    _ZNSi5ungetEv
-    _ZNSi6ignoreEl
-    _ZNSi6ignoreEli
-    _ZNSi6ignoreEv
-    _ZNSi7putbackEc
     _ZNSiC1EOSi
     _ZNSiC1EPSt15basic_streambufIcSt11char_traitsIcEE
     _ZNSiC1Ev
@@ -700,24 +707,7 @@ rows! {
     _ZNSiD1Ev
     _ZNSiD2Ev
     _ZNSiaSEOSi
-    _ZNSirsEPFRSiS_E
-    _ZNSirsEPFRSt8ios_baseS0_E
-    _ZNSirsEPFRSt9basic_iosIcSt11char_traitsIcEES3_E
-    _ZNSirsEPSt15basic_streambufIcSt11char_traitsIcEE
-    _ZNSo3putEc
     _ZNSo4swapERSo
-    _ZNSo5flushEv
-    _ZNSo5seekpESt4fposI11__mbstate_tE
-    _ZNSo5seekpElSt12_Ios_Seekdir
-    _ZNSo5tellpEv
-    _ZNSo9_M_insertIPKvEERSoT_
-    _ZNSo9_M_insertIbEERSoT_
-    _ZNSo9_M_insertIdEERSoT_
-    _ZNSo9_M_insertIeEERSoT_
-    _ZNSo9_M_insertIlEERSoT_
-    _ZNSo9_M_insertImEERSoT_
-    _ZNSo9_M_insertIxEERSoT_
-    _ZNSo9_M_insertIyEERSoT_
     _ZNSoC1EOSo
     _ZNSoC1EPSt15basic_streambufIcSt11char_traitsIcEE
     _ZNSoC1ERSd
@@ -730,24 +720,6 @@ rows! {
     _ZNSoD1Ev
     _ZNSoD2Ev
     _ZNSoaSEOSo
-    _ZNSolsEDn
-    _ZNSolsEPFRSoS_E
-    _ZNSolsEPFRSt8ios_baseS0_E
-    _ZNSolsEPFRSt9basic_iosIcSt11char_traitsIcEES3_E
-    _ZNSolsEPKv
-    _ZNSolsEPSt15basic_streambufIcSt11char_traitsIcEE
-    _ZNSolsEb
-    _ZNSolsEd
-    _ZNSolsEe
-    _ZNSolsEf
-    _ZNSolsEi
-    _ZNSolsEj
-    _ZNSolsEl
-    _ZNSolsEm
-    _ZNSolsEs
-    _ZNSolsEt
-    _ZNSolsEx
-    _ZNSolsEy
     _ZNSt13basic_filebufIcSt11char_traitsIcEE13_M_set_bufferEl
     _ZNSt13basic_filebufIcSt11char_traitsIcEE14_M_get_ext_posER11__mbstate_t
     _ZNSt13basic_filebufIcSt11char_traitsIcEE15_M_create_pbackEv
@@ -831,11 +803,13 @@ rows! {
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE6setbufEPcl
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7_M_syncEPcmm
 _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekoffElSt12_Ios_SeekdirSt13_Ios_Openmode
+_ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekposESt4fposI11__mbstate_tESt13_Ios_Openmode
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE8_M_pbumpEPcS5_l
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE8overflowEi
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE9pbackfailEi
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE9showmanycEv
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE9underflowEv
+_ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1EONS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1EOS4_
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1EOS4_ONS4_14__xfer_bufptrsE
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1EOS4_RKS3_
@@ -844,6 +818,7 @@ _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekoffElSt12_Ios_Seekd
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1ESt13_Ios_Openmode
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1ESt13_Ios_OpenmodeRKS3_
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1Ev
+_ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC2EONS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC2EOS4_
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC2EOS4_ONS4_14__xfer_bufptrsE
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC2EOS4_RKS3_
@@ -857,10 +832,12 @@ _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekoffElSt12_Ios_Seekd
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEED2Ev
     _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEaSEOS4_
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE4swapERS4_
+_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC1EONS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC1EOS4_
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_Openmode
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_OpenmodeRKS3_
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC1Ev
+_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC2EONS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC2EOS4_
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC2ESt13_Ios_Openmode
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC2ESt13_Ios_OpenmodeRKS3_
@@ -870,10 +847,12 @@ _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekoffElSt12_Ios_Seekd
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEED2Ev
     _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEaSEOS4_
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE4swapERS4_
+_ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1EONS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1EOS4_
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_Openmode
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_OpenmodeRKS3_
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1Ev
+_ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC2EONS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC2EOS4_
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC2ESt13_Ios_Openmode
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC2ESt13_Ios_OpenmodeRKS3_
@@ -883,10 +862,12 @@ _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekoffElSt12_Ios_Seekd
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEED2Ev
     _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEaSEOS4_
     _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE4swapERS4_
+_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1EONS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
     _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1EOS4_
     _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_Openmode
     _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1ESt13_Ios_OpenmodeRKS3_
     _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev
+_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC2EONS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
     _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC2EOS4_
     _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC2ESt13_Ios_Openmode
     _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC2ESt13_Ios_OpenmodeRKS3_
@@ -917,6 +898,96 @@ _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekoffElSt12_Ios_Seekd
     _ZNSt9basic_iosIcSt11char_traitsIcEED0Ev
     _ZNSt9basic_iosIcSt11char_traitsIcEED1Ev
     _ZNSt9basic_iosIcSt11char_traitsIcEED2Ev
+    => [Also(stream)];
+    _ZNSi10_M_extractIPvEERSiRT_
+    _ZNSi10_M_extractIdEERSiRT_
+    _ZNSi10_M_extractIlEERSiRT_
+    _ZNSi10_M_extractImEERSiRT_
+    _ZNSi10_M_extractIxEERSiRT_
+    _ZNSi10_M_extractIyEERSiRT_
+    _ZNSirsERPv
+    _ZNSirsERd
+    _ZNSirsERl
+    _ZNSirsERm
+    _ZNSirsERx
+    _ZNSirsERy
+        => [Also(uses), Write(1, Bytes(8))];
+    _ZNSi10_M_extractIbEERSiRT_
+    _ZNSi3getERc
+    _ZNSirsERb
+    _ZStrsISt11char_traitsIcEERSt13basic_istreamIcT_ES5_Ra
+    _ZStrsISt11char_traitsIcEERSt13basic_istreamIcT_ES5_Rh
+    _ZStrsIcSt11char_traitsIcEERSt13basic_istreamIT_T0_ES6_RS3_
+        => [Also(uses), Write(1, Bytes(1))];
+    _ZNSi10_M_extractIeEERSiRT_
+    _ZNSirsERe
+        => [Also(uses), Write(1, Bytes(16))];
+    _ZNSi10_M_extractIfEERSiRT_
+    _ZNSi10_M_extractIjEERSiRT_
+    _ZNSirsERf
+    _ZNSirsERi
+    _ZNSirsERj
+        => [Also(uses), Write(1, Bytes(4))];
+    _ZNSi10_M_extractItEERSiRT_
+    _ZNSirsERs
+    _ZNSirsERt
+        => [Also(uses), Write(1, Bytes(2))];
+    _ZNSi3getEPcl
+    _ZNSi3getEPclc
+    _ZNSi7getlineEPcl
+    _ZNSi7getlineEPclc
+    _ZStrsISt11char_traitsIcEERSt13basic_istreamIcT_ES5_Pa
+    _ZStrsISt11char_traitsIcEERSt13basic_istreamIcT_ES5_Ph
+    _ZStrsIcSt11char_traitsIcEERSt13basic_istreamIT_T0_ES6_PS3_
+        => [Also(uses), WriteAfter(1, TextIfSo)];
+    _ZNSi3getERSt15basic_streambufIcSt11char_traitsIcEE
+    _ZNSi3getERSt15basic_streambufIcSt11char_traitsIcEEc
+    _ZNSi3getEv
+    _ZNSi4peekEv
+    _ZNSi4syncEv
+    _ZNSi5seekgESt4fposI11__mbstate_tE
+    _ZNSi5seekgElSt12_Ios_Seekdir
+    _ZNSi5tellgEv
+    _ZNSi5ungetEv
+    _ZNSi6ignoreEl
+    _ZNSi6ignoreEli
+    _ZNSi6ignoreEv
+    _ZNSi7putbackEc
+    _ZNSirsEPFRSiS_E
+    _ZNSirsEPFRSt8ios_baseS0_E
+    _ZNSirsEPFRSt9basic_iosIcSt11char_traitsIcEES3_E
+    _ZNSirsEPSt15basic_streambufIcSt11char_traitsIcEE
+    _ZNSo3putEc
+    _ZNSo5flushEv
+    _ZNSo5seekpESt4fposI11__mbstate_tE
+    _ZNSo5seekpElSt12_Ios_Seekdir
+    _ZNSo5tellpEv
+    _ZNSo9_M_insertIPKvEERSoT_
+    _ZNSo9_M_insertIbEERSoT_
+    _ZNSo9_M_insertIdEERSoT_
+    _ZNSo9_M_insertIeEERSoT_
+    _ZNSo9_M_insertIlEERSoT_
+    _ZNSo9_M_insertImEERSoT_
+    _ZNSo9_M_insertIxEERSoT_
+    _ZNSo9_M_insertIyEERSoT_
+    _ZNSolsEDn
+    _ZNSolsEPFRSoS_E
+    _ZNSolsEPFRSt8ios_baseS0_E
+    _ZNSolsEPFRSt9basic_iosIcSt11char_traitsIcEES3_E
+    _ZNSolsEPKv
+    _ZNSolsEPSt15basic_streambufIcSt11char_traitsIcEE
+    _ZNSolsEb
+    _ZNSolsEd
+    _ZNSolsEe
+    _ZNSolsEf
+    _ZNSolsEi
+    _ZNSolsEj
+    _ZNSolsEl
+    _ZNSolsEm
+    _ZNSolsEs
+    _ZNSolsEt
+    _ZNSolsEx
+    _ZNSolsEy
     _ZSt2wsIcSt11char_traitsIcEERSt13basic_istreamIT_T0_ES6_
     _ZSt4endlIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_
     _ZSt4endsIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_
@@ -942,55 +1013,14 @@ _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekoffElSt12_Ios_Seekd
     _ZStrsIdcSt11char_traitsIcEERSt13basic_istreamIT0_T1_ES6_RSt7complexIT_E
     _ZStrsIecSt11char_traitsIcEERSt13basic_istreamIT0_T1_ES6_RSt7complexIT_E
     _ZStrsIfcSt11char_traitsIcEERSt13basic_istreamIT0_T1_ES6_RSt7complexIT_E
-        => [Also(stream)];
-    _ZNSi10_M_extractIPvEERSiRT_
-    _ZNSi10_M_extractIdEERSiRT_
-    _ZNSi10_M_extractIlEERSiRT_
-    _ZNSi10_M_extractImEERSiRT_
-    _ZNSi10_M_extractIxEERSiRT_
-    _ZNSi10_M_extractIyEERSiRT_
-    _ZNSirsERPv
-    _ZNSirsERd
-    _ZNSirsERl
-    _ZNSirsERm
-    _ZNSirsERx
-    _ZNSirsERy
-        => [Also(stream), Write(1, Bytes(8))];
-    _ZNSi10_M_extractIbEERSiRT_
-    _ZNSi3getERc
-    _ZNSirsERb
-    _ZStrsISt11char_traitsIcEERSt13basic_istreamIcT_ES5_Ra
-    _ZStrsISt11char_traitsIcEERSt13basic_istreamIcT_ES5_Rh
-    _ZStrsIcSt11char_traitsIcEERSt13basic_istreamIT_T0_ES6_RS3_
-        => [Also(stream), Write(1, Bytes(1))];
-    _ZNSi10_M_extractIeEERSiRT_
-    _ZNSirsERe
-        => [Also(stream), Write(1, Bytes(16))];
-    _ZNSi10_M_extractIfEERSiRT_
-    _ZNSi10_M_extractIjEERSiRT_
-    _ZNSirsERf
-    _ZNSirsERi
-    _ZNSirsERj
-        => [Also(stream), Write(1, Bytes(4))];
-    _ZNSi10_M_extractItEERSiRT_
-    _ZNSirsERs
-    _ZNSirsERt
-        => [Also(stream), Write(1, Bytes(2))];
-    _ZNSi3getEPcl
-    _ZNSi3getEPclc
-    _ZNSi7getlineEPcl
-    _ZNSi7getlineEPclc
-    _ZStrsISt11char_traitsIcEERSt13basic_istreamIcT_ES5_Pa
-    _ZStrsISt11char_traitsIcEERSt13basic_istreamIcT_ES5_Ph
-    _ZStrsIcSt11char_traitsIcEERSt13basic_istreamIT_T0_ES6_PS3_
-        => [Also(stream), WriteAfter(1, TextIfSo)];
+        => [Also(uses)];
     _ZNSi4readEPcl
     _ZNSi8readsomeEPcl
-        => [Also(stream), Write(1, Count(2))];
+        => [Also(uses), Write(1, Count(2))];
     _ZNSo5writeEPKcl
     _ZNSo8_M_writeEPKcl
     _ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l
-        => [Also(stream), Read(1, Count(2))];
+        => [Also(uses), Read(1, Count(2))];
     _ZNSt13basic_filebufIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode
     _ZNSt13basic_fstreamIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode
     _ZNSt13basic_fstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode
@@ -1001,22 +1031,42 @@ _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE7seekoffElSt12_Ios_Seekd
     _ZNSt14basic_ofstreamIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode
     _ZNSt14basic_ofstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode
     _ZNSt14basic_ofstreamIcSt11char_traitsIcEEC2EPKcSt13_Ios_Openmode
+        => [Also(stream), Read(1, Text)];
+_ZNSt13basic_filebufIcSt11char_traitsIcEE4openERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt13basic_fstreamIcSt11char_traitsIcEE4openERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt13basic_fstreamIcSt11char_traitsIcEEC1ERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt13basic_fstreamIcSt11char_traitsIcEEC2ERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt14basic_ifstreamIcSt11char_traitsIcEE4openERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC1ERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC2ERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt14basic_ofstreamIcSt11char_traitsIcEE4openERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt14basic_ofstreamIcSt11char_traitsIcEEC1ERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+_ZNSt14basic_ofstreamIcSt11char_traitsIcEEC2ERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
+    _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strEONS_12basic_stringIcS2_S3_EE
+    _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE
+_ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1ERKNS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
+_ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC2ERKNS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
+    _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE3strEONS_12basic_stringIcS2_S3_EE
+    _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE
+_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC1ERKNS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
+_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC2ERKNS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
+    _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE3strEONS_12basic_stringIcS2_S3_EE
+    _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE
+_ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1ERKNS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
+_ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC2ERKNS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
+    _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strEONS_12basic_stringIcS2_S3_EE
+    _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE
+_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1ERKNS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
+_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC2ERKNS_12basic_stringIcS2_S3_EESt13_Ios_Openmode
+    => [Also(stream), Also(|call| read_string(call, call.word(1)))];
     _ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKa
     _ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc
     _ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKh
-        => [Also(stream), Read(1, Text)];
-_ZNSt13basic_fstreamIcSt11char_traitsIcEEC1ERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
-_ZNSt13basic_fstreamIcSt11char_traitsIcEEC2ERKNSt7__cxx1112basic_stringIcS1_SaIcEEESt13_Ios_Openmode
-    _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strEONS_12basic_stringIcS2_S3_EE
-    _ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE
-    _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE3strEONS_12basic_stringIcS2_S3_EE
-    _ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE
-    _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE3strEONS_12basic_stringIcS2_S3_EE
-    _ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE
-    _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strEONS_12basic_stringIcS2_S3_EE
-    _ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE
+        => [Also(uses), Read(1, Text)];
 _ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE
-        => [Also(stream), Also(|call| read_string(call, call.word(1)))];
+    => [Also(uses), Also(|call| read_string(call, call.word(1)))];
+_ZSt7getlineIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EE
+_ZSt7getlineIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EES4_
 _ZStrsIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EE
-        => [Also(stream), Also(|call| change_string(call, call.word(1)))];
+    => [Also(uses), Also(|call| change_string(call, call.word(1)))];
 }

@@ -27,10 +27,10 @@ void nothing() {}
 void append() { text.append(" and more, so that it is long"); }
 void push_back() { text.push_back('x'); }
 void assign() { text = other; }
-void copy() { std::string mine = text; sink = mine.size(); }
+void copy() { std::string mine = text; sink = mine[2]; }
 void compare() { sink = text.compare(other); }
 void find() { sink = text.find("xt"); }
-void substr() { sink = text.substr(2, 3).size(); }
+void substr() { sink = text.substr(2, 3)[0]; }
 void write_character() { text[2] = 'x'; }
 void print() { std::cout << text << std::endl; }
 void print_characters() { std::cout << text.c_str() << '\n'; }
@@ -45,7 +45,7 @@ void insert_name() { names.insert("a name"); }
 void iterate_names() { size_t n = 0; for (auto &name : names) n += name.size(); sink = n; }
 void push_number() { numbers.push_back(1); }
 void iterate_numbers() { int n = 0; for (int it : numbers) n += it; sink = n; }
-void hash() { sink = table.count(text); }
+void hash() { sink = std::hash<std::string>()(text); }
 void locked() {
     std::ostringstream mine;
     mine << "mine " << 1.5;
