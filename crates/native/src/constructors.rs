@@ -97,13 +97,10 @@ pub(crate) fn destructors() -> Vec<Handler> {
     // The compiler's own one asks the C library to run the handlers, which is our business.
     let is_compiler_s =
         |&address: &usize| names::symbol(address).is_some_and(|it| it == "__do_global_dtors_aux");
-    functions(lists().fini)
-        .filter(|address| !is_compiler_s(address))
-        // SAFETY: the linker has put the addresses of such functions there.
-        .map(|address| {
-            Handler::WithNothing(unsafe { std::mem::transmute::<usize, Destructor>(address) })
-        })
-        .collect()
+    // SAFETY: the linker has put the addresses of such functions there.
+    let function = |address| unsafe { std::mem::transmute::<usize, Destructor>(address) };
+    let all = functions(lists().fini).filter(|address| !is_compiler_s(address));
+    all.map(|address| Handler::WithNothing(function(address))).collect()
 }
 
 /// A thread is started before `main`.
