@@ -36,7 +36,7 @@ mod watchdog;
 
 use arguments::{Arguments, Build, Command, Conduct, Engine, Modelling, Output, Temporal};
 use compiler::Language;
-use mazurka_core::{Limit, Schedule, Verdict};
+use mazurka_core::{Limit, Schedule, Verdict, ViolationKind};
 use mazurka_explore::{Bound, OptionError, Options};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, json, text};
 use std::ffi::OsString;
@@ -245,6 +245,12 @@ fn tell(report: &Report<'_>, output: &Output) -> Done {
 }
 
 fn tell_now(report: &Report<'_>, output: &Output) -> Done {
+    if let Verdict::Violated(found) = report.verdict
+        && found.violation.kind == ViolationKind::Unsupported
+    {
+        let text = format!("{}: this engine cannot do that", found.violation.message);
+        return Err(Failure::input(text).into());
+    }
     let style = style();
     if output.is_told() {
         show(&text::verdict(report, &style));

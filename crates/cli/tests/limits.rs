@@ -123,3 +123,21 @@ fn a_command_that_is_killed_takes_the_program_with_it() {
     say(&mut command(&["check", "fails.c", "--engine", "native"])).ends_with(1);
     assert!(folder_of_run(&temporary).is_none(), "the next command removes it");
 }
+
+/// What an engine cannot do is told with its place, and is no violation.
+#[test]
+fn limits_of_an_engine_are_no_violations() {
+    let threads = "#include <pthread.h>\n\
+         void *nothing(void *unused) { return unused; }\n\
+         int main(void) {\n\
+             for (int i = 0; i < 200; i++) { pthread_t t; \n\
+                 pthread_create(&t, 0, nothing, 0); \n\
+                 pthread_join(t, 0); }\n\
+             return 0;\n}\n";
+    for engine in ["native", "vm", "statespace"] {
+        let said = with_file("threads.c", threads, &["check", "threads.c", "--engine", engine]);
+        let said = said.ends_with(2);
+        assert!(said.stderr.contains("threads.c:5:"), "{engine}: {}", said.stderr);
+        assert!(said.stderr.contains("128 threads"), "{engine}: {}", said.stderr);
+    }
+}

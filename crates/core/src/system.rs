@@ -168,6 +168,9 @@ pub enum ViolationKind {
     InvalidEnd,
     /// Memory that is never freed.
     Leak,
+    /// The engine cannot go on here: a limit of ours, and nothing that is wrong with the program. It ends a
+    /// search without a verdict.
+    Unsupported,
 }
 
 impl ViolationKind {
@@ -184,6 +187,7 @@ impl ViolationKind {
             Self::Overflow => "overflow",
             Self::InvalidEnd => "invalid-end",
             Self::Leak => "leak",
+            Self::Unsupported => "unsupported",
         }
     }
 }

@@ -241,6 +241,7 @@ impl Machine {
             stuck: _,
             backtrace: _,
             is_backtrace_wanted: _,
+            before_backtrace: _,
             script: _,
             n_followed: _,
             // Of an execution that is followed, and never gone back in.

@@ -4,13 +4,19 @@
 //! there to a coroutine and comes back when it [`suspend`]s, or when a signal handler sends it
 //! back by going to [`land`] with [`host_stack`].
 
+use mazurka_core::ThreadId;
 use std::arch::{asm, naked_asm};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The length of a stack, guard page included. A power of two, so that the owner of an address is a shift away.
+/// How much address space a stack has. A power of two, so that the owner of an address is a shift away. Its
+/// lower part is a guard: a stack has the size that the system gives, or that the program asks for.
 pub(crate) const STACK_LEN: usize = 1 << STACK_SHIFT;
-const STACK_SHIFT: usize = 20;
-const GUARD_LEN: usize = 4096;
+const STACK_SHIFT: usize = 26;
+/// So much of a stack is for what this library does on it, beside the program.
+const OWN_LEN: usize = 256 << 10;
+/// The largest size that a program may ask for.
+pub(crate) const MAX_SIZE: usize = STACK_LEN - OWN_LEN - 4096;
+const PAGE_LEN: usize = 4096;
 const NOBODY: usize = usize::MAX;
 
 /// The coroutine that runs, or [`NOBODY`]. Only one OS thread ever writes it.
@@ -69,11 +75,46 @@ pub(crate) fn set_stacks(base: usize) {
     STACKS.store(base, Ordering::Relaxed);
 }
 
-/// Makes the end of a stack that was not used before a guard.
-pub(crate) fn guard(idx: usize) {
+/// The sizes of the stacks, without what is ours; 0 for one that was not used before.
+static SIZES: [AtomicUsize; ThreadId::MAX] = [const { AtomicUsize::new(0) }; ThreadId::MAX];
+
+/// How large a stack is for the program.
+pub(crate) fn size(idx: usize) -> usize {
+    SIZES[idx].load(Ordering::Relaxed)
+}
+
+/// Gives a stack that nobody uses a size: all below it is a guard.
+pub(crate) fn set_size(idx: usize, size: usize) {
+    let size = size.clamp(PAGE_LEN, MAX_SIZE).next_multiple_of(PAGE_LEN);
+    if SIZES[idx].swap(size, Ordering::Relaxed) == size {
+        return;
+    }
     let bottom = top(idx) - STACK_LEN;
-    // SAFETY: the page belongs to the stack and nobody has used it.
-    unsafe { libc::mprotect(bottom as *mut _, GUARD_LEN, libc::PROT_NONE) };
+    let guard_len = STACK_LEN - OWN_LEN - size;
+    // SAFETY: the memory belongs to the stack, and nobody uses it.
+    unsafe {
+        libc::mprotect(bottom as *mut _, guard_len, libc::PROT_NONE);
+        let rest = (bottom + guard_len) as *mut _;
+        libc::mprotect(rest, STACK_LEN - guard_len, libc::PROT_READ | libc::PROT_WRITE);
+    }
+}
+
+/// Whether an address is beyond the end of the stack that it belongs to.
+pub(crate) fn is_guard(address: usize) -> bool {
+    let idx = stack_of(address);
+    idx < ThreadId::MAX && address < top(idx) - size(idx) - OWN_LEN
+}
+
+/// How large the system makes stacks: that of `main`, and those of threads.
+pub(crate) fn default_sizes() -> (usize, usize) {
+    const UNLIMITED: usize = 2 << 20;
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the kernel fills it in.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
+    match limit.rlim_cur {
+        libc::RLIM_INFINITY => (MAX_SIZE, UNLIMITED),
+        limit => (limit as usize, limit as usize),
+    }
 }
 
 /// Where the host goes on.

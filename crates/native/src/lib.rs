@@ -35,6 +35,7 @@ mod callbacks;
 mod cancel;
 mod change;
 mod checkpoint;
+mod constructors;
 mod coroutine;
 mod cxx;
 mod disciplines;

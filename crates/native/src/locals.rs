@@ -54,6 +54,11 @@ fn frames_of(idx: usize) -> Option<Vec<Frame>> {
 pub(crate) fn suspended(idx: usize) -> Option<Vec<Frame>> {
     let is_suspended = machine::with(|machine| {
         machine.is_backtrace_wanted = machine.threads[idx].status == Status::Running;
+        if machine.is_backtrace_wanted {
+            let stack_pointer = machine.threads[idx].coroutine.stack_pointer;
+            // SAFETY: the thread is suspended, and what it goes on with is on its stack.
+            machine.before_backtrace = unsafe { *(stack_pointer as *const [usize; 3]) };
+        }
         machine.is_backtrace_wanted
     });
     is_suspended.then(|| machine::run(idx))?;

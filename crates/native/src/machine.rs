@@ -148,6 +148,8 @@ pub(crate) struct Machine {
     /// The stack of a thread, once the host has asked for it.
     pub(crate) backtrace: Option<Vec<Frame>>,
     pub(crate) is_backtrace_wanted: bool,
+    /// What was on top of its stack before.
+    pub(crate) before_backtrace: [usize; 3],
     pub(crate) locals: Locals,
     /// The decisions of an execution that is repeated, and how many of them were followed.
     pub(crate) script: Vec<Decision>,
@@ -203,7 +205,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
     let mut main = Thread::new("main".to_owned(), 0);
     main.lender = Some(Box::new(Lender::main()));
     main.start = start;
-    coroutine::guard(0);
+    main.stack_size = coroutine::default_sizes().0;
     let machine = Machine {
         heap,
         watch: Watch::new(),
@@ -256,6 +258,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         early_handlers: process::early_handlers(),
         backtrace: None,
         is_backtrace_wanted: false,
+        before_backtrace: [0; 3],
         locals: Locals::default(),
         script: Vec::new(),
         n_followed: 0,
@@ -539,7 +542,10 @@ pub(crate) fn run(idx: usize) {
 
 #[cold]
 fn note_crash(idx: usize, crash: Crash) {
-    if crash.is_stuck() {
+    if with(|machine| machine.is_backtrace_wanted) {
+        // The stack is destroyed, and so its frames cannot be told. The thread may go on.
+        with(|machine| machine.restore_after_backtrace(idx));
+    } else if crash.is_stuck() {
         let place = names::interrupted_at(&crash);
         with(|machine| machine.note_stuck(idx, place));
     } else {
@@ -570,6 +576,12 @@ impl Machine {
         child
     }
 
+    /// Whether there is no number for another child of a thread.
+    pub(crate) fn is_full(&self, parent: ThreadId) -> bool {
+        let parent = &self.threads[parent.index()];
+        parent.n_children >= parent.children.len() && self.threads.len() >= ThreadId::MAX
+    }
+
     /// Whether to refuse a thread that is about to be announced. Rust's test harness wants one for
     /// each test; where there is none, it runs the test on its own thread, as it says.
     pub(crate) fn refuses_thread(&mut self) -> bool {
@@ -581,11 +593,11 @@ impl Machine {
         let idx = thread.index();
         let thread = &mut self.threads[idx];
         let lender = thread.lender.get_or_insert_with(|| {
-            coroutine::guard(idx);
             Lender::new().expect("the system has a thread more to lend its storage")
         });
         lender.reset();
         let thread_pointer = lender.thread_pointer;
+        coroutine::set_size(idx, thread.stack_size);
         thread.coroutine.thread_pointer = thread_pointer;
         thread.reads.clear();
         thread.status = Status::New;
@@ -902,6 +914,15 @@ impl Machine {
         self.stop(idx);
         self.script.truncate(self.n_followed);
         signals::end_search();
+    }
+
+    /// A thread was to tell its frames and could not: it is suspended again, where it was.
+    fn restore_after_backtrace(&mut self, idx: usize) {
+        self.is_backtrace_wanted = false;
+        self.backtrace = Some(Vec::new());
+        let stack_pointer = self.threads[idx].coroutine.stack_pointer;
+        // SAFETY: the words were there when the thread was suspended, and it was run for nothing else.
+        unsafe { *(stack_pointer as *mut [usize; 3]) = self.before_backtrace };
     }
 
     /// What became of the step.

@@ -170,6 +170,9 @@ pub(crate) fn describe_crash(crash: Crash) -> Violation {
         None => String::new(),
     };
     let (kind, what) = match crash.signal {
+        libc::SIGSEGV | libc::SIGBUS if crash.is_destroyed => {
+            (ViolationKind::Memory, "the thread has destroyed its stack".to_owned())
+        }
         libc::SIGSEGV | libc::SIGBUS if crash.is_overflow => {
             (ViolationKind::Memory, "stack overflow".to_owned())
         }

@@ -2,6 +2,7 @@
 
 use crate::callbacks;
 use crate::cancel;
+use crate::constructors;
 use crate::coroutine;
 use crate::cxx;
 use crate::ends;
@@ -91,7 +92,8 @@ fn register_early(handler: Handler) {
 pub(crate) fn early_handlers() -> Vec<Handler> {
     // SAFETY: `main` is about to begin: nobody registers any more.
     let all = unsafe { &*EARLY.0.get() };
-    all.iter().copied().filter(|handler| names::is_program(handler.address())).collect()
+    let own = all.iter().copied().filter(|handler| names::is_program(handler.address()));
+    constructors::destructors().into_iter().chain(own).collect()
 }
 
 /// Where every coroutine begins. An exception that nobody catches finds the end of the stack here.
@@ -104,6 +106,7 @@ pub(crate) extern "C-unwind" fn enter() -> ! {
         Start::Nothing => unreachable!("a thread is born with something to do"),
         Start::Main(main, argc, argv, envp) => {
             rust_runtime::initialise();
+            constructors::run(argc, argv, envp);
             // SAFETY: the C library wanted to call just this.
             let status = unsafe { main(argc, argv, envp) };
             check_locks();
@@ -351,6 +354,16 @@ unsafe extern "C-unwind" fn __cxa_atexit(
     );
     // SAFETY: the caller wanted to call just this.
     unsafe { real(function, argument, module) }
+}
+
+/// A destructor of the compiler's asks for the handlers of its module. In an execution they have run by then.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __cxa_finalize(module: *mut c_void) {
+    if !coroutine::in_program() {
+        let real = crate::real::original!(__cxa_finalize(*mut c_void));
+        // SAFETY: the caller wanted to call just this.
+        unsafe { real(module) };
+    }
 }
 
 /// Lets others go first. It changes nothing, and threads spin with it.

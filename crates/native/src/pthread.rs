@@ -12,6 +12,7 @@ use crate::coroutine;
 use crate::ends;
 use crate::heap;
 use crate::invalid;
+use crate::io;
 use crate::library::wrote;
 use crate::machine::{self, Machine};
 use crate::memory;
@@ -247,11 +248,31 @@ pub(crate) fn cancellable_wait<U>(mutex: *mut U, wait: impl FnOnce() -> c_int) -
     )
 }
 
-fn create(start: Start) -> libc::pthread_t {
+fn create(start: Start, stack_size: Option<usize>) -> libc::pthread_t {
     let me = machine::current();
+    if machine::with(|machine| machine.is_full(me)) {
+        let why = format!("a program has at most {} threads, over all executions", ThreadId::MAX);
+        io::refuse_always("another thread", &why);
+    }
+    let size = stack_size.unwrap_or_else(|| coroutine::default_sizes().1);
+    if size > coroutine::MAX_SIZE {
+        let why = format!("it has at most {} MB", coroutine::MAX_SIZE >> 20);
+        io::refuse_always(&format!("a stack of {} MB", size >> 20), &why);
+    }
     let child = machine::with(|machine| machine.announce_child(me, start));
+    machine::with(|machine| machine.threads[child.index()].stack_size = size);
     machine::visible(O::Spawn(child));
     machine::with(|machine| machine.threads[child.index()].handle())
+}
+
+/// The size that attributes ask for, if there are any.
+fn stack_size(attributes: *const libc::pthread_attr_t) -> Option<usize> {
+    let mut size = 0;
+    let is_there = !attributes.is_null();
+    // SAFETY: the program gives attributes or nothing.
+    let error =
+        is_there.then(|| unsafe { libc::pthread_attr_getstacksize(attributes, &raw mut size) });
+    (error == Some(0) && size > 0).then_some(size)
 }
 
 /// Waits for a thread and gives its result, or the error that POSIX wants.
@@ -392,7 +413,7 @@ replace! {
         if machine::with(Machine::refuses_thread) {
             return libc::EAGAIN;
         }
-        let handle = create(Start::Function(function, argument));
+        let handle = create(Start::Function(function, argument), stack_size(attributes));
         // SAFETY: the program wants it there, and gives attributes or nothing.
         unsafe {
             wrote!(pthread_create, to);
@@ -463,11 +484,12 @@ replace! {
         let Some(thread) = machine::with(|machine| machine.thread_of(handle)) else {
             return libc::ESRCH;
         };
-        let bottom = coroutine::top(thread.index()) - coroutine::STACK_LEN;
+        let size = coroutine::size(thread.index());
+        let bottom = coroutine::top(thread.index()) - size;
         // SAFETY: the program wants the attributes there.
         unsafe {
             libc::pthread_attr_init(attributes);
-            libc::pthread_attr_setstack(attributes, bottom as *mut c_void, coroutine::STACK_LEN)
+            libc::pthread_attr_setstack(attributes, bottom as *mut c_void, size)
         }
     }
 
@@ -681,7 +703,7 @@ replace! {
         function: C11Function,
         argument: *mut c_void,
     ) -> c_int {
-        let handle = create(Start::C11(function, argument));
+        let handle = create(Start::C11(function, argument), None);
         wrote!(thrd_create, to);
         // SAFETY: the program wants it there.
         unsafe { *to = handle };

@@ -58,6 +58,10 @@ macro_rules! replace {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
             if !$crate::coroutine::in_program() {
+                const STARTS_THREAD: bool = $crate::real::starts_thread(stringify!($name));
+                if STARTS_THREAD && !$crate::machine::is_set_up() {
+                    $crate::constructors::note_thread();
+                }
                 let real = $crate::real::original!($name($($type),*) $(-> $ret)?);
                 // SAFETY: the caller wanted to call just this.
                 return unsafe { real($($arg),*) };
@@ -69,6 +73,11 @@ macro_rules! replace {
             $body
         }
     )*};
+}
+
+/// Whether a function starts a thread.
+pub(crate) const fn starts_thread(name: &str) -> bool {
+    matches!(name.as_bytes(), b"pthread_create" | b"thrd_create")
 }
 
 /// The original of a replaced function.

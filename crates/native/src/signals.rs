@@ -40,8 +40,10 @@ pub(crate) struct Crash {
     /// The instruction that did it.
     pub(crate) instruction: usize,
     pub(crate) stack_pointer: usize,
-    /// Whether the address is just beyond the end of the thread's stack.
+    /// Whether the address is beyond the end of a thread's stack.
     pub(crate) is_overflow: bool,
+    /// Whether the thread has destroyed its stack, as somebody has found out who followed its frames.
+    pub(crate) is_destroyed: bool,
 }
 
 impl Crash {
@@ -56,6 +58,8 @@ static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Set when the search is to stop at once, in the middle of an execution.
 pub(crate) static IS_OVER: AtomicBool = AtomicBool::new(false);
 static HAPPENED: AtomicBool = AtomicBool::new(false);
+/// Whether it was code of ours that could not go on, on the stack of a thread.
+static IS_INSIDE: AtomicBool = AtomicBool::new(false);
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
 static INSTRUCTION: AtomicUsize = AtomicUsize::new(0);
@@ -230,9 +234,10 @@ pub(crate) fn take_crash() -> Option<Crash> {
         address,
         instruction: INSTRUCTION.load(Ordering::Relaxed),
         stack_pointer,
-        is_overflow: address.abs_diff(stack_pointer) < 4 * 4096
-            && coroutine::stack_of(address) < mazurka_core::ThreadId::MAX
-            && address % coroutine::STACK_LEN < 4096,
+        // From above, it is the neighbour's.
+        is_overflow: coroutine::is_guard(address)
+            && coroutine::stack_of(address) == coroutine::stack_of(stack_pointer),
+        is_destroyed: IS_INSIDE.load(Ordering::Relaxed),
     })
 }
 
@@ -342,7 +347,9 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
         return;
     }
     let stack_pointer = registers[libc::REG_RSP as usize] as usize;
-    if !coroutine::in_program() && !coroutine::return_to(stack_pointer) {
+    let is_inside = !coroutine::in_program();
+    IS_INSIDE.store(is_inside, Ordering::Relaxed);
+    if is_inside && !coroutine::return_to(stack_pointer) {
         report::die(&format!("Mazurka itself got signal {signal} at {instruction:#x}"));
     }
     SIGNAL.store(signal as usize, Ordering::Relaxed);

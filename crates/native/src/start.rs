@@ -3,6 +3,7 @@
 //! `MAZURKA_REPORT` is the file to write the verdict to; `MAZURKA_OPTIONS` is a JSON object, see
 //! [`Wishes`]. Without the first the program runs as if this library were not there.
 
+use crate::constructors;
 use crate::globals;
 use crate::io;
 use crate::library::{self, imports};
@@ -111,6 +112,7 @@ unsafe extern "C" fn __libc_start_main(
     stack_end: *mut c_void,
 ) -> c_int {
     MAIN.store(main as *mut c_void, Ordering::Relaxed);
+    constructors::take_out();
     let real = crate::real::original!(
         __libc_start_main(Main, c_int, *mut *mut c_char, Init, Init, Init, *mut c_void) -> c_int
     );
@@ -128,6 +130,7 @@ unsafe extern "C-unwind" fn wrapper(
     // SAFETY: it was a `main` when it was stored.
     let main = unsafe { std::mem::transmute::<*mut c_void, Main>(main) };
     let Ok(path) = std::env::var("MAZURKA_REPORT") else {
+        constructors::run(argc, argv, envp);
         // SAFETY: the C library wanted to call just this.
         return unsafe { main(argc, argv, envp) };
     };

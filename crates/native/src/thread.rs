@@ -56,6 +56,8 @@ pub(crate) struct Plain {
     /// How many children were announced in this execution.
     pub(crate) n_children: usize,
     pub(crate) start: Start,
+    /// How large its stack is to be.
+    pub(crate) stack_size: usize,
     /// What the thread ended with.
     pub(crate) result: usize,
     /// Which bits of a wake would wake it from the queue of a futex, and which bits its own wake
@@ -93,6 +95,7 @@ impl Default for Plain {
             round_end: 0,
             n_children: 0,
             start: Start::Nothing,
+            stack_size: 0,
             result: 0,
             woken_by: ALL_BITS,
             wakes: ALL_BITS,

@@ -265,7 +265,7 @@ impl Machine {
         if !is_access {
             let name = pending.next.operation().map_or("nothing", Operation::name);
             return Err(Violation {
-                kind: ViolationKind::Panic,
+                kind: ViolationKind::Unsupported,
                 message: format!("`{name}` cannot be run within an atomic block"),
             });
         }
@@ -506,7 +506,7 @@ impl Machine {
             drop(names);
             if child as usize >= ThreadId::MAX {
                 return Err(Violation {
-                    kind: ViolationKind::Panic,
+                    kind: ViolationKind::Unsupported,
                     message: format!("more than {} threads are spawned", ThreadId::MAX),
                 });
             }

@@ -1,6 +1,6 @@
 //! Time limits: they hold wherever the program is, and say where it was.
 
-use crate::program::{GCC, Program};
+use crate::program::{CLANG, GCC, Program};
 use mazurka_core::{Limit, Verdict};
 use serde_json::json;
 
@@ -51,4 +51,42 @@ fn a_long_execution_is_told_soon() {
         panic!("{} {:?}", answer.message, answer.error);
     };
     assert!(found.story.len() > 40_000);
+}
+
+#[test]
+fn stacks_have_the_size_of_the_system_or_that_is_asked_for() {
+    for how in [0, 1] {
+        let define = format!("-DHOW={how}");
+        let answer = Program::build("stacks", &[&define]).explore(&json!({}));
+        let holds = matches!(answer.verdict, Some(Verdict::Holds(_)));
+        assert!(holds, "{how}: {} {:?}", answer.message, answer.error);
+    }
+    let answer = Program::build("stacks", &["-DHOW=2"]).explore(&json!({}));
+    let Some(Verdict::Violated(found)) = &answer.verdict else {
+        panic!("{} {:?}", answer.message, answer.error);
+    };
+    assert!(found.violation.message.starts_with("stack overflow"), "{}", answer.message);
+}
+
+#[test]
+fn a_stack_that_is_destroyed_is_a_violation_of_the_program() {
+    for by in [GCC, CLANG] {
+        for level in ["-O0", "-O2"] {
+            let program = Program::build_by(by, "stacks", &["-DHOW=3", level]);
+            let answer = program.explore(&json!({}));
+            let Some(Verdict::Violated(found)) = &answer.verdict else {
+                panic!("{} {:?}", answer.message, answer.error);
+            };
+            assert_eq!(found.violation.kind.name(), "memory", "{}", answer.message);
+        }
+    }
+}
+
+#[test]
+fn more_threads_than_there_are_numbers_for_are_refused_where_they_begin() {
+    let answer = Program::build("many_threads", &[]).explore(&json!({}));
+    let error = answer.error.expect("there is no verdict");
+    assert!(error.contains("many_threads.c:15"), "{error}");
+    assert!(error.contains("a program has at most 128 threads"), "{error}");
+    assert_eq!(answer.output.status.code(), Some(2));
 }

@@ -1,5 +1,6 @@
 //! Unmodified programs under the library: what is proved, and what is found.
 
+mod around_main;
 mod c_programs;
 mod counters;
 mod cxx_programs;

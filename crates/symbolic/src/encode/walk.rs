@@ -160,7 +160,7 @@ impl Encoder<'_> {
         let goes_on = Point { location: edge.to, ..point };
         if point.n_atomic > 0 && !may_be_atomic(&edge.action) {
             let message = "something is run within an atomic block that waits or is no access";
-            self.fault(&mut state, Lit::FALSE, Fault::new(ViolationKind::Panic, message));
+            self.fault(&mut state, Lit::FALSE, Fault::new(ViolationKind::Unsupported, message));
             return;
         }
         match &edge.action {
