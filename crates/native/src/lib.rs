@@ -45,6 +45,7 @@ mod heap;
 mod image;
 mod invalid;
 mod io;
+mod lifecycle;
 mod liveness;
 mod locals;
 mod machine;
