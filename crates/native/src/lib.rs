@@ -48,6 +48,7 @@ mod image;
 mod invalid;
 mod io;
 mod library;
+mod lifecycle;
 mod liveness;
 mod locals;
 mod machine;

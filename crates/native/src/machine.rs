@@ -30,6 +30,7 @@ use crate::heap::Heap;
 use crate::invalid;
 use crate::io::{self, Files, Refusal};
 use crate::library::{self, kept};
+use crate::lifecycle;
 use crate::locals::{self, Locals};
 use crate::memory::{self, Part, Saved};
 use crate::named::{self, NamedSemaphore};
@@ -306,9 +307,10 @@ pub(crate) fn visible(operation: Operation) -> bool {
     }
     let is_done = announce(idx, operation);
     if let Some(object) = used(operation) {
-        // Others may have freed it while the thread was on its way to it.
+        // Others may have freed or destroyed it while the thread was on its way to it.
         let address = with(|machine| machine.objects.address(object));
         invalid::check(address, 1, true);
+        lifecycle::check(address);
     }
     is_done
 }
@@ -937,6 +939,17 @@ impl Machine {
                 Err(Failure { effect: self.effect, violation })
             }
         }
+    }
+
+    /// Who waits for a permit of a semaphore, if somebody does.
+    pub(crate) fn waits_for_permit(&self, it: ObjectId) -> Option<ThreadId> {
+        let waits = |idx: &usize| {
+            let thread = &self.threads[*idx];
+            let is_for_it = matches!(thread.operation,
+                Operation::SemaphoreAcquire { semaphore, .. } if semaphore == it);
+            thread.status == Status::Running && is_for_it && !self.is_enabled(*idx)
+        };
+        (0..self.threads.len()).find(waits).map(ThreadId::new)
     }
 
     /// Whether a thread waits that could give up: see `timed`.

@@ -83,6 +83,8 @@ pub(crate) struct State {
     pub(crate) arrived: u32,
     /// Whether what is to be done once is done.
     pub(crate) done: bool,
+    /// Whether a semaphore or a spin lock was initialised.
+    pub(crate) is_initialised: bool,
     /// Whether it outlives who holds it, and what became of it.
     pub(crate) robustness: Robustness,
 }

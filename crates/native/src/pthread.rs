@@ -14,6 +14,7 @@ use crate::heap;
 use crate::invalid;
 use crate::io;
 use crate::library::wrote;
+use crate::lifecycle;
 use crate::machine::{self, Machine};
 use crate::memory;
 use crate::names;
@@ -50,6 +51,7 @@ pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
         // SAFETY: nothing is there, which the handler of the signal tells.
         unsafe { std::ptr::read_volatile(pointer.cast::<u8>()) };
     }
+    lifecycle::check(pointer as usize);
     access(pointer as usize, false);
     machine::with(|machine| machine.objects.at(pointer as usize))
 }
@@ -65,6 +67,8 @@ fn access(address: usize, write: bool) {
 
 /// A new object at an address that the program gave.
 pub(crate) fn initialise<T>(pointer: *mut T) -> ObjectId {
+    invalid::check(pointer as usize, size_of::<T>().max(1), true);
+    lifecycle::clear(pointer as usize);
     access(pointer as usize, true);
     machine::with(|machine| machine.objects.initialise(pointer as usize))
 }
@@ -90,7 +94,7 @@ pub(crate) fn raw_kind<T>(mutex: *mut T) -> c_int {
 /// A mutex must not be used once it is destroyed.
 fn check_alive<T>(mutex: *mut T) {
     if raw_kind(mutex) == DESTROYED {
-        misuse(mutex as usize, "is used after it was destroyed");
+        lifecycle::destroyed(mutex as usize);
     }
 }
 
@@ -99,7 +103,7 @@ pub(crate) fn destroy<T>(pointer: *mut T) {
     let it = object(pointer);
     // An attempt to take it is ordered with all who use it, and teaches nothing when it fails.
     machine::visible(O::TryAcquire(it));
-    let (holder, sleeper) = machine::with(|machine| {
+    let (holder, sleeper, n_waiting) = machine::with(|machine| {
         let me = machine::current();
         let was_free = machine.effect != Effect::Failed;
         machine.effect = Effect::Failed;
@@ -107,7 +111,11 @@ pub(crate) fn destroy<T>(pointer: *mut T) {
         if was_free && state.owner == Some(me) {
             state.owner = None;
         }
-        (state.owner.or(state.readers.first().copied()), state.sleepers.iter().next())
+        // Whoever belongs to a complete round of a barrier does not wait any more.
+        let n_waiting = state.arrived % state.parties.max(1);
+        let holder = state.owner.or(state.readers.first().copied());
+        let sleeper = state.sleepers.iter().next();
+        (holder, sleeper.or_else(|| machine.waits_for_permit(it)), n_waiting)
     });
     let name = |thread| Native.thread_name(thread).into_owned();
     if let Some(holder) = holder {
@@ -116,7 +124,16 @@ pub(crate) fn destroy<T>(pointer: *mut T) {
     if let Some(sleeper) = sleeper {
         misuse(pointer as usize, &format!("is destroyed while {} sleeps on it", name(sleeper)));
     }
+    if n_waiting > 0 {
+        misuse(pointer as usize, &format!("is destroyed while {n_waiting} of its round wait"));
+    }
     initialise(pointer);
+}
+
+/// The same for what the C library leaves no mark in.
+pub(crate) fn destroy_for_good<T>(pointer: *mut T) {
+    destroy(pointer);
+    lifecycle::mark(pointer as usize);
 }
 
 /// Ends the running thread because of what it does to something.
@@ -148,6 +165,8 @@ fn lock<T>(mutex: *mut T) -> c_int {
         }
     }
     machine::visible(O::Acquire(it));
+    // Others may have destroyed it while the thread waited for it.
+    check_alive(mutex);
     robust::taken(mutex, it)
 }
 
@@ -166,16 +185,16 @@ pub(crate) fn try_lock<T>(mutex: *mut T, failure: c_int) -> c_int {
             _ => return failure,
         }
     }
-    match timed::attempt(O::TryAcquire(it), O::Acquire(it)) {
-        true => robust::taken(mutex, it),
-        false => failure,
-    }
+    let is_taken = timed::attempt(O::TryAcquire(it), O::Acquire(it));
+    check_alive(mutex);
+    if is_taken { robust::taken(mutex, it) } else { failure }
 }
 
 fn unlock<T>(mutex: *mut T) -> c_int {
     if is_unwinder_s(mutex) {
         return 0;
     }
+    check_alive(mutex);
     let it = object(mutex);
     if !is_mine(it) {
         match kind(mutex) {
@@ -215,12 +234,21 @@ pub(crate) fn not_held(address: usize, what: &str) -> ! {
 
 /// Gives a mutex back and goes to sleep on a condition variable.
 pub(crate) fn fall_asleep<T, U>(condvar: *mut T, mutex: *mut U) -> (ObjectId, ObjectId) {
+    let place = condvar as usize;
     let (address, condvar, mutex) = (mutex as usize, object(condvar), object(mutex));
     if !is_mine(mutex) {
         not_held(address, "given to a wait");
     }
     machine::visible(O::Wait { condvar, mutex });
+    lifecycle::check(place);
     (condvar, mutex)
+}
+
+/// Wakes some of those who sleep on a condition variable.
+fn notify<T>(condvar: *mut T, operation: fn(ObjectId) -> O) {
+    machine::visible(operation(object(condvar)));
+    // Others may have freed or destroyed it while the thread was on its way to it.
+    object(condvar);
 }
 
 fn wait<T, U>(condvar: *mut T, mutex: *mut U) -> c_int {
@@ -327,13 +355,58 @@ pub(crate) fn create_semaphore(pointer: *mut libc::sem_t, permits: c_uint) {
         let state = machine.objects.state(it);
         state.permits = permits;
         state.count = permits;
+        state.is_initialised = true;
     });
 }
 
 /// A semaphore, and the permits it was created with.
 pub(crate) fn semaphore(pointer: *mut libc::sem_t) -> (ObjectId, u32) {
     let it = object(pointer);
-    (it, machine::with(|machine| machine.objects.state(it).permits))
+    let known = machine::with(|machine| {
+        let state = machine.objects.state(it);
+        state.is_initialised.then_some(state.permits)
+    });
+    let permits = known.unwrap_or_else(|| adopt_semaphore(pointer, it));
+    (it, permits)
+}
+
+/// The permits of a semaphore that was initialised before the program was explored.
+fn adopt_semaphore(pointer: *mut libc::sem_t, it: ObjectId) -> u32 {
+    if !lifecycle::is_early(pointer as usize) {
+        lifecycle::uninitialised(pointer as usize);
+    }
+    // SAFETY: the C library has initialised it, and keeps the permits there.
+    let permits = unsafe { *pointer.cast::<u32>() };
+    machine::with(|machine| {
+        let state = machine.objects.state(it);
+        (state.permits, state.count, state.is_initialised) = (permits, permits, true);
+    });
+    permits
+}
+
+/// A barrier. One that was initialised before the program was explored is as the C library has left it.
+fn barrier(pointer: *mut libc::pthread_barrier_t) -> ObjectId {
+    const PARTIES_OFFSET: usize = 8;
+    let it = object(pointer);
+    if machine::with(|machine| machine.objects.state(it).parties) == 0 {
+        // SAFETY: the program gives a barrier of the C library.
+        let parties = unsafe { *pointer.byte_add(PARTIES_OFFSET).cast::<u32>() };
+        if !lifecycle::is_early(pointer as usize) || parties == 0 {
+            lifecycle::uninitialised(pointer as usize);
+        }
+        machine::with(|machine| machine.objects.state(it).parties = parties);
+    }
+    it
+}
+
+/// A spin lock, which the same holds for.
+fn spin_lock(lock: *mut c_void) -> ObjectId {
+    let it = object(lock);
+    let is_initialised = machine::with(|machine| machine.objects.state(it).is_initialised);
+    if !is_initialised && !lifecycle::is_early(lock as usize) {
+        lifecycle::uninitialised(lock as usize);
+    }
+    it
 }
 
 /// Calls `function` unless somebody has; whoever comes meanwhile waits. If it ends by an exception,
@@ -401,6 +474,54 @@ unsafe extern "C" {
         attributes: *const libc::pthread_attr_t,
         state: *mut c_int,
     ) -> c_int;
+}
+
+/// Defines functions that initialise something, while a thread of the program is being explored; before,
+/// it is noted that the originals have.
+macro_rules! initialisers {
+    ($(fn $name:ident($pointer:ident: $pointer_type:ty $(, $arg:ident: $type:ty)*) -> $ret:ty
+       $body:block)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $name($pointer: $pointer_type $(, $arg: $type)*) -> $ret {
+            if !coroutine::in_program() {
+                lifecycle::note_early($pointer as usize);
+                let real = crate::real::original!($name($pointer_type $(, $type)*) -> $ret);
+                // SAFETY: the caller wanted to call just this.
+                return unsafe { real($pointer $(, $arg)*) };
+            }
+            crate::spin::spoil();
+            $body
+        }
+    )*};
+}
+
+initialisers! {
+    fn pthread_spin_init(lock: *mut c_void, _shared: c_int) -> c_int {
+        let it = initialise(lock);
+        machine::with(|machine| machine.objects.state(it).is_initialised = true);
+        0
+    }
+
+    fn sem_init(pointer: *mut libc::sem_t, _shared: c_int, count: c_uint) -> c_int {
+        if count > c_int::MAX as c_uint {
+            return syscall::fail_with(libc::EINVAL) as c_int;
+        }
+        create_semaphore(pointer, count);
+        0
+    }
+
+    fn pthread_barrier_init(
+        pointer: *mut libc::pthread_barrier_t,
+        _attributes: *const c_void,
+        parties: c_uint
+    ) -> c_int {
+        if parties == 0 {
+            return libc::EINVAL;
+        }
+        let it = initialise(pointer);
+        machine::with(|machine| machine.objects.state(it).parties = parties);
+        0
+    }
 }
 
 replace! {
@@ -511,6 +632,7 @@ replace! {
     }
 
     fn pthread_mutex_destroy(mutex: *mut libc::pthread_mutex_t) -> c_int {
+        check_alive(mutex);
         destroy(mutex);
         let real = crate::real::original!(
             pthread_mutex_destroy(*mut libc::pthread_mutex_t) -> c_int
@@ -531,26 +653,23 @@ replace! {
         unlock(mutex)
     }
 
-    fn pthread_spin_init(lock: *mut c_void, _shared: c_int) -> c_int {
-        initialise(lock);
-        0
-    }
-
-    fn pthread_spin_destroy(_lock: *mut c_void) -> c_int {
+    fn pthread_spin_destroy(lock: *mut c_void) -> c_int {
+        spin_lock(lock);
+        destroy_for_good(lock);
         0
     }
 
     fn pthread_spin_lock(lock: *mut c_void) -> c_int {
-        machine::visible(O::Acquire(object(lock)));
+        machine::visible(O::Acquire(spin_lock(lock)));
         0
     }
 
     fn pthread_spin_trylock(lock: *mut c_void) -> c_int {
-        if machine::visible(O::TryAcquire(object(lock))) { 0 } else { libc::EBUSY }
+        if machine::visible(O::TryAcquire(spin_lock(lock))) { 0 } else { libc::EBUSY }
     }
 
     fn pthread_spin_unlock(lock: *mut c_void) -> c_int {
-        let it = object(lock);
+        let it = spin_lock(lock);
         if !is_mine(it) {
             not_held(lock as usize, "unlocked");
         }
@@ -564,7 +683,7 @@ replace! {
     }
 
     fn pthread_cond_destroy(condvar: *mut libc::pthread_cond_t) -> c_int {
-        destroy(condvar);
+        destroy_for_good(condvar);
         0
     }
 
@@ -576,24 +695,18 @@ replace! {
     }
 
     fn pthread_cond_signal(condvar: *mut libc::pthread_cond_t) -> c_int {
-        machine::visible(O::NotifyOne(object(condvar)));
+        notify(condvar, O::NotifyOne);
         0
     }
 
     fn pthread_cond_broadcast(condvar: *mut libc::pthread_cond_t) -> c_int {
-        machine::visible(O::NotifyAll(object(condvar)));
+        notify(condvar, O::NotifyAll);
         0
     }
 
-    fn sem_init(pointer: *mut libc::sem_t, _shared: c_int, count: c_uint) -> c_int {
-        if count > c_int::MAX as c_uint {
-            return syscall::fail_with(libc::EINVAL) as c_int;
-        }
-        create_semaphore(pointer, count);
-        0
-    }
-
-    fn sem_destroy(_pointer: *mut libc::sem_t) -> c_int {
+    fn sem_destroy(pointer: *mut libc::sem_t) -> c_int {
+        semaphore(pointer);
+        destroy_for_good(pointer);
         0
     }
 
@@ -617,7 +730,7 @@ replace! {
     }
 
     fn sem_post(pointer: *mut libc::sem_t) -> c_int {
-        machine::visible(O::SemaphoreRelease(object(pointer)));
+        machine::visible(O::SemaphoreRelease(semaphore(pointer).0));
         0
     }
 
@@ -637,28 +750,19 @@ replace! {
         0
     }
 
-    fn pthread_barrier_init(
-        pointer: *mut libc::pthread_barrier_t,
-        _attributes: *const c_void,
-        parties: c_uint,
-    ) -> c_int {
-        if parties == 0 {
-            return libc::EINVAL;
-        }
-        let it = initialise(pointer);
-        machine::with(|machine| machine.objects.state(it).parties = parties);
-        0
-    }
-
-    fn pthread_barrier_destroy(_pointer: *mut libc::pthread_barrier_t) -> c_int {
+    fn pthread_barrier_destroy(pointer: *mut libc::pthread_barrier_t) -> c_int {
+        barrier(pointer);
+        destroy_for_good(pointer);
         0
     }
 
     fn pthread_barrier_wait(pointer: *mut libc::pthread_barrier_t) -> c_int {
         const SERIAL_THREAD: c_int = -1;
-        let barrier = object(pointer);
+        let barrier = barrier(pointer);
         let me = machine::current();
         machine::visible(O::Arrive(barrier));
+        // Others may have destroyed it while the thread was on its way.
+        lifecycle::check(pointer as usize);
         let (parties, is_last) = machine::with(|machine| {
             let state = machine.objects.state(barrier);
             let (parties, arrived) = (state.parties.max(1), state.arrived);
@@ -736,7 +840,7 @@ replace! {
     }
 
     fn mtx_destroy(mutex: *mut c_void) {
-        destroy(mutex);
+        destroy_for_good(mutex);
     }
 
     fn mtx_lock(mutex: *mut c_void) -> c_int {
@@ -757,7 +861,7 @@ replace! {
     }
 
     fn cnd_destroy(condvar: *mut c_void) {
-        destroy(condvar);
+        destroy_for_good(condvar);
     }
 
     fn cnd_wait(condvar: *mut c_void, mutex: *mut c_void) -> c_int {
@@ -765,12 +869,12 @@ replace! {
     }
 
     fn cnd_signal(condvar: *mut c_void) -> c_int {
-        machine::visible(O::NotifyOne(object(condvar)));
+        notify(condvar, O::NotifyOne);
         0
     }
 
     fn cnd_broadcast(condvar: *mut c_void) -> c_int {
-        machine::visible(O::NotifyAll(object(condvar)));
+        notify(condvar, O::NotifyAll);
         0
     }
 

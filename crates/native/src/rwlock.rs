@@ -7,7 +7,7 @@
 
 use crate::io;
 use crate::machine;
-use crate::pthread::{self, destroy, initialise, is_mine, not_held};
+use crate::pthread::{self, initialise, is_mine, not_held};
 use crate::real::replace;
 use libc::pthread_rwlock_t;
 use mazurka_core::{ObjectId, Operation as O};
@@ -62,7 +62,7 @@ replace! {
     }
 
     fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
-        destroy(lock);
+        pthread::destroy_for_good(lock);
         0
     }
 

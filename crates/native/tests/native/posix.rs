@@ -121,3 +121,28 @@ fn a_robust_mutex_outlives_who_holds_it() {
         fails(&answer, "robust.c:47: assertion `error == (half ? EOWNERDEAD : 0)` failed in ");
     });
 }
+
+#[test]
+fn what_was_not_initialised_or_was_destroyed_is_not_used() {
+    const NEVER: &str = "is used and nobody has initialised it";
+    const AFTER: &str = "is used after it was destroyed";
+    let wanted = |how: i32| match how {
+        0..=6 => NEVER,
+        7..=15 | 22 | 23 => AFTER,
+        _ => "destroyed",
+    };
+    for (by, level) in [(GCC, "-O0"), (CLANG, "-O2")] {
+        let program = Program::build_by(by, "lifecycle", &[level, "-w"]);
+        for how in 0..=23 {
+            let answer = program.explore_with(&[&how.to_string()], &json!({}));
+            let Some(Verdict::Violated(found)) = &answer.verdict else {
+                panic!("{how} is not violated: {} {:?}", answer.message, answer.error);
+            };
+            let told = &found.violation.message;
+            assert!(told.contains(wanted(how)), "{how}: {told}");
+        }
+        let answer = program.explore(&json!({}));
+        let holds = matches!(answer.verdict, Some(Verdict::Holds(_)));
+        assert!(holds, "{level}: {} {:?}", answer.message, answer.error);
+    }
+}

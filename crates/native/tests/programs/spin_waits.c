@@ -229,6 +229,7 @@ static int is_there_soon(void) {
     return 0;
 }
 int main(void) {
+    sem_init(&sent, 0, 0);
     pthread_t other = start(send, 0);
     int is_there = is_there_soon();
     if (IS_BROKEN) assert(is_there);
