@@ -4,6 +4,7 @@ mod c_programs;
 mod counters;
 mod cxx_programs;
 mod library;
+mod library_random;
 mod orders;
 mod parts;
 mod posix;
