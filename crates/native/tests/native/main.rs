@@ -8,6 +8,7 @@ mod exits;
 mod library;
 mod limits;
 mod memory;
+mod library_random;
 mod orders;
 mod parts;
 mod posix;
