@@ -16,6 +16,9 @@ const LIBRARY: &str = "libmazurka_native.so";
 /// its stack.
 const INSTRUMENT: [&str; 3] = ["-g", "-fsanitize=thread", "-fexceptions"];
 
+/// With this, gcc calls the assembler behind our back. All it does is to save files.
+const PIPE: &str = "-pipe";
+
 /// What goes before the library. Addresses are bound at the start, so that no execution binds one.
 const LINK: [&str; 3] =
     ["-Wl,-z,relro,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "-pthread"];
@@ -207,7 +210,7 @@ pub(crate) fn build(
         let language = Language::of(file).expect("every file was looked at");
         let compiler = Compiler::of(language).map_err(one)?;
         let (mut command, _assembler) = compiler.instrumenting().map_err(one)?;
-        command.arg("-O2").args(flags).arg("-c");
+        command.arg("-O2").args(flags.iter().filter(|word| *word != PIPE)).arg("-c");
         // A name may begin like a flag.
         let is_like_flag = file.as_os_str().as_encoded_bytes().starts_with(b"-");
         let named = if is_like_flag { Path::new(".").join(file) } else { file.clone() };
@@ -272,7 +275,7 @@ fn wrapper(
         true => compiler.instrumenting()?,
         false => (compiler.command(), None),
     };
-    command.args(arguments);
+    command.args(arguments.iter().filter(|word| word.as_os_str() != PIPE));
     if line.links() {
         if let Some(flag) = line.static_flag() {
             let text = format!("a program that is linked with `{flag}` cannot be explored");
