@@ -18,6 +18,9 @@ use tempfile::TempDir;
 const INSTRUMENT: [&str; 4] =
     ["-g", "-fsanitize=thread", "-fexceptions", "-fno-optimize-sibling-calls"];
 
+/// With this, gcc calls the assembler behind our back. All it does is to save files.
+const PIPE: &str = "-pipe";
+
 /// What goes with the library. Addresses are bound at the start, so that no execution binds one. Functions
 /// that the library itself calls all the time have another name for the program.
 const LINK: [&str; 4] = [
@@ -218,7 +221,7 @@ pub(crate) fn build(
         let language = Language::of(file).expect("every file was looked at");
         let compiler = Compiler::of(language).map_err(one)?;
         let (mut command, _assembler) = compiler.instrumenting().map_err(one)?;
-        command.arg("-O2").args(flags).arg("-c");
+        command.arg("-O2").args(flags.iter().filter(|word| *word != PIPE)).arg("-c");
         // A name may begin like a flag.
         let is_like_flag = file.as_os_str().as_encoded_bytes().starts_with(b"-");
         let named = if is_like_flag { Path::new(".").join(file) } else { file.clone() };
@@ -290,7 +293,7 @@ fn wrapper(
         }
         command.args(LINK).args(link_with(&library()?));
     }
-    command.args(arguments);
+    command.args(arguments.iter().filter(|word| word.as_os_str() != PIPE));
     if line.links() && line.compiles() {
         command.args(compiler.family.without_runtime(language));
     }

@@ -89,6 +89,8 @@ enum Change {
     Freed { arena: u32, block: Block },
     /// The oldest block in quarantine left it.
     Released { arena: u32, block: Block },
+    /// A range, from where the heap begins, became valid or invalid within its block.
+    Protected { place: usize, len: usize, is_valid: bool },
 }
 
 /// The tables and the contents of all arenas at some time.
@@ -229,9 +231,14 @@ impl Heap {
     }
 
     fn undo(&mut self, change: Change) {
-        let (Change::Reused { arena, block }
-        | Change::Freed { arena, block }
-        | Change::Released { arena, block }) = change;
+        let (arena, block) = match change {
+            Change::Reused { arena, block }
+            | Change::Freed { arena, block }
+            | Change::Released { arena, block } => (arena, block),
+            Change::Protected { place, len, is_valid } => {
+                return shadow::set(place, len, !is_valid);
+            }
+        };
         let arena = &mut self.arenas[arena as usize];
         match change {
             Change::Reused { .. } => {
@@ -250,6 +257,7 @@ impl Heap {
                 arena.n_quarantined += block.full_len();
                 arena.quarantine.push_front(block);
             }
+            Change::Protected { .. } => {}
         }
     }
 
@@ -527,6 +535,25 @@ pub(crate) fn release(pointer: *mut c_void, by: Origin) {
             machine.watch.end(address, len);
         }
         machine.heap.free(thread, address);
+    });
+}
+
+/// Lets the program access pages of a block, or not, where that is new.
+pub(crate) fn protect(address: usize, len: usize, is_valid: bool) {
+    machine::with(|machine| {
+        let within = machine.heap.near(address).into_iter().flatten().find(|known| {
+            known.freed_by.is_none()
+                && (known.address..known.address + known.len).contains(&address)
+        });
+        let Some(known) = within else { return };
+        let end = (address + len).min(known.address + known.len);
+        for page in (address..end).step_by(PAGE) {
+            let (place, len) = (page - base(), PAGE.min(end - page));
+            if shadow::is_valid(place, len) != is_valid {
+                shadow::set(place, len, is_valid);
+                machine.heap.note(Change::Protected { place, len, is_valid });
+            }
+        }
     });
 }
 

@@ -82,6 +82,10 @@ fn of_heap(address: usize, len: usize, verb: &str) -> (String, String) {
         Some(thread) if is_inside => {
             (format!("`{}` is used after it was freed", machine::name_of(at)), freed(known, thread))
         }
+        None if is_inside => {
+            let name = machine::name_of(at);
+            (format!("`{name}` is {verb} and is protected by `mprotect`"), String::new())
+        }
         freed_by => {
             let side = match at.checked_sub(known.address + known.len) {
                 Some(0) => "just behind the end".to_owned(),

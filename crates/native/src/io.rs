@@ -235,11 +235,13 @@ fn advises(registers: &Registers) -> Nature {
     of_mapping(registers, mapping::advise as *const ())
 }
 
-/// What forbids to read or to write is not put back.
+/// What allows to read and not to write is not put back.
 fn protects(registers: &Registers) -> Nature {
     let both = libc::PROT_READ | libc::PROT_WRITE;
     match of_mapping(registers, mapping::protect as *const ()) {
-        Nature::Replaced(_) if registers.rdx as c_int & both != both => Nature::Unrepeatable,
+        Nature::Replaced(_) if ![both, libc::PROT_NONE].contains(&(registers.rdx as c_int)) => {
+            Nature::Unrepeatable
+        }
         nature => nature,
     }
 }

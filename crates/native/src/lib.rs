@@ -60,6 +60,7 @@ mod objects;
 mod operators;
 mod precompiled;
 mod process;
+mod process_barrier;
 mod pthread;
 mod real;
 mod report;

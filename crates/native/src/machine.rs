@@ -37,6 +37,7 @@ use crate::named::{self, NamedSemaphore};
 use crate::names::{self, Frame};
 use crate::objects::Objects;
 use crate::process::{self, Handler, Start};
+use crate::process_barrier;
 use crate::rust_mutex::RustMutexes;
 use crate::signals::{self, Crash};
 use crate::sites::{self, Sites};
@@ -1024,8 +1025,10 @@ pub(crate) fn name_of(address: usize) -> String {
     if let Some(name) = local_name(address) {
         return name;
     }
-    let name =
-        io::name_of(address).or_else(|| kept::name_of(address)).or_else(|| names::symbol(address));
+    let name = io::name_of(address)
+        .or_else(|| kept::name_of(address))
+        .or_else(|| process_barrier::name_of(address))
+        .or_else(|| names::symbol(address));
     name.unwrap_or_else(|| format!("{address:#x}"))
 }
 

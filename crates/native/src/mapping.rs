@@ -3,9 +3,10 @@
 //!
 //! A file that is mapped and not written to is read into such a block. Whoever unmaps a part of a
 //! mapping keeps it; a mapping that is unmapped as a whole is freed, and using it is an error. Of what
-//! protects memory, only what allows reading and writing can be had.
+//! protects memory, only what allows reading and writing, or neither, can be had.
 
 use crate::heap::{self, Origin};
+use crate::process_barrier;
 use std::ffi::{c_int, c_void};
 
 /// Mappings consist of whole ones.
@@ -104,8 +105,14 @@ pub(crate) extern "C-unwind" fn remap(
     }
 }
 
-/// Stands for `mprotect` where nothing is to be protected.
-pub(crate) extern "C-unwind" fn protect(_: *mut c_void, _: usize, _: c_int) -> c_int {
+/// Stands for `mprotect`, which allows everything or nothing.
+pub(crate) extern "C-unwind" fn protect(
+    address: *mut c_void,
+    len: usize,
+    protection: c_int,
+) -> c_int {
+    process_barrier::take();
+    heap::protect(address as usize, rounded(len), protection != libc::PROT_NONE);
     0
 }
 

@@ -122,6 +122,23 @@ pub(crate) fn forbid(offset: usize, len: usize) {
         GRANULES.fill(last / GRANULE, end / GRANULE, 0);
     } else {
         GRANULES.fill(offset / GRANULE, end / GRANULE, 0);
+        if len >= PAGE {
+            // One of them may have been marked by itself: see `set`.
+            PAGES.fill(offset.div_ceil(PAGE), end / PAGE, 0);
+        }
+    }
+}
+
+/// A page within a block becomes valid or invalid, or what there is of the last one.
+pub(crate) fn set(offset: usize, len: usize, is_valid: bool) {
+    let is_whole = offset.is_multiple_of(PAGE) && len == PAGE;
+    if is_whole {
+        PAGES.fill(offset / PAGE, offset / PAGE + 1, u8::from(is_valid));
+    }
+    if !is_valid {
+        GRANULES.fill(offset / GRANULE, (offset + len).div_ceil(GRANULE), 0);
+    } else if !is_whole {
+        allow_granules(offset, offset + len);
     }
 }
 

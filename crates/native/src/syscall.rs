@@ -6,6 +6,7 @@ use crate::futex;
 use crate::io;
 use crate::machine;
 use crate::process;
+use crate::process_barrier;
 use crate::real::replace;
 use mazurka_core::Operation;
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -109,7 +110,10 @@ unsafe fn answer(number: c_long, arguments: [usize; 6]) -> c_long {
             0
         }
         libc::SYS_gettid => machine::current().index() as c_long + 1,
-        libc::SYS_membarrier | libc::SYS_getcpu => 0,
+        libc::SYS_membarrier => {
+            process_barrier::membarrier(a as c_int).unwrap_or_else(|| fail_with(libc::EINVAL))
+        }
+        libc::SYS_getcpu => 0,
         // Threads have numbers of ours, and all run where this one does.
         // SAFETY: as the caller promises.
         libc::SYS_sched_getaffinity => unsafe { pass_on(number, [0, b, c, d, 0, f]) },

@@ -714,13 +714,16 @@ fn plain_accesses_race_with_operations() {
 /// It is the same in every execution, wherever it is.
 #[test]
 fn memory_that_is_mapped_is_put_back() {
-    for define in ["-DSTATIC", "-DANONYMOUS", "-DFROM_FILE", "-DMOVED", "-DIN_PART"] {
+    for define in ["-DSTATIC", "-DANONYMOUS", "-DFROM_FILE", "-DMOVED", "-DIN_PART", "-DSHOWN"] {
         check_with("mapped", define).holds(4);
     }
     let answer = check_with("mapped", "-DUNMAPPED");
     let Some(Verdict::Violated(found)) = &answer.verdict else { panic!("{}", answer.message) };
     assert!(found.violation.message.contains("after it was freed"), "{}", found.violation.message);
-    for (define, name) in [("-DHIDDEN", "mprotect"), ("-DHUGE", "mmap")] {
+    let answer = check_with("mapped", "-DHIDDEN");
+    let Some(Verdict::Violated(found)) = &answer.verdict else { panic!("{}", answer.message) };
+    assert!(found.violation.message.contains("is protected"), "{}", found.violation.message);
+    for (define, name) in [("-DREAD_ONLY", "mprotect"), ("-DHUGE", "mmap")] {
         let error = check_with("mapped", define).error.expect("there is no verdict");
         assert!(error.starts_with(&format!("`{name}` at ")), "{error}");
     }

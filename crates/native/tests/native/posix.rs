@@ -146,3 +146,12 @@ fn what_was_not_initialised_or_was_destroyed_is_not_used() {
         assert!(holds, "{level}: {} {:?}", answer.message, answer.error);
     }
 }
+
+#[test]
+fn barriers_for_all_threads_are_steps() {
+    for flags in [&[][..], &["-DBY_PAGE"]] {
+        check_by_both("process_barrier", flags, |answer| {
+            answer.holds(3);
+        });
+    }
+}

@@ -54,8 +54,16 @@ int main(void)
 #elif defined IN_PART
     munmap((char *)counter + 8192, LEN - 8192);
     *counter = 1;
+#elif defined READ_ONLY
+    mprotect((void *)counter, LEN, PROT_READ);
 #elif defined HIDDEN
     mprotect((void *)counter, LEN, PROT_NONE);
+    *counter = 1;
+#elif defined SHOWN
+    mprotect((char *)counter + 4096, 4096, PROT_NONE);
+    *counter = 1;
+    mprotect((char *)counter + 4096, 4096, PROT_READ | PROT_WRITE);
+    counter[1500] = 1;
 #elif defined HUGE
     mmap(NULL, 1L << 40, PROT_NONE, MAP_ANONYMOUS | MAP_PRIVATE | MAP_NORESERVE, -1, 0);
 #endif
