@@ -1,9 +1,10 @@
-//! A deadline for engines that run in this process: one that does not come back in time is not waited for.
+//! A deadline for engines that run in this process: one that does not come back in time is not
+//! waited for.
 //!
 //! Every engine looks at its limits and at interrupts itself. Some of what they do is long and not
-//! divided, such as making a large circuit. So a thread waits a little longer than the limit, and no more
-//! than that after an interrupt; then it tells that the limit was reached, and ends the command. Who
-//! begins to tell first tells alone.
+//! divided, such as making a large circuit. So a thread waits a little longer than the limit, and
+//! no more than that after an interrupt; then it tells that the limit was reached, and ends the
+//! command. Who begins to tell first tells alone.
 
 use crate::arguments::Output;
 use crate::{interrupt, tell_now};
@@ -70,8 +71,8 @@ pub(crate) fn for_all(limit: Option<Duration>, n_searches: usize) -> Option<Dura
     limit.map(|limit| limit.saturating_mul(u32::try_from(n_searches).unwrap_or(u32::MAX)))
 }
 
-/// Says that the verdict of an engine is about to be told. If its deadline does so already, the command
-/// ends, and this does not return.
+/// Says that the verdict of an engine is about to be told. If its deadline does so already, the
+/// command ends, and this does not return.
 pub(crate) fn begin_to_tell() {
     while !claim(Teller::Engine) {
         std::thread::park();

@@ -163,7 +163,8 @@ pub(crate) fn printed(
     Some(escaped(&String::from_utf8_lossy(&text)))
 }
 
-/// A text in which a terminal sees nothing but text: control characters are shown as Rust writes them.
+/// A text in which a terminal sees nothing but text: control characters are shown as Rust writes
+/// them.
 fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -215,8 +216,8 @@ fn shortened(text: &str) -> String {
 
 const PREFIX: &str = "mazurka-run-";
 
-/// A folder that goes away with its value, and that nobody else can look into. Those of commands that were
-/// killed go away, too.
+/// A folder that goes away with its value, and that nobody else can look into. Those of commands
+/// that were killed go away, too.
 pub(crate) fn folder() -> Result<tempfile::TempDir, Failure> {
     static REMOVED: Once = Once::new();
     REMOVED.call_once(remove_left_behind);

@@ -1,9 +1,9 @@
 //! A watchdog for the program under test: one that does not end in time is ended.
 //!
-//! The library in the program looks at the time limit and at interrupts itself, and tells what it has learnt.
-//! It cannot do so if the program has destroyed it, or holds it up where it must not be left. So the
-//! command waits a little longer than the limit, and no more than that after an interrupt. What was
-//! told last is then all that is known.
+//! The library in the program looks at the time limit and at interrupts itself, and tells what it
+//! has learnt. It cannot do so if the program has destroyed it, or holds it up where it must not be
+//! left. So the command waits a little longer than the limit, and no more than that after an
+//! interrupt. What was told last is then all that is known.
 
 use crate::interrupt;
 use mazurka_core::Limit;

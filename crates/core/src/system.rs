@@ -168,8 +168,8 @@ pub enum ViolationKind {
     InvalidEnd,
     /// Memory that is never freed.
     Leak,
-    /// The engine cannot go on here: a limit of ours, and nothing that is wrong with the program. It ends a
-    /// search without a verdict.
+    /// The engine cannot go on here: a limit of ours, and nothing that is wrong with the program.
+    /// It ends a search without a verdict.
     Unsupported,
 }
 

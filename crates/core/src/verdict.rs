@@ -133,8 +133,8 @@ pub enum Limit {
     States(usize),
     /// So many bytes of memory were allowed.
     Memory(u64),
-    /// A thread of the program has come to no operation for so long: it computes, or waits for something
-    /// outside of the program. Nothing can be said of what it does then.
+    /// A thread of the program has come to no operation for so long: it computes, or waits for
+    /// something outside of the program. Nothing can be said of what it does then.
     Stuck {
         /// Who.
         thread: String,

@@ -172,8 +172,8 @@ impl<'a, S: System> Explorer<'a, S> {
         self
     }
 
-    /// Stops once `flag` is set, also in the middle of an execution, and no longer looks up names. The outcome
-    /// can then not be resumed.
+    /// Stops once `flag` is set, also in the middle of an execution, and no longer looks up names.
+    /// The outcome can then not be resumed.
     pub fn abandon_when(mut self, flag: &'a AtomicBool) -> Self {
         self.abandon = Some(flag);
         self

@@ -128,7 +128,8 @@ pub fn replay<S: System + ?Sized>(
     follow(Follower::new(system, true, Deadline::default()), schedule)
 }
 
-/// The same, without a word about the steps: [`Replay::story`] has none of their names, values and places.
+/// The same, without a word about the steps: [`Replay::story`] has none of their names, values and
+/// places.
 pub fn retrace<S: System + ?Sized>(
     system: &mut S,
     schedule: &Schedule,

@@ -1,13 +1,14 @@
-//! Code of the program before and after `main`: constructors, and functions with the attribute `destructor`.
+//! Code of the program before and after `main`: constructors, and functions with the attribute
+//! `destructor`.
 //!
 //! Destructors are handlers of the exit (`exit`) that were registered before all others.
 //!
-//! Constructors are run by the C library, before there is anything to explore, and what they leave in memory is
-//! what every execution begins with. That is right as long as there is one thread. A constructor
-//! that starts one shows that it is not: then the program begins once more ([`note_thread`]), the
-//! constructors are taken out of the list that the C library works through ([`take_out`]), and `main`
-//! calls them in every execution ([`run`]). Those of shared libraries have run by then; a thread that they
-//! start is refused.
+//! Constructors are run by the C library, before there is anything to explore, and what they leave
+//! in memory is what every execution begins with. That is right as long as there is one thread. A
+//! constructor that starts one shows that it is not: then the program begins once more
+//! ([`note_thread`]), the constructors are taken out of the list that the C library works through
+//! ([`take_out`]), and `main` calls them in every execution ([`run`]). Those of shared libraries
+//! have run by then; a thread that they start is refused.
 
 use crate::names;
 use crate::process::Handler;
@@ -19,7 +20,8 @@ use std::os::unix::ffi::OsStringExt as _;
 /// Says that `main` is to call the constructors.
 const WISH: &str = "MAZURKA_CONSTRUCTORS";
 const PAGE_LEN: usize = 4096;
-/// Entries of the dynamic section: the lists of constructors and destructors, and their lengths in bytes.
+/// Entries of the dynamic section: the lists of constructors and destructors, and their lengths in
+/// bytes.
 const END: i64 = 0;
 const INIT_ARRAY: i64 = 25;
 const FINI_ARRAY: i64 = 26;
@@ -134,8 +136,8 @@ pub(crate) fn note_thread() {
     report::die("the program cannot be started once more, for its constructors to be explored");
 }
 
-/// Takes the constructors away from the C library if `main` is to call them. To be called before that has
-/// run any.
+/// Takes the constructors away from the C library if `main` is to call them. To be called before
+/// that has run any.
 pub(crate) fn take_out() {
     if std::env::var_os(WISH).is_none() {
         return;
@@ -143,8 +145,8 @@ pub(crate) fn take_out() {
     let list = lists().init;
     let start = list.start / PAGE_LEN * PAGE_LEN;
     let len = list.start + list.len * size_of::<usize>() - start;
-    // SAFETY: the list is the program's, and the C library has not begun with it. It lies in memory that is
-    // not to be written once the program is loaded.
+    // SAFETY: the list is the program's, and the C library has not begun with it. It lies in memory
+    // that is not to be written once the program is loaded.
     unsafe {
         let taken = &mut *TAKEN.0.get();
         taken.extend(functions(list).map(|it| std::mem::transmute::<usize, Constructor>(it)));

@@ -8,8 +8,9 @@ use mazurka_core::ThreadId;
 use std::arch::{asm, naked_asm};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much address space a stack has. A power of two, so that the owner of an address is a shift away. Its
-/// lower part is a guard: a stack has the size that the system gives, or that the program asks for.
+/// How much address space a stack has. A power of two, so that the owner of an address is a shift
+/// away. Its lower part is a guard: a stack has the size that the system gives, or that the program
+/// asks for.
 pub(crate) const STACK_LEN: usize = 1 << STACK_SHIFT;
 const STACK_SHIFT: usize = 26;
 /// So much of a stack is for what this library does on it, beside the program.
@@ -215,8 +216,8 @@ pub(crate) fn as_host(work: impl FnOnce()) {
     CURRENT.store(idx, Ordering::Relaxed);
 }
 
-/// What ran as if it were the host did so on the stack of a coroutine, with this stack pointer, and cannot go
-/// on: that coroutine runs again. Whether there is one.
+/// What ran as if it were the host did so on the stack of a coroutine, with this stack pointer, and
+/// cannot go on: that coroutine runs again. Whether there is one.
 pub(crate) fn return_to(stack_pointer: usize) -> bool {
     let guest = GUEST.swap(NOBODY, Ordering::Relaxed);
     let is_its = guest != NOBODY && stack_of(stack_pointer) == guest;

@@ -1,21 +1,25 @@
-//! The end of the process: `exit` and its kin, the handlers that run then, and `pthread_exit` in `main`.
+//! The end of the process: `exit` and its kin, the handlers that run then, and `pthread_exit` in
+//! `main`.
 //!
-//! Ending the process changes no memory and wakes nobody. So the steps of other threads commute with it:
-//! whatever they do after it, they also do in the execution in which it comes last, and that one is real.
-//! Therefore the other threads go on, and one execution stands for all those in which the process ends
-//! a little earlier. Two things tell them apart, and both are kept:
+//! Ending the process changes no memory and wakes nobody. So the steps of other threads commute
+//! with it: whatever they do after it, they also do in the execution in which it comes last, and
+//! that one is real. Therefore the other threads go on, and one execution stands for all those in
+//! which the process ends a little earlier. Two things tell them apart, and both are kept:
 //!
-//! - A thread that has ended the process has not ended itself ([`Status::Exited`]): nobody who joins it goes
-//!   on. Whoever waits in the end waits in a process that is gone, which is no deadlock (`Ending::Exited`).
-//! - The handlers of `atexit`, and the destructors of static objects, are a list that threads share. As long
-//!   as one thread at a time uses it, that is nobody's business. Once two have used it beside each
-//!   other in any execution, the search begins again ([`Machine::are_exits_seen`]), and from then on
-//!   registering a handler and taking one off the list are steps. `exit` then takes a lock that is never given
-//!   back: a second thread that calls it waits until the process is gone, as POSIX has it since 2024.
+//! - A thread that has ended the process has not ended itself ([`Status::Exited`]): nobody who
+//!   joins it goes on. Whoever waits in the end waits in a process that is gone, which is no
+//!   deadlock (`Ending::Exited`).
+//! - The handlers of `atexit`, and the destructors of static objects, are a list that threads
+//!   share. As long as one thread at a time uses it, that is nobody's business. Once two have used
+//!   it beside each other in any execution, the search begins again ([`Machine::are_exits_seen`]),
+//!   and from then on registering a handler and taking one off the list are steps. `exit` then
+//!   takes a lock that is never given back: a second thread that calls it waits until the process
+//!   is gone, as POSIX has it since 2024.
 //!
-//! `pthread_exit` in `main` ends that thread, and the process with the last thread. Which one comes last is no
-//! matter of any step, so `main` runs the handlers: it waits for all others first ([`await_all`]).
-//! To others it has ended by then ([`Plain::has_left`](crate::thread::Plain::has_left)).
+//! `pthread_exit` in `main` ends that thread, and the process with the last thread. Which one comes
+//! last is no matter of any step, so `main` runs the handlers: it waits for all others first
+//! ([`await_all`]). To others it has ended by then
+//! ([`Plain::has_left`](crate::thread::Plain::has_left)).
 
 use crate::machine::{self, Machine};
 use crate::names;
@@ -41,7 +45,8 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
     }
 }
 
-/// The running thread is about to use the list of handlers. What stands for it, if others may do the same.
+/// The running thread is about to use the list of handlers. What stands for it, if others may do
+/// the same.
 fn shared(what: usize) -> Option<ObjectId> {
     let me = machine::current().index();
     machine::with(|machine| {
@@ -118,8 +123,8 @@ pub(crate) fn await_all() -> ! {
     exit_program(0)
 }
 
-/// Whether a thread waits for another one to end the process: Rust's `process::exit` lets the second
-/// thread that comes to it call `pause` for ever.
+/// Whether a thread waits for another one to end the process: Rust's `process::exit` lets the
+/// second thread that comes to it call `pause` for ever.
 pub(crate) fn is_awaited(stack: &[usize]) -> bool {
     let is_exit = |name: String| name.contains("exit_guard") || name.contains("process::exit");
     stack.iter().any(|&address| names::symbol(address).is_some_and(is_exit))

@@ -126,7 +126,8 @@ pub(crate) struct Machine {
     pub(crate) named_semaphores: Vec<NamedSemaphore>,
     /// Whether a thread of any execution has looked whether another one had ended: see `ends`.
     pub(crate) are_ends_seen: bool,
-    /// Whether two threads of any execution have used the handlers of the exit beside each other: see `exit`.
+    /// Whether two threads of any execution have used the handlers of the exit beside each other:
+    /// see `exit`.
     pub(crate) are_exits_seen: bool,
     /// Whether a thread of any execution has registered such a handler or called one.
     pub(crate) has_handlers: bool,
@@ -646,7 +647,8 @@ impl Machine {
         }
     }
 
-    /// A thread has ended the process, or something went wrong in it: nobody goes on because of that.
+    /// A thread has ended the process, or something went wrong in it: nobody goes on because of
+    /// that.
     fn stop(&mut self, idx: usize) {
         self.threads[idx].status = Status::Exited;
         if !self.is_concurrent() {
@@ -924,7 +926,8 @@ impl Machine {
         self.is_backtrace_wanted = false;
         self.backtrace = Some(Vec::new());
         let stack_pointer = self.threads[idx].coroutine.stack_pointer;
-        // SAFETY: the words were there when the thread was suspended, and it was run for nothing else.
+        // SAFETY: the words were there when the thread was suspended, and it was run for nothing
+        // else.
         unsafe { *(stack_pointer as *mut [usize; 3]) = self.before_backtrace };
     }
 

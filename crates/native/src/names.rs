@@ -190,7 +190,8 @@ pub(crate) fn describe_crash(crash: Crash) -> Violation {
     Violation { kind, message: what + &at }
 }
 
-/// Where a thread was that was left in the middle: in the program, or in a function that it has called.
+/// Where a thread was that was left in the middle: in the program, or in a function that it has
+/// called.
 pub(crate) fn interrupted_at(crash: &Crash) -> Option<Location> {
     const WORDS: usize = 512;
     if let Some(place) = location(crash.instruction) {

@@ -356,7 +356,8 @@ unsafe extern "C-unwind" fn __cxa_atexit(
     unsafe { real(function, argument, module) }
 }
 
-/// A destructor of the compiler's asks for the handlers of its module. In an execution they have run by then.
+/// A destructor of the compiler's asks for the handlers of its module. In an execution they have
+/// run by then.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __cxa_finalize(module: *mut c_void) {
     if !coroutine::in_program() {

@@ -1,13 +1,13 @@
 //! Crashes of the program: caught on a stack of their own, and turned into a way back to the host.
 //! And the wish of the user that the search end, and threads that never come to an operation.
 //!
-//! A crash is the program's if it happens on the stack of one of its threads, whatever runs there: our own
-//! code may follow pointers that the program has destroyed.
+//! A crash is the program's if it happens on the stack of one of its threads, whatever runs there:
+//! our own code may follow pointers that the program has destroyed.
 //!
-//! A thread that comes to no operation is left where it is ([`Crash::is_stuck`]): at once if it is in a loop of
-//! jumps alone, which is a livelock; when the time limit is over or the user wants an end; and after
-//! [`PATIENCE`] in any case. That ends the search. It is left only in code that holds no lock of ours:
-//! in the program, or in the kernel.
+//! A thread that comes to no operation is left where it is ([`Crash::is_stuck`]): at once if it is
+//! in a loop of jumps alone, which is a livelock; when the time limit is over or the user wants an
+//! end; and after [`PATIENCE`] in any case. That ends the search. It is left only in code that
+//! holds no lock of ours: in the program, or in the kernel.
 
 use crate::coroutine;
 use crate::precompiled;
@@ -42,7 +42,8 @@ pub(crate) struct Crash {
     pub(crate) stack_pointer: usize,
     /// Whether the address is beyond the end of a thread's stack.
     pub(crate) is_overflow: bool,
-    /// Whether the thread has destroyed its stack, as somebody has found out who followed its frames.
+    /// Whether the thread has destroyed its stack, as somebody has found out who followed its
+    /// frames.
     pub(crate) is_destroyed: bool,
 }
 
@@ -144,7 +145,8 @@ pub(crate) fn begin_step() {
     N_STEPS.store(N_STEPS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
-/// From now on a step that takes too much time is ended, or one that goes on when all the time is over.
+/// From now on a step that takes too much time is ended, or one that goes on when all the time is
+/// over.
 pub(crate) fn watch_time(limit: Option<Duration>) {
     let mut idx = 0usize;
     // SAFETY: `visit` is called with what it expects, before this returns.

@@ -153,7 +153,8 @@ unsafe extern "C-unwind" fn wrapper(
     unreachable!("the process has ended")
 }
 
-/// Sees to it that this process does not outlive the command that has started it, however that ends.
+/// Sees to it that this process does not outlive the command that has started it, however that
+/// ends.
 fn die_with_parent() {
     let parent = std::env::var("MAZURKA_PARENT").ok().and_then(|it| it.parse::<libc::pid_t>().ok());
     let Some(parent) = parent else { return };

@@ -75,7 +75,8 @@ pub(crate) struct Plain {
     /// Whether it does not want to be cancelled, and what it waits for if it may be: see `cancel`.
     pub(crate) is_uncancellable: bool,
     pub(crate) awaited: Awaited,
-    /// Whether it is `main`, has ended for all others, and waits for the end of the process: see `exit`.
+    /// Whether it is `main`, has ended for all others, and waits for the end of the process: see
+    /// `exit`.
     pub(crate) has_left: bool,
     /// Whether it was joined or detached.
     pub(crate) claimed: Option<&'static str>,

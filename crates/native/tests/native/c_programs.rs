@@ -267,9 +267,8 @@ fn what_was_freed_is_neither_used_nor_freed_again() {
     check_with("use_after_free", "-DHOW=6").holds(1);
 }
 
-/// All programs but `endless`, `stuck` and `long`, which take seconds each time, `many_threads`, which is
-/// refused, and `unlike`, in which they do; in a
-/// form that lets the search go on.
+/// All programs but `endless`, `stuck` and `long`, which take seconds each time, `many_threads`,
+/// which is refused, and `unlike`, in which they do; in a form that lets the search go on.
 #[test]
 fn checkpoints_change_nothing() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");

@@ -1,8 +1,9 @@
-//! The end of the process, against an enumeration: random trees of threads that store, assert, lock,
-//! register handlers and end themselves or the process in every way there is.
+//! The end of the process, against an enumeration: random trees of threads that store, assert,
+//! lock, register handlers and end themselves or the process in every way there is.
 //!
-//! [`World::explore`] takes the definitions: the process ends in the step that ends it, and nobody moves after
-//! that. The library lets others go on, and has to come to the same answer with every reduction.
+//! [`World::explore`] takes the definitions: the process ends in the step that ends it, and nobody
+//! moves after that. The library lets others go on, and has to come to the same answer with every
+//! reduction.
 
 use crate::program::{GCC, Program};
 use mazurka_core::Verdict;
