@@ -1,16 +1,16 @@
 //! Functions of the C library that read or write the program's memory.
 //!
-//! The library is compiled without the instrumentation, so what its functions do to memory has to be
-//! known by their names. `table` has a row for each: which arguments are read and written, and how
-//! far. A row defines a function of the same name that stands in front of the original: it tells the
-//! accesses, as the instrumentation would have told them, and goes on with the original, all
-//! arguments where they were. So they count for data races, use after free and bounds like the
+//! The library is compiled without the instrumentation, so what its functions do to memory has to
+//! be known by their names. `table` has a row for each: which arguments are read and written, and
+//! how far. A row defines a function of the same name that stands in front of the original: it
+//! tells the accesses, as the instrumentation would have told them, and goes on with the original,
+//! all arguments where they were. So they count for data races, use after free and bounds like the
 //! program's own.
 //!
 //! A function that keeps something for itself between two calls, such as `strtok`, has an object
-//! that stands for it ([`State`]): who calls it accesses that. `kept` has the contents of those that
-//! an execution may leave behind, so that they are put back. What a text with conversions reads and
-//! writes is in `format`.
+//! that stands for it ([`State`]): who calls it accesses that. `kept` has the contents of those
+//! that an execution may leave behind, so that they are put back. What a text with conversions
+//! reads and writes is in `format`.
 //!
 //! Functions without a row are in `known.txt`, each with the reason why it needs none. Whatever a
 //! program imports that neither has, `imports` names as an assumption of the verdict.
@@ -85,7 +85,8 @@ pub(crate) enum Effect {
         format: u8,
         rules: format::Rules,
     },
-    /// Keeps memory that it allocates, so that must not be the program's: an execution leaves it behind.
+    /// Keeps memory that it allocates, so that must not be the program's: an execution leaves it
+    /// behind.
     Allocates,
     /// Whatever has no shorter description.
     Also(fn(&Call<'_>)),
@@ -133,8 +134,8 @@ pub(crate) fn set_up() {
     kept::set_up();
 }
 
-/// The function of a library that the running thread is in, as far as it has a row: its symbol, without
-/// what headers add to it.
+/// The function of a library that the running thread is in, as far as it has a row: its symbol,
+/// without what headers add to it.
 pub(crate) fn inside() -> Option<&'static str> {
     let function = INSIDE.load(Ordering::Relaxed);
     // SAFETY: it is one of the table's, which are never dropped.
@@ -371,8 +372,8 @@ unsafe extern "C-unwind" fn call_with(frame: &Frame, address: usize) -> usize {
     )
 }
 
-/// Where the functions of the table begin, with their row in a register that no call uses. Outside of
-/// the program, and for calls of this library's own, that is the original.
+/// Where the functions of the table begin, with their row in a register that no call uses. Outside
+/// of the program, and for calls of this library's own, that is the original.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C-unwind" fn enter() {
     std::arch::naked_asm!(
@@ -444,8 +445,8 @@ pub(crate) unsafe extern "C-unwind" fn enter() {
     )
 }
 
-/// Defines the functions of the table. Those that this library and Rust's itself call all the time are
-/// `wrapped`: the linker sends calls of the program to another name.
+/// Defines the functions of the table. Those that this library and Rust's itself call all the time
+/// are `wrapped`: the linker sends calls of the program to another name.
 macro_rules! rows {
     ($($($name:ident)+ => [$($effect:expr),* $(,)?];)*) => {
         $($crate::library::rows!(@row [$($name)+] [$($effect),*]);)*

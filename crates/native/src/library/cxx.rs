@@ -1,9 +1,11 @@
-//! The rows of the library of C++: strings, trees, lists, hashes and streams, whose functions come compiled.
+//! The rows of the library of C++: strings, trees, lists, hashes and streams, whose functions come
+//! compiled.
 //!
-//! Names are those of the Itanium C++ ABI as libstdc++ exports them. A member of a string that is not `const`
-//! changes the string, all of it, as far as data races are concerned ([res.on.data.races] of the standard);
-//! those that only give access, such as `begin`, do not. Objects for the standard streams may be used by
-//! several threads at once; any other stream is changed by whoever uses it.
+//! Names are those of the Itanium C++ ABI as libstdc++ exports them. A member of a string that is
+//! not `const` changes the string, all of it, as far as data races are concerned
+//! (section `res.on.data.races` of the standard); those that only give access, such as `begin`, do
+//! not. Objects for the standard streams may be used by several threads at once; any other stream is
+//! changed by whoever uses it.
 
 use super::Effect::{Also, Instead, Read, Write, WriteAfter};
 use super::extent::Extent::{Bytes, Count, Text, TextIfSo};
@@ -165,7 +167,8 @@ const fn token(name: &[u8], at: usize) -> (&[u8], usize) {
     (name.split_at(start).1.split_at(len).0, start + len)
 }
 
-/// An argument by the beginning of a list of types, and how much of it that is; nothing, if it is not known.
+/// An argument by the beginning of a list of types, and how much of it that is; nothing, if it is
+/// not known.
 const fn argument(types: &[u8]) -> (Argument, usize) {
     const REFERENCES: [&[u8]; 3] = [b"RKS4_", b"OS4_", b"RS4_"];
     let mut idx = 0;
@@ -515,8 +518,9 @@ fn go_on(call: &Call<'_>, side: usize, other: usize) {
     }
 }
 
-/// A tree is changed at a node. The words that differ afterwards were written: of the nodes on the way to
-/// the root, and their children and grandchildren; the header has the root, the first and the last.
+/// A tree is changed at a node. The words that differ afterwards were written: of the nodes on the
+/// way to the root, and their children and grandchildren; the header has the root, the first and
+/// the last.
 fn changes_tree(call: &Call<'_>, node: usize, header: usize) -> usize {
     const MAX_NODES: usize = 7 * 64;
     let mut before = [(0, [0; 4]); MAX_NODES];
@@ -610,11 +614,11 @@ fn stream(call: &Call<'_>) {
     }
 }
 
-/// Reads from a stream or writes to it, and so changes its buffer, which code that headers have in the program
-/// looks at.
+/// Reads from a stream or writes to it, and so changes its buffer, which code that headers have in
+/// the program looks at.
 fn uses(call: &Call<'_>) {
-    /// Where a table of virtual functions says how far its object is from the base of all streams, where that has
-    /// its buffer, and the pointers in a buffer.
+    /// Where a table of virtual functions says how far its object is from the base of all streams,
+    /// where that has its buffer, and the pointers in a buffer.
     const DISTANCE: usize = 24;
     const BUFFER: usize = 232;
     const POINTERS: Range<usize> = 8..56;

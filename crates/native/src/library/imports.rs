@@ -1,10 +1,10 @@
 //! What a program imports of libraries that were compiled without the instrumentation.
 //!
-//! The loader's tables say which functions the program wants, and which library has each. Those that
-//! have a row in `table`, or one in `known.txt`, are accounted for. So is a library that was compiled
-//! with the instrumentation: it is a part of the program, and its own imports are asked for in turn.
-//! All others may touch memory that threads share, and nobody would see it: the verdict names them, unless
-//! the user trusts them.
+//! The loader's tables say which functions the program wants, and which library has each. Those
+//! that have a row in `table`, or one in `known.txt`, are accounted for. So is a library that was
+//! compiled with the instrumentation: it is a part of the program, and its own imports are asked
+//! for in turn. All others may touch memory that threads share, and nobody would see it: the
+//! verdict names them, unless the user trusts them.
 //!
 //! Of the library of C++, functions without a row are known by parts of their names: see [`CXX`].
 
@@ -27,10 +27,10 @@ const C_LIBRARIES: [&str; 4] = ["libc", "libpthread", "librt", "libdl"];
 /// Names of functions of the library that unwinds stacks and computes what processors do not.
 const OF_COMPILERS: [&str; 3] = ["_Unwind_", "__atomic_", "__gcc_"];
 
-/// What is in the names of the C++ library's functions that touch no memory of the program but objects of
-/// one thread, or that synchronise by functions which are seen: exceptions and what throws them, type
-/// information, guards of static variables, `new` and `delete`, threads, clocks, the sizes of hash tables.
-/// Strings, trees, lists and streams have rows.
+/// What is in the names of the C++ library's functions that touch no memory of the program but
+/// objects of one thread, or that synchronise by functions which are seen: exceptions and what
+/// throws them, type information, guards of static variables, `new` and `delete`, threads, clocks,
+/// the sizes of hash tables. Strings, trees, lists and streams have rows.
 const CXX: [&str; 41] = [
     "__cxa_",
     "__gxx_",
@@ -196,7 +196,8 @@ fn is_instrumented(path: &Path) -> bool {
 fn short(path: &Path) -> String {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let name = file.split(".so").next().unwrap_or_default();
-    // The loader has names with a version before the ending, too: `ld-linux-x86-64.so.2`, `libc-2.31.so`.
+    // The loader has names with a version before the ending, too: `ld-linux-x86-64.so.2`,
+    // `libc-2.31.so`.
     name.split("-2.").next().unwrap_or(name).to_owned()
 }
 

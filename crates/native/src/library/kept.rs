@@ -1,6 +1,6 @@
-//! What the C library keeps for the program, in a place from which it is put back with the program's
-//! variables: the position of `strtok`, the buffers of `gmtime` and `asctime`, random numbers, and
-//! the environment.
+//! What the C library keeps for the program, in a place from which it is put back with the
+//! program's variables: the position of `strtok`, the buffers of `gmtime` and `asctime`, random
+//! numbers, and the environment.
 //!
 //! `rand` and `random` are one stream for all threads, which the GNU C library locks: a call is an
 //! operation, and the search tries every order of two. A change of the environment copies the array

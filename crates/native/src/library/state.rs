@@ -1,8 +1,8 @@
 //! What functions of the C library keep between two calls, as objects that threads share.
 //!
-//! The manual of the GNU C library says of each function whether threads may call it at the same time
-//! ("MT-Unsafe race:strtok"). Two calls that are not ordered race there, and so do two calls of
-//! functions that POSIX (2.9.1) does not require to be thread-safe.
+//! The manual of the GNU C library says of each function whether threads may call it at the same
+//! time ("MT-Unsafe race:strtok"). Two calls that are not ordered race there, and so do two calls
+//! of functions that POSIX (2.9.1) does not require to be thread-safe.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

@@ -1,9 +1,9 @@
 //! The table: functions of the C library and of its part for mathematics, and what each does to the
 //! memory of its caller.
 //!
-//! Sources: ISO C11 chapter 7, POSIX.1-2017, and the manual of the GNU C library, whose safety remarks
-//! say which functions keep something between two calls. Names that begin with `__` are those that
-//! headers and compilers use for the same functions.
+//! Sources: ISO C11 chapter 7, POSIX.1-2017, and the manual of the GNU C library, whose safety
+//! remarks say which functions keep something between two calls. Names that begin with `__` are
+//! those that headers and compilers use for the same functions.
 
 use super::Effect::{
     Allocates, Also, Asks, Changes, Instead, MovesNumber, MovesStream, Prints, PrintsInto,
@@ -43,8 +43,8 @@ const WIDE: u32 = WIDE_LEN as u32;
 const SHIFT: u32 = 8;
 const ADDRESS_INFO: u32 = 48;
 
-// Those that the linker sends here under another name: see `rows!`. `memcpy`, `memmove` and `memset`
-// are in `callbacks`.
+// Those that the linker sends here under another name: see `rows!`. `memcpy`, `memmove` and
+// `memset` are in `callbacks`.
 rows! { @wrapped
     __wrap_strlen = strlen => [Read(0, Text)];
     __wrap_memcmp = memcmp => [Read(0, Count(2)), Read(1, Count(2))];
@@ -337,7 +337,8 @@ rows! {
     localtime => [Instead(kept::localtime)];
     asctime => [Instead(kept::asctime)];
     ctime => [Instead(kept::ctime)];
-    gmtime_r __gmtime_r localtime_r => [Allocates, Read(0, Bytes(TIME)), WriteAfter(1, IfSo(BROKEN_DOWN))];
+    gmtime_r __gmtime_r localtime_r
+        => [Allocates, Read(0, Bytes(TIME)), WriteAfter(1, IfSo(BROKEN_DOWN))];
     asctime_r => [Read(0, Bytes(BROKEN_DOWN)), WriteAfter(1, TextIfSo)];
     ctime_r => [Allocates, Read(0, Bytes(TIME)), WriteAfter(1, TextIfSo)];
     mktime timelocal timegm => [Allocates, Write(0, Bytes(BROKEN_DOWN))];
@@ -555,7 +556,8 @@ rows! {
         call.touch(State::Locale, call.word(1) != 0);
         call.read(call.word(1), text(call.word(1)));
     })];
-    localeconv => [Allocates, Asks(State::Locale), Changes(State::LocaleFormats), Returns(Bytes(96))];
+    localeconv
+        => [Allocates, Asks(State::Locale), Changes(State::LocaleFormats), Returns(Bytes(96))];
     nl_langinfo => [Allocates, Asks(State::Locale)];
     getopt getopt_long getopt_long_only __posix_getopt => [Changes(State::Options), Read(2, Text)];
     getsubopt => [Write(0, Bytes(WORD)), Write(2, Bytes(WORD))];
@@ -565,7 +567,8 @@ rows! {
     iconv_open => [Allocates, Read(0, Text), Read(1, Text)];
     iconv => [Allocates, Instead(convert)];
     gettext textdomain => [Allocates, Read(0, Text)];
-    dgettext __dgettext bindtextdomain bind_textdomain_codeset => [Allocates, Read(0, Text), Read(1, Text)];
+    dgettext __dgettext bindtextdomain bind_textdomain_codeset
+        => [Allocates, Read(0, Text), Read(1, Text)];
     dcgettext __dcgettext => [Allocates, Read(0, Text), Read(1, Text)];
     ngettext => [Allocates, Read(0, Text), Read(1, Text)];
     dngettext dcngettext => [Allocates, Read(0, Text), Read(1, Text), Read(2, Text)];
@@ -632,7 +635,8 @@ rows! {
 
 // Sets of signals, and attributes of threads and locks.
 rows! {
-    sigemptyset sigfillset sigaddset sigdelset __sigaddset __sigdelset => [Write(0, Bytes(SIGNALS))];
+    sigemptyset sigfillset sigaddset sigdelset __sigaddset __sigdelset
+        => [Write(0, Bytes(SIGNALS))];
     sigismember sigisemptyset __sigismember => [Read(0, Bytes(SIGNALS))];
     sigandset sigorset
         => [Write(0, Bytes(SIGNALS)), Read(1, Bytes(SIGNALS)), Read(2, Bytes(SIGNALS))];
@@ -696,13 +700,16 @@ rows! {
     sethostent endhostent => [Allocates, Changes(State::Host)];
     gethostbyname_r => [Allocates, Read(0, Text), Write(1, Bytes(32)), Write(2, Count(3)),
         Write(4, Bytes(WORD)), Write(5, Bytes(4))];
-    getservbyname getservbyport getservent => [Allocates, Changes(State::Service), Returns(Bytes(32))];
+    getservbyname getservbyport getservent
+        => [Allocates, Changes(State::Service), Returns(Bytes(32))];
     setservent endservent => [Allocates, Changes(State::Service)];
-    getprotobyname getprotobynumber getprotoent => [Allocates, Changes(State::Protocol), Returns(Bytes(24))];
+    getprotobyname getprotobynumber getprotoent
+        => [Allocates, Changes(State::Protocol), Returns(Bytes(24))];
     setprotoent endprotoent => [Allocates, Changes(State::Protocol)];
     getnetbyname getnetbyaddr getnetent => [Allocates, Changes(State::Network), Returns(Bytes(24))];
     setnetent endnetent => [Allocates, Changes(State::Network)];
-    getrpcbyname getrpcbynumber getrpcent => [Allocates, Changes(State::Remote), Returns(Bytes(24))];
+    getrpcbyname getrpcbynumber getrpcent
+        => [Allocates, Changes(State::Remote), Returns(Bytes(24))];
     setrpcent endrpcent => [Allocates, Changes(State::Remote)];
     getaliasbyname getaliasent => [Allocates, Changes(State::Aliases), Returns(Bytes(32))];
     setaliasent endaliasent => [Allocates, Changes(State::Aliases)];
@@ -712,19 +719,23 @@ rows! {
     getpwnam => [Allocates, Read(0, Text), Changes(State::UserEntry), Returns(Bytes(PASSWD))];
     getpwuid getpwent fgetpwent => [Allocates, Changes(State::UserEntry), Returns(Bytes(PASSWD))];
     setpwent endpwent => [Allocates, Changes(State::UserEntry)];
-    getpwnam_r => [Allocates, Read(0, Text), Write(1, Bytes(PASSWD)), Write(2, Count(3)), Write(4, Bytes(WORD))];
+    getpwnam_r
+        => [Allocates, Read(0, Text), Write(1, Bytes(PASSWD)), Write(2, Count(3)), Write(4, Bytes(WORD))];
     getpwuid_r => [Allocates, Write(1, Bytes(PASSWD)), Write(2, Count(3)), Write(4, Bytes(WORD))];
-    getpwent_r => [Allocates, Changes(State::UserEntry), Write(0, Bytes(PASSWD)), Write(1, Count(2)),
+    getpwent_r
+        => [Allocates, Changes(State::UserEntry), Write(0, Bytes(PASSWD)), Write(1, Count(2)),
         Write(3, Bytes(WORD))];
     getgrnam => [Allocates, Read(0, Text), Changes(State::Group), Returns(Bytes(GROUP))];
     getgrgid getgrent fgetgrent => [Allocates, Changes(State::Group), Returns(Bytes(GROUP))];
     setgrent endgrent => [Allocates, Changes(State::Group)];
-    getgrnam_r => [Allocates, Read(0, Text), Write(1, Bytes(GROUP)), Write(2, Count(3)), Write(4, Bytes(WORD))];
+    getgrnam_r
+        => [Allocates, Read(0, Text), Write(1, Bytes(GROUP)), Write(2, Count(3)), Write(4, Bytes(WORD))];
     getgrgid_r => [Allocates, Write(1, Bytes(GROUP)), Write(2, Count(3)), Write(4, Bytes(WORD))];
     getgrent_r => [Allocates, Changes(State::Group), Write(0, Bytes(GROUP)), Write(1, Count(2)),
         Write(3, Bytes(WORD))];
     getgrouplist => [Allocates, Read(0, Text), Write(3, Bytes(4)), WriteAfter(2, CountAt(3, 4))];
-    getspnam getspent fgetspent sgetspent => [Allocates, Changes(State::Shadow), Returns(Bytes(SHADOW))];
+    getspnam getspent fgetspent sgetspent
+        => [Allocates, Changes(State::Shadow), Returns(Bytes(SHADOW))];
     setspent endspent => [Allocates, Changes(State::Shadow)];
     getutent getutid getutline getutxent getutxid getutxline pututline pututxline
         => [Allocates, Changes(State::Users)];

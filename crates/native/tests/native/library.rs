@@ -1,4 +1,5 @@
-//! What functions of the C library do to memory is seen: in `c_library.c`, two threads use the same.
+//! What functions of the C library do to memory is seen: in `c_library.c`, two threads use the
+//! same.
 
 use crate::program::{CLANG, Compilers, GCC, Program};
 use mazurka_core::Verdict;

@@ -1,8 +1,8 @@
-//! Random programs of two threads that call functions of the C library on shared buffers, and an enumeration of
-//! their interleavings: both must agree on which of them have a data race.
+//! Random programs of two threads that call functions of the C library on shared buffers, and an
+//! enumeration of their interleavings: both must agree on which of them have a data race.
 //!
-//! The judge takes every interleaving, one call at a time, knows what each call reads and writes from its
-//! description in the standard, and orders accesses by the program and one mutex.
+//! The judge takes every interleaving, one call at a time, knows what each call reads and writes
+//! from its description in the standard, and orders accesses by the program and one mutex.
 
 use crate::program::{CLANG, Compilers, GCC, Program as Built};
 use mazurka_core::Verdict;

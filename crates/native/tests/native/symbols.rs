@@ -1,5 +1,6 @@
-//! Every function of the C library is accounted for: it has a row in the table of what it does to memory, it is
-//! replaced or refused, or a list says why it need not be. None that synchronises is called unseen.
+//! Every function of the C library is accounted for: it has a row in the table of what it does to
+//! memory, it is replaced or refused, or a list says why it need not be. None that synchronises is
+//! called unseen.
 
 use crate::program::library;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -167,7 +168,8 @@ fn code(path: &Path) -> BTreeSet<String> {
     symbols.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect()
 }
 
-/// What stands in front of functions of the C library: also under the names that the linker gives them.
+/// What stands in front of functions of the C library: also under the names that the linker gives
+/// them.
 fn ours() -> BTreeSet<String> {
     let ours = functions(&library().join("libmazurka_native.so"));
     ours.iter().map(|name| name.strip_prefix("__wrap_").unwrap_or(name).to_owned()).collect()
