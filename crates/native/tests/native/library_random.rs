@@ -9,9 +9,9 @@ use mazurka_core::Verdict;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// How many programs are made; more by `MAZURKA_PROGRAMS=5000`.
-const N_PROGRAMS: usize = 200;
-/// So many are in one file.
+/// How many files are made by full effort.
+const N_FILES: u64 = 8;
+/// How many programs are in one file.
 const N_IN_FILE: usize = 25;
 const BUFFER: usize = 16;
 /// Nothing is written beyond, so that every buffer has an end.
@@ -297,18 +297,16 @@ fn source(programs: &[[Vec<Call>; 2]]) -> String {
 fn races_in_functions_of_the_library_are_those_of_an_enumeration() {
     let makers: [(Compilers, &str); 5] =
         [(GCC, "-O0"), (CLANG, "-O2"), (GCC, "-O2"), (CLANG, "-O0"), (GCC, "-O1")];
-    let wanted = std::env::var("MAZURKA_PROGRAMS").ok().and_then(|text| text.parse().ok());
-    let n_files = wanted.unwrap_or(N_PROGRAMS).div_ceil(N_IN_FILE);
     let folder = std::env::temp_dir().join(format!("mazurka-random-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("there is room");
     let (mut n_races, mut n_all) = (0, 0);
-    for file in 0..n_files {
-        let mut random = Random(file as u64 + 1);
+    for file in mazurka_effort::seeds(0..N_FILES) {
+        let mut random = Random(file + 1);
         let programs: Vec<[Vec<Call>; 2]> = (0..N_IN_FILE)
             .map(|_| [random_thread(&mut random), random_thread(&mut random)])
             .collect();
         std::fs::write(folder.join("random.c"), source(&programs)).expect("there is room");
-        let (by, level) = makers[file % makers.len()];
+        let (by, level) = makers[file as usize % makers.len()];
         let built = Built::build_in(&folder, by, "random", &[level, "-w"]);
         for (idx, threads) in programs.iter().enumerate() {
             let answer = built.explore_with(&[&idx.to_string()], &json!({}));
