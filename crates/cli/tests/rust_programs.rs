@@ -101,6 +101,11 @@ fn the_standard_library() {
 
 /// What loom calls a causality violation is a data race, and the repaired versions have none.
 #[test]
+fn threads_that_end_the_process() {
+    check("exits", &["one_exit_holds", "two_exits_holds", "exit_with_an_error_violated"]);
+}
+
+#[test]
 fn cells_that_orders_keep_apart() {
     check(
         "causality",

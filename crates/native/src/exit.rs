@@ -126,8 +126,8 @@ pub(crate) fn await_all() -> ! {
 /// Whether a thread waits for another one to end the process: Rust's `process::exit` lets the
 /// second thread that comes to it call `pause` for ever.
 pub(crate) fn is_awaited(stack: &[usize]) -> bool {
-    let is_exit = |name: String| name.contains("exit_guard") || name.contains("process::exit");
-    stack.iter().any(|&address| names::symbol(address).is_some_and(is_exit))
+    let is_exit = |name: &String| name.contains("exit_guard") || name.contains("process::exit");
+    names::functions_of(stack).iter().any(is_exit)
 }
 
 /// Stands for `pause` then.

@@ -95,6 +95,11 @@ fn places(stack: &[usize]) -> Vec<Location> {
     own.flat_map(|&address| locations(address - 1)).collect()
 }
 
+/// The functions of the program on a stack, inlined ones too, innermost first.
+pub(crate) fn functions_of(stack: &[usize]) -> Vec<String> {
+    places(stack).into_iter().filter_map(|place| place.function).collect()
+}
+
 /// The variable or function at an address of the program. Also asked by threads of the program,
 /// which do not read its file themselves.
 pub(crate) fn symbol(address: usize) -> Option<String> {
