@@ -1,9 +1,10 @@
 //! What can be checked on this machine, by which compilers, and what is missing.
 //!
 //! Nothing is guessed from version numbers alone: a program of two threads is built and explored by
-//! this very command with every compiler that is there, and a cargo project with one test. So whatever
-//! a door needs (the instrumentation of the compiler, the runtime library in its cache, memory that may
-//! be mapped and executed) was there a moment ago, or the message is that of the part that failed.
+//! this very command with every compiler that is there, and a cargo project with one test. So
+//! whatever a door needs (the instrumentation of the compiler, the runtime library in its cache,
+//! memory that may be mapped and executed) was there a moment ago, or the message is that of the
+//! part that failed.
 
 use crate::arguments::Output;
 use crate::{Done, Failure, os, runtime, show, style};
@@ -373,8 +374,8 @@ fn version(command: &mut Command) -> Option<String> {
     Some(number_in(text.lines().next().unwrap_or_default()).unwrap_or("unknown").to_owned())
 }
 
-/// The version in a line such as `gcc (Debian 12.2.0-14) 12.2.0` or `rustc 1.95.0 (abc 2026-04-14)`:
-/// the last word that is one, outside of parentheses.
+/// The version in a line such as `gcc (Debian 12.2.0-14) 12.2.0` or `rustc 1.95.0 (abc
+/// 2026-04-14)`: the last word that is one, outside of parentheses.
 fn number_in(line: &str) -> Option<&str> {
     let mut depth = 0;
     let outside = line.split(' ').filter(|word| {

@@ -1,11 +1,12 @@
 //! The command `mazurka`: arguments in, a verdict and an exit status out.
 //!
-//! `arguments` is what can be said. `native` explores programs that run themselves: `compiler` makes
-//! them with `assembler`, `runtime` has the library that they are linked with, `program` runs them, `tests` and `cargo` do
-//! so for the tests of a project. `vm` explores models of C files, `statespace` stores their states,
-//! `symbolic` decides circuits of them, and `promela` takes models of that language; `temporal` has the
-//! properties of executions that never end. `doctor` tries what can be checked on this machine. What came of
-//! it is told by `mazurka-report`.
+//! `arguments` is what can be said. `native` explores programs that run themselves: `compiler`
+//! makes them with `assembler`, `runtime` has the library that they are linked with, `program`
+//! runs them, `tests` and `cargo` do so for the tests of a project. `vm` explores models of C
+//! files, `statespace` stores their states, `symbolic` decides circuits of them, and `promela`
+//! takes models of that language; `temporal` has the properties of executions that never end.
+//! `doctor` tries what can be checked on this machine. What came of it is told by
+//! `mazurka-report`.
 
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 

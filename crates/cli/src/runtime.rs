@@ -1,11 +1,12 @@
-//! The runtime library of native programs: it is inside this command, and is unpacked where programs
-//! can load it.
+//! The runtime library of native programs: it is inside this command, and is unpacked where
+//! programs can load it.
 //!
-//! The command is one file, which may be moved, copied and installed. Programs that it builds are linked
-//! with a shared library, so that one has to be a file, too: `HASH/libmazurka_native.so` in a cache folder
-//! of the user, where `HASH` is of its content. Commands of several versions each have their own, and
-//! what a program was linked with does not change under it. The file appears there all at once, by
-//! renaming, since two commands may unpack it at the same time. Nobody else may write to these folders.
+//! The command is one file, which may be moved, copied and installed. Programs that it builds are
+//! linked with a shared library, so that one has to be a file, too: `HASH/libmazurka_native.so` in
+//! a cache folder of the user, where `HASH` is of its content. Commands of several versions each
+//! have their own, and what a program was linked with does not change under it. The file appears
+//! there all at once, by renaming, since two commands may unpack it at the same time. Nobody else
+//! may write to these folders.
 
 #[cfg(target_os = "linux")]
 mod unpack;

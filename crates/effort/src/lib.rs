@@ -1,7 +1,7 @@
 //! How much the tests try, and which tools of others they find.
 //!
-//! Tests that make programs of seeds, or go through many files, ask here how many. The environment says
-//! it, for all of them at once:
+//! Tests that make programs of seeds, or go through many files, ask here how many. The environment
+//! says it, for all of them at once:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -10,9 +10,9 @@
 //! | `MAZURKA_EFFORT=N` | `N` times as many seeds, for a night; `0.5` is half of them |
 //! | `MAZURKA_SEEDS=17`, `MAZURKA_SEEDS=0..900` | these seeds, to see one again or to look far away |
 //!
-//! A test that needs a program which is not installed says so by [`has_tool`] and is left out; the line
-//! goes to the file that `MAZURKA_SKIPPED` names. Where `CI` is set, it fails instead: there, nothing is
-//! left out.
+//! A test that needs a program which is not installed says so by [`has_tool`] and is left out; the
+//! line goes to the file that `MAZURKA_SKIPPED` names. Where `CI` is set, it fails instead: there,
+//! nothing is left out.
 
 use std::env;
 use std::fs::File;
@@ -38,8 +38,8 @@ pub fn seeds(full: Range<u64>) -> Range<u64> {
 }
 
 /// What must be exceeded by what exceeds `full` if everything is tried: a test that counts how many
-/// of its programs are worth the while goes on doing so. Of a few programs few may be, by chance; and
-/// nothing is known of seeds that somebody has chosen.
+/// of its programs are worth the while goes on doing so. Of a few programs few may be, by chance;
+/// and nothing is known of seeds that somebody has chosen.
 pub fn share<N: TryInto<u64> + TryFrom<u64>>(full: N) -> N {
     let full = full.try_into().ok().expect("there are not fewer than none");
     let share = if chosen().is_some() { 0 } else { expected(full, factor()) };
@@ -51,8 +51,8 @@ pub fn is_full() -> bool {
     factor() == 1.0 && chosen().is_none()
 }
 
-/// The things to try, of all that there are: all of them by full effort, else some, from everywhere in
-/// the list, and always the first one.
+/// The things to try, of all that there are: all of them by full effort, else some, from everywhere
+/// in the list, and always the first one.
 pub fn sample<T>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let every = match factor() {
         factor if factor >= 1.0 => 1,

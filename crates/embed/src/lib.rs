@@ -1,13 +1,15 @@
 //! Puts the shared library that cargo has built of a dependency into a program.
 //!
-//! Cargo has no stable way to say "the `cdylib` of this dependency is a file that I include": artifact
-//! dependencies are unstable, and a build script runs before its dependencies are there. But cargo
-//! builds all forms of a library at once, before the program that depends on it, and tells the compiler
-//! of the program where the `rlib` is: `--extern NAME=…/libNAME.rlib`. A procedural macro runs inside
-//! that compiler. It reads the compiler's arguments and includes the file beside the `rlib`.
+//! Cargo has no stable way to say "the `cdylib` of this dependency is a file that I include":
+//! artifact dependencies are unstable, and a build script runs before its dependencies are there.
+//! But cargo builds all forms of a library at once, before the program that depends on it, and
+//! tells the compiler of the program where the `rlib` is: `--extern NAME=…/libNAME.rlib`. A
+//! procedural macro runs inside that compiler. It reads the compiler's arguments and includes the
+//! file beside the `rlib`.
 //!
-//! Works with `cargo build`, `test`, `run` and `install`, from a folder and from a registry, where names
-//! have a hash in them. `cargo check`, clippy and rustdoc build no library: there is none to include.
+//! Works with `cargo build`, `test`, `run` and `install`, from a folder and from a registry, where
+//! names have a hash in them. `cargo check`, clippy and rustdoc build no library: there is none to
+//! include.
 
 use proc_macro::TokenStream;
 use std::ffi::OsStr;
@@ -16,8 +18,9 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 
 /// The shared library of a dependency, by the dependency's name in code: `library!(mazurka_native)`
-/// is an `Option<(&'static str, &'static [u8])>`, the hash of the library and its bytes. `None` where
-/// the dependency is only checked, and where its target has no shared libraries that end in `.so`.
+/// is an `Option<(&'static str, &'static [u8])>`, the hash of the library and its bytes. `None`
+/// where the dependency is only checked, and where its target has no shared libraries that end in
+/// `.so`.
 #[proc_macro]
 pub fn library(name: TokenStream) -> TokenStream {
     let name = name.to_string();

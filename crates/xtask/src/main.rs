@@ -1,8 +1,8 @@
 //! What serves this repository: `cargo xtask lint`, `cargo xtask test`, `cargo xtask dist`.
 //!
-//! `stage` has the stages that have to pass before a change is accepted, which `.ci/run` and the workflow of
-//! GitHub both call; `tools` the programs of others that they need; `release` the tarball; `command` how
-//! all of them start other programs.
+//! `stage` has the stages that have to pass before a change is accepted, which `.ci/run` and the
+//! workflow of GitHub both call; `tools` the programs of others that they need; `release` the
+//! tarball; `command` how all of them start other programs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 

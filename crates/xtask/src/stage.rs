@@ -1,7 +1,8 @@
 //! The stages that a change goes through: `lint`, `quick`, `full`.
 //!
-//! How much the tests try is said by `MAZURKA_EFFORT`, which `mazurka-effort` reads. What could not be run
-//! since a tool is missing is counted at the end; where `CI` is set, nothing may be left out.
+//! How much the tests try is said by `MAZURKA_EFFORT`, which `mazurka-effort` reads. What could not
+//! be run since a tool is missing is counted at the end; where `CI` is set, nothing may be left
+//! out.
 
 use crate::command::{Done, cargo, heading, output, run, target};
 use crate::tools;
@@ -78,7 +79,8 @@ fn test(command: &[&str], effort: &str, may_install: bool, words: &[String]) -> 
     }
 }
 
-/// What tests were left out, by the tools that they would need. Each line of the text is `TOOL: TEST …`.
+/// What tests were left out, by the tools that they would need. Each line of the text is `TOOL:
+/// TEST …`.
 fn left_out(text: &str) -> String {
     let mut by_tool: BTreeMap<&str, BTreeMap<&str, ()>> = BTreeMap::new();
     for (tool, test) in text.lines().filter_map(|line| line.split_once(": ")) {

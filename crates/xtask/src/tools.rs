@@ -1,4 +1,5 @@
-//! Programs of others that tests need: which are missing, and installing them where that is allowed.
+//! Programs of others that tests need: which are missing, and installing them where that is
+//! allowed.
 
 use crate::command::{Done, heading, run, succeeds};
 use std::path::Path;
@@ -41,8 +42,8 @@ pub(crate) fn missing() -> Vec<Tool> {
     TOOLS.into_iter().filter(|tool| !is_here(tool.name)).collect()
 }
 
-/// Installs what is missing, where that is allowed: as root, or by `sudo` without a password. Says so,
-/// and returns what is still missing.
+/// Installs what is missing, where that is allowed: as root, or by `sudo` without a password. Says
+/// so, and returns what is still missing.
 pub(crate) fn install(may_install: bool) -> Done<Vec<Tool>> {
     let all = missing();
     if all.is_empty() || !may_install || !is_here("apt-get") {

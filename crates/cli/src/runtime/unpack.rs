@@ -110,8 +110,8 @@ impl Place {
     }
 }
 
-/// Makes a folder that only this user can look into, or makes sure that the one that is there can be
-/// trusted: nobody else can have put anything into it.
+/// Makes a folder that only this user can look into, or makes sure that the one that is there can
+/// be trusted: nobody else can have put anything into it.
 fn make_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let found = folder.symlink_metadata()?;

@@ -1,5 +1,8 @@
 //! Hints about memory: what is going to be read soon, and what is read all over.
-#![expect(unsafe_code, reason = "there is no safe way to tell the machine, or the system")]
+#![cfg_attr(
+    any(target_arch = "x86_64", target_os = "linux"),
+    expect(unsafe_code, reason = "there is no safe way to tell the machine, or the system")
+)]
 
 use std::mem::MaybeUninit;
 
