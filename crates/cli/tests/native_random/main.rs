@@ -29,7 +29,7 @@ fn check(text: &str, seed: u64) -> (Vec<String>, Said) {
     let pick = |all: &[&'static str], n: u64| all[(n % all.len() as u64) as usize];
     let (level, compiler) = (pick(&LEVELS, seed / 2), pick(&COMPILERS, seed));
     // Without a reduction, interleavings are many.
-    let reduction = pick(&REDUCTIONS[..if seed % 5 == 0 { 4 } else { 3 }], seed / 6);
+    let reduction = pick(&REDUCTIONS[..if seed.is_multiple_of(5) { 4 } else { 3 }], seed / 6);
     let arguments = [
         "check",
         "x.c",
