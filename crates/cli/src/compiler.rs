@@ -152,32 +152,32 @@ impl Compiler {
         command(&self.words)
     }
 
-    /// A command that instruments what it compiles, and marks what it cannot (`assembler`). Clang
-    /// finds our assembler in a folder, which must not go away before it.
+    /// A command that instruments what it compiles, and marks what it cannot (`assembler`). Where the
+    /// compiler finds our assembler in a folder, that must not go away before it.
     fn instrumenting(&self) -> Result<(Command, Option<TempDir>), Failure> {
         let mut command = self.command();
         command.args(INSTRUMENT).args(self.family.instrument());
         let own = std::env::current_exe();
         let own = own.map_err(|error| Failure::defect(format!("where am I? {error}")))?;
-        match self.family {
-            Family::Gcc => {
-                let mut wrapper = own.into_os_string();
-                wrapper.push(",");
-                wrapper.push(assembler::STEP);
-                command.arg("-wrapper").arg(wrapper);
-                Ok((command, None))
-            }
-            Family::Clang => {
-                let error = |error: std::io::Error| {
-                    Failure::input(format!("a temporary folder cannot be made: {error}"))
-                };
-                let folder =
-                    tempfile::Builder::new().prefix("mazurka-").tempdir().map_err(error)?;
-                os::link(&own, &folder.path().join("as")).map_err(error)?;
-                command.arg("-fno-integrated-as").arg("-B").arg(folder.path());
-                Ok((command, Some(folder)))
-            }
+        // To gcc, a comma ends the name.
+        let has_comma = own.as_os_str().as_encoded_bytes().contains(&b',');
+        if self.family == Family::Gcc && !has_comma {
+            let mut wrapper = own.into_os_string();
+            wrapper.push(",");
+            wrapper.push(assembler::STEP);
+            command.arg("-wrapper").arg(wrapper);
+            return Ok((command, None));
         }
+        let error = |error: std::io::Error| {
+            Failure::input(format!("a temporary folder cannot be made: {error}"))
+        };
+        let folder = tempfile::Builder::new().prefix("mazurka-").tempdir().map_err(error)?;
+        os::link(&own, &folder.path().join("as")).map_err(error)?;
+        if self.family == Family::Clang {
+            command.arg("-fno-integrated-as");
+        }
+        command.arg("-B").arg(folder.path());
+        Ok((command, Some(folder)))
     }
 }
 

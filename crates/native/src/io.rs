@@ -260,10 +260,14 @@ impl Call {
     /// Whether a call that cannot be repeated is made nevertheless; if nobody has said anything of
     /// it, the search ends here.
     fn is_real(&self) -> bool {
+        self.is_real_as(|| format!("`{}`", self.name))
+    }
+
+    /// The same of a call that people know by another name.
+    fn is_real_as(&self, what: impl FnOnce() -> String) -> bool {
         let allowed = self.allowed.load(Ordering::Relaxed);
         if allowed == REFUSED {
-            let name = self.name;
-            refuse(format!("`{name}`"), Some(name))
+            refuse(what(), Some(self.name))
         }
         self.is_used.store(true, Ordering::Relaxed);
         allowed == REAL
@@ -366,7 +370,15 @@ static FOPEN: Call = Call::new("fopen", c"fopen", always, null);
 static FOPEN64: Call = Call::new("fopen64", c"fopen64", always, null);
 static FDOPEN: Call = Call::new("fdopen", c"fdopen", always, null);
 /// Those that are repeated only for reading.
-static WRITING: [&Call; 7] = [&OPEN, &OPEN64, &OPENAT, &OPENAT64, &FOPEN, &FOPEN64, &FDOPEN];
+static SYSCALL: Call = Call::new("syscall", c"syscall", always, minus_one);
+static WRITING: [&Call; 8] =
+    [&OPEN, &OPEN64, &OPENAT, &OPENAT64, &FOPEN, &FOPEN64, &FDOPEN, &SYSCALL];
+
+/// Whether a system call that nothing is known of is made nevertheless; if nobody has said so or
+/// otherwise, the search ends here.
+pub(crate) fn is_system_call_real(number: libc::c_long) -> bool {
+    SYSCALL.is_real_as(|| format!("system call {number}"))
+}
 
 extern "C-unwind" fn gate(call: &'static Call, registers: &Registers) -> usize {
     call.way(registers)

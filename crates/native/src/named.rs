@@ -78,12 +78,17 @@ fn open(name: *const c_char, flags: c_int, value: c_uint) -> Result<usize, c_int
         None => {}
     }
     let pointer: *mut libc::sem_t = heap::malloc(size_of::<libc::sem_t>()).cast();
-    pthread::create_semaphore(pointer, value);
+    pthread::create_named_semaphore(pointer, value);
     let label = format!("semaphore /{}", String::from_utf8_lossy(&name));
     let semaphore =
         NamedSemaphore { name: Some(name), address: pointer as usize, n_open: 1, label };
     machine::with(|machine| machine.named_semaphores.push(semaphore));
     Ok(pointer as usize)
+}
+
+/// Whether a semaphore with a name is at an address.
+pub(crate) fn is_semaphore(address: usize) -> bool {
+    machine::with(|machine| machine.named_semaphores.iter().any(|it| it.address == address))
 }
 
 fn close(address: usize) -> Result<(), c_int> {

@@ -17,6 +17,7 @@ use crate::library::wrote;
 use crate::lifecycle;
 use crate::machine::{self, Machine};
 use crate::memory;
+use crate::named;
 use crate::names;
 use crate::process::{C11Function, Function, Start};
 use crate::real::replace;
@@ -60,16 +61,20 @@ pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
 /// else would order them with each other and with the end of the block.
 #[inline]
 fn access(address: usize, write: bool) {
-    if heap::is_valid(address, 1).is_some() {
+    if heap::is_valid(address, 1).is_some() && !named::is_semaphore(address) {
         callbacks::plain(address, 1, write);
     }
 }
 
 /// A new object at an address that the program gave.
 pub(crate) fn initialise<T>(pointer: *mut T) -> ObjectId {
+    access(pointer as usize, true);
+    make(pointer)
+}
+
+fn make<T>(pointer: *mut T) -> ObjectId {
     invalid::check(pointer as usize, size_of::<T>().max(1), true);
     lifecycle::clear(pointer as usize);
-    access(pointer as usize, true);
     machine::with(|machine| machine.objects.initialise(pointer as usize))
 }
 
@@ -350,7 +355,15 @@ pub(crate) fn claim(thread: ThreadId, how: &'static str) {
 
 /// Makes a semaphore with so many permits.
 pub(crate) fn create_semaphore(pointer: *mut libc::sem_t, permits: c_uint) {
-    let it = initialise(pointer);
+    set_permits(initialise(pointer), permits);
+}
+
+/// The same for one with a name, whose memory is the system's, and not the program's.
+pub(crate) fn create_named_semaphore(pointer: *mut libc::sem_t, permits: c_uint) {
+    set_permits(make(pointer), permits);
+}
+
+fn set_permits(it: ObjectId, permits: c_uint) {
     machine::with(|machine| {
         let state = machine.objects.state(it);
         state.permits = permits;

@@ -55,13 +55,13 @@ const INVALID: [(i32, &str); 52] = [
     (45, ""),
     (46, ""),
     (47, ""),
-    (48, "is used after it was freed"),
+    (48, ""),
     (49, "just behind the end of a block of 40 bytes at "),
     (50, "just behind the end of a block of 40 bytes at "),
     (51, "is used after it was freed at "),
 ];
 /// Those that are data races, too, where these are looked for.
-const RACES: std::ops::RangeInclusive<i32> = 43..=47;
+const RACES: std::ops::RangeInclusive<i32> = 43..=48;
 
 fn message(how: i32, answer: &Answer, kinds: &[&str]) -> String {
     let Some(Verdict::Violated(found)) = &answer.verdict else {
