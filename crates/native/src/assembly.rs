@@ -3,7 +3,7 @@
 //!
 //! The command marks where they are when it compiles a program (`mazurka_asm`, see [`Marks`]).
 //! Locked instructions, system calls and looks at the clock are found without a mark.
-//! [`precompiled`](crate::precompiled) redirects them, and here is what becomes of each:
+//! [`precompiled`] redirects them, and here is what becomes of each:
 //!
 //! - a load, a store, and what the processor does at once to memory are operations, sequentially
 //!   consistent. One that reads and writes without a lock is two of them, and what others write in
