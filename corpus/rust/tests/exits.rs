@@ -1,4 +1,4 @@
-//! Threads that end the process: nobody who joins them goes on.
+//! Threads that end the process: no join of them returns.
 
 use std::process::exit;
 use std::thread::{JoinHandle, spawn};

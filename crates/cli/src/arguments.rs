@@ -37,7 +37,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// What was said on the command line. Where that is no command, or asks for help, this is the end.
+    /// What was said on the command line. Where that is no command, or asks for help, this is the
+    /// end.
     pub(crate) fn read() -> Result<Self, Vec<Failure>> {
         let mut known = Self::command();
         let given = known.get_matches_mut();
@@ -96,8 +97,8 @@ pub(crate) enum Command {
         /// The C and C++ files of one program, or one Promela model (`.pml`)
         #[arg(value_name = "FILE.c", required = true)]
         files: Vec<PathBuf>,
-        /// Run the program itself (native), or a model of it (vm, statespace), or decide a circuit of
-        /// it (bmc, induction, ic3, bdd, portfolio) [default: auto, which is native]
+        /// Run the program itself (native), or a model of it (vm, statespace), or decide a circuit
+        /// of it (bmc, induction, ic3, bdd, portfolio) [default: auto, which is native]
         #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
         engine: Engine,
         #[command(flatten)]
@@ -188,8 +189,8 @@ pub(crate) enum Command {
     },
     /// Build the tests of a cargo project and explore every schedule of each
     ///
-    /// Each `#[test]` is a process of its own. Examples in documentation, benchmarks and tests with a
-    /// harness of their own are not run.
+    /// Each `#[test]` is a process of its own. Examples in documentation, benchmarks and tests with
+    /// a harness of their own are not run.
     #[command(after_help = exit_status())]
     Test {
         #[command(flatten)]
@@ -201,24 +202,26 @@ pub(crate) enum Command {
         /// Instead of exploring: follow this schedule of one test, with what it prints
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         replay: Option<Schedule>,
-        /// With --replay: print the command that does so under gdb, up to where something goes wrong
+        /// With --replay: print the command that does so under gdb, up to where something goes
+        /// wrong
         #[arg(long, requires = "replay")]
         debugger: bool,
     },
     /// Say what can be checked on this machine, by which compilers, and what is missing
     ///
-    /// Small programs are built and checked by every compiler that is found. What is missing is told with
-    /// the line that installs it.
+    /// Small programs are built and checked by every compiler that is found. What is missing is
+    /// told with the line that installs it.
     ///
-    /// The exit status is 0 if C, C++, Rust, models of C and Promela can all be checked with the compilers
-    /// that are taken by default, and else 1.
+    /// The exit status is 0 if C, C++, Rust, models of C and Promela can all be checked with the
+    /// compilers that are taken by default, and else 1.
     Doctor {
         #[command(flatten)]
         output: Output,
     },
     /// Print what makes a shell complete the words of this command
     ///
-    /// For instance `mazurka completions bash > ~/.local/share/bash-completion/completions/mazurka`.
+    /// For instance `mazurka completions bash >
+    /// ~/.local/share/bash-completion/completions/mazurka`.
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -231,8 +234,9 @@ pub(crate) enum Command {
     },
     /// Print a formula of linear temporal logic as a Büchi automaton
     ///
-    /// The syntax is SPIN's: `[]`, `<>`, `U`, `V`, `W`, `X`, `!`, `&&`, `||`, `->`, `<->`, or the words
-    /// `always`, `eventually`, `until`, `release`, `weakuntil`, `next`, `implies`, `equivalent`.
+    /// The syntax is SPIN's: `[]`, `<>`, `U`, `V`, `W`, `X`, `!`, `&&`, `||`, `->`, `<->`, or the
+    /// words `always`, `eventually`, `until`, `release`, `weakuntil`, `next`, `implies`,
+    /// `equivalent`.
     Automaton {
         /// The formula
         #[arg(allow_hyphen_values = true)]
@@ -247,7 +251,8 @@ pub(crate) enum Command {
     /// Follow one schedule, with what the program prints
     ///
     /// The schedule is what the line `Replay:` of a violation ends with; it may stand behind
-    /// `--schedule`, or last. `@FILE` is one that is in a file, by itself or in what `--json FILE` wrote.
+    /// `--schedule`, or last. `@FILE` is one that is in a file, by itself or in what `--json FILE`
+    /// wrote.
     ///
     /// The exit status is 1 if something goes wrong in the execution, and else 0.
     Replay {

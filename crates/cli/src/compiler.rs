@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use tempfile::TempDir;
 
-/// The thread sanitizer's instrumentation; exceptions also in C, so that the end of a thread unwinds
-/// its stack.
-/// Without calls in the place of a return: who called a function of the C library would look like one
-/// of ours, where a thread's own function ends in that call; and stacks in reports would miss a line.
+/// The thread sanitizer's instrumentation; exceptions also in C, so that the end of a thread
+/// unwinds its stack. Without calls in the place of a return: who called a function of the C
+/// library would look like one of ours, where a thread's own function ends in that call; and stacks
+/// in reports would miss a line.
 const INSTRUMENT: [&str; 4] =
     ["-g", "-fsanitize=thread", "-fexceptions", "-fno-optimize-sibling-calls"];
 
 /// With this, gcc calls the assembler behind our back. All it does is to save files.
 const PIPE: &str = "-pipe";
 
-/// What goes with the library. Addresses are bound at the start, so that no execution binds one. Functions
-/// that the library itself calls all the time have another name for the program.
+/// What goes with the library. Addresses are bound at the start, so that no execution binds one.
+/// Functions that the library itself calls all the time have another name for the program.
 const LINK: [&str; 4] = [
     "-Wl,-z,relro,-z,now",
     "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
@@ -152,8 +152,8 @@ impl Compiler {
         command(&self.words)
     }
 
-    /// A command that instruments what it compiles, and marks what it cannot (`assembler`). Where the
-    /// compiler finds our assembler in a folder, that must not go away before it.
+    /// A command that instruments what it compiles, and marks what it cannot (`assembler`). Where
+    /// the compiler finds our assembler in a folder, that must not go away before it.
     fn instrumenting(&self) -> Result<(Command, Option<TempDir>), Failure> {
         let mut command = self.command();
         command.args(INSTRUMENT).args(self.family.instrument());
@@ -393,9 +393,9 @@ fn by_signal(status: ExitStatus) -> String {
         .map_or(String::new(), |signal| format!(": signal {signal} ended the compiler"))
 }
 
-/// Before all other libraries, so that its functions stand in front of theirs, whether or not the program
-/// seems to need it; and in a place that comes before those of `LD_LIBRARY_PATH`, where cargo may have
-/// left an older one: `RPATH`, and not `RUNPATH`.
+/// Before all other libraries, so that its functions stand in front of theirs, whether or not the
+/// program seems to need it; and in a place that comes before those of `LD_LIBRARY_PATH`, where
+/// cargo may have left an older one: `RPATH`, and not `RUNPATH`.
 fn link_with(library: &Path) -> Vec<OsString> {
     let folder = library.parent().unwrap_or(Path::new("."));
     let mut words: Vec<OsString> = vec![

@@ -405,8 +405,8 @@ fn quoted<'a>(words: impl Iterator<Item = std::borrow::Cow<'a, str>>) -> String 
     words.join(" ")
 }
 
-/// In colour if standard output is a terminal and `NO_COLOR` does not object, or if `CLICOLOR_FORCE` asks
-/// for it; as wide as the terminal is.
+/// In colour if standard output is a terminal and `NO_COLOR` does not object, or if
+/// `CLICOLOR_FORCE` asks for it; as wide as the terminal is.
 fn style() -> Style {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());

@@ -62,7 +62,7 @@ pub(crate) fn become_program(command: &mut Command) -> io::Error {
     }
 }
 
-/// Makes a folder that nobody else can look into.
+/// Makes a folder with mode 0700.
 pub(crate) fn make_private(
     builder: &mut tempfile::Builder<'_, '_>,
 ) -> io::Result<tempfile::TempDir> {

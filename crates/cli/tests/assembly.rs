@@ -1,5 +1,5 @@
-//! Inline assembly, functions that are not instrumented, and system calls without a function: what is
-//! seen of them, by both compilers' code.
+//! Inline assembly, functions that are not instrumented, and system calls without a function: what
+//! is seen of them, by both compilers' code.
 
 mod support;
 
@@ -70,7 +70,8 @@ fn accesses_in_assembly_are_assumed_to_be_sequentially_consistent() {
     assert!(said.stdout.contains(r#""code":"assembly""#), "{}", said.stdout);
 }
 
-/// The wrapper of the compilers marks what it compiles, also from a pipe and from an assembler's file.
+/// The wrapper of the compilers marks what it compiles, also from a pipe and from an assembler's
+/// file.
 #[test]
 fn the_wrapper_marks_what_it_compiles() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");

@@ -12,7 +12,7 @@ use mazurka_effort::seeds;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::process::Command;
-use support::c11::{Event, What, is_racy};
+use support::c11::{Event, What, c_order, is_racy};
 use support::{Random, say, with_file};
 use tempfile::TempDir;
 
@@ -294,16 +294,6 @@ fn close(open: &mut Option<usize>, statement: &Statement, text: &mut String) {
             *open = None;
             text.push_str("    }\n");
         }
-    }
-}
-
-fn c_order(order: Order) -> &'static str {
-    match order {
-        Order::Relaxed => "__ATOMIC_RELAXED",
-        Order::Acquire => "__ATOMIC_ACQUIRE",
-        Order::Release => "__ATOMIC_RELEASE",
-        Order::AcquireRelease => "__ATOMIC_ACQ_REL",
-        Order::SequentiallyConsistent => "__ATOMIC_SEQ_CST",
     }
 }
 

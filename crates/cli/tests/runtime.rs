@@ -1,4 +1,5 @@
-//! The command is one file: wherever it lies and whoever runs it, it has its runtime library with it.
+//! The command is one file: wherever it lies and whoever runs it, it has its runtime library with
+//! it.
 
 mod support;
 

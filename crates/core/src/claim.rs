@@ -305,17 +305,19 @@ pub enum Assumption {
     RepeatedCall(String),
     /// A call that cannot be repeated fails.
     FailingCall(String),
-    /// Functions of a library that was compiled without the instrumentation touch nothing that threads
-    /// share.
+    /// Functions of a library that was compiled without the instrumentation touch nothing that
+    /// threads share.
     UninstrumentedCalls {
         /// Its name, without folder and version.
         library: String,
         /// Those that the program imports.
         functions: Vec<String>,
     },
-    /// Of an access to more bytes than these, such as by `memcpy`, no more were looked at for data races.
+    /// Of an access to more bytes than these, such as by `memcpy`, no more were looked at for data
+    /// races.
     LongAccesses(u64),
-    /// Libraries that the program loads as it runs, by this function, touch nothing that threads share.
+    /// Libraries that the program loads as it runs, by this function, touch nothing that threads
+    /// share.
     LoadedLibraries(String),
 }
 

@@ -89,7 +89,7 @@ fn is_set(variable: &str) -> bool {
     env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// The seeds that somebody has chosen.
+/// The seeds that `MAZURKA_SEEDS` names.
 fn chosen() -> Option<Range<u64>> {
     let text = env::var("MAZURKA_SEEDS").ok().filter(|text| !text.is_empty())?;
     Some(parse_seeds(&text).expect("`MAZURKA_SEEDS` is a number or FIRST..LAST"))

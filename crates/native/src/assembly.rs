@@ -107,7 +107,8 @@ const MAX_BETWEEN: usize = 4096;
 /// What is done instead of, or before, an instruction.
 #[derive(Clone, Debug)]
 pub(crate) enum Deed {
-    /// It accesses memory. Where that is on the thread's own stack, a compiler may have put it there.
+    /// It accesses memory. Where that is on the thread's own stack, a compiler may have put it
+    /// there.
     Access {
         memory: UsedMemory,
         kind: Kind,

@@ -1,7 +1,7 @@
 //! The end of the process: `exit` and its kin, the handlers that run then, and `pthread_exit` in
 //! `main`.
 //!
-//! Ending the process changes no memory and wakes nobody. So the steps of other threads commute
+//! Ending the process changes no memory and wakes no thread. So the steps of other threads commute
 //! with it: whatever they do after it, they also do in the execution in which it comes last, and
 //! that one is real. Therefore the other threads go on, and one execution stands for all those in
 //! which the process ends a little earlier. Two things tell them apart, and both are kept:

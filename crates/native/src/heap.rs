@@ -6,9 +6,9 @@
 //!
 //! Only the bytes that were asked for are valid (`shadow`). Before each block are its header and
 //! behind it a redzone ([`redzone`]), which grow with the block: an access there is an error, and
-//! so is one to what was never allocated. An access that goes so far beyond its block that it
-//! comes to another one cannot be told from an access to that. A block that was freed is not given
-//! out again for a while ([`QUARANTINED`]), and until then every access to it is an error. What such
+//! so is one to what was never allocated. An access that goes so far beyond its block that it comes
+//! to another one cannot be told from an access to that. A block that was freed is not given out
+//! again for a while ([`QUARANTINED`]), and until then every access to it is an error. What such
 //! errors are called is in `invalid`.
 
 use crate::allocator;
@@ -115,8 +115,8 @@ impl SavedHeap {
     }
 }
 
-/// What stands where a block begins; and again just before what was asked for, if its alignment keeps
-/// the two apart.
+/// What stands where a block begins; and again just before what was asked for, if its alignment
+/// keeps the two apart.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 struct Header {
@@ -164,7 +164,7 @@ pub(crate) struct Known {
     pub(crate) address: usize,
     pub(crate) len: usize,
     pub(crate) allocated_by: ThreadId,
-    /// Who has freed it, if somebody has.
+    /// The thread that has freed it, if one has.
     pub(crate) freed_by: Option<ThreadId>,
 }
 
@@ -353,8 +353,8 @@ impl Heap {
         }
     }
 
-    /// The blocks of an arena, from its beginning to the first that an address comes before: the last
-    /// two of them, the nearer one first.
+    /// The blocks of an arena, from its beginning to the first that an address comes before: the
+    /// last two of them, the nearer one first.
     pub(crate) fn near(&self, address: usize) -> [Option<Known>; 2] {
         let mut near = [None; 2];
         let arena = place(address).and_then(|(idx, _)| self.arenas.get(idx));
@@ -412,7 +412,7 @@ impl Header {
     }
 }
 
-/// How many bytes behind a block of this length are nobody's, at least.
+/// How many bytes behind a block of this length belong to no block, at least.
 fn redzone(len: usize) -> usize {
     (len / 4).clamp(*REDZONE.start(), *REDZONE.end())
 }
@@ -451,7 +451,8 @@ fn header(address: usize) -> Option<&'static mut Header> {
     if !is_possible {
         return None;
     }
-    // SAFETY: all of the heap can be read, anything will do for a header, and no two are used at once.
+    // SAFETY: all of the heap can be read, anything will do for a header, and no two are used at
+    // once.
     let before = unsafe { &mut *((address - HEADER_LEN) as *mut Header) };
     if before.check != check(address) {
         return None;
@@ -515,7 +516,8 @@ pub(crate) fn allocate(len: usize, align: usize, origin: Origin) -> *mut c_void 
     block as *mut c_void
 }
 
-/// Frees a block by what is for such blocks. Whoever uses it without being ordered before this, races.
+/// Frees a block by what is for such blocks. Whoever uses it without being ordered before this,
+/// races.
 pub(crate) fn release(pointer: *mut c_void, by: Origin) {
     let Some(thread) = coroutine::current() else { return };
     spin::spoil();
@@ -640,7 +642,8 @@ unsafe extern "C" fn realloc(pointer: *mut c_void, len: usize) -> *mut c_void {
         false => unsafe { malloc_usable_size(pointer) },
     };
     let new = if len == 0 { std::ptr::null_mut() } else { malloc(len) };
-    // As the C library does it: what is to be 0 bytes long is freed, and what cannot be had changes nothing.
+    // As the C library does it: what is to be 0 bytes long is freed, and what cannot be had changes
+    // nothing.
     if !new.is_null() || len == 0 {
         // SAFETY: both blocks are at least that long.
         unsafe {

@@ -227,7 +227,8 @@ fn unless_freed(address: usize, otherwise: &str) -> ! {
     })
 }
 
-/// Ends the running thread: with what it does, its place in the source, and what more there is to say.
+/// Ends the running thread: with what it does, its place in the source, and what more there is to
+/// say.
 #[cold]
 fn misuse(describe: impl FnOnce() -> (String, String)) -> ! {
     let (stack, function) = (names::backtrace(), library::inside());

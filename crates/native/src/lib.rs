@@ -21,7 +21,8 @@
 //!   time: that shows every state which some part of their steps leads to (`exit` says why that is
 //!   right). Who waits by then has ended.
 //! - A loop that changes nothing is gone round once (`spin`).
-//! - What the C library keeps for itself is not put back, but for what `library` keeps in its place.
+//! - What the C library keeps for itself is not put back, but for what `library` keeps in its
+//!   place.
 
 #![expect(unsafe_code, reason = "this is where the coroutines and the program's memory live")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]

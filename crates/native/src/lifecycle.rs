@@ -1,16 +1,16 @@
 //! Whether something to synchronise on was initialised, and was not destroyed since.
 //!
 //! Destroying leaves a mark in the memory of the object, which initialising it again removes, also
-//! where that is no call: a static initialiser, or a constructor of C++ that only writes. (Of a mutex it
-//! is the C library that leaves one.) A semaphore, a barrier and a spin lock have no static
-//! initialiser, so one that nobody has initialised is known. What has one and is used without cannot
-//! be told from what was, if its memory is zero.
+//! where that is no call: a static initialiser, or a constructor of C++ that only writes. (Of a
+//! mutex it is the C library that leaves one.) A semaphore, a barrier and a spin lock have no
+//! static initialiser, so one that was never initialised is known. What has one and is used
+//! without cannot be told from what was, if its memory is zero.
 
 use crate::machine;
 use mazurka_core::ViolationKind;
 use std::sync::{Mutex, PoisonError};
 
-/// What nobody writes there otherwise.
+/// A value that nothing else writes there.
 const MARK: u32 = 0x6d7a_6b64;
 
 /// What was initialised before the program was explored.
@@ -59,7 +59,7 @@ pub(crate) fn destroyed(address: usize) -> ! {
     misuse(address, "is used after it was destroyed")
 }
 
-/// Ends the running thread, which uses what nobody has initialised.
+/// Ends the running thread, which uses what was never initialised.
 #[cold]
 pub(crate) fn uninitialised(address: usize) -> ! {
     misuse(address, "is used and nobody has initialised it")

@@ -53,8 +53,8 @@ struct Effect {
     writes: u64,
 }
 
-/// The registers that are live before each instruction of a function. Of a call, `n_arguments` tells how
-/// many arguments it takes, if that is known.
+/// The registers that are live before each instruction of a function. Of a call, `n_arguments`
+/// tells how many arguments it takes, if that is known.
 pub(crate) fn before(
     all: &[Instruction],
     info: &mut InstructionInfoFactory,

@@ -465,7 +465,7 @@ pub(crate) fn finish(result: usize) -> ! {
     unreachable!("nobody resumes a thread that has ended")
 }
 
-/// Ends the running thread together with the process: nobody who waits for its end goes on.
+/// Ends the running thread together with the process: no join of it returns.
 pub(crate) fn stop() -> ! {
     let idx = current_idx();
     with(|machine| machine.stop(idx));

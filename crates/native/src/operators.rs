@@ -19,7 +19,8 @@ fn note(block: *mut c_void, origin: Origin) -> *mut c_void {
     block
 }
 
-/// Ends the running thread if a block is from another operator. What frees it from here on is right.
+/// Ends the running thread if a block is from another operator. What frees it from here on is
+/// right.
 fn look(block: *mut c_void, by: Origin) {
     if !coroutine::in_program() || !are_ours() {
         return;

@@ -19,8 +19,8 @@
 //!   `assembly` says: locked instructions, system calls, and whatever the command has marked.
 //!
 //! A load of what the operation in progress has just touched is a part of that operation: it sees
-//! the same value, as if nobody had come in between. So a spin loop in front of a futex comes to its
-//! end in one step; that its hopes might have been fulfilled is covered by the thread being
+//! the same value, as if nobody had come in between. So a spin loop in front of a futex comes to
+//! its end in one step; that its hopes might have been fulfilled is covered by the thread being
 //! later there.
 //!
 //! The orders that the source has asked for are lost, so memory is ordered as the processor does:
@@ -28,10 +28,11 @@
 //! was taken for granted. So it is with what the instrumentation leaves to the processor, such as
 //! the maximum of an atomic and a number.
 //!
-//! An instruction is replaced by a jump. If it is too short for one, those behind it move, too; if one
-//! of these may be jumped to, it is replaced by a trap, whose handler goes the same way and takes some
-//! hundred times as long. The way leads over a piece of code, which calls [`meet`] with all registers
-//! saved, takes the instruction, does the same for those that have moved with it, and goes back.
+//! An instruction is replaced by a jump. If it is too short for one, those behind it move, too; if
+//! one of these may be jumped to, it is replaced by a trap, whose handler goes the same way and
+//! takes some hundred times as long. The way leads over a piece of code, which calls [`meet`] with
+//! all registers saved, takes the instruction, does the same for those that have moved with it, and
+//! goes back.
 
 use crate::assembly::{self, Marks};
 use crate::before_wait::{self, Expected};
@@ -64,9 +65,9 @@ use std::sync::OnceLock;
 /// atomic: what a thread does next depends on a load that is not looked at, and the search would
 /// not know on what.
 const LOOKED_AT: [&str; 2] = ["_3std", "5alloc4sync"];
-/// The same for functions that are left alone: Rust's test harness, which runs on one thread, and what
-/// `std` does for output, panics and its own start and end. All of that stays a part of the step in
-/// which it happens: nobody wants every order of two lines that are printed.
+/// The same for functions that are left alone: Rust's test harness, which runs on one thread, and
+/// what `std` does for output, panics and its own start and end. All of that stays a part of the
+/// step in which it happens: nobody wants every order of two lines that are printed.
 const LEFT_ALONE: [&str; 13] = [
     "_4test",
     "3std2io",
@@ -274,8 +275,8 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
 
 /// Whether a function is left alone, by its name.
 fn is_left_alone(name: &str) -> bool {
-    // At the end stands the crate that has made a copy of a generic function, which the program then
-    // uses, too: dropping what belongs to a thread, for instance.
+    // At the end stands the crate that has made a copy of a generic function, which the program
+    // then uses, too: dropping what belongs to a thread, for instance.
     let made_by = LEFT_ALONE.iter().find_map(|part| name.strip_suffix(part));
     LEFT_ALONE.iter().any(|part| made_by.unwrap_or(name).contains(part))
 }
@@ -303,8 +304,8 @@ struct Finder {
     marks: Marks,
     /// Where functions that were divided jump to in their other parts.
     entries: FxHashSet<u64>,
-    /// How many arguments a function takes that is called through a slot of the loader, if it is the
-    /// instrumentation's.
+    /// How many arguments a function takes that is called through a slot of the loader, if it is
+    /// the instrumentation's.
     callbacks: FxHashMap<usize, Option<usize>>,
 }
 
@@ -337,7 +338,8 @@ impl Finder {
             looked_at && all.iter().any(|instruction| self.callback(instruction).is_some());
         let has_frame = all.iter().any(sets_frame);
         let is_marked = self.marks.touches(&(start..start + code.len()));
-        // Beside the callback for a load of 16 bytes clang leaves the load, which is a locked instruction.
+        // Beside the callback for a load of 16 bytes clang leaves the load, which is a locked
+        // instruction.
         let is_wide = |it: &&Instruction| is_locked(it) && it.memory_size().size() == 16;
         let has_left_overs = all.iter().any(|it| is_wide(&it))
             && all.iter().any(|instruction| self.callback(instruction) == Some(OF_WIDE));
@@ -447,7 +449,8 @@ pub(crate) fn is_locked(instruction: &Instruction) -> bool {
         || is_exchange && instruction.op_kinds().any(|kind| kind == OpKind::Memory)
 }
 
-/// Where functions jump to in parts of theirs that the compiler has put elsewhere, and from there back.
+/// Where functions jump to in parts of theirs that the compiler has put elsewhere, and from there
+/// back.
 fn entries_between(functions: &[object::Symbol<'_, '_>], base: usize) -> FxHashSet<u64> {
     const COLD: &str = ".cold";
     let name = |symbol: &object::Symbol<'_, '_>| symbol.name().unwrap_or_default().to_owned();
@@ -483,8 +486,8 @@ fn sets_frame(instruction: &Instruction) -> bool {
         && instruction.op1_register() == Register::RSP
 }
 
-/// Where a function jumps to within itself; everywhere, if that is not known. Of a function of `std`, it
-/// is known what its jumps through tables look like.
+/// Where a function jumps to within itself; everywhere, if that is not known. Of a function of
+/// `std`, it is known what its jumps through tables look like.
 fn targets(all: &[Instruction], function: Range<usize>, is_std: bool) -> FxHashSet<u64> {
     // One that ends with a call of another through a slot of the loader jumps there.
     let leaves = |it: &Instruction| {
@@ -506,8 +509,8 @@ fn targets(all: &[Instruction], function: Range<usize>, is_std: bool) -> FxHashS
 }
 
 /// Where a jump by a register may lead to: it was read from a table just before, whose address some
-/// instruction of the function has put into a register, and that begins with the distance from there to another
-/// instruction of it.
+/// instruction of the function has put into a register, and that begins with the distance from
+/// there to another instruction of it.
 fn through_table(all: &[Instruction], jump: usize) -> Option<Vec<u64>> {
     const NEAR: usize = 6;
     let before = all[..jump].iter().rev().take(NEAR);
@@ -528,8 +531,8 @@ fn through_table(all: &[Instruction], jump: usize) -> Option<Vec<u64>> {
     (!tables.is_empty()).then(|| tables.concat())
 }
 
-/// What the entries of a table lead to, if it is one: they are distances from where it begins. Where it ends
-/// is not known; what is behind it does no harm, and no table is longer.
+/// What the entries of a table lead to, if it is one: they are distances from where it begins.
+/// Where it ends is not known; what is behind it does no harm, and no table is longer.
 fn entries(table: usize) -> Vec<u64> {
     const MAX_ENTRIES: usize = 1024;
     let room = names::readable_from(table).unwrap_or(0);
@@ -550,7 +553,8 @@ fn n_movable(from: &[Instruction], fixed: &FxHashSet<u64>) -> usize {
         if len >= JUMP_LEN {
             return idx - 1;
         }
-        // What is caught begins with taking its exception from this register, which it need not test.
+        // What is caught begins with taking its exception from this register, which it need not
+        // test.
         let may_be_landing = instruction.op_count() == 2
             && instruction.op1_register() == Register::RAX
             && instruction.mnemonic() != Mnemonic::Test;
@@ -614,8 +618,8 @@ fn n_arguments(function: usize) -> Option<usize> {
     })
 }
 
-/// Writes the way of instructions: for each that has to be met the call, then the instruction itself; and
-/// the jump back. Where the way of each begins.
+/// Writes the way of instructions: for each that has to be met the call, then the instruction
+/// itself; and the jump back. Where the way of each begins.
 fn write_piece(piece: usize, moved: &[Moved]) -> Result<Vec<usize>, String> {
     let last = moved[moved.len() - 1].instruction;
     let back = Instruction::with_branch(Code::Jmp_rel32_64, last.next_ip())

@@ -1,7 +1,8 @@
-//! Barriers for all threads of the process: `membarrier`, and `mprotect`, which programs use as one.
+//! Barriers for all threads of the process: `membarrier`, and `mprotect`, which programs use as
+//! one.
 //!
-//! Memory is sequentially consistent here, so nothing is left to be ordered among other threads. The
-//! call is a step, ordered with other such calls, and a fence of the thread that makes it.
+//! Memory is sequentially consistent here, so nothing is left to be ordered among other threads.
+//! The call is a step, ordered with other such calls, and a fence of the thread that makes it.
 
 use crate::machine;
 use mazurka_core::{MemoryOrder, Operation};

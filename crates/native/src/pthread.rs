@@ -57,8 +57,8 @@ pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
     machine::with(|machine| machine.objects.at(pointer as usize))
 }
 
-/// Who uses an object of the heap reads its first byte, and who makes or destroys one writes it: nothing
-/// else would order them with each other and with the end of the block.
+/// Who uses an object of the heap reads its first byte, and who makes or destroys one writes it:
+/// nothing else would order them with each other and with the end of the block.
 #[inline]
 fn access(address: usize, write: bool) {
     if heap::is_valid(address, 1).is_some() && !named::is_semaphore(address) {
@@ -397,7 +397,8 @@ fn adopt_semaphore(pointer: *mut libc::sem_t, it: ObjectId) -> u32 {
     permits
 }
 
-/// A barrier. One that was initialised before the program was explored is as the C library has left it.
+/// A barrier. One that was initialised before the program was explored is as the C library has left
+/// it.
 fn barrier(pointer: *mut libc::pthread_barrier_t) -> ObjectId {
     const PARTIES_OFFSET: usize = 8;
     let it = object(pointer);
@@ -489,8 +490,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Defines functions that initialise something, while a thread of the program is being explored; before,
-/// it is noted that the originals have.
+/// Defines functions that initialise something, while a thread of the program is being explored;
+/// before, it is noted that the originals have.
 macro_rules! initialisers {
     ($(fn $name:ident($pointer:ident: $pointer_type:ty $(, $arg:ident: $type:ty)*) -> $ret:ty
        $body:block)*) => {$(
@@ -903,8 +904,8 @@ replace! {
         0
     }
 
-    /// A stream is locked as often as its holder likes. What is printed meanwhile by others does not wait
-    /// for it: it is shown nowhere.
+    /// A stream is locked as often as its holder likes. What is printed meanwhile by others does
+    /// not wait for it: it is shown nowhere.
     fn flockfile(stream: *mut libc::FILE) {
         lock_stream(stream);
     }

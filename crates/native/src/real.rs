@@ -14,15 +14,16 @@ impl Real {
         Self { name, address: AtomicUsize::new(0) }
     }
 
-    /// Loads a library with the function: linkers leave those out that do not seem to be needed, since
-    /// this one has the function, too.
+    /// Loads a library with the function: linkers leave those out that do not seem to be needed,
+    /// since this one has the function, too.
     #[cold]
     fn load(&self) -> usize {
         const LIBRARIES: [&CStr; 3] = [c"libm.so.6", c"libcrypt.so.1", c"libstdc++.so.6"];
         let mut found = 0;
         crate::coroutine::as_host(|| {
             let addresses = LIBRARIES.iter().map(|library| {
-                // SAFETY: both names are strings, and the libraries begin with nothing that matters.
+                // SAFETY: both names are strings, and the libraries begin with nothing that
+                // matters.
                 unsafe {
                     let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
                     match library.is_null() {

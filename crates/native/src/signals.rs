@@ -313,7 +313,7 @@ fn waits_in_kernel(code: usize, instruction: usize) -> bool {
     is_call(instruction) || is_call(instruction - SYSCALL.len())
 }
 
-/// Whether whoever is here jumps in circles, and does nothing else.
+/// Whether the code here is a loop of jumps that does nothing else.
 fn is_endless(instruction: usize) -> bool {
     const MAX_JUMPS: usize = 16;
     const LONGEST: usize = 15;

@@ -183,7 +183,7 @@ pub(crate) enum Status {
     New,
     Running,
     Finished,
-    /// It has ended the process, or something went wrong in it: nobody who joins it goes on.
+    /// It has ended the process, or something went wrong in it: no join of it returns.
     Exited,
 }
 

@@ -1,5 +1,5 @@
-//! Plain accesses: which memory a step read and wrote, to the byte; and what operations access, where there
-//! are plain accesses to the same.
+//! Plain accesses: which memory a step read and wrote, to the byte; and what operations access,
+//! where there are plain accesses to the same.
 //!
 //! Memory is divided into *pieces*, each watched as a whole. A piece begins as what was accessed
 //! first, usually a variable. An access that covers only a part of one cuts it, in all executions
@@ -13,7 +13,8 @@ use mazurka_core::{Assumption, Fence, MemoryOrder, ObjectId, Part, PlainAccess, 
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much of a long range is watched: each piece of it is one more access for the search to look at.
+/// How much of a long range is watched: each piece of it is one more access for the search to look
+/// at.
 const WATCHED_OF_A_RANGE: usize = 64 << 10;
 const GRANULE: usize = 8;
 const N_CACHED: usize = 1024;
@@ -36,7 +37,8 @@ pub(crate) struct Watch {
     has_long_ranges: bool,
     /// Not while an execution is repeated: its accesses were seen before.
     pub(crate) is_on: bool,
-    /// Whether only uses and ends of blocks are told, as reads and writes: data races are not looked for.
+    /// Whether only uses and ends of blocks are told, as reads and writes: data races are not
+    /// looked for.
     pub(crate) tells_lives_only: bool,
     granules: FxHashMap<usize, Vec<Piece>>,
     /// The pieces, by their numbers.
@@ -114,7 +116,8 @@ impl Watch {
         self.step += 1;
     }
 
-    /// In the same step, a thread goes on that was just started, or whose wait for another has ended.
+    /// In the same step, a thread goes on that was just started, or whose wait for another has
+    /// ended.
     pub(crate) fn begin_part(&mut self, thread: ThreadId, joined: Option<ThreadId>) {
         self.parts.push(Part { thread, joined, n_before: self.accesses.len() });
         self.step += 1;
@@ -129,8 +132,8 @@ impl Watch {
         }
     }
 
-    /// The last thread of all has ended: what it knew in the end is nobody's business, unless it has
-    /// accessed something by then. The parts of others are told, for they have ended, too.
+    /// The last thread of all has ended: what it knew in the end is nobody's business, unless it
+    /// has accessed something by then. The parts of others are told, for they have ended, too.
     pub(crate) fn end_parts(&mut self, last: ThreadId) {
         let n_accesses = self.accesses.len();
         let is_idle = |part: &mut Part| part.thread == last && part.n_before == n_accesses;
@@ -207,8 +210,8 @@ impl Watch {
         self.atomic.as_slice()
     }
 
-    /// Notes how a piece is accessed. If that is new, and the other way was there before, the search has to
-    /// begin again.
+    /// Notes how a piece is accessed. If that is new, and the other way was there before, the
+    /// search has to begin again.
     #[inline]
     fn come(&mut self, object: ObjectId, write: bool, way: u8) {
         if self.looked_at == Some(object) {
@@ -233,8 +236,8 @@ impl Watch {
         });
     }
 
-    /// A block of the heap ends. That is a write to whatever of it was accessed; who accesses it later
-    /// in this execution uses what was freed.
+    /// A block of the heap ends. That is a write to whatever of it was accessed; who accesses it
+    /// later in this execution uses what was freed.
     pub(crate) fn end(&mut self, address: usize, len: usize) {
         if !self.is_on {
             return;

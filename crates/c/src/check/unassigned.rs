@@ -1,8 +1,8 @@
 //! Which variables of a function may be read before they have a value.
 //!
-//! Implements definite assignment as in *The Java Language Specification*, chapter 16, by bytes, and
-//! with jumps: what is assigned at a label is what is assigned at all jumps to it, found by going
-//! through the function until nothing changes.
+//! Implements definite assignment as in *The Java Language Specification*, chapter 16, by bytes,
+//! and with jumps: what is assigned at a label is what is assigned at all jumps to it, found by
+//! going through the function until nothing changes.
 //!
 //! A variable whose address is taken before it has a value counts as read, unless a function of the
 //! library is known to write there. One that only names threads, from `pthread_create` to

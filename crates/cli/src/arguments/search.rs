@@ -17,8 +17,8 @@ pub(crate) struct Search {
     /// What is left out: none, persistent, transactions, dpor, source, monotonic or optimal
     ///
     /// By default `optimal`; `dpor` within a bound that `optimal` has no use for, and `source` with
-    /// `--order best-first`. With `--engine statespace` and for models: none, ample or stubborn, by default
-    /// `stubborn`.
+    /// `--order best-first`. With `--engine statespace` and for models: none, ample or stubborn, by
+    /// default `stubborn`.
     #[arg(long, value_name = "NAME")]
     reduction: Option<Left>,
     /// How far executions may stray: depth, context, preemption, delta, fair, local-depth or
@@ -215,26 +215,27 @@ pub(crate) struct Conduct {
     /// What to look for; failed assertions, crashes and invalid accesses to memory are always found
     /// [default: all]
     ///
-    /// `overflow` is for models of C programs, and in a Promela model, where it has to be named, a value that
-    /// its variable has no room for. `livelock` has to be named if a circuit is to be decided. `leak` is a lock that is left held; with `--engine vm` it
-    /// is a block that is never freed and that nothing leads to, and has to be named.
+    /// `overflow` is for models of C programs, and in a Promela model, where it has to be named, a
+    /// value that its variable has no room for. `livelock` has to be named if a circuit is to be
+    /// decided. `leak` is a lock that is left held; with `--engine vm` it is a block that is never
+    /// freed and that nothing leads to, and has to be named.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     property: Vec<Property>,
-    /// What to do about calls that cannot be repeated: `skip=NAME` lets them fail, `real=NAME` makes
-    /// them every time
+    /// What to do about calls that cannot be repeated: `skip=NAME` lets them fail, `real=NAME`
+    /// makes them every time
     ///
     /// Without it, a call of `socket`, `fork`, `signal` and the like ends the search with an error.
     #[arg(long, value_name = "skip|real=NAME,…", value_parser = allowance)]
     allow: Vec<String>,
-    /// Libraries or functions that touch nothing which threads share, though they were compiled without the
-    /// instrumentation: `--trust libz`
+    /// Libraries or functions that touch nothing which threads share, though they were compiled
+    /// without the instrumentation: `--trust libz`
     ///
     /// Without it, the verdict names what the program calls of such libraries.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     trust: Vec<String>,
     /// Accept no verdict that assumes what a library without the instrumentation does
     ///
-    /// The functions that nobody vouches for are listed, and the exit status is 2.
+    /// The functions that no `--trust` names are listed, and the exit status is 2.
     #[arg(long)]
     strict: bool,
     /// How often a thread may time out or try for a lock in vain in one execution [default: 2]
@@ -267,14 +268,14 @@ impl Conduct {
         self.looks_for(Property::Overflow)
     }
 
-    /// Whether it is wrong that a variable of a model has no room for a value. SPIN's verifier cuts values
-    /// off, so that has to be said.
+    /// Whether it is wrong that a variable of a model has no room for a value. SPIN's verifier cuts
+    /// values off, so that has to be said.
     pub(crate) fn asks_for_truncation(&self) -> bool {
         self.property.contains(&Property::Overflow)
     }
 
-    /// Whether executions that never end are to be looked for where that has to be said: those of a model that
-    /// come by no progress label, and those of a circuit.
+    /// Whether executions that never end are to be looked for where that has to be said: those of a
+    /// model that come by no progress label, and those of a circuit.
     pub(crate) fn asks_for_livelock(&self) -> bool {
         self.property.contains(&Property::Livelock)
     }
@@ -294,8 +295,8 @@ impl Conduct {
         self.looks_for(Property::Race)
     }
 
-    /// Whether blocks that are never freed are looked for. Many programs leave them to their end, so
-    /// that has to be said.
+    /// Whether blocks that are never freed are looked for. Many programs leave them to their end,
+    /// so that has to be said.
     pub(crate) fn has_leaks(&self) -> bool {
         self.property.contains(&Property::Leak)
     }

@@ -2,6 +2,7 @@
 //! memory that is allocated and freed.
 
 use crate::support::Random;
+use crate::support::c11::c_order;
 use mazurka_core::MemoryOrder as Order;
 use std::fmt::Write as _;
 
@@ -274,27 +275,17 @@ fn store_order(random: &mut Random) -> Order {
     [Order::Relaxed, Order::Release, Order::SequentiallyConsistent][random.below(3) as usize]
 }
 
-fn order(order: Order) -> &'static str {
-    match order {
-        Order::Relaxed => "__ATOMIC_RELAXED",
-        Order::Acquire => "__ATOMIC_ACQUIRE",
-        Order::Release => "__ATOMIC_RELEASE",
-        Order::AcquireRelease => "__ATOMIC_ACQ_REL",
-        Order::SequentiallyConsistent => "__ATOMIC_SEQ_CST",
-    }
-}
-
 fn in_c(statement: &Statement) -> String {
     // What is read is used, or the compiler leaves it out.
     let used = |text: &str| format!("r = {text}; sum = 3 * sum + r;");
     let with_heap = |text: &str| format!("if (q) {{ {text} }}");
     match statement {
-        S::Load(object, by) => format!("r = __atomic_load_n(&{object}, {});", order(*by)),
+        S::Load(object, by) => format!("r = __atomic_load_n(&{object}, {});", c_order(*by)),
         S::Store(object, value, by) => {
-            format!("__atomic_store_n(&{object}, {value}, {});", order(*by))
+            format!("__atomic_store_n(&{object}, {value}, {});", c_order(*by))
         }
-        S::Add(object, by) => format!("r = __atomic_fetch_add(&{object}, 1, {});", order(*by)),
-        S::Fence(by) => format!("__atomic_thread_fence({});", order(*by)),
+        S::Add(object, by) => format!("r = __atomic_fetch_add(&{object}, 1, {});", c_order(*by)),
+        S::Fence(by) => format!("__atomic_thread_fence({});", c_order(*by)),
         S::Read(object) => used(&object.to_string()),
         S::Write(object, value) => format!("{object} = {value};"),
         S::Length => used("(long)strlen(s)"),

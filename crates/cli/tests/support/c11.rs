@@ -20,7 +20,8 @@ pub(crate) enum What {
     /// A thread is started, and waited for.
     Spawn(usize),
     Join(usize),
-    /// An access: to which bytes, from the first to behind the last, whether it reads and writes, and whether it is atomic.
+    /// An access: to which bytes, from the first to behind the last, whether it reads and writes,
+    /// and whether it is atomic.
     Access {
         bytes: (u32, u32),
         reads: bool,
@@ -110,4 +111,15 @@ fn synchronises(events: &[Event], from: usize, to: usize) -> bool {
         })
         .any(is_head)
     })
+}
+
+/// A memory order in C.
+pub(crate) fn c_order(order: Order) -> &'static str {
+    match order {
+        Order::Relaxed => "__ATOMIC_RELAXED",
+        Order::Acquire => "__ATOMIC_ACQUIRE",
+        Order::Release => "__ATOMIC_RELEASE",
+        Order::AcquireRelease => "__ATOMIC_ACQ_REL",
+        Order::SequentiallyConsistent => "__ATOMIC_SEQ_CST",
+    }
 }

@@ -1,14 +1,14 @@
-//! What bounds cost and what they cover: `cargo run --profile dist -p mazurka-lab --bin bounded [PROGRAM]…`,
-//! after `cargo build --profile dist -p mazurka-cli`.
+//! What bounds cost and what they cover: `cargo run --profile dist -p mazurka-lab --bin bounded
+//! [PROGRAM]…`, after `cargo build --profile dist -p mazurka-cli`.
 //!
 //! Prints two tables of comma-separated values about the programs in `corpus/c/thesis`:
 //!
 //! - how many executions it takes to find the bug, as in Coons' thesis, table 8.2: `dpor` without a
 //!   bound, and the preemption bound raised one by one, without and with reduction;
 //! - what every bound visits in the programs without their bugs, as in Figs. 8.1 to 8.7: each value
-//!   until it cuts nothing, with sleep sets alone, with BPOR as in chapter 5, and with the optimisations of
-//!   chapter 6; the local bounds of chapter 7 with `dpor` and `optimal`. `visited` over `unique` is the
-//!   work that is done again and again.
+//!   until it cuts nothing, with sleep sets alone, with BPOR as in chapter 5, and with the
+//!   optimisations of chapter 6; the local bounds of chapter 7 with `dpor` and `optimal`. `visited`
+//!   over `unique` is the work that is done again and again.
 //!
 //! A search takes at most [`MOST`] executions and [`LONGEST`].
 

@@ -1,10 +1,10 @@
-//! The experiments of Kahlon, Wang and Gupta (CAV 2009), section 5, again: `cargo run --profile dist -p
-//! mazurka-lab --bin cav2009 [FOLDER] [SECONDS] [PHILOSOPHERS]…`
+//! The experiments of Kahlon, Wang and Gupta (CAV 2009), section 5, again: `cargo run --profile
+//! dist -p mazurka-lab --bin cav2009 [FOLDER] [SECONDS] [PHILOSOPHERS]…`
 //!
 //! Dining philosophers, decided depth by depth with all interleavings, the peephole (PPOR) and
-//! quasi-monotonic executions (MPOR), and once more with the last, where a search that is stuck may look
-//! at later depths. Writes `cav2009.csv`, the paper's table 1 with the sizes of the
-//! formulas, `cav2009-depths.csv`, the time up to each depth, and a figure of it for each table of
+//! quasi-monotonic executions (MPOR), and once more with the last, where a search that is stuck may
+//! look at later depths. Writes `cav2009.csv`, the paper's table 1 with the sizes of the formulas,
+//! `cav2009-depths.csv`, the time up to each depth, and a figure of it for each table of
 //! philosophers, as in the paper's Fig. 5. A search may take so many seconds of the processor, by
 //! default [`SECONDS`].
 

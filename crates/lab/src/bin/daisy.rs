@@ -1,9 +1,9 @@
-//! The case study of CAV 2006, section 5, again: `cargo run --profile dist -p mazurka-lab --bin daisy --
-//! [SECONDS]`.
+//! The case study of CAV 2006, section 5, again: `cargo run --profile dist -p mazurka-lab --bin
+//! daisy -- [SECONDS]`.
 //!
-//! The races of `corpus/c/daisy` by bounded search under the schedules of the paper: at which depth each is
-//! found, how long that takes and how much memory. Each row is a process of its own, so that its memory is, too, and
-//! ends after so many seconds, 600 unless it is said.
+//! The races of `corpus/c/daisy` by bounded search under the schedules of the paper: at which depth
+//! each is found, how long that takes and how much memory. Each row is a process of its own, so
+//! that its memory is, too, and ends after so many seconds, 600 unless it is said.
 
 #![expect(clippy::print_stdout, reason = "it is a command")]
 

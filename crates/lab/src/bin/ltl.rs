@@ -1,11 +1,12 @@
-//! Temporal properties, SPIN and we in one run: `cargo run --profile dist -p mazurka-lab --bin ltl -- FOLDER`.
+//! Temporal properties, SPIN and we in one run: `cargo run --profile dist -p mazurka-lab --bin ltl
+//! -- FOLDER`.
 //!
-//! Two tables. Fig. 8 of Peled, *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV
-//! 1994): that a label is visited infinitely often, on all states, with the full and the reduced search. As in
-//! the paper, a variable that nothing else looks at is set and reset in front of the label. And every
-//! formula and claim of the models that are installed with SPIN, and of our own, or else their labels that
-//! accept, up to the first violation. Writes `ltl.csv`. A word behind the folder leaves all out but programs
-//! that have it in their names.
+//! Two tables. Fig. 8 of Peled, *Combining Partial Order Reductions with On-the-fly Model-Checking*
+//! (CAV 1994): that a label is visited infinitely often, on all states, with the full and the
+//! reduced search. As in the paper, a variable that nothing else looks at is set and reset in front
+//! of the label. And every formula and claim of the models that are installed with SPIN, and of our
+//! own, or else their labels that accept, up to the first violation. Writes `ltl.csv`. A word
+//! behind the folder leaves all out but programs that have it in their names.
 
 #![expect(clippy::print_stderr, reason = "it is a command")]
 

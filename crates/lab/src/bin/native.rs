@@ -1,4 +1,5 @@
-//! How fast C programs are explored natively: `cargo run --profile dist -p mazurka-lab --bin native`.
+//! How fast C programs are explored natively: `cargo run --profile dist -p mazurka-lab --bin
+//! native`.
 //!
 //! Prints a table of programs with their executions, all of which have to be there, the time of
 //! the processor and the memory they took, and how many times the rate of GenMC that is. With the

@@ -1,10 +1,10 @@
-//! The experiments of POPL 2005, section 5, again: `cargo run --profile dist -p mazurka-lab --bin popl2005
-//! -- FOLDER`.
+//! The experiments of POPL 2005, section 5, again: `cargo run --profile dist -p mazurka-lab --bin
+//! popl2005 -- FOLDER`.
 //!
 //! Indexer (Fig. 1) and File System (Fig. 7) with growing numbers of threads, under the ten
-//! configurations of the paper, `source`, `optimal` and `monotonic`. Each line ends where a search takes more than
-//! [`LIMIT`] transitions or [`TIME_LIMIT`], which the figures say. Writes `popl2005.csv`, and Figs. 6 and 8 as `indexer.svg` and
-//! `filesystem.svg`.
+//! configurations of the paper, `source`, `optimal` and `monotonic`. Each line ends where a search
+//! takes more than [`LIMIT`] transitions or [`TIME_LIMIT`], which the figures say. Writes
+//! `popl2005.csv`, and Figs. 6 and 8 as `indexer.svg` and `filesystem.svg`.
 
 #![expect(clippy::print_stderr, reason = "it is a command")]
 
@@ -85,8 +85,8 @@ impl Configuration {
         name
     }
 
-    /// As in the key of Fig. 8: triangles for dynamic, circles for static, squares for no reduction;
-    /// dotted lines for stored states; hollow marks for sleep sets.
+    /// As in the key of Fig. 8: triangles for dynamic, circles for static, squares for no
+    /// reduction; dotted lines for stored states; hollow marks for sleep sets.
     fn line(self, points: Vec<(f64, f64)>) -> plot::Line {
         let (mark, colour) = match self.reduction {
             Reduction::None => (plot::Mark::Square, "#888888"),

@@ -1,9 +1,10 @@
-//! Which programs of `corpus/c` the portfolio decides: `cargo build --profile dist -p mazurka-cli && cargo run --profile dist
-//! -p mazurka-lab --bin portfolio [SECONDS]`.
+//! Which programs of `corpus/c` the portfolio decides: `cargo build --profile dist -p mazurka-cli
+//! && cargo run --profile dist -p mazurka-lab --bin portfolio [SECONDS]`.
 //!
-//! Every program, compiled in each way for which its first lines expect a verdict, by `mazurka check --engine
-//! portfolio` and in so many seconds, 60 unless it is said. Leaks are left out: no circuit looks for them. A verdict that is not
-//! the expected one ends it. The table goes to `results/portfolio.csv`, and how many were decided to standard output.
+//! Every program, compiled in each way for which its first lines expect a verdict, by `mazurka
+//! check --engine portfolio` and in so many seconds, 60 unless it is said. Leaks are left out: no
+//! circuit looks for them. A verdict that is not the expected one ends it. The table goes to
+//! `results/portfolio.csv`, and how many were decided to standard output.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 

@@ -1,16 +1,18 @@
-//! The stateful search beside SPIN's: `cargo build --profile dist -p mazurka-statespace --example states &&
-//! cargo run --profile dist -p mazurka-lab --bin spin [MODEL…]`.
+//! The stateful search beside SPIN's: `cargo build --profile dist -p mazurka-statespace --example
+//! states && cargo run --profile dist -p mazurka-lab --bin spin [MODEL…]`.
 //!
-//! Both search all states of a model without reduction and without SPIN's optimisations, one after the
-//! other, and must count the same states. Time is that of the processor in user mode; of SPIN's
-//! verifier, made by `gcc -O2`, with and without the time that it takes to make it. Bytes of a state
-//! are held against a verifier with `-DCOLLAPSE`. How much two jobs help is told by the clock, from the start of the
-//! process to its end: against one job, and against the time of SPIN's verifier in user mode. The table goes to standard
-//! output, and as comma-separated values to `results/spin.csv`, if all models are measured.
+//! Both search all states of a model without reduction and without SPIN's optimisations, one after
+//! the other, and must count the same states. Time is that of the processor in user mode; of SPIN's
+//! verifier, made by `gcc -O2`, with and without the time that it takes to make it. Bytes of a
+//! state are held against a verifier with `-DCOLLAPSE`. How much two jobs help is told by the
+//! clock, from the start of the process to its end: against one job, and against the time of SPIN's
+//! verifier in user mode. The table goes to standard output, and as comma-separated values to
+//! `results/spin.csv`, if all models are measured.
 //!
-//! The system tells the time of processes in steps of 10 ms. So a search is repeated for about a second, and what
-//! counts is the mean of the processor's time, and the median of the clock's; of three such rounds, in which the tools
-//! take turns, the median. What takes longer than ten seconds is measured once.
+//! The system tells the time of processes in steps of 10 ms. So a search is repeated for about a
+//! second, and what counts is the mean of the processor's time, and the median of the clock's; of
+//! three such rounds, in which the tools take turns, the median. What takes longer than ten seconds
+//! is measured once.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
@@ -118,7 +120,8 @@ fn median(of: impl Iterator<Item = f64>) -> f64 {
     all[all.len() / 2]
 }
 
-/// What a run takes, of as many. The system tells the time of all of them together more exactly than that of each.
+/// What a run takes, of as many. The system tells the time of all of them together more exactly
+/// than that of each.
 fn repeated(n_runs: usize, run: impl Fn() -> Result<Measured, String>) -> Result<Measured, String> {
     let before = machine::user_time_of_children().unwrap_or_default();
     let runs = (0..n_runs).map(|_| run()).collect::<Result<Vec<_>, _>>()?;

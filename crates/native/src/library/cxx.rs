@@ -2,9 +2,9 @@
 //! compiled.
 //!
 //! Names are those of the Itanium C++ ABI as libstdc++ exports them. A member of a string that is
-//! not `const` changes the string, all of it, as far as data races are concerned
-//! (section `res.on.data.races` of the standard); those that only give access, such as `begin`, do
-//! not. Objects for the standard streams may be used by several threads at once; any other stream is
+//! not `const` changes the string, all of it, as far as data races are concerned (section
+//! `res.on.data.races` of the standard); those that only give access, such as `begin`, do not.
+//! Objects for the standard streams may be used by several threads at once; any other stream is
 //! changed by whoever uses it.
 
 use super::Effect::{Also, Instead, Read, Write, WriteAfter};

@@ -3,7 +3,7 @@
 //! The loader's tables say which functions the program wants, and which library has each. Those
 //! that have a row in `table`, or one in `known.txt`, are accounted for. So is a library that was
 //! compiled with the instrumentation: it is a part of the program, and its own imports are asked
-//! for in turn. All others may touch memory that threads share, and nobody would see it: the
+//! for in turn. All others may touch memory that threads share, unseen: the
 //! verdict names them, unless the user trusts them.
 //!
 //! Of the library of C++, functions without a row are known by parts of their names: see [`CXX`].
@@ -133,7 +133,7 @@ fn is_library(library: &str, wanted: &str) -> bool {
     wanted.split(".so").next() == Some(library)
 }
 
-/// The functions that nobody accounts for, by their library.
+/// The functions without a row or a reason, by their library.
 fn unaccounted() -> Calls {
     let mut calls = Calls::new();
     let mut seen = FxHashSet::default();

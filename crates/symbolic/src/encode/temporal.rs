@@ -1,9 +1,11 @@
-//! Temporal properties: an automaton that runs beside a program, and which executions without end count.
+//! Temporal properties: an automaton that runs beside a program, and which executions without end
+//! count.
 //!
-//! Implements Vardi and Wolper, *An Automata-Theoretic Approach to Automatic Program Verification* (LICS
-//! 1986), with process justice and process fairness as in Lichtenstein and Pnueli, *Checking That Finite
-//! State Concurrent Programs Satisfy Their Linear Specification* (POPL 1985), and the assumption F of Peled,
-//! *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV 1994).
+//! Implements Vardi and Wolper, *An Automata-Theoretic Approach to Automatic Program Verification*
+//! (LICS 1986), with process justice and process fairness as in Lichtenstein and Pnueli, *Checking
+//! That Finite State Concurrent Programs Satisfy Their Linear Specification* (POPL 1985), and the
+//! assumption F of Peled, *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV
+//! 1994).
 //!
 //! | papers                                   | here                                           |
 //! |------------------------------------------|------------------------------------------------|
@@ -14,16 +16,18 @@
 //! | fairness: able again and again, so moves | [`Fairness::Strong`], by [`Encoder::fair`]     |
 //! | F: able, so something dependent happens  | [`Fairness::Trace`], by [`Encoder::fair`]      |
 //!
-//! Differs: the automaton takes a step where the machine does, and only there. A frame that is no step of the
-//! machine comes before all others, so that what is read are the states of the machine. Only how a thread begins
-//! may differ: to the machine that is a step or none. An automaton to which it matters how often a letter is
-//! repeated needs a program in which all threads begin with a step (`mazurka_model::add_first_steps`). An execution that ends stays where it is for ever; whether the
-//! automaton accepts that is a function of its state and the last letter, and so this is a bad state and
-//! no loop. Where the automaton goes on to a universal state, whatever comes next is accepted: this is a bad
-//! state, too, and if no other state accepts ([`Automaton::is_terminal`]), loops need not be looked for.
-//! Strong fairness is a guess, before the loop, of who will never be able to move again. No step of a
-//! thread is known to be independent of all that others may do, here as in a search of states, so all of
-//! them depend on each other in the sense of F, and every execution without end has it.
+//! Differs: the automaton takes a step where the machine does, and only there. A frame that is no
+//! step of the machine comes before all others, so that what is read are the states of the machine.
+//! Only how a thread begins may differ: to the machine that is a step or none. An automaton to
+//! which it matters how often a letter is repeated needs a program in which all threads begin with
+//! a step (`mazurka_model::add_first_steps`). An execution that ends stays where it is for ever;
+//! whether the automaton accepts that is a function of its state and the last letter, and so this
+//! is a bad state and no loop. Where the automaton goes on to a universal state, whatever comes
+//! next is accepted: this is a bad state, too, and if no other state accepts
+//! ([`Automaton::is_terminal`]), loops need not be looked for. Strong fairness is a guess, before
+//! the loop, of who will never be able to move again. No step of a thread is known to be
+//! independent of all that others may do, here as in a search of states, so all of them depend on
+//! each other in the sense of F, and every execution without end has it.
 
 use super::graph::{StopKind, Thread};
 use super::{Encoder, Meaning, Refusal, bits_for};
@@ -35,7 +39,8 @@ use mazurka_model::{Base, Expr, Place, Query, RegisterId, RoutineId, Span, Type}
 /// What executions must not do for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Temporal {
-    /// What the atoms of the automaton mean: truth values about objects, locals and labels of the program.
+    /// What the atoms of the automaton mean: truth values about objects, locals and labels of the
+    /// program.
     pub propositions: Vec<Expr>,
     /// Accepts what is wrong.
     pub automaton: Automaton,
@@ -131,8 +136,8 @@ struct Frame {
 }
 
 impl Encoder<'_> {
-    /// Adds the automaton of a temporal property, its bad prefixes, and loops that must not be. Says
-    /// when it is wrong that nobody can move, if it is anywhere.
+    /// Adds the automaton of a temporal property, its bad prefixes, and loops that must not be.
+    /// Says when it is wrong that nobody can move, if it is anywhere.
     pub(super) fn add_automaton(
         &mut self,
         temporal: &Temporal,
@@ -180,7 +185,7 @@ impl Encoder<'_> {
         if !is_terminal {
             let accepting = states.iter().zip(&is_at).filter(|(state, _)| state.is_accepting);
             let accepts = aig.any(accepting.map(|(_, is_at)| *is_at));
-            // Once the program has exited, whoever still goes round is none of it.
+            // Once the program has exited, threads that still go round do not count.
             let is_over = match temporal.ends {
                 true => Lit::FALSE,
                 false => self.variables.word(self.excused).bits()[0],
@@ -360,8 +365,8 @@ impl Encoder<'_> {
         Word::from(bits.collect::<Vec<_>>()).truncate(ty.bits() as usize)
     }
 
-    /// What a question about a thread comes to before the step: about the first one that runs the routine, if
-    /// none is named.
+    /// What a question about a thread comes to before the step: about the first one that runs the
+    /// routine, if none is named.
     pub(super) fn answer(&mut self, query: &Query) -> Word {
         let (process, routine) = match query {
             Query::At { process, routine, .. }
@@ -382,7 +387,8 @@ impl Encoder<'_> {
         answer
     }
 
-    /// The stations at which a thread is in a call of a routine, and what a question comes to there.
+    /// The stations at which a thread is in a call of a routine, and what a question comes to
+    /// there.
     fn answers_of(&mut self, thread: usize, routine: RoutineId, query: &Query) -> Vec<(Lit, Word)> {
         let threads = self.threads;
         let it = &threads[thread];
@@ -418,8 +424,8 @@ impl Encoder<'_> {
     }
 }
 
-/// For each state of an automaton, whether it accepts one letter for ever from there, where these are its
-/// ways with that letter.
+/// For each state of an automaton, whether it accepts one letter for ever from there, where these
+/// are its ways with that letter.
 fn accepted_for_ever(
     aig: &mut crate::Aig,
     automaton: &Automaton,
