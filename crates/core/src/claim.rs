@@ -5,7 +5,7 @@
 //! consistent, a call of `malloc`), its front end adds, so that no engine can forget it; what a
 //! search causes (a bound, hashes in the place of states), the search adds.
 
-use crate::{Location, MemoryOrder, WeakAccess};
+use crate::{Location, MemoryModel, MemoryOrder, WeakAccess};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -116,6 +116,8 @@ pub enum Bound {
     Delta(u32),
     /// A thread is so many yields ahead of another one.
     Fair(u32),
+    /// A loop that waits goes round so often in a row without seeing anything new.
+    Rounds(u32),
     /// So many steps in the causal past of each step.
     LocalDepth(u32),
     /// So many context switches in the causal past of each step.
@@ -130,6 +132,13 @@ pub enum Bound {
     Blocks(u32),
     /// So many bytes of a block.
     BlockBytes(u32),
+    /// One part of a search that was split.
+    Part {
+        /// Which one, from 1.
+        number: u32,
+        /// How many there are.
+        of: u32,
+    },
 }
 
 impl Bound {
@@ -141,6 +150,7 @@ impl Bound {
             Self::Preemption(_) => "preemption",
             Self::Delta(_) => "delta",
             Self::Fair(_) => "fair",
+            Self::Rounds(_) => "rounds",
             Self::LocalDepth(_) => "local-depth",
             Self::LocalContext(_) => "local-context",
             Self::Frames(_) => "steps",
@@ -148,6 +158,7 @@ impl Bound {
             Self::Threads(_) => "threads",
             Self::Blocks(_) => "blocks",
             Self::BlockBytes(_) => "block-bytes",
+            Self::Part { .. } => "part",
         }
     }
 
@@ -159,12 +170,14 @@ impl Bound {
             | Self::Preemption(n)
             | Self::Delta(n)
             | Self::Fair(n)
+            | Self::Rounds(n)
             | Self::LocalDepth(n)
             | Self::LocalContext(n)
             | Self::Threads(n)
             | Self::Blocks(n)
             | Self::BlockBytes(n) => Some(n.into()),
             Self::Frames(n) => Some(n as u64),
+            Self::Part { number, .. } => Some(number.into()),
             Self::Recursion => None,
         }
     }
@@ -193,6 +206,10 @@ impl fmt::Display for Bound {
                 let yields = counted(n, "yield", "yields");
                 write!(f, "in which no thread moves that is over {yields} ahead of one that could")
             }
+            Self::Rounds(n) => {
+                let rounds = counted(n, "round", "rounds");
+                write!(f, "in which a loop that waits lets others move after {rounds} in vain")
+            }
             Self::LocalDepth(n) => write!(f, "whose steps each know of at most {}", steps(n)),
             Self::LocalContext(n) => write!(f, "whose steps each know of at most {}", switches(n)),
             Self::Frames(n) => write!(f, "of up to {n} steps"),
@@ -200,6 +217,7 @@ impl fmt::Display for Bound {
             Self::Threads(n) => write!(f, "until a thread starts more than {n} others"),
             Self::Blocks(n) => write!(f, "until more than {n} blocks are allocated in one place"),
             Self::BlockBytes(n) => write!(f, "until a block has more than {n} bytes"),
+            Self::Part { number, of } => write!(f, "of part {number} of {of}"),
         }
     }
 }
@@ -231,8 +249,13 @@ pub enum Assumption {
     NoEarlyEnd,
     /// The compiled standard library's atomics are as strong as their machine code.
     CompiledAtomics,
+    /// Accesses to these atomics are in one order, and each comes after the one before it, although
+    /// the memory model promises less: some of them are made by compiled code.
+    OrderedAtomics(Vec<String>),
     /// Accesses in assembly, of which this is the first, are sequentially consistent.
     Assembly(Option<Location>),
+    /// Assembly that is not seen touches nothing that threads share; the first is here.
+    UnseenAssembly(Location),
     /// Only fair executions count.
     Fair(Fairness),
     /// No thread goes round a loop for ever: that was not looked for.
@@ -297,6 +320,10 @@ pub enum Assumption {
     TimedWaits(u32),
     /// Threads are cancelled where they wait, sleep or test for it.
     DeferredCancellation,
+    /// Calls of trusted libraries, of these names, do what they promise, each at one point in time.
+    TrustedCalls(Vec<String>),
+    /// Time passes only when no thread can move: nothing takes longer than a timeout waits for.
+    VirtualTime,
     /// A loop that went round so many times in vain never ends by itself.
     EndlessLoop(u32),
     /// The rounds of a loop that waits do not matter.
@@ -336,7 +363,9 @@ impl Assumption {
             Self::NoRace => "no-data-race",
             Self::NoEarlyEnd => "no-early-end",
             Self::CompiledAtomics => "compiled-atomics",
+            Self::OrderedAtomics(_) => "ordered-atomics",
             Self::Assembly(_) => "assembly",
+            Self::UnseenAssembly(_) => "unseen-assembly",
             Self::Fair(_) => "fairness",
             Self::NoSpinning => "no-spinning",
             Self::HashCollision { .. } => "hash-collision",
@@ -353,6 +382,8 @@ impl Assumption {
             Self::SemaphoresOutliveWaits => "semaphores-outlive-waits",
             Self::TimedWaits(_) => "timed-waits",
             Self::DeferredCancellation => "deferred-cancellation",
+            Self::TrustedCalls(_) => "trusted-calls",
+            Self::VirtualTime => "virtual-time",
             Self::EndlessLoop(_) => "endless-loop",
             Self::RoundsOfWaits => "rounds-of-waits",
             Self::RepeatedCall(_) | Self::FailingCall(_) => "unrepeatable-call",
@@ -425,10 +456,21 @@ impl fmt::Display for Assumption {
             Self::CompiledAtomics => {
                 write!(f, "atomics of the compiled standard library as strong as its machine code")
             }
+            Self::OrderedAtomics(names) => write!(
+                f,
+                "sequentially consistent accesses to {}, which compiled code or volatile accesses \
+                 share",
+                enumerated(names)
+            ),
             Self::Assembly(place) => {
                 write!(f, "sequentially consistent accesses in assembly")?;
                 place.iter().try_for_each(|place| write!(f, " (the first at {place})"))
             }
+            Self::UnseenAssembly(place) => write!(
+                f,
+                "that assembly touches nothing that threads share, but by locked instructions (the \
+                 first at {place})"
+            ),
             Self::Fair(Fairness::Weak) => write!(f, "that it is weakly fair to every process"),
             Self::Fair(Fairness::Strong) => write!(f, "that it is strongly fair to every process"),
             Self::Fair(Fairness::Trace) => {
@@ -494,6 +536,15 @@ impl fmt::Display for Assumption {
                 f,
                 "that no thread has timed out or tried for a lock in vain more than {n} times"
             ),
+            Self::TrustedCalls(names) => write!(
+                f,
+                "that threads, locks, once cells, channels and barriers of {} do what they promise \
+                 and wake no thread without a reason",
+                enumerated(names)
+            ),
+            Self::VirtualTime => {
+                write!(f, "that nothing takes longer than a sleep or a timeout waits for")
+            }
             Self::DeferredCancellation => write!(
                 f,
                 "that threads are cancelled where they wait, sleep or test for it, and nowhere else"
@@ -582,6 +633,9 @@ pub struct Coverage {
     properties: Vec<Property>,
     bounds: Vec<Bound>,
     assumptions: Vec<Assumption>,
+    /// The memory model, if it is not sequential consistency.
+    #[serde(default)]
+    memory: Option<MemoryModel>,
 }
 
 impl Coverage {
@@ -595,7 +649,20 @@ impl Coverage {
         properties.sort_by_key(Property::rank);
         properties.dedup();
         assert!(!properties.is_empty(), "a coverage names what was checked");
-        Self { properties, bounds: Vec::new(), assumptions: Vec::new() }
+        Self { properties, bounds: Vec::new(), assumptions: Vec::new(), memory: None }
+    }
+
+    /// About the executions of a memory model: nothing is assumed then of accesses that are weaker
+    /// than sequentially consistent. Those that are volatile and not atomic have no meaning in it.
+    pub fn under(mut self, model: MemoryModel) -> Self {
+        self.memory = Some(model).filter(|&model| model != MemoryModel::Sc);
+        let assumptions = std::mem::take(&mut self.assumptions);
+        self.assuming_all(assumptions)
+    }
+
+    /// The memory model that it is about.
+    pub fn memory(&self) -> MemoryModel {
+        self.memory.unwrap_or(MemoryModel::Sc)
     }
 
     /// Restricts it to executions that meet a bound.
@@ -606,7 +673,15 @@ impl Coverage {
 
     /// Adds something that was taken for granted. Accesses that are named already are not named
     /// again.
-    pub fn assuming(mut self, assumption: Assumption) -> Self {
+    pub fn assuming(mut self, mut assumption: Assumption) -> Self {
+        if let (Some(_), Assumption::SequentialConsistency(accesses)) =
+            (self.memory, &mut assumption)
+        {
+            accesses.retain(|access| access.order.is_none());
+            if accesses.is_empty() {
+                return self;
+            }
+        }
         if let Assumption::SequentialConsistency(more) = &assumption {
             for known in &mut self.assumptions {
                 if let Assumption::SequentialConsistency(named) = known {
@@ -641,6 +716,7 @@ impl Coverage {
                 | Assumption::NothingSurvives(place)
                 | Assumption::NothingEnds(place)
                 | Assumption::Uninitialised(place) => place.iter_mut().for_each(&mut change),
+                Assumption::UnseenAssembly(place) => change(place),
                 _ => {}
             }
         }
@@ -659,6 +735,7 @@ impl Coverage {
         let new: Vec<Bound> =
             other.bounds.into_iter().filter(|bound| !self.bounds.contains(bound)).collect();
         self.bounds.extend(new);
+        self.memory = self.memory.or(other.memory);
         self.assuming_all(other.assumptions)
     }
 
@@ -693,8 +770,16 @@ impl Coverage {
 
     /// How far it goes, for a headline: "in every interleaving".
     pub fn scope(&self) -> String {
+        if let [part @ Bound::Part { .. }] = &*self.bounds {
+            return format!("in every execution {part}");
+        }
         let executions = match (self.bounds.is_empty(), self.fairness().is_some()) {
-            (true, false) => "in every interleaving",
+            (true, false) => match self.memory() {
+                MemoryModel::Sc => "in every interleaving",
+                MemoryModel::Tso => "in every execution that x86 allows",
+                MemoryModel::Ra => "in every execution under release and acquire",
+                MemoryModel::Rc11 => "in every execution that C11 allows",
+            },
             (true, true) => "in every fair execution",
             (false, _) => "within the bound",
         };
@@ -720,7 +805,7 @@ impl fmt::Display for Coverage {
         for (idx, property) in first.iter().enumerate() {
             write!(f, "{property}{}", if idx + 1 < first.len() { ", " } else { " or " })?;
         }
-        write!(f, "{last} in any execution")?;
+        write!(f, "{last} in {}", self.memory().executions())?;
         for (idx, bound) in self.bounds.iter().enumerate() {
             let is_until = matches!(
                 bound,
@@ -756,6 +841,20 @@ mod tests {
         let both = all.and(bounded).within(Bound::Fair(1)).within(Bound::Threads(4));
         expect!["no assertion failure, deadlock or data race in any execution with at most 2 preemptions and in which no thread moves that is over 1 yield ahead of one that could until a thread starts more than 4 others, assuming clocks stand still"]
             .assert_eq(&both.to_string());
+    }
+
+    #[test]
+    fn a_memory_model_says_which_executions() {
+        let access = |order| WeakAccess { object: "x".to_owned(), order, location: None };
+        let relaxed = access(Some(MemoryOrder::Relaxed));
+        let assumption = Assumption::SequentialConsistency(vec![relaxed, access(None)]);
+        let before = Coverage::of([Property::Race]).assuming(assumption.clone());
+        let weak = before.under(MemoryModel::Rc11);
+        expect!["no data race in any execution that C11 allows (RC11: no load buffering), assuming sequentially consistent memory (`x` is volatile)"]
+            .assert_eq(&weak.to_string());
+        expect!["in every execution that C11 allows"].assert_eq(&weak.scope());
+        let after = Coverage::of([Property::Race]).under(MemoryModel::Rc11).assuming(assumption);
+        assert_eq!(weak, after);
     }
 
     #[test]

@@ -69,8 +69,8 @@ pub struct Addition {
     pub tests: Tests,
 }
 
-/// One addition to an object: whose, and the how many-th of those that this thread makes to it. That
-/// is the same in all linearisations of an execution.
+/// One addition to an object: whose, and the how many-th of those that this thread makes to it.
+/// That is the same in all linearisations of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Turn {
     /// Who adds.
@@ -103,15 +103,16 @@ impl Discipline {
             Self::Tested | Self::Strict => return Self::Strict,
         };
         let now: BTreeSet<Turn> = before.iter().chain(turns).copied().collect();
-        // If they were in order before, and that was not enough, something is not counted as it should.
+        // If they were in order before, and that was not enough, something is not counted as it
+        // should.
         match now.len() {
             n if n > before.len() && n <= MAX_TURNS => Self::Named(now),
             _ => Self::Tested,
         }
     }
 
-    /// Whether an addition that is announced as [`Operation::AddAndTest`] is to be in order. If not,
-    /// it is as good as an [`Operation::Add`].
+    /// Whether an addition that is announced as [`Operation::AddAndTest`] is to be in order. If
+    /// not, it is as good as an [`Operation::Add`].
     pub fn is_in_order(&self, turn: Turn) -> bool {
         match self {
             Self::Free => false,

@@ -13,11 +13,11 @@
 //! | *L(o)*, any other object         | last of [`HappensBefore::immediate_races`]         |
 //!
 //! Differs from the paper: reads and writes are apart, with the last read of *every* thread (one
-//! slot for all readers is masked by the thread's own read, SEMANTICS F2); an operation may touch
-//! two objects; what a queue, a join, a barrier or a notification enables is ordered after what
-//! enabled it, and after nothing else. Each table entry remembers what it replaced, so taking back a step
-//! costs as much as taking it. A step costs O(threads), amortised: a write looks at each unseen
-//! read once and later writes see them through it.
+//! slot for all readers is masked by the thread's own read); an operation may touch two objects;
+//! what a queue, a join, a barrier or a notification enables is ordered after what enabled it, and
+//! after nothing else. Each table entry remembers what it replaced, so taking back a step costs as
+//! much as taking it. A step costs O(threads), amortised: a write looks at each unseen read once
+//! and later writes see them through it.
 
 mod joins;
 mod queues;
@@ -57,9 +57,13 @@ pub struct HappensBefore {
     queues: Vec<Queue>,
     /// Notification, sleeper, and the sleeper's waker before.
     woken: Vec<(Position, ThreadId, Position)>,
+    /// The steps in which time has passed.
+    elapsed: Vec<Position>,
     /// The joins that were no steps of their own, and what their threads know since: a clock each.
     joins: Vec<Join>,
     join_clocks: Vec<Lane>,
+    /// What was known of threads whose numbers were used again, by the step that did so.
+    reborn: Vec<(Position, ThreadId, Position, JoinNumber)>,
     hashing: bool,
     /// Members of a group, while a step is ordered after them.
     unseen: Vec<Position>,
@@ -84,7 +88,7 @@ struct Event {
 #[derive(Clone, Debug, Default)]
 struct Thread {
     steps: Vec<Position>,
-    /// The step that spawned it.
+    /// The step that spawned it; the last one, if its number was used before.
     born: Position,
     /// The notification that woke it last.
     waker: Position,
@@ -104,7 +108,8 @@ struct Tails {
 }
 
 impl HappensBefore {
-    /// The order of the empty execution. With `hashing`, steps get their [`hash_at`](Self::hash_at).
+    /// The order of the empty execution. With `hashing`, steps get their
+    /// [`hash_at`](Self::hash_at).
     pub fn new(hashing: bool) -> Self {
         Self {
             stride: LANE,
@@ -116,8 +121,10 @@ impl HappensBefore {
             additions: Vec::new(),
             queues: Vec::new(),
             woken: Vec::new(),
+            elapsed: Vec::new(),
             joins: Vec::new(),
             join_clocks: Vec::new(),
+            reborn: Vec::new(),
             hashing,
             unseen: Vec::new(),
         }
@@ -226,8 +233,9 @@ impl HappensBefore {
         }
     }
 
-    /// Adds a step that touches these places. Nothing is done more often than reading and writing, so there
-    /// is code for each alone; the same goes for [`Self::pop`] and [`Self::race_candidates`].
+    /// Adds a step that touches these places. Nothing is done more often than reading and writing,
+    /// so there is code for each alone; the same goes for [`Self::pop`] and
+    /// [`Self::race_candidates`].
     #[inline(always)]
     fn push_touching(
         &mut self,
@@ -488,7 +496,8 @@ impl HappensBefore {
         }
     }
 
-    /// Orders the step after all members of a group that the step `last` of the chain does not know of.
+    /// Orders the step after all members of a group that the step `last` of the chain does not know
+    /// of.
     fn follow_all(&mut self, at: Position, group: Group, place: Place, last: Position) {
         let mut unseen = std::mem::take(&mut self.unseen);
         unseen.extend(self.unseen(group, place, last).map(|(_, member)| member));
@@ -575,10 +584,17 @@ impl Tails {
 }
 
 impl Thread {
-    /// Where it knows from what it knows: its last step, or its birth.
+    /// Where it knows from what it knows: its last step, or its birth. The steps before its birth
+    /// are those of a thread that had its number before.
     #[inline]
     fn origin(&self) -> Position {
-        self.steps.last().copied().unwrap_or(self.born)
+        self.steps.last().map_or(self.born, |&last| last.max(self.born))
+    }
+
+    /// Whether it was born, or there from the start, and has not moved since.
+    #[inline]
+    fn is_unmoved(&self) -> bool {
+        self.steps.last().is_none_or(|&last| last < self.born)
     }
 }
 

@@ -31,11 +31,13 @@ pub enum Operation {
     Load(ObjectId),
     /// Writes a variable.
     Store(ObjectId),
-    /// Reads and writes a variable in one step; a failed compare-and-swap too.
+    /// Reads and writes a variable in one step. A compare-and-swap is one where it would succeed;
+    /// where it would fail, it is a `Load`.
     ReadModifyWrite(ObjectId),
     /// Adds to a variable, and lets nobody know what it was before; or lets its thread know no more
-    /// than what every order of such additions would tell, see [`Addition`](crate::Addition). Nobody
-    /// awaits such a variable: additions that can keep another thread waiting have to be in order.
+    /// than what every order of such additions would tell, see [`Addition`](crate::Addition).
+    /// Nobody awaits such a variable: additions that can keep another thread waiting have to be in
+    /// order.
     Add(ObjectId),
     /// The same, where the order of those additions matters whose threads learn something.
     AddAndTest(ObjectId),
@@ -86,16 +88,16 @@ pub enum Operation {
     },
     /// The second half: going on once woken.
     FutexResume(ObjectId),
-    /// Wakes sleepers of `queue` and has others sleep elsewhere in it, unless `word` has changed, in
-    /// one step; which ones is a choice. Linux's futex requeue.
+    /// Wakes sleepers of `queue` and has others sleep elsewhere in it, unless `word` has changed,
+    /// in one step; which ones is a choice. Linux's futex requeue.
     FutexRequeue {
         /// What is read.
         word: ObjectId,
         /// What is slept on, before and after.
         queue: ObjectId,
     },
-    /// Changes `word` and wakes sleepers of `queue`, more or fewer by what the word was, in one step;
-    /// which ones is a choice. Linux's futex wake-op.
+    /// Changes `word` and wakes sleepers of `queue`, more or fewer by what the word was, in one
+    /// step; which ones is a choice. Linux's futex wake-op.
     FutexWakeOp {
         /// What is read and written.
         word: ObjectId,
@@ -154,6 +156,15 @@ pub enum Operation {
     Receive(ObjectId),
     /// Takes the oldest message if there is one.
     TryReceive(ObjectId),
+
+    /// A call of a trusted library object that is one step: it reads and changes the object, and
+    /// may have to wait for its state.
+    Call(ObjectId),
+    /// Goes on once woken from `queue`, or once the virtual clock has come to a deadline; fails if
+    /// the thread was woken.
+    Timeout(ObjectId),
+    /// Goes on once the virtual clock has come to a deadline. Touches nothing.
+    Elapse,
 
     /// Comes to the first operation of a thread that nobody has started. Touches nothing.
     Begin,
@@ -256,6 +267,8 @@ impl Operation {
             | O::NotifyAll(o)
             | O::SemaphoreRelease(o)
             | O::Arrive(o)
+            | O::Call(o)
+            | O::Timeout(o)
             | O::Send { channel: o, .. } => Touches::one(o, Front, Write),
             O::SemaphoreAcquire { semaphore: o, .. } | O::Receive(o) => {
                 Touches::one(o, Back, Write)
@@ -279,6 +292,7 @@ impl Operation {
             }
             O::FutexResume(_)
             | O::Leave { .. }
+            | O::Elapse
             | O::Begin
             | O::Spawn(_)
             | O::Join(_)
@@ -316,6 +330,8 @@ impl Operation {
             | O::NotifyAll(o)
             | O::SemaphoreRelease(o)
             | O::Arrive(o)
+            | O::Call(o)
+            | O::Timeout(o)
             | O::Receive(o)
             | O::TryReceive(o) => Some(o),
             O::Wait { condvar, .. } | O::Reacquire { condvar, .. } => Some(condvar),
@@ -324,7 +340,7 @@ impl Operation {
             }
             O::Leave { barrier, .. } => Some(barrier),
             O::Send { channel, .. } | O::TrySend { channel, .. } => Some(channel),
-            O::Begin | O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => None,
+            O::Elapse | O::Begin | O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => None,
         }
     }
 
@@ -336,8 +352,8 @@ impl Operation {
         is_touched || self.object() == Some(object)
     }
 
-    /// Whether it reads or writes a variable and nothing else: it never waits, and there is one way to
-    /// take it.
+    /// Whether it reads or writes a variable and nothing else: it never waits, and there is one way
+    /// to take it.
     #[inline]
     pub fn is_access(self) -> bool {
         matches!(self, Self::Load(_) | Self::Store(_) | Self::ReadModifyWrite(_))
@@ -357,6 +373,9 @@ impl Operation {
                 | O::FutexResume(_)
                 | O::SemaphoreAcquire { .. }
                 | O::Leave { .. }
+                | O::Call(_)
+                | O::Timeout(_)
+                | O::Elapse
                 | O::Receive(_)
                 | O::Join(_)
         ) || matches!(self, O::Send { capacity, .. } if capacity != u32::MAX)
@@ -406,6 +425,9 @@ impl Operation {
             O::TrySend { .. } => "try-send",
             O::Receive(_) => "receive",
             O::TryReceive(_) => "try-receive",
+            O::Call(_) => "call",
+            O::Timeout(_) => "timeout",
+            O::Elapse => "elapse",
             O::Begin => "begin",
             O::Spawn(_) => "spawn",
             O::Join(_) => "join",
@@ -480,6 +502,15 @@ pub fn may_enable(a: Operation, b: Operation) -> bool {
         (O::Store(x) | O::ReadModifyWrite(x) | O::FutexWakeOp { word: x, .. }, O::Await(y)) => {
             x == y
         }
+        // A lock or a semaphore that is awaited until a deadline.
+        (
+            O::Release(x) | O::WriteRelease(x) | O::ReadRelease(x) | O::SemaphoreRelease(x),
+            O::Await(y),
+        )
+        | (O::Wait { mutex: x, .. }, O::Await(y)) => x == y,
+        (O::Call(x) | O::Store(x) | O::ReadModifyWrite(x), O::Call(y)) => x == y,
+        // Time passes when nobody else can move, which any step may bring about.
+        (_, O::Timeout(_) | O::Elapse) => true,
         (
             O::Release(x) | O::Wait { mutex: x, .. },
             O::Acquire(y) | O::Reacquire { mutex: y, .. },

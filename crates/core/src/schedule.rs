@@ -1,10 +1,10 @@
 //! Schedules: the decisions of one execution, and their short printable form.
 //!
-//! `mzk1:0x2.1.2~1x3` reads: thread 0 twice, thread 1 once, thread 2 three times with alternative 1.
-//! Items are separated by dots; `~c` gives the alternative (left out when it is 0), `xn` repeats.
-//! Threads are numbered by birth: first those that exist at the start, in their order, then each
-//! thread as it is spawned *in this execution*. So the text does not depend on what else the
-//! process explored before, and replays in a fresh one.
+//! `mzk1:0x2.1.2~1x3` reads: thread 0 twice, thread 1 once, thread 2 three times with its
+//! alternative 1. Items are separated by dots; `~c` gives the alternative (left out when it is 0),
+//! `xn` repeats. Threads are numbered by birth: first those that exist at the start, in their order,
+//! then each thread as it is spawned *in this execution*. So the text does not depend on what else
+//! the process explored before, and replays in a fresh one.
 
 use crate::{Decision, ThreadId};
 use serde::{Deserialize, Serialize};
@@ -111,7 +111,7 @@ impl FromStr for Schedule {
             return Ok(schedule);
         }
         loop {
-            let thread = reader.number("the number of a thread (0 to 255)", ThreadId::NAMES - 1)?;
+            let thread = reader.number("the number of a thread (0 to 1023)", ThreadId::MAX - 1)?;
             let choice = match reader.eat('~') {
                 true => reader.number("the number of an alternative", u32::MAX as usize)?,
                 false => 0,
@@ -121,7 +121,7 @@ impl FromStr for Schedule {
                 true => reader.number("how often, and not more steps than fit", room)?,
                 false => 1,
             };
-            let decision = Decision { thread: ThreadId::named(thread), choice: choice as u32 };
+            let decision = Decision { thread: ThreadId::new(thread), choice: choice as u32 };
             schedule.decisions.extend(std::iter::repeat_n(decision, repeat));
             if reader.peek().is_none() {
                 return Ok(schedule);
@@ -201,7 +201,7 @@ mod tests {
         check(
             "mzk1:0..1",
             expect![
-                "malformed schedule at column 8: expected the number of a thread (0 to 255), found `.1`"
+                "malformed schedule at column 8: expected the number of a thread (0 to 1023), found `.1`"
             ],
         );
         check(
@@ -211,9 +211,9 @@ mod tests {
             ],
         );
         check(
-            "mzk1:256",
+            "mzk1:1024",
             expect![
-                "malformed schedule at column 6: expected the number of a thread (0 to 255), found `256`"
+                "malformed schedule at column 6: expected the number of a thread (0 to 1023), found `1024`"
             ],
         );
         check(

@@ -1,8 +1,8 @@
 //! A concurrent program that is run one operation at a time: the seam between doors and engines.
 
 use crate::{
-    Addition, Assumption, Fence, Location, MemoryOrder, ObjectId, Operation, Property, Schedule,
-    ThreadId, ThreadSet, Turn,
+    Addition, Assumption, Fence, Location, MemoryOrder, ObjectId, Operation, Position, Property,
+    Schedule, ThreadId, ThreadSet, Turn,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -67,6 +67,9 @@ pub enum Effect {
     Failed,
     /// A notification woke these threads.
     Woke(ThreadSet),
+    /// No thread could move, and the virtual clock went on to the deadline that this step waited
+    /// for: it follows all steps before it.
+    Elapsed,
 }
 
 /// What it means that no thread can move.
@@ -111,8 +114,8 @@ impl PlainAccess {
     }
 }
 
-/// A thread that goes on in a step without an operation of its own: because the step has started it,
-/// or because it was to wait for the end of another thread, and that has ended.
+/// A thread that goes on in a step without an operation of its own: because the step has started
+/// it, or because it was to wait for the end of another thread, and that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     /// Who goes on.
@@ -121,6 +124,25 @@ pub struct Part {
     pub joined: Option<ThreadId>,
     /// How many of the [accesses](System::accesses) of the step were made before that.
     pub n_before: usize,
+}
+
+/// How a step is to access memory where a memory model says so, and not the machine: see
+/// [`System::step_with`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Injection {
+    /// What its operation reads; `None` for what memory holds.
+    pub read: Option<u128>,
+    /// Whether what it writes is older than what memory holds, and is not to be written there.
+    pub is_hidden: bool,
+}
+
+/// What the operation of a step did to the memory that it accessed, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accessed {
+    /// What memory held before.
+    pub before: u128,
+    /// What was written, if anything; a compare-and-swap that fails writes nothing.
+    pub wrote: Option<u128>,
 }
 
 /// A plain access and its place, see [`System::look_at`].
@@ -156,7 +178,7 @@ pub enum ViolationKind {
     Panic,
     /// Two unordered plain accesses, one of them a write.
     Race,
-    /// An execution did not end within the depth limit.
+    /// An execution never ends although every thread that can move does.
     Livelock,
     /// A temporal property fails.
     Ltl,
@@ -190,6 +212,23 @@ impl ViolationKind {
             Self::Unsupported => "unsupported",
         }
     }
+
+    /// The words that people search for.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Assertion => "Assertion failed",
+            Self::Deadlock => "Deadlock",
+            Self::Panic => "Crash",
+            Self::Race => "Data race",
+            Self::Livelock => "Livelock",
+            Self::Ltl => "Temporal property violated",
+            Self::Memory => "Invalid memory access",
+            Self::Overflow => "Overflow",
+            Self::InvalidEnd => "Invalid end state",
+            Self::Leak => "Memory leak",
+            Self::Unsupported => "Not supported",
+        }
+    }
 }
 
 /// A step that went wrong, and what its operation did all the same.
@@ -218,10 +257,11 @@ pub struct Divergence {
 /// The contract: the state depends on the decisions taken since [`reset`](System::reset) and on
 /// nothing else; a thread's next operation depends on what that thread has done and seen, so it
 /// does not change while others move (whether it is *enabled* may, if it is one that can block or
-/// has choices; and who waits for the end of another thread may go on when that ends, see
-/// [`parts`](System::parts)); a thread is born by a `Spawn` or is there from the start; numbers of
-/// threads and objects are stable, see [`ThreadId`]. A system that breaks it is reported, not
-/// trusted: see [`Divergence`].
+/// has choices; a compare-and-swap may turn from a load into a read-modify-write and back, see
+/// [`compares`](System::compares); and who waits for the end of another thread may go on when that
+/// ends, see [`parts`](System::parts)); a thread is born by a `Spawn` or is there from the start;
+/// numbers of threads and objects are stable, see [`ThreadId`]. A system that breaks it is
+/// reported, not trusted: see [`Divergence`].
 pub trait System {
     /// Back to the initial state.
     fn reset(&mut self);
@@ -231,6 +271,13 @@ pub trait System {
 
     /// What a thread would do next, and whether it can.
     fn next(&self, thread: ThreadId) -> Next;
+
+    /// Whether a thread's next operation is a compare-and-swap: an [`Operation::ReadModifyWrite`]
+    /// where it would succeed, and an [`Operation::Load`] of the same object where it would fail.
+    /// Which of the two it is changes only with the value of that object.
+    fn compares(&self, _thread: ThreadId) -> bool {
+        false
+    }
 
     /// Takes the next step of an enabled thread.
     ///
@@ -243,8 +290,61 @@ pub trait System {
         replay_to(self, schedule, depth)
     }
 
-    /// Whether [`rewind`](System::rewind) undoes steps one by one and repeats none, so that no thread
-    /// needs to be asked whether it is where it was.
+    /// Whether a memory model can be put between this system and its memory: whether
+    /// [`step_with`](System::step_with), [`accessed`](System::accessed) and
+    /// [`rewind_with`](System::rewind_with) do what they say. If not, the system can be searched
+    /// under sequential consistency alone.
+    fn takes_injections(&self) -> bool {
+        false
+    }
+
+    /// Takes the next step of an enabled thread, whose operation accesses memory as `injection`
+    /// says.
+    ///
+    /// Memory itself always holds what is last in the modification order. That is also what plain
+    /// accesses find: as long as there is no data race, each comes after all writes before it.
+    fn step_with(&mut self, decision: Decision, injection: Injection) -> Result<Effect, Failure> {
+        debug_assert_eq!(injection, Injection::default(), "this system has a memory of its own");
+        self.step(decision)
+    }
+
+    /// Whether accesses to this memory can be told what to read. Those to other memory are in one
+    /// order, whatever the memory model: each comes after the one before it.
+    fn is_weak(&self, _object: ObjectId) -> bool {
+        true
+    }
+
+    /// What the operation of the last step accessed, if it was an access to memory and the system
+    /// [takes injections](System::takes_injections).
+    fn accessed(&self) -> Option<Accessed> {
+        None
+    }
+
+    /// [`rewind`](System::rewind), where the steps of the schedule were taken with these
+    /// injections.
+    fn rewind_with(
+        &mut self,
+        schedule: &Schedule,
+        injections: &[Injection],
+        depth: usize,
+    ) -> Result<(), Divergence> {
+        self.reset();
+        let steps = schedule.decisions()[..depth].iter().zip(injections);
+        for (idx, (&decision, &injection)) in steps.enumerate() {
+            possible(self, idx + 1, decision)?;
+            let _ = self.step_with(decision, injection);
+        }
+        Ok(())
+    }
+
+    /// The step that wrote what the last step has read from memory, 0 if no step did; `None` where
+    /// no memory model decides it, and a read takes what was written last.
+    fn reads_from(&self) -> Option<Position> {
+        None
+    }
+
+    /// Whether [`rewind`](System::rewind) undoes steps one by one and repeats none, so that no
+    /// thread needs to be asked whether it is where it was.
     fn undoes_steps(&self) -> bool {
         false
     }
@@ -263,30 +363,32 @@ pub trait System {
         None
     }
 
-    /// Whether there may be accesses that are no operations, and are only [told](Self::accesses): what
-    /// a search says of a program with data races among them is no more than that it has some.
+    /// Whether there may be accesses that are no operations, and are only [told](Self::accesses):
+    /// what a search says of a program with data races among them is no more than that it has some.
     fn has_plain_accesses(&self) -> bool {
         false
     }
 
-    /// Whether what is [told](Self::accesses) is the life of things alone: who is about to use one, and
-    /// who ends it. Two of these that nothing orders are no data race, but a use of what is gone.
+    /// Whether what is [told](Self::accesses) is the life of things alone: who is about to use one,
+    /// and who ends it. Two of these that nothing orders are no data race, but a use of what is
+    /// gone.
     fn tells_lives_only(&self) -> bool {
         false
     }
 
-    /// The plain accesses that were made in the last step, in order: first those of its thread, then
-    /// those of its [parts](Self::parts).
+    /// The plain accesses that were made in the last step, in order: first those of its thread,
+    /// then those of its [parts](Self::parts).
     fn accesses(&self) -> &[PlainAccess] {
         &[]
     }
 
     /// Who went on in the last step without an operation of its own, in order.
     ///
-    /// A join can be such a part, in place of a step. Once possible, it stays possible, and it commutes
-    /// with whatever others do: nothing is lost by taking it at once. The thread then goes on in the
-    /// step that ends the other one, or in the step of its own in which it comes to the join.
-    /// Whatever it does next happens after both ([`HappensBefore::join`](crate::HappensBefore::join)).
+    /// A join can be such a part, in place of a step. Once possible, it stays possible, and it
+    /// commutes with whatever others do: nothing is lost by taking it at once. The thread then goes
+    /// on in the step that ends the other one, or in the step of its own in which it comes to the
+    /// join. Whatever it does next happens after both
+    /// ([`HappensBefore::join`](crate::HappensBefore::join)).
     fn parts(&self) -> &[Part] {
         &[]
     }
@@ -322,13 +424,13 @@ pub trait System {
         None
     }
 
-    /// Some order of the additions to this object, one that they were not kept in, would have told a
-    /// thread something else. The search is void: the next one is to have a stricter
+    /// Some order of the additions to this object, one that they were not kept in, would have told
+    /// a thread something else. The search is void: the next one is to have a stricter
     /// [`Discipline`](crate::Discipline), with these in order.
     fn distrust(&mut self, _object: ObjectId, _turns: &[Turn]) {}
 
-    /// Whether this addition, announced as an [`Operation::AddAndTest`], is to be in order. If not, the
-    /// search takes it for an [`Operation::Add`].
+    /// Whether this addition, announced as an [`Operation::AddAndTest`], is to be in order. If not,
+    /// the search takes it for an [`Operation::Add`].
     fn is_in_order(&self, _object: ObjectId, _turn: Turn) -> bool {
         true
     }

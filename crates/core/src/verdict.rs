@@ -143,6 +143,13 @@ pub enum Limit {
         /// For how long.
         time: Duration,
     },
+    /// The search was split, and not all of its parts are at their end.
+    Parts {
+        /// How many are not.
+        open: u32,
+        /// How many there are.
+        of: u32,
+    },
 }
 
 impl fmt::Display for Limit {
@@ -159,6 +166,7 @@ impl fmt::Display for Limit {
                 write!(f, "{thread} has come to no operation for {:.1} s", time.as_secs_f64())?;
                 at.iter().try_for_each(|place| write!(f, ", at {place}"))
             }
+            Self::Parts { open, of } => write!(f, "{open} of {of} parts are not at their end"),
         }
     }
 }
@@ -186,6 +194,26 @@ pub struct Statistics {
     pub max_depth: u64,
     /// Whether a bound kept the search from anything.
     pub bound_exceeded: bool,
+}
+
+/// What a solver has done to decide a circuit, named as in the JSON output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Solving {
+    /// Latches of the circuit.
+    pub latches: u64,
+    /// Gates of the circuit.
+    pub gates: u64,
+    /// Clauses of the formula.
+    pub clauses: u64,
+    /// Calls of the solver.
+    pub calls: u64,
+    /// Contradictions that the solver came to.
+    pub conflicts: u64,
+    /// Guesses of the solver.
+    pub decisions: u64,
+    /// Values that the solver derived.
+    pub propagations: u64,
 }
 
 impl Statistics {

@@ -1,4 +1,5 @@
-//! Source texts of models: where each part of a preprocessed text came from, and what is wrong there.
+//! Source texts of models: where each part of a preprocessed text came from, and what is wrong
+//! there.
 //!
 //! What the front ends have in common. A file is [`read`], preprocessed by a command that is
 //! [`run`], and kept as a [`Text`] that knows the lines of the user's files. Whatever is wrong is a

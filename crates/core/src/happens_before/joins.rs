@@ -1,4 +1,5 @@
-//! Joins that are no steps of their own: a thread goes on after another's end within the step that ends it.
+//! Joins that are no steps of their own: a thread goes on after another's end within the step that
+//! ends it.
 
 use super::{HappensBefore, LANE, Position, joined};
 use crate::ThreadId;

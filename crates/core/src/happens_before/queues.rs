@@ -30,9 +30,22 @@ impl HappensBefore {
     ) -> (Position, u32, Queued) {
         use Operation as O;
         let succeeded = effect != Effect::Failed;
+        if effect == Effect::Elapsed {
+            self.follow_everything(at);
+            self.elapsed.push(at);
+        }
         let enabler = match operation {
+            O::Timeout(_) | O::Elapse | O::Await(_) if effect != Effect::Elapsed => {
+                self.elapsed.last().copied().unwrap_or(0)
+            }
+            O::Call(_) => {
+                if let Effect::Woke(sleepers) = effect {
+                    self.wake(at, sleepers);
+                }
+                self.elapsed.last().copied().filter(|_| succeeded).unwrap_or(0)
+            }
             O::Spawn(child) => {
-                self.threads[child.index()].born = at;
+                self.bear(at, child);
                 0
             }
             O::Join(child) => {
@@ -86,6 +99,28 @@ impl HappensBefore {
         (put.copied().unwrap_or(0), rank, Queued::Out)
     }
 
+    /// Time has passed: what comes then comes after the last step of every thread.
+    #[cold]
+    fn follow_everything(&mut self, at: Position) {
+        for idx in 0..self.threads.len() {
+            let Thread { joined, .. } = self.threads[idx];
+            if joined != 0 {
+                self.follow_join(at, joined);
+            }
+            self.follow(at, self.threads[idx].origin());
+        }
+    }
+
+    /// A thread is born, perhaps with the number of one that was joined before.
+    #[inline]
+    fn bear(&mut self, at: Position, child: ThreadId) {
+        let Thread { steps, born, joined, .. } = &mut self.threads[child.index()];
+        if !steps.is_empty() || *born != 0 {
+            self.reborn.push((at, child, *born, std::mem::take(joined)));
+        }
+        *born = at;
+    }
+
     /// A notification wakes some threads.
     fn wake(&mut self, at: Position, sleepers: ThreadSet) {
         for sleeper in sleepers.iter() {
@@ -98,17 +133,16 @@ impl HappensBefore {
     pub(super) fn what_enables(&self, thread: ThreadId, operation: Operation) -> Position {
         use Operation as O;
         match operation {
-            O::Join(child) => self
-                .threads
-                .get(child.index())
-                .map_or(0, |child| child.steps.last().copied().unwrap_or(child.born)),
+            O::Join(child) => self.threads.get(child.index()).map_or(0, Thread::origin),
             O::Reacquire { .. } | O::FutexResume(_) => self.waker(thread, operation).unwrap_or(0),
             O::Leave { barrier, parties } => self.completes(thread, barrier, parties),
+            O::Timeout(_) | O::Elapse => self.elapsed.last().copied().unwrap_or(0),
             _ => self.enabler(operation, self.len()),
         }
     }
 
-    /// The arrival that completes the round of a barrier in which `thread` has arrived; 0 if nobody has yet.
+    /// The arrival that completes the round of a barrier in which `thread` has arrived; 0 if nobody
+    /// has yet.
     fn completes(&self, thread: ThreadId, barrier: ObjectId, parties: u32) -> Position {
         let arrived = self.steps_of(thread).last().copied();
         let rank = self.event(arrived.expect("arriving comes before leaving")).rank;
@@ -168,8 +202,12 @@ impl HappensBefore {
             };
         }
         if let Operation::Spawn(child) = event.operation {
-            self.threads[child.index()].born = 0;
+            let before = self.reborn.pop_if(|&mut (by, ..)| by == at);
+            let (_, _, born, joined) = before.unwrap_or((at, child, 0, 0));
+            let thread = &mut self.threads[child.index()];
+            (thread.born, thread.joined) = (born, joined);
         }
+        self.elapsed.pop_if(|&mut step| step == at);
         while let Some((_, sleeper, before)) = self.woken.pop_if(|&mut (by, _, _)| by == at) {
             self.threads[sleeper.index()].waker = before;
         }

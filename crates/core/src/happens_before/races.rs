@@ -1,6 +1,6 @@
 //! Which earlier steps an operation races with, competes with, or follows at once.
 
-use super::{Group, HappensBefore, Position, groups_before, read, slot, write};
+use super::{Group, HappensBefore, Position, Thread, groups_before, read, slot, write};
 use crate::operation::{End, Place, Touch};
 use crate::{Operation, ThreadId, may_be_coenabled};
 
@@ -77,8 +77,8 @@ impl HappensBefore {
         candidates.retain(|&race| may_be_coenabled(self.operation(race), operation));
     }
 
-    /// Sorts candidates for a race, newest first, and leaves out what is reached through a newer one
-    /// that it happens before.
+    /// Sorts candidates for a race, newest first, and leaves out what is reached through a newer
+    /// one that it happens before.
     fn keep_newest(&self, races: &mut Vec<Position>) {
         races.sort_unstable_by(|a, b| b.cmp(a));
         races.dedup();
@@ -144,7 +144,7 @@ impl HappensBefore {
             }
         }
         let known = self.threads.get(thread.index());
-        if known.is_some_and(|thread| thread.steps.is_empty()) {
+        if known.is_some_and(Thread::is_unmoved) {
             found.extend(known.map(|thread| thread.born));
         }
         self.ends_before(known.map_or(0, |thread| thread.joined), found);

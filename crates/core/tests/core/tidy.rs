@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Every folder of `crates/`, and the crates it may use.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("core", &[]),
     ("effort", &[]),
     ("embed", &[]),
     ("explore", &["core"]),
-    ("native", &["core", "explore"]),
+    ("native", &["core", "explore", "protocol"]),
+    ("protocol", &["core", "explore"]),
     ("mazurka", &["core", "explore", "report"]),
     ("model", &["core"]),
     ("c", &["model", "source"]),
@@ -20,6 +21,23 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("statespace", &["core", "model", "ltl"]),
     ("symbolic", &["core", "model", "ltl", "source"]),
     ("report", &["core"]),
+    (
+        "check",
+        &[
+            "core",
+            "explore",
+            "model",
+            "c",
+            "ltl",
+            "promela",
+            "protocol",
+            "source",
+            "statespace",
+            "symbolic",
+            "embed",
+            "native",
+        ],
+    ),
     ("cli", &ALL),
     ("lab", &ALL),
     ("script", &["core"]),
@@ -30,15 +48,16 @@ const MAY_USE: [(&str, &[&str]); 19] = [
 
 /// All but the test kit, the lab and the tour.
 #[rustfmt::skip]
-const ALL: [&str; 14] = [
+const ALL: [&str; 16] = [
     "core", "explore", "native", "mazurka", "model", "c", "ltl", "promela", "statespace",
-    "symbolic", "report", "cli", "source", "embed",
+    "symbolic", "report", "check", "cli", "source", "embed", "protocol",
 ];
 
 /// The test kit: tests, examples and benchmarks may use it, and crates that are not published.
 const TEST_KIT: [&str; 2] = ["script", "effort"];
 
-/// What the tests of a crate may use beyond that: whoever makes a `System` holds it against searches.
+/// What the tests of a crate may use beyond that: whoever makes a `System` holds it against
+/// searches.
 const TESTS_MAY_USE: [(&str, &str); 5] = [
     ("model", "explore"),
     ("statespace", "promela"),

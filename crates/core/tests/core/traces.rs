@@ -9,14 +9,12 @@
 //! step; a write that does not follow the reads of one thread; a step taken back that leaves a
 //! birth, a waker, a read or a taken message behind.
 
-mod support;
-
+use crate::support::{Random, Seen, any_decision, check, take, threads};
 use mazurka_core::{
     Decision, Execution, HappensBefore, Next, Position, System, ThreadId, Trace, dependent,
 };
 use mazurka_script::Script;
 use std::collections::{BTreeMap, BTreeSet};
-use support::{Random, Seen, any_decision, check, take, threads};
 
 /// A thread and an alternative: a decision that can be compared.
 type Taken = (usize, u32);
