@@ -17,7 +17,8 @@ pub struct Lasso {
     pub loop_start: usize,
 }
 
-/// How an automaton reads an infinite word: steps, of which those from `loop_start` on are repeated for ever.
+/// How an automaton reads an infinite word: steps, of which those from `loop_start` on are repeated
+/// for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The steps.

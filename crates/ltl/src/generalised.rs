@@ -1,7 +1,7 @@
 //! Generalised automata, which accept by transitions, and how to make them plain ones.
 //!
-//! Implements Gastin and Oddoux, *Fast LTL to Büchi Automata Translation* (CAV 2001), sections 4 and
-//! 5.
+//! Implements Gastin and Oddoux, *Fast LTL to Büchi Automata Translation* (CAV 2001), sections 4
+//! and 5.
 //!
 //! | paper                                  | here                           |
 //! |----------------------------------------|--------------------------------|
@@ -108,8 +108,29 @@ impl Generalised {
         }
     }
 
-    /// A plain automaton for the same words.
-    pub(crate) fn degeneralise(&self, atoms: Atoms) -> Automaton {
+    /// Some orders in which the untils can be counted.
+    pub(crate) fn orders(&self) -> Vec<Vec<usize>> {
+        let first: Vec<usize> = (0..self.n_untils).collect();
+        let is_large = self.states.len() > 200;
+        let mut orders = vec![first.clone()];
+        match self.n_untils {
+            0 | 1 => {}
+            _ if is_large => {}
+            2 => orders.push(vec![1, 0]),
+            3 => orders
+                .extend([[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].map(Vec::from)),
+            n => {
+                let turned = |by: usize| (0..n).map(|idx| (idx + by) % n).collect::<Vec<_>>();
+                let mut back = first;
+                back.reverse();
+                orders.extend([back, turned(1), turned(n / 2)]);
+            }
+        }
+        orders
+    }
+
+    /// A plain automaton for the same words, which counts the untils in this order.
+    pub(crate) fn degeneralise(&self, untils: &[usize], atoms: Atoms) -> Automaton {
         let all = if self.n_untils == MAX_UNTILS { u128::MAX } else { (1 << self.n_untils) - 1 };
         let successors: Vec<Vec<usize>> = self
             .states
@@ -139,7 +160,7 @@ impl Generalised {
                 if component[target] != component[idx] || !can_accept(target) {
                     next = 0;
                 } else {
-                    while next < self.n_untils && transition.met >> next & 1 == 1 {
+                    while next < self.n_untils && transition.met >> untils[next] & 1 == 1 {
                         next += 1;
                     }
                 }

@@ -187,7 +187,8 @@ impl Reader {
         };
         let first = starts.iter().flat_map(|&start| moved(&states[start])).collect();
         let all = std::iter::once(first).chain(states.iter().map(|it| moved(it))).collect();
-        let automaton = Generalised::from_transitions(all, n_sets).degeneralise(self.atoms);
+        let order: Vec<usize> = (0..n_sets).collect();
+        let automaton = Generalised::from_transitions(all, n_sets).degeneralise(&order, self.atoms);
         Ok(crate::simplify::simplify(automaton))
     }
 

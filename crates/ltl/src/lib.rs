@@ -1,9 +1,9 @@
 //! Formulae of linear temporal logic, and Büchi automata for them.
 //!
-//! From text to automaton: [`Formula::parse`] reads SPIN's syntax, [`Pool`] has formulae in negation
-//! normal form and rewrites them, [`translate`] goes by way of very weak alternating automata to a
-//! small Büchi automaton, [`Automaton`]. Automata are also read and written in the HOA format
-//! ([`hoa`]) and written as never claims and graphs ([`print`](mod@print)).
+//! From text to automaton: [`Formula::parse`] reads SPIN's syntax, [`Pool`] has formulae in
+//! negation normal form and rewrites them, [`translate`] goes by way of very weak alternating
+//! automata to a small Büchi automaton, [`Automaton`]. Automata are also read and written in the
+//! HOA format ([`hoa`]) and written as never claims and graphs ([`print`](mod@print)).
 //!
 //! What a proposition means is not known here: it is a text, and whoever has a program reads it.
 
@@ -22,6 +22,7 @@ mod rewrite;
 mod safety;
 mod simplify;
 mod stutter;
+mod weak;
 
 pub use automaton::{Automaton, Cube, Edge, State};
 pub use complement::complement;
@@ -41,7 +42,8 @@ pub const MAX_ATOMS: usize = 64;
 /// A Büchi automaton that accepts exactly the words that satisfy the formula.
 ///
 /// Implements Gastin and Oddoux, *Fast LTL to Büchi Automata Translation* (CAV 2001): formula, very
-/// weak alternating automaton, generalised automaton, automaton; simplified on the way.
+/// weak alternating automaton, generalised automaton, automaton; simplified on the way. If the
+/// formula is an obligation, and its deterministic automaton is smaller, it is that one.
 ///
 /// The atoms of the automaton are `atoms`, whether or not they occur in it.
 pub fn translate(
@@ -49,12 +51,32 @@ pub fn translate(
     formula: NodeId,
     atoms: &[String],
 ) -> Result<Automaton, TooLarge> {
-    let generalised = generalised::Generalised::of(pool, formula)?;
-    Ok(simplify::simplify(generalised.degeneralise(atoms.to_vec())))
+    let automaton = translate_alone(pool, formula, atoms)?;
+    let n_states = automaton.states.len();
+    if !(2..=MOST_OPPOSED).contains(&n_states) {
+        return Ok(automaton);
+    }
+    let negation = pool.not(formula);
+    let opposite = translate_alone(pool, negation, atoms).ok();
+    let opposite = opposite.filter(|it| it.states.len() <= MOST_OPPOSED);
+    let weak = opposite.and_then(|opposite| weak::obligation(&automaton, &opposite));
+    let size = |it: &Automaton| (it.states.len(), it.n_edges());
+    Ok(weak.filter(|weak| size(weak) < size(&automaton)).unwrap_or(automaton))
 }
 
-/// A Büchi automaton that accepts exactly the words that violate the formula, and whether it matters to
-/// it how often a letter is repeated.
+/// The same, from the formula alone.
+fn translate_alone(pool: &Pool, formula: NodeId, atoms: &[String]) -> Result<Automaton, TooLarge> {
+    let generalised = generalised::Generalised::of(pool, formula)?;
+    // The untils are counted in some order, and it is not known which one is best.
+    let candidates = generalised.orders().into_iter();
+    let automata = candidates
+        .map(|order| simplify::simplify(generalised.degeneralise(&order, atoms.to_vec())));
+    let smallest = automata.min_by_key(|it| (it.states.len(), it.n_edges()));
+    Ok(smallest.expect("there is an order"))
+}
+
+/// A Büchi automaton that accepts exactly the words that violate the formula, and whether it
+/// matters to it how often a letter is repeated.
 pub fn negated(formula: &Formula, atoms: &[String]) -> Result<(Automaton, Stuttering), TooLarge> {
     let mut pool = Pool::new();
     let normal = pool.add(formula);

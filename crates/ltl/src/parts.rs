@@ -16,8 +16,8 @@ use crate::{Formula, Node, NodeId, Pool};
 /// More parts than that are not worth the trouble.
 const MOST_PARTS: usize = 64;
 
-/// The atoms of each part, as bits: a formula holds or not by which of its parts do. A part whose atoms are
-/// all in another one is not told.
+/// The atoms of each part, as bits: a formula holds or not by which of its parts do. A part whose
+/// atoms are all in another one is not told.
 pub fn parts(formula: &Formula) -> Vec<u64> {
     let mut pool = Pool::new();
     let root = pool.add(formula);

@@ -128,7 +128,11 @@ pub(crate) fn monitor(positive: &Automaton, negative: &Automaton) -> Option<Auto
 
 /// Disjoint cubes that cover `cube`, each with where the edges that take its letters lead; nothing
 /// if there are too many of them.
-fn split(cube: Cube, edges: &[Edge], leaves: &mut Vec<(Cube, BTreeSet<usize>)>) -> Option<()> {
+pub(crate) fn split(
+    cube: Cube,
+    edges: &[Edge],
+    leaves: &mut Vec<(Cube, BTreeSet<usize>)>,
+) -> Option<()> {
     let edges: Vec<Edge> =
         edges.iter().copied().filter(|edge| edge.guard.and(cube).is_some()).collect();
     let Some(open) = edges.iter().find(|edge| !cube.is_within(edge.guard)) else {

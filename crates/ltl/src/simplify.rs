@@ -4,11 +4,14 @@
 //! section 4 (direct simulation), and of Somenzi and Bloem, *Efficient Büchi Automata from LTL
 //! Formulae* (CAV 2000), sections 5 and 6 (dead and fixed-formula components).
 //!
+//! States are made one that simulate each other, forwards or backwards, as in the first paper and
+//! in Somenzi and Bloem, section 6.
+//!
 //! Differs from the papers: one edge is covered by one edge only, never by several together. And a
 //! state that no run visits twice accepts or not, as suits: it is made one with any state that has
 //! the same ways out.
 
-use crate::{Automaton, Edge, State};
+use crate::{Automaton, Cube, Edge, State};
 
 /// Beyond it the quadratic table of who simulates whom is too much.
 const MAX_COMPARED: usize = 1500;
@@ -22,6 +25,7 @@ pub(crate) fn simplify(mut automaton: Automaton) -> Automaton {
         if automaton.states.len() <= MAX_COMPARED {
             merge_similar(&mut automaton);
             drop_covered(&mut automaton);
+            merge_similar_before(&mut automaton);
         }
         merge_transient(&mut automaton);
         drop_dead(&mut automaton);
@@ -154,6 +158,57 @@ fn merge_similar(automaton: &mut Automaton) {
     redirect(automaton, &instead);
 }
 
+/// For each state those that simulate it backwards: whatever leads to it from the initial state
+/// leads to them, too, and they accept when it does.
+fn simulation_before(automaton: &Automaton) -> Vec<Vec<bool>> {
+    let states = &automaton.states;
+    let mut before: Vec<Vec<(Cube, usize)>> = vec![Vec::new(); states.len()];
+    for (from, state) in states.iter().enumerate() {
+        state.edges.iter().for_each(|edge| before[edge.target].push((edge.guard, from)));
+    }
+    // Nothing but the initial state can be where runs begin.
+    let mut above: Vec<Vec<bool>> = (0..states.len())
+        .map(|low| {
+            let is_above = |high: usize| {
+                (low != 0 || high == 0) && (!states[low].is_accepting || states[high].is_accepting)
+            };
+            (0..states.len()).map(is_above).collect()
+        })
+        .collect();
+    loop {
+        let mut has_changed = false;
+        for low in 0..states.len() {
+            for high in (0..states.len()).filter(|&high| high != low) {
+                let covers = |&(guard, from): &(Cube, usize)| {
+                    let mut others = before[high].iter();
+                    others.any(|&(other, source)| guard.is_within(other) && above[from][source])
+                };
+                if above[low][high] && !before[low].iter().all(covers) {
+                    above[low][high] = false;
+                    has_changed = true;
+                }
+            }
+        }
+        if !has_changed {
+            return above;
+        }
+    }
+}
+
+/// Makes states one that simulate each other backwards: what one leads to, the other may as well.
+/// Both are reached by the same letters, and accept alike.
+fn merge_similar_before(automaton: &mut Automaton) {
+    let above = simulation_before(automaton);
+    let n_states = automaton.states.len();
+    let twin = |idx: usize| (0..idx).find(|&other| above[idx][other] && above[other][idx]);
+    let instead: Vec<usize> = (0..n_states).map(|idx| twin(idx).unwrap_or(idx)).collect();
+    for idx in (0..n_states).filter(|&idx| instead[idx] != idx) {
+        let edges = std::mem::take(&mut automaton.states[idx].edges);
+        automaton.states[instead[idx]].edges.extend(edges);
+    }
+    redirect(automaton, &instead);
+}
+
 fn redirect(automaton: &mut Automaton, instead: &[usize]) {
     for edge in automaton.states.iter_mut().flat_map(|state| &mut state.edges) {
         edge.target = instead[edge.target];
@@ -186,11 +241,14 @@ fn drop_covered(automaton: &mut Automaton) {
 
 /// Makes two edges one where their guards together are one guard.
 fn join_guards(automaton: &mut Automaton) {
-    for state in &mut automaton.states {
-        while let Some((first, second, joined)) = joinable(&state.edges) {
-            state.edges[first] = joined;
-            state.edges.remove(second);
-        }
+    automaton.states.iter_mut().for_each(join);
+}
+
+/// The same for the edges of one state.
+pub(crate) fn join(state: &mut State) {
+    while let Some((first, second, joined)) = joinable(&state.edges) {
+        state.edges[first] = joined;
+        state.edges.remove(second);
     }
 }
 

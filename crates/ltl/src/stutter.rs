@@ -1,13 +1,14 @@
 //! Does it matter how often a letter is repeated before the next one comes?
 //!
 //! Implements Michaud and Duret-Lutz, *Practical Stutter-Invariance Checks for ω-Regular Languages*
-//! (SPIN 2015), section 4: the language of φ is stutter-invariant if no word has repetitions both of
-//! a word in it and of one in its complement, that is, sl(A_φ) and sl(A_¬φ) have no word in common.
+//! (SPIN 2015), section 4: the language of φ is stutter-invariant if no word has repetitions both
+//! of a word in it and of one in its complement, that is, sl(A_φ) and sl(A_¬φ) have no word in
+//! common.
 //!
 //! Differs from the paper: automata accept by states, so the states that wait while a letter is
-//! repeated never accept; the state they wait for does. Before an automaton is complemented, which may take
-//! long or be too much, it is asked whether it simulates what repeats letters and what takes repetitions
-//! out: if it does, that settles it.
+//! repeated never accept; the state they wait for does. Before an automaton is complemented, which
+//! may take long or be too much, it is asked whether it simulates what repeats letters and what
+//! takes repetitions out: if it does, that settles it.
 
 use crate::complement::complement;
 use crate::empty::{Lasso, common_word};
@@ -57,8 +58,8 @@ pub fn stuttering(automaton: &Automaton) -> Stuttering {
 /// Beyond it, simulation takes longer than the complement.
 const MAX_COMPARED: usize = 400;
 
-/// Whether an automaton simulates the one that accepts its words with letters repeated, and the one that
-/// accepts them with repetitions taken out. If not, nothing is known.
+/// Whether an automaton simulates the one that accepts its words with letters repeated, and the one
+/// that accepts them with repetitions taken out. If not, nothing is known.
 fn is_closed(automaton: &Automaton) -> bool {
     let n_states = automaton.states.len();
     let support = automaton.support();
@@ -77,8 +78,8 @@ fn is_closed(automaton: &Automaton) -> bool {
     })
 }
 
-/// Accepts every word of an automaton with repetitions of letters taken out: a step may stand for several
-/// that read the same letter, and accepts if it comes by a state that does.
+/// Accepts every word of an automaton with repetitions of letters taken out: a step may stand for
+/// several that read the same letter, and accepts if it comes by a state that does.
 fn contracted(automaton: &Automaton, letters: &[Cube]) -> Automaton {
     let number = |state: usize, accepts: bool| 2 * state + usize::from(accepts);
     let mut states = Vec::new();

@@ -1,8 +1,7 @@
 //! Automata accept exactly the words that satisfy their formula: held against the definition of the
 //! logic on words, and against an independent construction on all words.
 
-mod tableau;
-
+use crate::tableau;
 use mazurka_effort::{seeds, share};
 use mazurka_ltl::{
     Automaton, Binary, Cube, Edge, Formula, Lasso, Pool, State, Stuttering, Unary, accepts,
