@@ -3,25 +3,25 @@
 //! Two additions to one variable commute as far as the variable goes. That a thread learns
 //! something of the value before (most often whether it was 1: whoever drops the last reference
 //! frees what it refers to) need not keep them apart: as long as at least two references are left
-//! in every order of the other additions that nothing rules out, it learns the same in all of
-//! them. So a system may announce such an addition as an [`Operation::Add`], and what the thread
-//! learns as [`Tests`](mazurka_core::Tests); at the end of every execution is asked
-//! what it could have learnt in another order ([`Counters::observed`]). Where that is something else,
-//! the system is told ([`System::distrust`]) and the search begins
-//! again with some more additions to this object in order: the one that is tested, and the last of every other
-//! thread that may come before it or not ([`Turn`]). Most often these are the last drops of all
-//! threads, whatever was cloned and dropped before.
+//! in every order of the other additions that nothing rules out, it learns the same in all of them.
+//! So a system may announce such an addition as an [`Operation::Add`], and what the thread learns
+//! as [`Tests`](mazurka_core::Tests); at the end of every execution is asked what it could have
+//! learnt in another order ([`Counters::observed`]). Where that is something else, the system is
+//! told ([`System::distrust`]) and the search begins again with some more additions to this object
+//! in order: the one that is tested, and the last of every other thread that may come before it or
+//! not ([`Turn`]). Most often these are the last drops of all threads, whatever was cloned and
+//! dropped before.
 //!
 //! **Why that is enough.** Call an execution *sure* if each of its tests has the same outcome in
-//! every linearisation of its happens-before order. If a search that covers every maximal trace comes to its
-//! end and all its executions were sure, it has covered every execution of the program *P*. For
-//! consider the program *Q* that differs from *P* in that a test has the outcome which it has when
-//! nothing has happened but what happens before it. In *Q*, additions commute without any
+//! every linearisation of its happens-before order. If a search that covers every maximal trace
+//! comes to its end and all its executions were sure, it has covered every execution of the program
+//! *P*. For consider the program *Q* that differs from *P* in that a test has the outcome which it
+//! has when nothing has happened but what happens before it. In *Q*, additions commute without any
 //! condition, so the search is right for *Q*; and since its executions are sure, they are
 //! executions of *P*, too, and the search of *P* is that of *Q*. It has therefore covered all
-//! executions of *Q*, each of which is a linearisation of one that is sure, and one of *P*. Now let *w* be a
-//! shortest execution of *P* that is none of *Q*. Its last step is an addition whose test has
-//! another outcome in *Q*; there, the same steps are an execution, which is a part of some
+//! executions of *Q*, each of which is a linearisation of one that is sure, and one of *P*. Now let
+//! *w* be a shortest execution of *P* that is none of *Q*. Its last step is an addition whose test
+//! has another outcome in *Q*; there, the same steps are an execution, which is a part of some
 //! linearisation of one that was explored and is sure: so the outcome is that of *P*.
 //!
 //! A bounded search does not cover every trace. There, only additions that nobody tests may be
@@ -29,9 +29,10 @@
 //!
 //! **The range of a value.** Of the additions that are not ordered with a test, any set can come
 //! before it that contains with each addition those that happen before it. The least sum of such a
-//! set is that of all negative ones, but for what the positive ones that must come with them give back:
-//! a selection with prerequisites, or a flow. The flow that [`most`] finds may be less than the
-//! largest; then the range is larger than it needs to be, which costs reduction, never soundness.
+//! set is that of all negative ones, but for what the positive ones that must come with them give
+//! back: a selection with prerequisites, or a flow. The flow that [`most`] finds may be less than
+//! the largest; then the range is larger than it needs to be, which costs reduction, never
+//! soundness.
 
 use mazurka_core::{
     Addition, HappensBefore, Next, ObjectId, Operation, Position, System, ThreadId, Turn,
@@ -116,8 +117,8 @@ impl Counters {
         while self.additions.pop_if(|counted| counted.at as usize > depth).is_some() {}
     }
 
-    /// The objects whose additions could have told a thread something else, and which of those have to be in
-    /// order for that.
+    /// The objects whose additions could have told a thread something else, and which of those have
+    /// to be in order for that.
     fn observed(&self, order: &HappensBefore) -> BTreeMap<ObjectId, Vec<Turn>> {
         let mut observed: BTreeMap<ObjectId, Vec<Turn>> = BTreeMap::new();
         for tested in self.additions.iter().filter(|it| !it.addition.tests.is_empty()) {

@@ -24,6 +24,9 @@
 //! | what writes behind a release fence release       | [`Table::Fenced`]   |
 //! | what an acquire fence gets from the reads before | [`Table::Pending`]  |
 //!
+//! Where a memory model decides what a read reads from ([`System::reads_from`]), each write has a
+//! clock of its own, [`Table::Written`], in place of one for each object.
+//!
 //! Differs from the paper: reads are always a clock, never an epoch, and a write does not clear
 //! them, since both would have to be taken back. A write therefore costs O(threads). There is more
 //! to synchronise with than locks: a store replaces the clock of its variable and a
@@ -47,8 +50,8 @@ use std::ops::Range;
 /// When something was accessed: moments are numbered from 1, and 0 stands for "never".
 ///
 /// A step consists of its operation, of what its thread does then, and of its [`Part`]s: each is a
-/// moment if anything is accessed in it. What an operation releases covers what it has accessed itself,
-/// and nothing after that.
+/// moment if anything is accessed in it. What an operation releases covers what it has accessed
+/// itself, and nothing after that.
 type Moment = Position;
 
 /// Two plain accesses that nothing orders, at least one of them a write.
@@ -129,7 +132,8 @@ impl DataRace {
 }
 
 /// The operation, from which a thread learns what it does in every linearisation: an addition that
-/// comes after all others is as good as a read-modify-write, and otherwise lets nobody know anything.
+/// comes after all others is as good as a read-modify-write, and otherwise lets nobody know
+/// anything.
 pub(crate) fn synchronising(order: &HappensBefore, operation: Operation) -> Operation {
     match operation {
         Operation::Add(object) | Operation::AddAndTest(object)
@@ -154,6 +158,8 @@ pub(crate) struct Done<'a> {
     pub(crate) fences: &'a [Fence],
     /// Which threads went on in it.
     pub(crate) parts: &'a [Part],
+    /// The step that its operation read from, where a memory model decides that.
+    pub(crate) reads_from: Option<Position>,
 }
 
 impl<'a> Done<'a> {
@@ -166,6 +172,7 @@ impl<'a> Done<'a> {
             accesses: system.accesses(),
             fences: system.fences(),
             parts: system.parts(),
+            reads_from: system.reads_from(),
         }
     }
 }
@@ -215,9 +222,11 @@ enum Table {
     Fenced,
     /// Per thread: what its relaxed reads have read from, which its next acquire fence learns.
     Pending,
+    /// Per step: what those learn who acquire what it wrote, where a memory model decides who does.
+    Written,
 }
 
-const N_TABLES: usize = 11;
+const N_TABLES: usize = 12;
 
 /// What a thread does behind an operation, see [`Done`].
 #[derive(Clone, Copy)]
@@ -242,7 +251,7 @@ struct Queue {
 /// How to take one change back.
 #[derive(Clone, Copy, Debug)]
 enum Undo {
-    Cell { table: Table, column: u8, row: u32, old: Position },
+    Cell { table: Table, column: u16, row: u32, old: Position },
     Put(ObjectId),
     Taken(ObjectId),
 }
@@ -281,7 +290,7 @@ impl DataRaces {
         effect: Effect,
         done: Done<'_>,
     ) -> Option<DataRace> {
-        let Done { order, atomic, accesses, fences, parts } = done;
+        let Done { order, atomic, accesses, fences, parts, reads_from } = done;
         let thread = decision.thread;
         self.make_room(thread, operation);
         self.marks.push(Mark {
@@ -291,11 +300,21 @@ impl DataRaces {
         });
         let mut race = match atomic {
             [] => None,
-            atomic => self.operate(thread, operation, order, atomic),
+            atomic => {
+                let is_read = !matches!(operation, Operation::Store(_));
+                let read = memory_of(operation).filter(|_| is_read);
+                let source = read.map(|object| self.source(object, reads_from));
+                self.operate(thread, source, order, atomic)
+            }
         };
         // Before the first access nobody has anything to tell.
         if !self.undo.is_empty() || is_queued(operation) {
-            self.synchronise(thread, operation, order, effect);
+            match (memory_of(operation), reads_from) {
+                (Some(_), Some(source)) => {
+                    self.access_memory(thread, operation, order, effect, source);
+                }
+                _ => self.synchronise(thread, operation, order, effect),
+            }
         }
         if accesses.is_empty() && self.undo.is_empty() {
             return race;
@@ -316,23 +335,54 @@ impl DataRaces {
         race
     }
 
-    /// What an operation accesses itself, which it also releases. The race that it completes, if any.
+    /// What an operation accesses itself, which it also releases. The race that it completes, if
+    /// any.
     fn operate(
         &mut self,
         thread: ThreadId,
-        operation: Operation,
+        source: Option<Row>,
         order: MemoryOrder,
         accesses: &[PlainAccess],
     ) -> Option<DataRace> {
         // A read that acquires comes after what it reads from.
-        if let Operation::ReadModifyWrite(object)
-        | Operation::Load(object)
-        | Operation::Await(object) = operation
-            && order.acquires()
-        {
-            self.join((Table::Released, object.index()), (Table::Clock, thread.index()));
+        if let Some(source) = source.filter(|_| order.acquires()) {
+            self.join(source, (Table::Clock, thread.index()));
         }
         self.access_all(thread, accesses)
+    }
+
+    /// What those learn who acquire what a read of this object reads.
+    fn source(&self, object: ObjectId, reads_from: Option<Position>) -> Row {
+        match reads_from {
+            None => (Table::Released, object.index()),
+            Some(step) => (Table::Written, step as usize),
+        }
+    }
+
+    /// Passes clocks on between a write and those who read it, as a memory model has it: the last
+    /// step reads from `source`, or is placed behind it.
+    fn access_memory(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        order: MemoryOrder,
+        effect: Effect,
+        source: Position,
+    ) {
+        let source = (Table::Written, source as usize);
+        let written = (Table::Written, self.marks.len());
+        if !matches!(operation, Operation::Store(_)) {
+            let into = if order.acquires() { Table::Clock } else { Table::Pending };
+            self.join(source, (into, thread.index()));
+        }
+        if matches!(operation, Operation::ReadModifyWrite(_)) && effect != Effect::Failed {
+            self.join(source, written);
+        }
+        if !matches!(operation, Operation::Load(_) | Operation::Await(_))
+            && effect != Effect::Failed
+        {
+            self.join(Self::releasing(thread, order), written);
+        }
     }
 
     /// What a thread does behind an operation: these of its accesses, and the fences among them.
@@ -464,6 +514,10 @@ impl DataRaces {
                 self.join(mine, released(o));
             }
             O::ReadRelease(o) => self.join(mine, read_released(o)),
+            O::Call(o) => {
+                self.join(released(o), mine);
+                self.join(mine, released(o));
+            }
 
             O::SemaphoreAcquire { semaphore: o, .. } => self.join(released(o), mine),
             O::SemaphoreTryAcquire { semaphore: o, .. } if succeeded => {
@@ -479,7 +533,12 @@ impl DataRaces {
             O::Receive(o) => self.receive(thread, o),
             O::TryReceive(o) if succeeded => self.receive(thread, o),
 
-            O::Spawn(child) => self.join(mine, (Table::Clock, child.index())),
+            O::Spawn(child) => {
+                self.join(mine, (Table::Clock, child.index()));
+                // Fences of a thread that had its number before are not its own.
+                self.clear((Table::Fenced, child.index()));
+                self.clear((Table::Pending, child.index()));
+            }
             O::Join(child) => self.join((Table::Clock, child.index()), mine),
 
             O::NotifyOne(o) | O::NotifyAll(o) if has_woken => self.join(mine, released(o)),
@@ -666,6 +725,14 @@ impl DataRaces {
         }
     }
 
+    /// `into` knows nothing.
+    #[inline]
+    fn clear(&mut self, into: Row) {
+        for column in 0..self.row(into).len() {
+            self.set(into, column, 0);
+        }
+    }
+
     /// A row as it is, empty if nothing was ever set there.
     #[inline]
     fn row(&self, (table, row): Row) -> &[Position] {
@@ -692,7 +759,7 @@ impl DataRaces {
             cells.resize((row + 1) * width, 0);
         }
         cells[row * width + column] = value;
-        self.undo.push(Undo::Cell { table, column: column as u8, row: row as u32, old });
+        self.undo.push(Undo::Cell { table, column: column as u16, row: row as u32, old });
     }
 
     #[inline]
@@ -723,11 +790,22 @@ impl DataRaces {
             Table::AtomicWrite,
             Table::Fenced,
             Table::Pending,
+            Table::Written,
         ] {
             let cells = &mut self.tables[table as usize];
             *cells = cells.chunks(self.stride).flat_map(|row| [row, &padding].concat()).collect();
         }
         self.stride = stride;
+    }
+}
+
+/// What an operation reads or writes, if it is an access to memory.
+#[inline]
+fn memory_of(operation: Operation) -> Option<ObjectId> {
+    use Operation as O;
+    match operation {
+        O::Load(o) | O::Await(o) | O::Store(o) | O::ReadModifyWrite(o) => Some(o),
+        _ => None,
     }
 }
 
@@ -754,7 +832,8 @@ fn width(table: Table, stride: usize) -> usize {
         | Table::AtomicRead
         | Table::AtomicWrite
         | Table::Fenced
-        | Table::Pending => stride,
+        | Table::Pending
+        | Table::Written => stride,
     }
 }
 

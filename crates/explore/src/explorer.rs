@@ -1,17 +1,23 @@
 //! One search from its options to its verdict.
 
-use crate::bound::{Bound, Exceeded};
+mod ladder;
+mod shorten;
+
+use crate::bound::{Bound, Exceeded, Waits};
 use crate::confirm::confirm;
 use crate::coverage::Seen;
 use crate::deadline::Deadline;
+use crate::memory::weak::WeakMemory;
 use crate::options::{OptionError, Options, Reduction};
 use crate::order::best_first::BestFirst;
 use crate::order::{Order, TreeSize};
+use crate::peers::{self, Collected, Part, Peers};
 use crate::pool::{Pool, Reason, Report, StopOnPanic};
 use crate::progress::Estimator;
 use crate::reduction::Reduce;
 use crate::reduction::bpor::Bpor;
 use crate::reduction::dpor::Dpor;
+use crate::reduction::graphs::Graphs;
 use crate::reduction::monotonic::Monotonic;
 use crate::reduction::none::None as NoReduction;
 use crate::reduction::optimal::Optimal;
@@ -19,15 +25,18 @@ use crate::reduction::persistent::Persistent;
 use crate::reduction::sleep::Sleeping;
 use crate::reduction::source::Source;
 use crate::reduction::stack::{Policy, Stack};
+use crate::sample::{Sampler, together};
 use crate::saved::{Saved, SavedError};
 use crate::search::{Observe, Step, Worker};
 use crate::unit::Unit;
 use crate::visited::Visited;
 use mazurka_core::fold::Fold;
 use mazurka_core::{
-    Assumption, Coverage, Decision, Divergence, Event, HappensBefore, Limit, Next, Operation,
-    Progress, Property, Schedule, StateCoverage, Statistics, System, ThreadId, Verdict, Violation,
+    Assumption, Cost, Coverage, Decision, Divergence, Event, HappensBefore, Limit, MemoryModel,
+    Next, Operation, Progress, Property, Rung, Sample, Schedule, Shortest, StateCoverage,
+    Statistics, System, ThreadId, Verdict, Violation, ViolationKind,
 };
+use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +82,15 @@ pub struct Outcome {
     /// How many states were visited, if that was asked for; of a search that raises its bound, in
     /// all rounds.
     pub coverage: Option<StateCoverage>,
+    /// The executions that were drawn at random, if that was asked for, or if a ladder had time
+    /// left.
+    pub sample: Option<Sample>,
+    /// What the execution of a violation costs.
+    pub cost: Option<Cost>,
+    /// How short the counterexample is, if that was asked for.
+    pub shortest: Option<Shortest>,
+    /// Of a ladder: the rungs that have come to their end, lowest first.
+    pub rungs: Vec<Rung>,
 }
 
 impl Outcome {
@@ -86,12 +104,16 @@ impl Outcome {
             saved: None,
             tree: None,
             coverage: None,
+            sample: None,
+            cost: None,
+            shortest: None,
+            rungs: Vec::new(),
         }
     }
 }
 
 /// Something that was asked for and will not help.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
     /// A fair bound, and nobody yields.
@@ -100,6 +122,12 @@ pub enum Warning {
          bound counts yields; a loop that waits without one is followed to the depth limit"
     )]
     NoYields(Bound),
+    /// A violation that needs this memory model.
+    #[error(
+        "this does not happen under sequential consistency: all of its interleavings were explored, \
+         and `--memory {0}` has more executions"
+    )]
+    OnlyUnder(MemoryModel),
 }
 
 /// An execution that has just ended, for those who watch.
@@ -134,11 +162,23 @@ pub struct Explorer<'a, S> {
     stop: Option<&'a AtomicBool>,
     abandon: Option<&'a AtomicBool>,
     saved: Option<Saved>,
+    peers: Option<&'a dyn Peers>,
+    on_execution: Option<&'a OnExecution<'a>>,
     /// The states that were visited, in all rounds, if they are counted.
     seen: Option<Mutex<Seen>>,
+    /// The loops that are known to wait.
+    waits: Waits,
+    /// What a search has learnt of them that has to begin again.
+    learnt: Mutex<Option<Waits>>,
 }
 
 type OnEvent<'a> = dyn Fn(&Event) + Sync + 'a;
+
+/// Called at the end of every execution, with its decisions.
+pub(crate) type OnExecution<'a> = dyn Fn(&Schedule) + Sync + 'a;
+
+/// What makes a system for each worker.
+type Make<'a, S> = dyn Fn() -> S + Sync + 'a;
 
 impl<'a, S: System> Explorer<'a, S> {
     /// A search with these options.
@@ -150,7 +190,11 @@ impl<'a, S: System> Explorer<'a, S> {
             stop: None,
             abandon: None,
             saved: None,
+            peers: None,
+            on_execution: None,
             seen: None,
+            waits: Waits::default(),
+            learnt: Mutex::new(None),
         }
     }
 
@@ -172,8 +216,8 @@ impl<'a, S: System> Explorer<'a, S> {
         self
     }
 
-    /// Stops once `flag` is set, also in the middle of an execution, and no longer looks up names.
-    /// The outcome can then not be resumed.
+    /// Stops once `flag` is set, and no longer looks up names. An execution that goes on for a
+    /// while then is left in its middle, and the outcome cannot be resumed.
     pub fn abandon_when(mut self, flag: &'a AtomicBool) -> Self {
         self.abandon = Some(flag);
         self
@@ -185,19 +229,74 @@ impl<'a, S: System> Explorer<'a, S> {
         self
     }
 
+    /// Shares the search with other processes. It has one worker in this one, and is one of
+    /// [`Reduction::Optimal`] depth first, without counted states.
+    pub fn share_with(mut self, peers: &'a dyn Peers) -> Self {
+        self.peers = Some(peers);
+        self
+    }
+
+    /// Shows `watch` the decisions of every execution at its end, those that were given up
+    /// included.
+    pub fn on_execution(mut self, watch: &'a (dyn Fn(&Schedule) + Sync + 'a)) -> Self {
+        self.on_execution = Some(watch);
+        self
+    }
+
+    /// Works on what peers give until there is nothing left, and tells what was done.
+    ///
+    /// # Panics
+    ///
+    /// Without peers.
+    pub fn help(self, make: impl Fn() -> S + Sync) -> Part {
+        assert!(self.peers.is_some(), "a search is shared with somebody");
+        let reduction = || Box::new(Optimal::with_room(self.options.room));
+        let begun = Instant::now();
+        let deadline = Deadline::new(begun, self.options.time_limit, self.abandon);
+        let around = Around { peers: self.peers, begun, deadline };
+        let (left, reason, reports) =
+            self.search_units(&make, make(), &reduction, Vec::new(), around);
+        let report = reports.into_iter().next().expect("there is one worker");
+        Part::new(report, &left.units, reason, left.is_abandoned)
+    }
+
     /// Searches. `make` gives each worker its system, and one more to replay what was found.
-    pub fn run(mut self, make: impl Fn() -> S + Sync) -> Result<Outcome, ExploreError> {
+    pub fn run(self, make: impl Fn() -> S + Sync) -> Result<Outcome, ExploreError> {
+        self.run_with(&make)
+    }
+
+    /// The search is compiled once for each type of systems, and not once for each caller.
+    fn run_with(mut self, make: &Make<'_, S>) -> Result<Outcome, ExploreError> {
         let errors = self.options.errors();
         if !errors.is_empty() {
             return Err(ExploreError::Options(errors));
         }
+        if let Some(saved) = &self.saved {
+            self.waits = saved.waits.clone();
+        }
+        let (begun, asked) = (Instant::now(), self.options.clone());
         let before = || self.saved.as_ref().and_then(|saved| saved.coverage.clone());
         let seen = self.options.coverage.then(|| before().unwrap_or_default());
         self.seen = seen.map(|seen| Mutex::new(seen.resumed()));
-        let mut outcome = match self.options.iterate {
-            true => self.iterate(&make)?,
-            false => self.round(&make)?.0,
+        let mut outcome = if self.options.iterate {
+            self.iterate(make)?
+        } else if self.options.climbs() && !self.is_part() {
+            self.climb(make)?
+        } else {
+            self.round(make)?.0
         };
+        // Rounds and rungs have changed them.
+        self.options = asked;
+        if let (Some(model), Verdict::Violated(found)) = (self.options.memory, &outcome.verdict)
+            && found.violation.kind != ViolationKind::Unsupported
+            && self.holds_in_interleavings(make)
+        {
+            outcome.warnings.push(Warning::OnlyUnder(model));
+        }
+        // What is shortened there are preemptions, and a graph has none.
+        if self.options.shorten && self.options.memory.is_none() {
+            outcome = self.shorten(make, outcome, begun)?;
+        }
         if let Some(seen) = self.seen {
             let (counted, seen) = seen.into_inner().expect("nobody panics with it").finish();
             outcome.coverage = Some(counted);
@@ -209,7 +308,7 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     /// Raises the bound until it cuts nothing, and tells after each round what is proved.
-    fn iterate(&mut self, make: &(impl Fn() -> S + Sync)) -> Result<Outcome, ExploreError> {
+    fn iterate(&mut self, make: &Make<'_, S>) -> Result<Outcome, ExploreError> {
         let begun = Instant::now();
         let Options { time_limit, max_executions, .. } = self.options;
         if let Some(bound) = self.saved.as_ref().and_then(Saved::main_bound) {
@@ -263,47 +362,121 @@ impl<'a, S: System> Explorer<'a, S> {
         }
     }
 
-    /// Searches within the bounds as they are.
-    fn round(&self, make: &(impl Fn() -> S + Sync)) -> Result<(Outcome, Exceeded), ExploreError> {
-        match self.options.reduction {
-            Reduction::None => self.search_stack(make, NoReduction),
-            Reduction::Persistent => self.search_stack(make, Persistent { by_locks: false }),
-            Reduction::Transactions => self.search_stack(make, Persistent { by_locks: true }),
-            Reduction::Dpor if self.options.is_bpor() => {
-                self.search_stack(make, Bpor::new(&self.options))
+    /// Searches within the bounds as they are, and again whenever something was learnt of loops
+    /// that wait.
+    fn round(&mut self, make: &Make<'_, S>) -> Result<(Outcome, Exceeded), ExploreError> {
+        // What is left of a search that did not know of them is not all there is.
+        if self.is_part() && self.saved.as_ref().is_some_and(|saved| saved.waits != self.waits) {
+            return Err(SavedError::Void.into());
+        }
+        self.saved.take_if(|saved| saved.waits != self.waits);
+        loop {
+            let outcome = self.round_as_is(make)?;
+            let learnt = self.learnt.get_mut().expect("nobody panics with it").take();
+            let Some(waits) = learnt else { return Ok(outcome) };
+            if self.is_part() {
+                return Err(SavedError::Void.into());
             }
-            Reduction::Dpor => self.search_stack(make, Dpor),
-            Reduction::Source => self.search_stack(make, Source),
-            Reduction::Monotonic => self.search_stack(make, Monotonic),
+            self.waits = waits;
+            self.saved = None;
+        }
+    }
+
+    /// Whether this is one part of a search that was split.
+    fn is_part(&self) -> bool {
+        self.saved.as_ref().is_some_and(|saved| saved.part().is_some())
+    }
+
+    fn round_as_is(&self, make: &Make<'_, S>) -> Result<(Outcome, Exceeded), ExploreError> {
+        if let Some(model) = self.options.memory {
+            return self.search_graphs(make, model);
+        }
+        if let Some(sampling) = self.options.sample {
+            let seed = self.options.seed;
+            return self.search_by::<dyn Reduce>(make, &|| Box::new(Sampler::new(sampling, seed)));
+        }
+        match self.options.reduction {
             Reduction::Optimal => self.search(make, || Optimal::with_room(self.options.room)),
+            _ => self.search_by(make, &|| by_stack(&self.options, self.saved.as_ref())),
         }
     }
 
-    fn search_stack<P: Policy + Sync>(
-        &self,
-        make: &(impl Fn() -> S + Sync),
-        policy: P,
-    ) -> Result<(Outcome, Exceeded), ExploreError> {
-        let options = &self.options;
-        let is_stable = options.bounds.iter().all(|bound| bound.kind.is_local());
-        let sleep = match options.sleeps() {
-            false => Sleeping::Off,
-            true if is_stable => Sleeping::On,
-            true => Sleeping::WhenComplete,
+    /// Whether nothing goes wrong under sequential consistency, as far as a short search can tell.
+    fn holds_in_interleavings(&self, make: &Make<'_, S>) -> bool {
+        const EXECUTIONS: u64 = 20_000;
+        let mut options = Options { memory: None, jobs: 1, ..self.options.clone() };
+        options.max_executions = Some(EXECUTIONS);
+        let mut explorer = Explorer {
+            options,
+            on_event: None,
+            observe: None,
+            stop: self.stop,
+            abandon: self.abandon,
+            saved: None,
+            peers: None,
+            on_execution: None,
+            seen: None,
+            waits: self.waits.clone(),
+            learnt: Mutex::new(None),
         };
-        let saved = self.saved.as_ref();
-        let before = || saved.and_then(|saved| saved.visited.clone()).unwrap_or_default();
-        let visited = || options.stateful.then(before);
-        match options.order {
-            Order::DepthFirst => self.search(make, || Stack::new(policy, sleep, visited())),
-            Order::BestFirst(_) => self.search(make, || BestFirst::new(policy, sleep, options)),
+        let outcome = explorer.round(make);
+        outcome.is_ok_and(|(outcome, _)| matches!(outcome.verdict, Verdict::Holds(_)))
+    }
+
+    /// Searches the execution graphs of a memory model, with that memory in front of the system's
+    /// own.
+    fn search_graphs(
+        &self,
+        make: &Make<'_, S>,
+        model: MemoryModel,
+    ) -> Result<(Outcome, Exceeded), ExploreError> {
+        if !make().takes_injections() {
+            return Err(ExploreError::Options(vec![OptionError::NoInjections(model)]));
+        }
+        let observe = self.observe.map(|observe| {
+            move |ended: Ended<'_, WeakMemory<S>>| {
+                let Ended { system, order, schedule, is_cut, violation } = ended;
+                observe(Ended { system: system.system(), order, schedule, is_cut, violation });
+            }
+        });
+        let mut explorer = Explorer {
+            options: self.options.clone(),
+            on_event: self.on_event,
+            observe: observe.as_ref().map(|observe| observe as &Observe<'_, WeakMemory<S>>),
+            stop: self.stop,
+            abandon: self.abandon,
+            saved: self.saved.clone(),
+            peers: None,
+            on_execution: None,
+            seen: None,
+            waits: self.waits.clone(),
+            learnt: Mutex::new(None),
+        };
+        let make = || WeakMemory::new(make(), model);
+        loop {
+            let outcome = explorer.search(&make, || Graphs::with_room(model, self.options.room))?;
+            let learnt = explorer.learnt.get_mut().expect("nobody panics with it").take();
+            let Some(waits) = learnt else { return Ok(outcome) };
+            explorer.waits = waits;
+            explorer.saved = None;
         }
     }
 
+    /// A search whose loop is compiled for this reduction: what is used most.
     fn search<R: Reduce>(
         &self,
-        make: &(impl Fn() -> S + Sync),
+        make: &Make<'_, S>,
         reduction: impl Fn() -> R + Sync,
+    ) -> Result<(Outcome, Exceeded), ExploreError> {
+        self.search_by(make, &|| Box::new(reduction()))
+    }
+
+    /// A search by a reduction, or by any: then the loop is compiled once for all of them, and asks
+    /// the reduction by one indirect call a step.
+    fn search_by<R: Reduce + ?Sized>(
+        &self,
+        make: &Make<'_, S>,
+        reduction: &(dyn Fn() -> Box<R> + Sync),
     ) -> Result<(Outcome, Exceeded), ExploreError> {
         let options = &self.options;
         let mut first = make();
@@ -325,21 +498,71 @@ impl<'a, S: System> Explorer<'a, S> {
                 saved.units()?
             }
         };
-        let pool = Pool::new(units, options.jobs);
         let begun = Instant::now();
         let deadline = Deadline::new(begun, options.time_limit, self.abandon);
-        let shared = Shared { pool: &pool, begun, deadline, watch: Mutex::new(Watch::new(begun)) };
+        // What is known of loops does not travel.
+        let is_alone = self.waits != Waits::default();
+        let peers = self.peers.filter(|_| !is_alone && reduction().travels());
+        if let Some(peers) = peers {
+            peers.begin(options);
+        }
+        let (mut left, mut reason, mut reports) =
+            self.search_units(make, first, reduction, units, Around { peers, begun, deadline });
+        if let Some(peers) = peers {
+            let Collected { parts, units } = peers.collect();
+            left.units.extend(units.iter().map(|unit| peers::from_bytes(unit)));
+            for part in parts {
+                left.is_abandoned |= part.is_abandoned;
+                let (report, units, theirs) = part.into_pieces();
+                left.units.extend(units);
+                reports.push(report);
+                if matches!(reason, None | Some(Reason::Peer)) {
+                    reason = theirs.or(reason);
+                }
+            }
+        }
+        if left.is_any() && matches!(reason, None | Some(Reason::Peer)) {
+            // Whoever has ended the search has not said why, and it has not come to its end.
+            reason = Some(Reason::Limit(Limit::Interrupted));
+        }
+        if let Some(Reason::Learnt) = reason {
+            let learnt = reports.iter().find_map(|report| report.learnt.clone());
+            *self.learnt.lock().expect("nobody panics with it") = learnt;
+            let outcome = Outcome::stopped(Limit::Interrupted, self.sum(&reports).0);
+            return Ok((outcome, Exceeded::default()));
+        }
+        self.conclude(make, left, reason, &reports, deadline)
+    }
+
+    /// Works on these units until nothing is left, by the workers of this process.
+    fn search_units<R: Reduce + ?Sized>(
+        &self,
+        make: &Make<'_, S>,
+        first: S,
+        reduction: &(dyn Fn() -> Box<R> + Sync),
+        units: Vec<Unit>,
+        around: Around<'_>,
+    ) -> (Left, Option<Reason>, Vec<Report>) {
+        let options = &self.options;
+        let Around { peers, begun, deadline } = around;
+        let n_workers = if peers.is_some() { 1 } else { options.jobs };
+        let pool = Pool::new(units, n_workers);
+        let shared =
+            Shared { pool: &pool, peers, begun, deadline, watch: Mutex::new(Watch::new(begun)) };
         let visited = Mutex::new(None);
         let work = |idx: usize, system: S| {
             let seen = self.seen.as_ref();
-            let worker = Worker::new(system, reduction(), options, deadline, self.observe, seen);
+            let (waits, observe) = (&self.waits, self.observe);
+            let mut worker =
+                Worker::new(system, reduction(), options, deadline, waits, observe, seen);
+            worker.on_execution = self.on_execution;
             let left = self.work(idx, worker, &shared);
             if let Some(left) = left {
                 *visited.lock().expect("nobody panics with it") = Some(left);
             }
         };
         std::thread::scope(|scope| {
-            for idx in 1..options.jobs {
+            for idx in 1..n_workers {
                 scope.spawn({
                     let work = &work;
                     move || work(idx, make())
@@ -354,11 +577,11 @@ impl<'a, S: System> Explorer<'a, S> {
             is_abandoned,
             visited: visited.into_inner().expect("nobody panics with it"),
         };
-        self.conclude(make, left, reason, &reports, deadline)
+        (left, reason, reports)
     }
 
     /// What one worker does until nothing is left. Gives back the states it stored.
-    fn work<R: Reduce>(
+    fn work<R: Reduce + ?Sized>(
         &self,
         idx: usize,
         mut worker: Worker<'_, S, R>,
@@ -366,13 +589,21 @@ impl<'a, S: System> Explorer<'a, S> {
     ) -> Option<Visited> {
         let pool = shared.pool;
         let _guard = StopOnPanic(pool);
-        while let Some(unit) = pool.take() {
+        let peers = shared.peers;
+        while let Some(unit) = pool.take(peers) {
             match self.work_on(idx, &mut worker, unit, shared) {
                 Ok(Step::Violated) => pool.stop(Reason::Violated),
+                Ok(Step::Learnt) => pool.stop(Reason::Learnt),
+                Ok(Step::TooLong) => {
+                    pool.stop(Reason::Limit(Limit::Depth(self.options.max_depth)));
+                }
                 Ok(_) => {}
                 Err(error) => pool.stop(Reason::Error(error)),
             }
             pool.done();
+        }
+        if let Some(peers) = peers.filter(|_| pool.is_stopped()) {
+            peers.stop();
         }
         let visited = worker.take_visited();
         // Those of a saved search are counted with its statistics.
@@ -384,7 +615,7 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     /// Works until the unit is explored, or the search is stopped.
-    fn work_on<R: Reduce>(
+    fn work_on<R: Reduce + ?Sized>(
         &self,
         idx: usize,
         worker: &mut Worker<'_, S, R>,
@@ -405,7 +636,9 @@ impl<'a, S: System> Explorer<'a, S> {
                 pool.abandon(shared.deadline.limit().unwrap_or(Limit::Interrupted));
                 return Ok(Step::More);
             }
-            let is_execution = worker.statistics.executions > before;
+            // What a thread that is held has made redundant was drawn all the same.
+            let is_execution =
+                worker.statistics.executions > before || self.options.sample.is_some();
             if let Some(limit) = self.limit_after_run(shared, is_execution) {
                 pool.stop(Reason::Limit(limit));
             }
@@ -418,6 +651,17 @@ impl<'a, S: System> Explorer<'a, S> {
                 && let Some(unit) = worker.share()
             {
                 pool.put([unit]);
+            }
+            if let Some(peers) = shared.peers {
+                if peers.is_stopped() {
+                    pool.stop(Reason::Peer);
+                }
+                if peers.is_hungry()
+                    && step == Step::More
+                    && let Some(unit) = worker.share()
+                {
+                    peers.give(peers::to_bytes(&unit));
+                }
             }
         }
         Ok(step)
@@ -433,12 +677,20 @@ impl<'a, S: System> Explorer<'a, S> {
         }
         let max = self.options.max_executions?;
         let new = u64::from(is_execution);
-        let count = shared.pool.executions.fetch_add(new, Ordering::Relaxed) + new;
+        let count = match shared.peers {
+            Some(peers) => peers.count(new),
+            None => shared.pool.executions.fetch_add(new, Ordering::Relaxed) + new,
+        };
         (count >= max).then_some(Limit::Executions(max))
     }
 
     /// Tells how far the search is.
-    fn look_up<R: Reduce>(&self, idx: usize, worker: &Worker<'_, S, R>, shared: &Shared<'_>) {
+    fn look_up<R: Reduce + ?Sized>(
+        &self,
+        idx: usize,
+        worker: &Worker<'_, S, R>,
+        shared: &Shared<'_>,
+    ) {
         let elapsed = shared.begun.elapsed();
         let Some(listen) = self.on_event else { return };
         let Ok(mut watch) = shared.watch.try_lock() else { return };
@@ -448,10 +700,11 @@ impl<'a, S: System> Explorer<'a, S> {
             return;
         }
         let reports = shared.pool.report(idx, worker.report());
-        let (statistics, frontier, explored) = self.sum(&reports);
+        let (mut statistics, frontier, explored) = self.sum(&reports);
         if explored > 0.0 {
             watch.estimator.look(explored, statistics.executions);
         }
+        shared.peers.iter().for_each(|peers| statistics.add(&peers.others()));
         if since < self.options.progress_every {
             return;
         }
@@ -481,7 +734,7 @@ impl<'a, S: System> Explorer<'a, S> {
 
     fn conclude(
         &self,
-        make: &impl Fn() -> S,
+        make: &Make<'_, S>,
         left: Left,
         reason: Option<Reason>,
         reports: &[Report],
@@ -500,16 +753,23 @@ impl<'a, S: System> Explorer<'a, S> {
         let options = &self.options;
         let before = self.saved.as_ref().and_then(|saved| saved.found.as_ref());
         let found = before.or_else(|| reports.iter().find_map(|report| report.found.as_ref()));
-        let saved = (limit.is_some() && !left.is_abandoned).then(|| {
+        let is_resumable = !left.is_abandoned && options.sample.is_none();
+        // What a part has come to is kept to its end, to be put together with the others.
+        let is_kept = limit.is_some() || self.is_part();
+        let saved = (is_kept && is_resumable).then(|| {
             let mut saved = Saved::new(options, identity(&mut make()), &left.units);
+            saved.set_part(self.saved.as_ref().and_then(Saved::part).cloned());
             saved.statistics = statistics;
             saved.explored = explored;
             saved.cut = cut;
             saved.exceeded = exceeded;
             saved.found = found.cloned();
             saved.visited = left.visited;
+            saved.waits = self.waits.clone();
             saved
         });
+        let cost = found.filter(|_| options.shorten && options.memory.is_none());
+        let cost = cost.and_then(|found| shorten::cost_of(&mut make(), found));
         let verdict = match (found, limit) {
             (Some(found), _) => {
                 Verdict::Violated(Box::new(confirm(&mut make(), found, options.race, deadline)?))
@@ -522,9 +782,20 @@ impl<'a, S: System> Explorer<'a, S> {
         let fair = options.fair_bound().filter(|_| !yields).map(Warning::NoYields);
         let warnings = fair.into_iter().collect();
         let tree = reports.iter().filter_map(|report| report.tree).reduce(TreeSize::max);
-        let coverage = None;
-        let outcome =
-            Outcome { verdict, statistics, proved: None, warnings, saved, tree, coverage };
+        let sample = together(reports.iter().filter_map(|report| report.sample.clone()));
+        let outcome = Outcome {
+            verdict,
+            statistics,
+            proved: None,
+            warnings,
+            saved,
+            tree,
+            coverage: None,
+            sample,
+            cost,
+            shortest: None,
+            rungs: Vec::new(),
+        };
         Ok((outcome, exceeded))
     }
 
@@ -532,7 +803,8 @@ impl<'a, S: System> Explorer<'a, S> {
     fn coverage(&self, exceeded: Exceeded, states: u64, system: &S) -> Coverage {
         let options = &self.options;
         let looks_for_races = options.race && !options.stateful;
-        // Data races and livelocks are properties of an execution, not of the states it goes through.
+        // Data races and livelocks are properties of an execution, not of the states it goes
+        // through.
         let searched_for = [
             (options.deadlock, Property::Deadlock),
             (looks_for_races && !system.tells_lives_only(), Property::Race),
@@ -550,6 +822,9 @@ impl<'a, S: System> Explorer<'a, S> {
             .into_iter()
             .chain(fair)
             .fold(coverage, |coverage, bound| coverage.within(bound.claim()));
+        if exceeded.fair && !self.waits.is_empty() {
+            coverage = coverage.within(mazurka_core::Bound::Rounds(self.waits.limit));
+        }
         if !looks_for_races && system.has_plain_accesses() {
             // Then nobody came between them.
             coverage = coverage.assuming(Assumption::NoRace);
@@ -560,13 +835,62 @@ impl<'a, S: System> Explorer<'a, S> {
         if options.stateful {
             coverage = coverage.assuming(Assumption::of_hashes(128, states));
         }
+        if let Some(model) = options.memory {
+            coverage = coverage.under(model);
+        }
+        if let Some(part) = self.saved.as_ref().and_then(Saved::part) {
+            coverage = coverage.within(part.claim());
+        }
         coverage.assuming_all(system.assumptions())
     }
+}
+
+/// The reduction of a search that keeps sets of threads on a stack, with what it has stored so far.
+fn by_stack(options: &Options, saved: Option<&Saved>) -> Box<dyn Reduce> {
+    match options.reduction {
+        Reduction::None => with_policy(options, saved, NoReduction),
+        Reduction::Persistent => with_policy(options, saved, Persistent { by_locks: false }),
+        Reduction::Transactions => with_policy(options, saved, Persistent { by_locks: true }),
+        Reduction::Dpor if options.is_bpor() => with_policy(options, saved, Bpor::new(options)),
+        Reduction::Dpor => with_policy(options, saved, Dpor),
+        Reduction::Source => with_policy(options, saved, Source),
+        Reduction::Monotonic => with_policy(options, saved, Monotonic),
+        Reduction::Optimal => unreachable!("it has no such sets"),
+    }
+}
+
+fn with_policy(
+    options: &Options,
+    saved: Option<&Saved>,
+    policy: impl Policy + 'static,
+) -> Box<dyn Reduce> {
+    let is_stable = options.bounds.iter().all(|bound| bound.kind.is_local());
+    let sleep = match options.sleeps() {
+        false => Sleeping::Off,
+        true if is_stable => Sleeping::On,
+        true => Sleeping::WhenComplete,
+    };
+    let before = || saved.and_then(|saved| saved.visited.clone()).unwrap_or_default();
+    match options.order {
+        Order::DepthFirst => Box::new(Stack::new(policy, sleep, options.stateful.then(before))),
+        Order::BestFirst(_) => Box::new(BestFirst::new(policy, sleep, options)),
+    }
+}
+
+/// Who else works on a search, and until when.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    /// The other processes, if units can go there.
+    peers: Option<&'a dyn Peers>,
+    begun: Instant,
+    deadline: Deadline<'a>,
 }
 
 /// What the workers of one search look at together.
 struct Shared<'a> {
     pool: &'a Pool,
+    /// The other processes, if units can go there.
+    peers: Option<&'a dyn Peers>,
     begun: Instant,
     deadline: Deadline<'a>,
     watch: Mutex<Watch>,
@@ -609,7 +933,9 @@ fn identity(system: &mut impl System) -> u64 {
         for idx in 0..system.n_threads().min(ThreadId::MAX) {
             let thread = ThreadId::new(idx);
             let next = system.next(thread);
-            next.hash(&mut hash);
+            // Objects by their names: numbers are those of one process.
+            let operation = next.operation().map(Operation::name);
+            (std::mem::discriminant(&next), operation).hash(&mut hash);
             if let Some(object) = next.operation().and_then(Operation::object) {
                 hash.write(system.object_name(object).as_bytes());
             }

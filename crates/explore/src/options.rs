@@ -2,6 +2,8 @@
 
 use crate::bound::{Bound, BoundKind};
 use crate::order::{Order, Priority};
+use crate::sample::Sampling;
+use mazurka_core::MemoryModel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -290,17 +292,52 @@ pub enum OptionError {
         "`--iterate` raises a bound: give one beside `fair`, for example `--bound preemption=0`"
     )]
     NothingToRaise,
+    /// What goes with interleavings alone.
+    #[error("`--memory {model}` cannot be combined with {what}: {why}; use `--memory sc`")]
+    Memory {
+        /// The memory model.
+        model: MemoryModel,
+        /// The other option.
+        what: &'static str,
+        /// What would go wrong.
+        why: &'static str,
+    },
+    /// The system has a memory of its own.
+    #[error(
+        "`--memory {0}` needs a program whose accesses to memory can be told what to read, and this \
+         one cannot; use `--memory sc`"
+    )]
+    NoInjections(MemoryModel),
+    /// There is no such way to draw executions.
+    #[error(
+        "unknown sampling `{0}`: there are pct, pos, surw and walk; pct takes the depth of bugs, \
+         from 1 to 100, as in `pct:3`"
+    )]
+    UnknownSampling(String),
+    /// What is drawn at random is not searched within a bound, in an order or with stored states.
+    #[error(
+        "`--sample` cannot be combined with `{0}`: executions are drawn, and none is left out or \
+         put first"
+    )]
+    SamplingWith(&'static str),
+    /// Nothing would ever end it.
+    #[error("`--sample` never ends by itself: give `--max-executions` or `--time-limit`")]
+    SamplingWithoutLimit,
     /// A search without a step.
     #[error("a depth limit of 0 would search nothing; use at least 1")]
     NoDepth,
 }
 
 /// How to search, and for what.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Options {
     /// What is left out.
     pub reduction: Reduction,
+    /// The memory model whose execution graphs are searched; `None` for the interleavings of
+    /// sequential consistency, which the reduction is about.
+    pub memory: Option<MemoryModel>,
     /// Sleep sets beside the reduction. `optimal` and `monotonic` have no use for them and are the
     /// same either way.
     pub sleep: bool,
@@ -340,8 +377,18 @@ pub struct Options {
     pub coverage: bool,
     /// Which execution comes next.
     pub order: Order,
-    /// What chance is drawn from, for [`Priority::Random`].
+    /// The seed of the random number generator, for [`Priority::Random`] and for `sample`.
     pub seed: u64,
+    /// Whether a search of all executions shares its time with searches within few preemptions, so
+    /// that something is proved if it is stopped. Only `optimal` without bounds does.
+    pub ladder: bool,
+    /// Whether a shorter counterexample is looked for once one is found.
+    pub shorten: bool,
+    /// Draws executions at random, until a limit ends it, instead of searching all.
+    pub sample: Option<Sampling>,
+    /// Whether a loop that waits is to let others move after some rounds in vain: see
+    /// [`Bound::Rounds`](mazurka_core::Bound::Rounds). If not, it goes round up to the depth limit.
+    pub fair: bool,
     /// How many known executions best-first search keeps in order. Beyond that, what is below the
     /// one that comes next is explored depth-first, at once.
     pub fringe: usize,
@@ -351,6 +398,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             reduction: Reduction::default(),
+            memory: None,
             sleep: true,
             stateful: false,
             bounds: Vec::new(),
@@ -369,6 +417,10 @@ impl Default for Options {
             coverage: false,
             order: Order::default(),
             seed: 0,
+            ladder: false,
+            shorten: false,
+            sample: None,
+            fair: true,
             fringe: 1_000_000,
         }
     }
@@ -386,6 +438,12 @@ impl Options {
     /// With this reduction.
     pub fn reduction(mut self, reduction: Reduction) -> Self {
         self.reduction = reduction;
+        self
+    }
+
+    /// Under this memory model.
+    pub fn memory(mut self, memory: MemoryModel) -> Self {
+        self.memory = Some(memory);
         self
     }
 
@@ -446,6 +504,37 @@ impl Options {
         }
     }
 
+    /// Whether the search learns which loops wait, and begins again with a bound for them. It is
+    /// known what `none` and `optimal` cover within it.
+    pub(crate) fn learns_waits(&self) -> bool {
+        self.fair
+            && matches!(self.reduction, Reduction::None | Reduction::Optimal)
+            && self.order == Order::DepthFirst
+            && !self.stateful
+            && self.sample.is_none()
+            && self.bounds.iter().all(|bound| bound.kind.is_local())
+    }
+
+    /// Whether the search is a ladder.
+    pub(crate) fn climbs(&self) -> bool {
+        self.ladder
+            && self.reduction == Reduction::Optimal
+            && self.bounds.is_empty()
+            && self.sample.is_none()
+            && self.memory.is_none()
+            && self.stop_at_first
+    }
+
+    /// Whether processes can share the search, as [`Peers`](crate::Peers).
+    pub fn may_be_shared(&self) -> bool {
+        self.reduction == Reduction::Optimal
+            && self.order == Order::DepthFirst
+            && !self.stateful
+            && !self.coverage
+            && self.sample.is_none()
+            && self.memory.is_none()
+    }
+
     /// Whether sleep sets are on.
     pub(crate) fn sleeps(&self) -> bool {
         // What sleeps may lead to nothing but beginnings that `monotonic` gives up.
@@ -503,11 +592,45 @@ impl Options {
         if self.max_depth == 0 {
             errors.push(OptionError::NoDepth);
         }
+        self.memory_errors(&mut errors);
         self.bound_errors(&mut errors);
+        self.sampling_errors(&mut errors);
         if let Order::BestFirst(priorities) = &self.order {
             self.best_first_errors(priorities, &mut errors);
         }
         errors
+    }
+
+    fn memory_errors(&self, errors: &mut Vec<OptionError>) {
+        let Some(model) = self.memory else { return };
+        let of_interleavings = "it is about interleavings, and a graph has many";
+        let refused = [
+            (self.reduction != Reduction::default(), "`--reduction`", of_interleavings),
+            (!self.bounds.is_empty(), "`--bound`", of_interleavings),
+            (self.order != Order::DepthFirst, "`--order`", of_interleavings),
+            (self.stateful, "`stateful`", "a stored state hides the writes that led to it"),
+            (self.sample.is_some(), "`--sample`", of_interleavings),
+            (self.coverage, "`--coverage`", "its states are those of interleavings"),
+        ];
+        for (_, what, why) in refused.into_iter().filter(|(is_there, ..)| *is_there) {
+            errors.push(OptionError::Memory { model, what, why });
+        }
+    }
+
+    fn sampling_errors(&self, errors: &mut Vec<OptionError>) {
+        if self.sample.is_none() {
+            return;
+        }
+        let others = [
+            (!self.bounds.is_empty(), "--bound"),
+            (self.stateful, "--stateful"),
+            (self.order != Order::DepthFirst, "--order"),
+        ];
+        let given = others.into_iter().filter(|(is_given, _)| *is_given);
+        errors.extend(given.map(|(_, name)| OptionError::SamplingWith(name)));
+        if self.max_executions.is_none() && self.time_limit.is_none() {
+            errors.push(OptionError::SamplingWithoutLimit);
+        }
     }
 
     fn bound_errors(&self, errors: &mut Vec<OptionError>) {

@@ -1,13 +1,15 @@
 //! Work that several workers share: whoever has nothing to do takes a unit, whoever has too much
 //! gives one when somebody waits.
 
-use crate::bound::Exceeded;
+use crate::bound::{Exceeded, Waits};
 use crate::explorer::ExploreError;
 use crate::order::TreeSize;
+use crate::peers::{self, Peers};
 use crate::reduction::stack::StackNote;
 use crate::search::Found;
 use crate::unit::Unit;
-use mazurka_core::{Limit, Statistics};
+use mazurka_core::{Limit, Sample, Statistics};
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -37,22 +39,29 @@ struct State {
 #[derive(Debug)]
 pub(crate) enum Reason {
     Violated,
+    /// The search has to begin again.
+    Learnt,
     Limit(Limit),
     Error(ExploreError),
+    /// Another process has a reason.
+    Peer,
 }
 
 /// What one worker has to say.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) statistics: Statistics,
     pub(crate) found: Option<Found>,
     pub(crate) cut: bool,
+    /// What was learnt of loops that wait.
+    pub(crate) learnt: Option<Waits>,
     pub(crate) exceeded: Exceeded,
     /// Some thread has yielded.
     pub(crate) yields: bool,
     pub(crate) frontier: u64,
     pub(crate) explored: f64,
     pub(crate) tree: Option<TreeSize>,
+    pub(crate) sample: Option<Sample>,
 }
 
 impl Pool {
@@ -84,9 +93,9 @@ impl Pool {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// A unit to work on; waits while others may still find some. `None` when all is done, or the
-    /// search was stopped.
-    pub(crate) fn take(&self) -> Option<Unit> {
+    /// A unit to work on; waits while others may still find some, other processes among them.
+    /// `None` when all is done, or the search was stopped.
+    pub(crate) fn take(&self, peers: Option<&dyn Peers>) -> Option<Unit> {
         let mut state = self.lock();
         loop {
             if self.is_stopped() {
@@ -98,7 +107,10 @@ impl Pool {
             }
             if state.n_busy == 0 {
                 self.changed.notify_all();
-                return None;
+                drop(state);
+                let unit = peers.and_then(Peers::take)?;
+                self.lock().n_busy += 1;
+                return Some(peers::from_bytes(&unit));
             }
             self.n_hungry.fetch_add(1, Ordering::Relaxed);
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);

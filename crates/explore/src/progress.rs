@@ -9,45 +9,70 @@
 //! | probability of a branch        | `explored` of a reduction         |
 //! | weighted estimate              | [`Estimator::estimate`]           |
 //!
-//! Differs from the paper: reductions discover branches on the way, so the part that is
-//! explored is itself a guess. The spread is the standard error over parts of the same weight.
+//! Differs from the paper: reductions discover branches on the way, so the part that is explored is
+//! itself a guess, and the estimate may grow for as long as branches turn up. Its spread is twice
+//! the larger of the standard error over parts of the same weight, and of how far the estimate has
+//! moved since a quarter of the executions. As long as the spread is more than half of it, the
+//! estimate has not settled, and there is none.
 
 use mazurka_core::Estimate;
 
 /// Looks at a search from time to time and guesses its size.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Estimator {
-    /// Explored part and executions at each look; every other one is dropped when there are many.
+    /// Explored part and executions at each look where the part had grown; every other one is
+    /// dropped when there are many.
     looks: Vec<(f64, u64)>,
+    /// Executions and the estimate at each look, thinned in the same way.
+    totals: Vec<(u64, f64)>,
+    /// How many looks there were, and how many go by between two that are kept.
+    n_looks: usize,
+    stride: usize,
 }
 
 impl Estimator {
-    const MAX_LOOKS: usize = 128;
-    const MIN_LOOKS: usize = 4;
+    const MAX_LOOKS: usize = 256;
+    const MIN_LOOKS: usize = 16;
     const MAX_PARTS: usize = 16;
+    /// Fewer executions are over before anybody has read a number.
+    const MIN_EXECUTIONS: u64 = 64;
 
     /// So much is explored after so many executions.
     pub(crate) fn look(&mut self, explored: f64, executions: u64) {
-        if self.looks.last().is_some_and(|&(before, _)| explored <= before) {
+        self.n_looks += 1;
+        if explored <= 0.0 || !self.n_looks.is_multiple_of(self.stride.max(1)) {
             return;
         }
-        self.looks.push((explored, executions));
+        self.totals.push((executions, executions as f64 / explored.min(1.0)));
+        if self.looks.last().is_none_or(|&(before, _)| explored > before) {
+            self.looks.push((explored, executions));
+        }
+        if self.totals.len() > Self::MAX_LOOKS {
+            self.stride = self.stride.max(1) * 2;
+            thin(&mut self.totals);
+        }
         if self.looks.len() > Self::MAX_LOOKS {
-            let mut keep = false;
-            self.looks.retain(|_| {
-                keep = !keep;
-                !keep
-            });
+            thin(&mut self.looks);
         }
     }
 
-    /// The guess, once there is a basis for one.
+    /// The guess, once it has settled.
     pub(crate) fn estimate(&self) -> Option<Estimate> {
-        let &(explored, executions) = self.looks.last()?;
-        if self.looks.len() < Self::MIN_LOOKS {
+        let &(executions, total) = self.totals.last()?;
+        if self.looks.len() < Self::MIN_LOOKS || executions < Self::MIN_EXECUTIONS {
             return None;
         }
-        // Batch means: what was explored, cut into parts of the same weight.
+        let since = self.totals.partition_point(|&(before, _)| before < executions / 4);
+        // What is not known of the time before is no sign that nothing has moved.
+        let recent = self.totals.get(since.checked_sub(1)?..)?;
+        let drift = recent.iter().map(|&(_, before)| (before - total).abs()).fold(0.0, f64::max);
+        let spread = 2.0 * drift.max(self.standard_error()).max(total / 50.0);
+        (spread <= total / 2.0).then_some(Estimate { executions: total, spread })
+    }
+
+    /// Batch means: what was explored, cut into parts of the same weight.
+    fn standard_error(&self) -> f64 {
+        let &(explored, executions) = self.looks.last().expect("there are some");
         let n_parts = self.looks.len().min(Self::MAX_PARTS);
         let total = executions as f64 / explored.min(1.0);
         let mut before = 0.0;
@@ -58,8 +83,7 @@ impl Estimator {
             squares += (rate - total).powi(2);
             before = after;
         }
-        let spread = (squares / (n_parts * (n_parts - 1)) as f64).sqrt();
-        Some(Estimate { executions: total, spread })
+        (squares / (n_parts * (n_parts - 1)) as f64).sqrt()
     }
 
     /// How many executions there were when so much was explored.
@@ -71,19 +95,28 @@ impl Estimator {
     }
 }
 
+/// Keeps every other one, the last among them.
+fn thin<T>(all: &mut Vec<T>) {
+    let mut keep = all.len().is_multiple_of(2);
+    all.retain(|_| {
+        keep = !keep;
+        keep
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_even_tree_is_estimated_without_spread() {
+    fn an_even_tree_is_estimated_once_there_was_enough_of_it() {
         let mut estimator = Estimator::default();
-        for look in 1..=8 {
-            estimator.look(f64::from(look) / 16.0, look as u64 * 10);
+        for look in 1..=32u32 {
+            estimator.look(f64::from(look) / 64.0, u64::from(look) * 10);
         }
         let estimate = estimator.estimate().unwrap();
-        assert!((estimate.executions - 160.0).abs() < 1e-6, "{estimate:?}");
-        assert!(estimate.spread < 1e-6, "{estimate:?}");
+        assert!((estimate.executions - 640.0).abs() < 1e-6, "{estimate:?}");
+        assert!(estimate.spread < 640.0 / 20.0, "{estimate:?}");
     }
 
     #[test]
@@ -97,8 +130,20 @@ mod tests {
         }
         // 30 on average in each of 500 stretches.
         let estimate = estimator.estimate().unwrap();
-        assert!((estimate.executions - 15_000.0).abs() < 3.0 * estimate.spread, "{estimate:?}");
-        assert!(estimate.spread > 0.0 && estimate.spread < 5_000.0, "{estimate:?}");
+        assert!((estimate.executions - 15_000.0).abs() <= estimate.spread, "{estimate:?}");
+    }
+
+    /// Branches that turn up as fast as others are done leave the part where it is.
+    #[test]
+    fn what_does_not_settle_is_not_told() {
+        let mut estimator = Estimator::default();
+        for look in 1..=1_000u64 {
+            let explored = (0.64 * look as f64 / 40.0).min(0.64);
+            estimator.look(explored, look * 1_000);
+            if look > 60 {
+                assert_eq!(estimator.estimate(), None, "after {look} looks");
+            }
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::deadline::{Deadline, LOOK_EVERY};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
     Access, Decision, Execution, HappensBefore, Next, Operation, Part, Schedule, Step, System,
-    ThreadId, ThreadSet, Told, Violation, ViolationKind, Wait,
+    ThreadId, ThreadSet, Told, Violation, ViolationKind, Wait, possible,
 };
 
 /// What came of following a schedule.
@@ -137,6 +137,19 @@ pub fn retrace<S: System + ?Sized>(
     let mut follower = Follower::new(system, true, Deadline::default());
     follower.is_quiet = true;
     follow(follower, schedule)
+}
+
+/// Takes the steps of an execution of this system again, threads by the system's own numbers, and
+/// tells nothing. Whether all of them were possible.
+pub fn retake<S: System + ?Sized>(system: &mut S, schedule: &Schedule) -> bool {
+    let mut follower = Follower::new(system, true, Deadline::default());
+    follower.is_quiet = true;
+    for (idx, &decision) in schedule.decisions().iter().enumerate() {
+        let Ok(operation) = possible(follower.system, idx + 1, decision) else { return false };
+        follower.take(decision, operation);
+    }
+    follower.end();
+    true
 }
 
 fn follow<S: System + ?Sized>(

@@ -1,23 +1,31 @@
-//! A search on paper: what is left to do, so that it can go on later or elsewhere.
+//! A search on paper: what is left to do, so that it can go on later or elsewhere, in one piece or
+//! in [parts].
 
-use crate::bound::{Bound, BoundKind, Exceeded};
+pub(crate) mod parts;
+
+use crate::bound::{Bound, BoundKind, Exceeded, Waits};
 use crate::coverage::Seen;
 use crate::options::{BporOpt, Options, Reduction};
 use crate::order::Order;
 use crate::order::best_first::TreeUnit;
+use crate::peers::without_operations;
+use crate::reduction::graphs::GraphUnit;
 use crate::reduction::stack::{Node, StackUnit};
 use crate::search::Found;
 use crate::unit::{OptimalUnit, Unit};
 use crate::visited::Visited;
-use mazurka_core::{Decision, Statistics};
+use mazurka_core::{Decision, MemoryModel, Statistics};
+use parts::SplitPart;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// A search that was stopped, with everything that is left to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Saved {
     reduction: Reduction,
+    memory: Option<MemoryModel>,
     sleep: bool,
     stateful: bool,
     bounds: Vec<Bound>,
@@ -37,9 +45,15 @@ pub struct Saved {
     pub(crate) explored: f64,
     /// The first violation, if there was one already.
     pub(crate) found: Option<Found>,
+    /// What the system has to know before the search goes on, in a form of its own.
+    system: Vec<u8>,
+    /// Which part it is of a search that was split, if it is one.
+    part: Option<SplitPart>,
     units: Vec<SavedUnit>,
     nodes: Vec<Node>,
     pub(crate) visited: Option<Visited>,
+    /// The loops that were known to wait.
+    pub(crate) waits: Waits,
     has_coverage: bool,
     /// The states that were counted, if they were.
     pub(crate) coverage: Option<Seen>,
@@ -72,6 +86,7 @@ impl Properties {
 enum SavedUnit {
     Root,
     Optimal(OptimalUnit),
+    Graph(GraphUnit),
     Tree(Box<TreeUnit>),
     Stack { nodes: Vec<u32>, stored: Vec<Option<u128>>, prefix: Vec<Decision> },
 }
@@ -81,8 +96,14 @@ enum SavedUnit {
 #[non_exhaustive]
 pub enum SavedError {
     /// Something else.
-    #[error("not a saved search: it does not begin with `{}`", Saved::MAGIC)]
+    #[error("not a saved search")]
     NotSaved,
+    /// Made by another version.
+    #[error("the search was saved by another version of Mazurka")]
+    OtherVersion,
+    /// A file that cannot be read.
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
     /// Cut off or changed.
     #[error("the saved search is damaged: {0}")]
     Damaged(String),
@@ -94,6 +115,13 @@ pub enum SavedError {
         /// The options now.
         asked: String,
     },
+    /// The search of a part has learnt what the other parts do not know.
+    #[error(
+        "the program does something in this part of the search that was not known when it was \
+         split, and that changes what the other parts have to explore: split the search again, \
+         after more executions"
+    )]
+    Void,
     /// Made of another program.
     #[error("the saved search belongs to another program, or another version of this one")]
     OtherProgram,
@@ -101,12 +129,15 @@ pub enum SavedError {
 
 impl Saved {
     /// The first bytes; the number is the version of the form.
-    const MAGIC: &'static str = "mzk-search-2\n";
+    const MAGIC: &'static str = "mzk-search-4\n";
+    /// What all versions begin with.
+    const FAMILY: &'static str = "mzk-search-";
 
     /// What is left of a search: these units.
     pub(crate) fn new(options: &crate::Options, program: u64, units: &[Unit]) -> Self {
         let mut saved = Self {
             reduction: options.reduction,
+            memory: options.memory,
             sleep: options.sleep,
             stateful: options.stateful,
             bounds: options.bounds.clone(),
@@ -120,9 +151,12 @@ impl Saved {
             exceeded: Exceeded::default(),
             explored: 0.0,
             found: None,
+            system: Vec::new(),
+            part: None,
             units: Vec::new(),
             nodes: Vec::new(),
             visited: None,
+            waits: Waits::default(),
             has_coverage: options.coverage,
             coverage: None,
         };
@@ -130,7 +164,9 @@ impl Saved {
         for unit in units {
             let unit = match unit {
                 Unit::Root => SavedUnit::Root,
-                Unit::Optimal(unit) => SavedUnit::Optimal(unit.clone()),
+                Unit::Samples(_) => unreachable!("what is drawn at random is not saved"),
+                Unit::Optimal(unit) => SavedUnit::Optimal(without_operations(unit)),
+                Unit::Graph(unit) => SavedUnit::Graph(unit.clone()),
                 Unit::Tree(unit) => SavedUnit::Tree(unit.clone()),
                 Unit::Stack(unit) => {
                     let mut idxs = Vec::new();
@@ -169,6 +205,7 @@ impl Saved {
         let revive = |unit: &SavedUnit| match unit {
             SavedUnit::Root => Ok(Unit::Root),
             SavedUnit::Optimal(unit) => Ok(Unit::Optimal(unit.clone())),
+            SavedUnit::Graph(unit) => Ok(Unit::Graph(unit.clone())),
             SavedUnit::Tree(unit) => Ok(Unit::Tree(unit.clone())),
             SavedUnit::Stack { nodes: idxs, stored, prefix } => {
                 let own: Option<Vec<_>> =
@@ -186,9 +223,10 @@ impl Saved {
     }
 
     /// Whether it can go on with these options.
-    pub(crate) fn fits(&self, options: &crate::Options) -> Result<(), SavedError> {
+    pub fn fits(&self, options: &crate::Options) -> Result<(), SavedError> {
         let then = Options {
             reduction: self.reduction,
+            memory: self.memory,
             sleep: self.sleep,
             stateful: self.stateful,
             bounds: self.bounds.clone(),
@@ -203,6 +241,42 @@ impl Saved {
         if saved == asked { Ok(()) } else { Err(SavedError::OtherOptions { saved, asked }) }
     }
 
+    /// Adds what the system has to know before the search goes on.
+    pub fn set_system(&mut self, system: Vec<u8>) {
+        self.system = system;
+    }
+
+    /// What the system has to know before the search goes on.
+    pub fn system(&self) -> &[u8] {
+        &self.system
+    }
+
+    /// Writes it to a file: all of it, or nothing, so that what was there before stays until then.
+    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+        let mut part = path.as_os_str().to_owned();
+        part.push(".part");
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(&part, self.to_bytes())?;
+        std::fs::rename(&part, path)
+    }
+
+    /// Reads it from a file.
+    pub fn read(path: &Path) -> Result<Self, SavedError> {
+        let bytes =
+            std::fs::read(path).map_err(|error| SavedError::Unreadable(error.to_string()))?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Whether another process can go on with it. Trees of executions have the numbers of one
+    /// process in them.
+    pub fn may_travel(&self) -> bool {
+        !self.units.iter().any(|unit| matches!(unit, SavedUnit::Tree(_) | SavedUnit::Graph(_)))
+            && self.visited.is_none()
+            && !self.has_coverage
+    }
+
     /// Its compact binary form.
     pub fn to_bytes(&self) -> Vec<u8> {
         let body = postcard::to_stdvec(self).expect("everything in it can be written");
@@ -214,7 +288,10 @@ impl Saved {
 
     /// Reads the compact binary form.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SavedError> {
-        let rest = bytes.strip_prefix(Self::MAGIC.as_bytes()).ok_or(SavedError::NotSaved)?;
+        let Some(rest) = bytes.strip_prefix(Self::MAGIC.as_bytes()) else {
+            let is_other = bytes.starts_with(Self::FAMILY.as_bytes());
+            return Err(if is_other { SavedError::OtherVersion } else { SavedError::NotSaved });
+        };
         let Some((check, body)) = rest.split_first_chunk::<8>() else {
             return Err(SavedError::Damaged("it ends too early".into()));
         };
@@ -240,9 +317,10 @@ fn shown(options: &Options, properties: Properties) -> String {
         Order::DepthFirst => String::new(),
         order => format!(" --order {order} --seed {seed}"),
     };
+    let memory = options.memory.map_or(String::new(), |memory| format!(" --memory {memory}"));
     let coverage = if options.coverage { " --coverage" } else { "" };
     format!(
-        "--reduction {reduction} --sleep {sleep}{stateful}{bounds}{opts}{order}{coverage}{}",
+        "--reduction {reduction} --sleep {sleep}{stateful}{memory}{bounds}{opts}{order}{coverage}{}",
         properties.show(),
     )
 }

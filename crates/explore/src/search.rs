@@ -10,12 +10,12 @@
 //!
 //! Differs from the paper: not recursive, and a state is left by [`System::rewind`].
 
-use crate::bound::{Before, Bounds, Over};
+use crate::bound::{Before, Bounds, Over, Waits};
 use crate::counters::Counters;
 use crate::coverage::Seen;
 use crate::data_race::{DataRaces, Done, synchronising};
-use crate::deadline::{Deadline, LOOK_EVERY};
-use crate::explorer::{Ended, ExploreError};
+use crate::deadline::{Deadline, GRACE, LOOK_EVERY};
+use crate::explorer::{Ended, ExploreError, OnExecution};
 use crate::options::Options;
 use crate::order::Order;
 use crate::pool::Report;
@@ -24,16 +24,17 @@ use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
 use mazurka_core::{
-    Decision, Divergence, Ending, HappensBefore, Next, Operation, Part, Position, Schedule,
+    Decision, Divergence, Effect, Ending, HappensBefore, Next, Operation, Part, Position, Schedule,
     Statistics, System, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// One search in progress: a system, the execution it is in, and where to go from there.
-pub(crate) struct Worker<'a, S, R> {
+pub(crate) struct Worker<'a, S, R: ?Sized> {
     system: S,
-    reduction: R,
+    reduction: Box<R>,
     options: &'a Options,
     deadline: Deadline<'a>,
     /// How many steps were taken since the last look at the clock.
@@ -58,12 +59,20 @@ pub(crate) struct Worker<'a, S, R> {
     found: Option<Found>,
     /// Some execution was cut at the depth limit.
     cut: bool,
+    /// The loops that are known to wait, and what else was learnt of them.
+    waits: &'a Waits,
+    learnt: Option<Waits>,
+    /// Some execution was cut that is fair to all threads, and none of them waits.
+    is_too_long: bool,
     observe: Option<&'a Observe<'a, S>>,
     coverage: Option<&'a Mutex<Seen>>,
     /// How many steps of the execution were counted with another one.
     known: usize,
     /// The first violation of the execution in progress, and after how many steps it came.
     violation: Option<(usize, Violation)>,
+    pub(crate) on_execution: Option<&'a OnExecution<'a>>,
+    /// Since when it is known that the time is over.
+    late_since: Option<Instant>,
 }
 
 /// A state of the execution, as far as it is known what threads would do in it.
@@ -99,14 +108,20 @@ pub(crate) enum Step {
     Violated,
     /// The time was over in the middle of an execution.
     Abandoned,
+    /// Something was learnt that would have mattered before: the search is void.
+    Learnt,
+    /// An execution has reached the depth limit that is fair to all threads, and none of them
+    /// waits: the others take as long.
+    TooLong,
 }
 
-impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
+impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
     pub(crate) fn new(
         system: S,
-        reduction: R,
+        reduction: Box<R>,
         options: &'a Options,
         deadline: Deadline<'a>,
+        waits: &'a Waits,
         observe: Option<&'a Observe<'a, S>>,
         coverage: Option<&'a Mutex<Seen>>,
     ) -> Self {
@@ -124,15 +139,20 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             states: Vec::new(),
             data_races: DataRaces::new(),
             counters: Counters::default(),
-            bounds: Bounds::of(&options.bounds),
+            bounds: Bounds::of(&options.bounds, waits),
             over: Over::default(),
             statistics: Statistics::default(),
             found: None,
             cut: false,
+            waits,
+            learnt: None,
+            is_too_long: false,
             observe,
             coverage,
             known: 0,
             violation: None,
+            on_execution: None,
+            late_since: None,
         }
     }
 
@@ -147,9 +167,11 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             yields: self.bounds.as_ref().is_some_and(Bounds::has_yields),
             found: self.found.clone(),
             cut: self.cut,
+            learnt: self.learnt.clone(),
             frontier: self.reduction.frontier(),
             explored: self.reduction.explored(),
             tree: self.reduction.tree_size(),
+            sample: self.reduction.sample(),
         }
     }
 
@@ -189,14 +211,19 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             self.statistics.replayed += 1;
         }
         self.observe_state()?;
-        let is_root = matches!(unit, Unit::Root);
+        // Both begin with the first step of an execution.
+        let is_root = matches!(unit, Unit::Root | Unit::Samples(_));
         self.reduction.adopt(unit);
         if is_root { Ok(Step::More) } else { self.go_back() }
     }
 
     /// Takes steps to the end of one execution and goes back to where the next one begins.
     pub(crate) fn run(&mut self) -> Result<Step, ExploreError> {
-        match self.descend()? {
+        let end = self.descend()?;
+        if let Some(watch) = self.on_execution {
+            watch(&self.schedule);
+        }
+        match end {
             Step::More => self.go_back(),
             end => Ok(end),
         }
@@ -213,7 +240,9 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             self.n_unwatched += 1;
             if self.n_unwatched >= LOOK_EVERY {
                 self.n_unwatched = 0;
-                if self.deadline.limit().is_some() {
+                if self.deadline.limit().is_none() {
+                    self.late_since = None;
+                } else if self.late_since.get_or_insert_with(Instant::now).elapsed() >= GRACE {
                     return Ok(Step::Abandoned);
                 }
             }
@@ -228,7 +257,13 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             match choice {
                 Choice::Step(decision) | Choice::Again(decision) => {
                     let is_new = matches!(choice, Choice::Step(_));
-                    self.step(decision);
+                    let (operation, effect) = self.step(decision);
+                    if !self.reduction.took(&self.system, operation, effect) {
+                        let depth = self.schedule.len();
+                        self.violation.take_if(|(at, _)| *at == depth);
+                        self.statistics.refused_reversals += 1;
+                        return self.end(End::GivenUp);
+                    }
                     if is_new {
                         self.statistics.transitions += 1;
                         if self.violation.is_some() && self.options.stop_at_first {
@@ -275,6 +310,13 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         };
         self.reduction.finish(&view, end);
         self.counters.are_sure(&mut self.system, &self.order);
+        if end == End::Cut && self.options.learns_waits() {
+            let mut waits = self.waits.clone();
+            if waits.look_at(&self.order, self.next.len()) {
+                self.learnt = Some(waits);
+                return Ok(Step::Learnt);
+            }
+        }
         let ending = (end == End::Terminal).then(|| self.system.ending());
         let is_redundant = ending == Some(Ending::Redundant);
         self.note_coverage(end == End::Terminal && !is_redundant);
@@ -287,6 +329,9 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
             return Ok(Step::More);
         }
         let is_cut = end == End::OverBound;
+        if is_cut && self.do_all_wait() && !self.go_round()? {
+            return Ok(Step::Learnt);
+        }
         match is_cut {
             true => self.statistics.blocked_executions += 1,
             false => self.statistics.executions += 1,
@@ -310,14 +355,19 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 return Ok(Step::Violated);
             }
         }
-        Ok(Step::More)
+        let is_search = self.options.stop_at_first && self.options.sample.is_none();
+        Ok(if self.is_too_long && is_search { Step::TooLong } else { Step::More })
     }
 
     /// What is wrong with an execution that has ended so, or was cut at the depth limit.
     fn violation_at_end(&mut self, ending: Option<Ending>) -> Option<Violation> {
         let Some(ending) = ending else {
             self.cut = true;
-            return (self.options.livelock && self.is_fair()).then(|| Violation {
+            let is_fair = self.options.livelock && self.is_fair();
+            let is_livelock =
+                is_fair && (!self.options.fair || Waits::do_all_wait(&self.order, self.next.len()));
+            self.is_too_long = is_fair && !is_livelock;
+            return is_livelock.then(|| Violation {
                 kind: ViolationKind::Livelock,
                 message: format!(
                     "an execution has not ended after {} steps",
@@ -337,8 +387,80 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         Some(Violation { kind, message: kind.name().to_owned() })
     }
 
-    /// Whether all who could move in the third quarter of the execution did so there, and those in the
-    /// last one. If not, it is perhaps the schedule alone that keeps it from ending.
+    /// Whether all who can move are in loops that wait, over the bound, with nothing new to see,
+    /// and nobody is held in a loop that another execution leaves.
+    fn do_all_wait(&self) -> bool {
+        !self.waits.is_empty()
+            && self.options.fair_bound().is_none()
+            && self.violation.is_none()
+            && (self.enabled - self.over.fair).is_empty()
+            && !self.enabled.iter().any(|thread| self.waits.has_news(&self.order, thread))
+            && self.system.ending() != Ending::Redundant
+    }
+
+    /// Lets all who can move, and wait in loops, go round in turn: nobody else is kept from moving.
+    /// If that never ends, it is a livelock. If one of them leaves its loop or sees something new,
+    /// more rounds are needed than the bound allows; says no if these are to be tried.
+    fn go_round(&mut self) -> Result<bool, ExploreError> {
+        let stem = self.schedule.len();
+        let mut end_of_round = stem;
+        while self.schedule.len() < self.options.max_depth.max(stem + 1) {
+            for thread in self.enabled.iter() {
+                // Whoever is held in a loop that changes nothing may be the one to leave.
+                let is_over =
+                    !self.takes_round(thread)? || self.system.ending() == Ending::Redundant;
+                if is_over {
+                    if self.violation.is_some() {
+                        return Ok(true);
+                    }
+                    let mut waits = self.waits.clone();
+                    let is_enough = !waits.raise();
+                    self.cut |= is_enough;
+                    self.learnt = (!is_enough).then_some(waits);
+                    return Ok(is_enough);
+                }
+            }
+            if end_of_round == stem {
+                end_of_round = self.schedule.len();
+            }
+            if self.deadline.limit().is_some() {
+                self.cut = true;
+                return Ok(true);
+            }
+        }
+        if self.options.livelock {
+            let (first, n_steps) = (stem + 1, self.schedule.len() - stem);
+            let message = format!(
+                "an execution never ends that lets every thread move: from step {first} on the same \
+                 is done over and over, for {n_steps} steps so far"
+            );
+            let violation = Violation { kind: ViolationKind::Livelock, message };
+            self.violation = Some((end_of_round, violation));
+        }
+        Ok(true)
+    }
+
+    /// Lets a thread take the steps of one round of its loop. Whether it is where it was then, and
+    /// nobody can move who could not before.
+    fn takes_round(&mut self, thread: ThreadId) -> Result<bool, ExploreError> {
+        for _ in 0..=self.waits.longest() {
+            if !self.enabled.contains(thread) {
+                return Ok(false);
+            }
+            self.step(Decision::of(thread));
+            self.observe_state()?;
+            if self.violation.is_some() {
+                return Ok(false);
+            }
+            if self.over.fair.contains(thread) {
+                return Ok((self.enabled - self.over.fair).is_empty());
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether all who could move in the third quarter of the execution did so there, and those in
+    /// the last one. If not, it is perhaps the schedule alone that keeps it from ending.
     fn is_fair(&self) -> bool {
         let len = self.schedule.len();
         [(len / 2, len * 3 / 4), (len * 3 / 4, len)].into_iter().all(|(from, to)| {
@@ -410,10 +532,10 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     }
 
     /// Takes one step, in the system and in all that follows it.
-    // Not called: the system may have been on other stacks meanwhile, and the processor guesses wrongly
-    // where the next returns go.
+    // Not called: the system may have been on other stacks meanwhile, and the processor guesses
+    // wrongly where the next returns go.
     #[inline(always)]
-    fn step(&mut self, decision: Decision) {
+    fn step(&mut self, decision: Decision) -> (Operation, Effect) {
         let operation =
             self.next[decision.thread.index()].operation().expect("an enabled thread has one");
         if let Some(bounds) = &mut self.bounds {
@@ -443,6 +565,7 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
                 self.violation = Some((number, race.violation(&self.system)));
             }
         }
+        (operation, effect)
     }
 
     /// Finds out what every thread would do next in this state, and what is over the bounds.
@@ -493,12 +616,14 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
         state.enabled.set(thread, matches!(next, Next::Enabled { .. }));
         let is_joining = matches!(next, Next::Blocked(Operation::Join(_)));
         state.joining.set(thread, is_joining);
-        state.unsettled.set(thread, !is_joining && may_change(next));
+        let may_change = may_change(next) || self.system.compares(thread);
+        state.unsettled.set(thread, !is_joining && may_change);
         let before = std::mem::replace(&mut self.next[thread.index()], next);
         self.changes.push((thread, before));
     }
 
-    /// Who took the last step, if it concerns nobody else but those who wait for the end of that thread.
+    /// Who took the last step, if it concerns nobody else but those who wait for the end of that
+    /// thread.
     #[inline]
     fn who_moved_alone(&self, state: &State, n_threads: usize) -> Option<ThreadId> {
         let &Decision { thread: moved, .. } = self.schedule.decisions().last()?;
@@ -554,8 +679,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
     }
 
     /// Looks for a thread that says something else than is known of it. After a step, only one that
-    /// may wait or has a choice can do so, and those were asked; in a state that the search has come
-    /// back to, nobody can.
+    /// may wait, has a choice or compares can do so, and those were asked; in a state that the
+    /// search has come back to, nobody can.
     fn look_for_changed_minds(&self) -> Result<(), ExploreError> {
         for (idx, &before) in self.next.iter().enumerate() {
             let thread = ThreadId::new(idx);
@@ -615,7 +740,8 @@ impl<'a, S: System, R: Reduce> Worker<'a, S, R> {
 }
 
 /// Whether a thread that would do this may want something else after a step of another one, its
-/// birth aside: it may wait or not, or have other ways to go on.
+/// birth aside: it may wait or not, or have other ways to go on. That a compare-and-swap may become
+/// another operation, its system tells ([`System::compares`]).
 fn may_change(next: Next) -> bool {
     match next {
         Next::Unborn | Next::Finished => false,

@@ -8,10 +8,11 @@
 //! | *H*, states with their sleep sets             | [`Visited`]               |
 //! | explore again what slept then and not now     | [`Seen::left_out`]        |
 //!
-//! Differs from the book: states are 128-bit hashes, so that two states may be taken for one, with odds
-//! of about n² / 2^129 for n states; the coverage says so. A state that is met again while it is on the
-//! stack closes a cycle: its predecessor is then explored in full, and nothing sleeps because of the
-//! step that went round (`while x==0 { yield } | y=0; r=x; assert(0==1)` with persistent sets).
+//! Differs from the book: states are 128-bit hashes, so that two states may be taken for one, with
+//! odds of about n² / 2^129 for n states; the coverage says so. A state that is met again while it
+//! is on the stack closes a cycle: its predecessor is then explored in full, and nothing sleeps
+//! because of the step that went round (`while x==0 { yield } | y=0; r=x; assert(0==1)` with
+//! persistent sets).
 
 use mazurka_core::ThreadSet;
 use rustc_hash::FxHashMap;

@@ -3,6 +3,8 @@
 
 #![expect(missing_docs, reason = "the names are those of the language, which the crate explains")]
 
+use mazurka_core::MemoryOrder;
+
 /// A whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -28,11 +30,23 @@ pub enum Declaration {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Local(pub String);
 
-/// A shared variable, or one element of a shared array.
+/// A shared variable, or one element of a shared array, and the order of the access to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
     pub name: String,
     pub index: Option<Expr>,
+    pub order: MemoryOrder,
+}
+
+/// The word for a memory order.
+pub fn order_name(order: MemoryOrder) -> &'static str {
+    match order {
+        MemoryOrder::Relaxed => "rlx",
+        MemoryOrder::Acquire => "acq",
+        MemoryOrder::Release => "rel",
+        MemoryOrder::AcquireRelease => "ar",
+        MemoryOrder::SequentiallyConsistent => "sc",
+    }
 }
 
 /// A value computed from what a thread knows.
@@ -247,6 +261,7 @@ pub enum Statement {
     Spawn(usize),
     Join(usize),
     Yield,
+    Fence(MemoryOrder),
     Choose { local: Option<Local>, alternatives: u32 },
     PlainLoad { local: Local, name: String },
     PlainStore { name: String, value: Expr },

@@ -1,6 +1,9 @@
 //! Prints a script in its normal form, which parses back to the same program.
 
-use crate::ast::{Block, Declaration, Expr, Local, Program, Shared, Side, Statement, Test, Update};
+use crate::ast::{
+    Block, Declaration, Expr, Local, Program, Shared, Side, Statement, Test, Update, order_name,
+};
+use mazurka_core::MemoryOrder;
 use std::fmt::{self, Display, Formatter, Write};
 
 impl Display for Program {
@@ -95,6 +98,7 @@ impl Display for Statement {
             Self::Spawn(thread) => write!(f, "spawn({thread})"),
             Self::Join(thread) => write!(f, "join({thread})"),
             Self::Yield => f.write_str("yield"),
+            Self::Fence(order) => write!(f, "fence({})", order_name(*order)),
             Self::Choose { local, alternatives } => {
                 write_result(f, local)?;
                 write!(f, "choose({alternatives})")
@@ -140,7 +144,11 @@ impl Display for Local {
 impl Display for Shared {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        self.index.as_ref().map_or(Ok(()), |index| write!(f, "[{index}]"))
+        self.index.as_ref().map_or(Ok(()), |index| write!(f, "[{index}]"))?;
+        match self.order {
+            MemoryOrder::SequentiallyConsistent => Ok(()),
+            order => write!(f, ".{}", order_name(order)),
+        }
     }
 }
 

@@ -16,7 +16,8 @@
 //! | statement                                 | operation                                     |
 //! |-------------------------------------------|-----------------------------------------------|
 //! | `r=x`, `x=e`                              | load, store                                   |
-//! | `r=cas(x,e,e)`, `r=add(x,e)`, `r=swap(x,e)` | read-modify-write                           |
+//! | `r=add(x,e)`, `r=swap(x,e)`               | read-modify-write                             |
+//! | `r=cas(x,e,e)`                            | the same; a load where it would fail          |
 //! | `add(x,e)`                                | addition, if nobody awaits `x`                |
 //! | `r=count(x,e,n)`                          | the same; `r` is whether `x` was `n`          |
 //! | `await(x==e)`                             | await                                         |

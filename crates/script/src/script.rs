@@ -4,8 +4,9 @@ use crate::ast::Program;
 use crate::parse::{self, ScriptError};
 use crate::run::{self, Code, Disciplines, Machine};
 use mazurka_core::{
-    Addition, Decision, Discipline, Divergence, Effect, Failure, Foresight, Next, ObjectId,
-    Operation, Part, PlainAccess, Schedule, System, ThreadId, Turn, replay_to,
+    Accessed, Addition, Decision, Discipline, Divergence, Effect, Failure, Fence, Foresight,
+    Injection, MemoryOrder, Next, ObjectId, Operation, Part, PlainAccess, Schedule, System,
+    ThreadId, Turn, replay_to,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -125,14 +126,42 @@ impl System for Script {
         self.machine.next(&self.code, thread)
     }
 
+    #[inline]
+    fn compares(&self, thread: ThreadId) -> bool {
+        self.machine.compares(&self.code, thread)
+    }
+
     fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
+        self.step_with(decision, Injection::default())
+    }
+
+    fn takes_injections(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn step_with(&mut self, decision: Decision, injection: Injection) -> Result<Effect, Failure> {
         debug_assert!(
             matches!(self.next(decision.thread),
                 Next::Enabled { choices, .. } if decision.choice < choices),
             "{decision:?} is not possible: {:?}",
             self.next(decision.thread),
         );
-        self.machine.step(&self.code, decision)
+        self.machine.step(&self.code, decision, injection)
+    }
+
+    fn accessed(&self) -> Option<Accessed> {
+        self.machine.accessed
+    }
+
+    fn rewind_with(
+        &mut self,
+        schedule: &Schedule,
+        injections: &[Injection],
+        depth: usize,
+    ) -> Result<(), Divergence> {
+        debug_assert!(injections.len() >= depth, "one for each step");
+        self.rewind(schedule, depth)
     }
 
     fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
@@ -149,6 +178,14 @@ impl System for Script {
 
     fn parts(&self) -> &[Part] {
         &self.machine.parts
+    }
+
+    fn order(&self) -> MemoryOrder {
+        self.machine.order
+    }
+
+    fn fences(&self) -> &[Fence] {
+        &self.machine.fences
     }
 
     fn addition(&self) -> Option<Addition> {

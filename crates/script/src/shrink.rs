@@ -261,6 +261,7 @@ fn for_each_expr(statement: &mut Statement, change: &mut impl FnMut(&mut Expr)) 
         | Statement::Join(_)
         | Statement::Yield
         | Statement::Choose { .. }
+        | Statement::Fence(_)
         | Statement::PlainLoad { .. } => {}
     }
 }

@@ -32,7 +32,7 @@ Checks a program such as "x=1; r=y | y=1; r1=x"; without one, gives a tour.
   --stateful         store states; with the reductions none and persistent
   --jobs N           how many threads search (1)
   --max-depth N      cut executions after N steps, and leave them unverified;
-                     without it, one of 100 000 steps counts as a livelock
+                     without it, they are cut after 100 000 steps
   --replay mzk1:…    take the steps of a schedule instead of searching
   --json             print one JSON object and nothing else
 

@@ -2,14 +2,14 @@
 //!
 //! Implements Coons' thesis, Definition 2.10, *De* (a form of the delay bound of Emmi, Qadeer and
 //! Rakamarić, POPL 2011). The thread that moved last has the highest priority, those after it
-//! follow in the order of their numbers and around; a step costs as much as there are enabled threads of
-//! higher priority. Before the first step thread 0 has the highest.
+//! follow in the order of their numbers and around; a step costs as much as there are enabled
+//! threads of higher priority. Before the first step thread 0 has the highest.
 //!
 //! Monotonic. Neither stable nor extensible. In every state one step is free, and no two cost
 //! the same.
 //!
-//! Differs from the thesis: beside a fair bound, threads that may not go on because of it are passed over
-//! without cost.
+//! Differs from the thesis: beside a fair bound, threads that may not go on because of it are
+//! passed over without cost.
 
 use super::{Before, Measure};
 use mazurka_core::{ThreadId, ThreadSet};

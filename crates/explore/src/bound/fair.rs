@@ -5,11 +5,12 @@
 //! others may be kept from moving.
 //!
 //! Monotonic. Neither stable nor extensible: it looks at who is enabled. The thread that has
-//! yielded least is always within the bound, so no execution ends because of it. It cuts only what yields.
+//! yielded least is always within the bound, so no execution ends because of it. It cuts only what
+//! yields.
 //!
-//! Differs from the thesis: there the difference has the wrong sign, and a loop that waits never ends
-//! (`while x!=1 { yield } | x=1`). Here the value of a step of *t* is the largest *Yc(t) - Yc(u)*
-//! over all enabled *u*, with the counts before the step.
+//! Differs from the thesis: there the difference has the wrong sign, and a loop that waits never
+//! ends (`while x!=1 { yield } | x=1`). Here the value of a step of *t* is the largest *Yc(t) -
+//! Yc(u)* over all enabled *u*, with the counts before the step.
 
 use super::{Before, Measure};
 use mazurka_core::{Operation, ThreadId};

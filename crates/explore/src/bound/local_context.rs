@@ -1,17 +1,17 @@
 //! Local context: how many switches between threads a single step knows of.
 //!
 //! Implements Coons' thesis, Definition 7.9, *Lc*. Every step has a clock, with a count for each
-//! thread: how often that thread had to be left, as far as the step can know. It is the maximum over
-//! the thread's own step before, and, for each step of another thread that it follows at once, that
-//! step's clock with one more for its thread. The value of a step is the sum of its
-//! clock; the value of an execution, the largest over its steps.
+//! thread: how often that thread had to be left, as far as the step can know. It is the maximum
+//! over the thread's own step before, and, for each step of another thread that it follows at once,
+//! that step's clock with one more for its thread. The value of a step is the sum of its clock; the
+//! value of an execution, the largest over its steps.
 //!
 //! Monotonic, stable and extensible: the steps that a step follows at once are the same in every
 //! linearisation.
 //!
 //! It is never more than the number of context switches of the execution, and may be less: within
-//! the same limit this bound reaches all that [`Context`](super::context::Context) reaches, and more
-//! (`x=1; y=0 | r=x; r=y | y=1; x=1`, limit 2).
+//! the same limit this bound reaches all that [`Context`](super::context::Context) reaches, and
+//! more (`x=1; y=0 | r=x; r=y | y=1; x=1`, limit 2).
 //!
 //! Differs from the thesis: there the value depends on the order of two reads (*Ox* is lost when
 //! somebody else reads), so it is not stable: `r=x; x=1 | x=1; r=x`. Here a write follows all

@@ -20,8 +20,10 @@ mod fair;
 mod local_context;
 mod local_depth;
 mod preemption;
+mod rounds;
 
 pub(crate) use delta::ahead_of;
+pub(crate) use rounds::Waits;
 
 use crate::options::OptionError;
 use mazurka_core::Bound as Claim;
@@ -207,6 +209,8 @@ pub(crate) trait Measure: Send {
 pub(crate) struct Bounds {
     fair: Option<Part>,
     main: Option<Part>,
+    /// How often loops go round that wait.
+    rounds: Option<Part>,
     len: usize,
     /// Some step of some execution was a yield, and not the first one of its thread.
     has_yields: bool,
@@ -222,7 +226,7 @@ struct Part {
 /// The enabled threads whose next step would exceed a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Over {
-    /// The fair bound.
+    /// The fair bound, or that of loops that wait.
     pub(crate) fair: ThreadSet,
     /// The other one, and not the fair bound.
     pub(crate) main: ThreadSet,
@@ -274,6 +278,12 @@ impl Part {
             .collect()
     }
 
+    /// The enabled threads whose own step is over the limit, whatever the execution is.
+    fn over_itself(&mut self, before: &Before<'_>) -> ThreadSet {
+        let is_over = |&thread: &ThreadId| self.measure.after(before, 0, thread) > self.limit;
+        before.enabled.iter().filter(is_over).collect()
+    }
+
     /// The enabled threads whose own step is of the smallest value.
     fn cheapest(&mut self, before: &Before<'_>) -> ThreadSet {
         let mut price = |thread: ThreadId| self.measure.after(before, 0, thread);
@@ -297,13 +307,18 @@ impl Part {
 
 impl Bounds {
     /// These bounds, of the empty execution; `None` if there are none.
-    pub(crate) fn of(bounds: &[Bound]) -> Option<Self> {
+    pub(crate) fn of(bounds: &[Bound], waits: &Waits) -> Option<Self> {
         let part = |is_fair: bool| {
             bounds.iter().find(|bound| (bound.kind == BoundKind::Fair) == is_fair).map(Part::of)
         };
-        (!bounds.is_empty()).then(|| Self {
+        (!bounds.is_empty() || !waits.is_empty()).then(|| Self {
             fair: part(true),
             main: part(false),
+            rounds: (!waits.is_empty()).then(|| Part {
+                limit: waits.limit,
+                measure: Box::new(rounds::Rounds(waits.clone())),
+                values: Vec::new(),
+            }),
             len: 0,
             has_yields: false,
         })
@@ -329,6 +344,9 @@ impl Bounds {
             let enabled = before.enabled - fair;
             part.push(&Before { enabled, ..*before }, thread);
         }
+        if let Some(part) = &mut self.rounds {
+            part.push(before, thread);
+        }
         self.len += 1;
         // What a thread begins with says nothing about loops.
         self.has_yields |= before.operation(thread) == Operation::Yield
@@ -343,12 +361,15 @@ impl Bounds {
     /// Keeps only the first `depth` steps.
     pub(crate) fn truncate(&mut self, depth: usize) {
         while self.len > depth {
-            self.fair.iter_mut().chain(&mut self.main).for_each(Part::pop);
+            let parts = self.fair.iter_mut().chain(&mut self.main).chain(&mut self.rounds);
+            parts.for_each(Part::pop);
             self.len -= 1;
         }
     }
 
     fn unfair(&mut self, before: &Before<'_>) -> ThreadSet {
-        self.fair.as_mut().map_or(ThreadSet::EMPTY, |part| part.over(before, before.enabled))
+        let fair = self.fair.as_mut();
+        let fair = fair.map_or(ThreadSet::EMPTY, |part| part.over(before, before.enabled));
+        fair | self.rounds.as_mut().map_or(ThreadSet::EMPTY, |part| part.over_itself(before))
     }
 }

@@ -5,8 +5,8 @@
 //! Monotonic. Neither stable nor extensible: a switch costs or is free by what others have
 //! enabled and disabled. There is always a free step, so no execution ends because of the bound.
 //!
-//! Differs from the thesis: beside a fair bound, a thread that may not go on because of it counts as
-//! one that cannot, so that leaving it is free.
+//! Differs from the thesis: beside a fair bound, a thread that may not go on because of it counts
+//! as one that cannot, so that leaving it is free.
 
 use super::{Before, Measure};
 use mazurka_core::ThreadId;

@@ -85,7 +85,7 @@ fn failed(thread: usize, operation: Operation) -> Taken {
 
 fn take(races: &mut DataRaces, step: &Taken) -> Option<DataRace> {
     let Taken { order, accesses, fences, parts, .. } = step;
-    let done = Done { order: *order, atomic: &[], accesses, fences, parts };
+    let done = Done { order: *order, atomic: &[], accesses, fences, parts, reads_from: None };
     races.step(Decision::of(step.thread), step.operation, step.effect, done)
 }
 
@@ -572,12 +572,19 @@ fn order_of(step: &Taken) -> MemoryOrder {
     }
 }
 
+/// Whether two steps are of one thread, and not of one that has got the number of another since.
+fn is_one_thread(steps: &[Taken], earlier: usize, later: usize) -> bool {
+    let thread = steps[earlier].thread;
+    thread == steps[later].thread
+        && steps[earlier..later].iter().all(|step| step.operation != O::Spawn(thread))
+}
+
 /// Whether an operation or fence synchronises with a later one: C++20, 6.9.2.2 and 33.5.11.
 fn synchronises(steps: &[Taken], from: usize, to: usize) -> bool {
     // An acquire fence stands for all reads before it.
     let reads: Vec<usize> = match steps[to].fences.first() {
         Some(fence) if fence.order.acquires() => {
-            (0..to).filter(|&idx| steps[idx].thread == steps[to].thread).collect()
+            (0..to).filter(|&idx| is_one_thread(steps, idx, to)).collect()
         }
         None if order_of(&steps[to]).acquires() => vec![to],
         _ => return false,
@@ -593,7 +600,7 @@ fn synchronises(steps: &[Taken], from: usize, to: usize) -> bool {
     match steps[from].fences.first() {
         // A release fence stands for all writes behind it.
         Some(fence) if fence.order.releases() => {
-            heads.iter().any(|&head| head > from && steps[head].thread == steps[from].thread)
+            heads.iter().any(|&head| head > from && is_one_thread(steps, from, head))
         }
         None if order_of(&steps[from]).releases() => heads.contains(&from),
         _ => false,

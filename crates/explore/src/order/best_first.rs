@@ -11,20 +11,21 @@
 //! | *GetPriority*            | [`Ranking::rank`]                 |
 //! | *node.Detach()*          | [`Tree::settle`]                  |
 //!
-//! The execution at hand is on a [`Stack`], as in depth-first search, so that any [`Policy`] works as
-//! it does there. At its end, what is new goes into the tree and the fringe ([`BestFirst::remember`]).
-//! The way to the next one is found by the default behaviour and the decisions in the tree; sets
-//! and sleep sets of the states on it are made again from the tree ([`BestFirst::revisit`]).
+//! The execution at hand is on a [`Stack`], as in depth-first search, so that any [`Policy`] works
+//! as it does there. At its end, what is new goes into the tree and the fringe
+//! ([`BestFirst::remember`]). The way to the next one is found by the default behaviour and the
+//! decisions in the tree; sets and sleep sets of the states on it are made again from the tree
+//! ([`BestFirst::revisit`]).
 //!
-//! **Why nothing is lost.** A race adds to the set of its state no matter when that is found, and what
-//! was added is taken sooner or later, so that in the end all sets are closed as they are after a depth-first
-//! search. A thread sleeps beside those that were taken from its state *after* it, whether or not
-//! all below it has been explored by then; it will be. So what a branch has taken is a
-//! sequence, and depth-first search in the order of these sequences visits the same executions.
-//! All alternatives of a step have one place in it.
+//! **Why nothing is lost.** A race adds to the set of its state no matter when that is found, and
+//! what was added is taken sooner or later, so that in the end all sets are closed as they are
+//! after a depth-first search. A thread sleeps beside those that were taken from its state *after*
+//! it, whether or not all below it has been explored by then; it will be. So what a branch has
+//! taken is a sequence, and depth-first search in the order of these sequences visits the same
+//! executions. All alternatives of a step have one place in it.
 //!
-//! Differs from the thesis: sleep sets as for [`sleep`]; a state is recognised by a mark
-//! when it is visited again, and a program that is elsewhere by then is told to be nondeterministic.
+//! Differs from the thesis: sleep sets as for [`sleep`]; a state is recognised by a mark when it is
+//! visited again, and a program that is elsewhere by then is told to be nondeterministic.
 
 use super::fringe::{Fringe, Item};
 use super::priority::{Candidate, Priority, Ranking};
@@ -443,7 +444,9 @@ impl<P: Policy> Reduce for BestFirst<P> {
                 self.fringe = unit.fringe;
                 self.ranking.seed = unit.seed;
             }
-            Unit::Stack(_) | Unit::Optimal(_) => panic!("a unit of another search"),
+            Unit::Stack(_) | Unit::Optimal(_) | Unit::Graph(_) | Unit::Samples(_) => {
+                panic!("a unit of another search")
+            }
         }
     }
 

@@ -7,8 +7,8 @@
 //! the best one is taken as always, but whatever is found *below* it is not put into the order: it
 //! is taken at once, deepest first, until nothing is left there. So a subtree costs what it would
 //! cost depth-first, nothing is dropped and nothing is written to disk. What is found *above* it is
-//! still put into the order: there is one such item at most for each thread at each state on the way
-//! to items that are there already.
+//! still put into the order: there is one such item at most for each thread at each state on the
+//! way to items that are there already.
 
 use super::priority::Rank;
 use mazurka_core::Decision;

@@ -25,8 +25,10 @@ pub enum Order {
 }
 
 impl Order {
-    const DEPTH_FIRST: &'static str = "dfs";
-    const BEST_FIRST: &'static str = "best-first";
+    /// The name of depth-first search on the command line.
+    pub const DEPTH_FIRST: &'static str = "dfs";
+    /// What the name of a best-first search begins with.
+    pub const BEST_FIRST: &'static str = "best-first";
 
     /// Best-first by a single priority.
     pub fn best_first(priority: Priority) -> Self {

@@ -12,8 +12,8 @@
 //! | *BF(Var)*     | [`Priority::Variable`]      |
 //! | *BF(a, b)*    | [`Rank`], compared in order |
 //!
-//! Differs from the thesis: leaving a thread after it has yielded is no preemption. `random` is drawn from a
-//! seed, so that a search can be repeated.
+//! Differs from the thesis: leaving a thread after it has yielded is no preemption. `random` is
+//! drawn from a seed, so that a search can be repeated.
 
 use crate::options::OptionError;
 use crate::view::View;

@@ -12,11 +12,12 @@
 //! | successor count                 | [`Branch`], for each state               |
 //! | *Detach*                        | [`Tree::settle`]                         |
 //!
-//! Differs from the thesis: its text leaves open how a race finds out that a thread was explored from a
-//! state before. Here a state with more than the default has a [`Branch`] with its threads, in
-//! the order in which they were taken. That order is also all that sleep sets need: while a thread is explored,
-//! those before it sleep. A branch stays until nothing is left at it and below it. The branches of
-//! a node are kept as bytes, about eight for each: numbers of seven bits a byte, depths as differences.
+//! Differs from the thesis: its text leaves open how a race finds out that a thread was explored
+//! from a state before. Here a state with more than the default has a [`Branch`] with its threads,
+//! in the order in which they were taken. That order is also all that sleep sets need: while a
+//! thread is explored, those before it sleep. A branch stays until nothing is left at it and below
+//! it. The branches of a node are kept as bytes, about eight for each: numbers of seven bits a
+//! byte, depths as differences.
 
 use crate::reduction::stack;
 use mazurka_core::{Decision, ThreadId, ThreadSet};
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// How much memory an execution tree took at the most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeSize {
     /// Bytes of the tree.
     pub bytes: u64,
@@ -174,7 +175,9 @@ impl Branches {
                 write_number(&mut bytes, number);
             }
             bytes.extend(branch.mark.to_le_bytes());
-            bytes.extend(branch.threads.iter().map(|thread| thread.index() as u8));
+            for thread in &branch.threads {
+                write_number(&mut bytes, thread.index() as u32);
+            }
             depth = branch.depth;
         }
         bytes.into_boxed_slice()
@@ -189,10 +192,10 @@ impl Branches {
             let n_taken = read_number(&mut bytes) as usize;
             let n_threads = read_number(&mut bytes) as usize;
             let mark = u16::from_le_bytes([bytes[0], bytes[1]]);
-            let (threads, rest) = bytes[2..].split_at(n_threads);
-            let threads = threads.iter().map(|&thread| ThreadId::new(thread.into())).collect();
+            bytes = &bytes[2..];
+            let threads = (0..n_threads).map(|_| ThreadId::new(read_number(&mut bytes) as usize));
+            let threads = threads.collect();
             branches.push(Branch { depth, n_live, mark, n_taken, threads });
-            bytes = rest;
         }
         Self(branches)
     }
@@ -220,8 +223,8 @@ fn read_number(bytes: &mut &[u8]) -> u32 {
 }
 
 impl Tree {
-    /// What a tree without compression has for each state: the node of a stack, a link to its parent, the
-    /// decision that led there, and what sleeps beside it.
+    /// What a tree without compression has for each state: the node of a stack, a link to its
+    /// parent, the decision that led there, and what sleeps beside it.
     const UNCOMPRESSED: usize = size_of::<(stack::Node, NodeIdx, Decision, ThreadSet)>();
 
     /// A new execution: that of `parent` with another decision before the state at `start`.
@@ -240,7 +243,8 @@ impl Tree {
             Some(place) => *place = node,
             None => {
                 if self.nodes.len() == self.nodes.capacity() {
-                    // By less than Vec does: there is one for each execution, most of them for long.
+                    // By less than Vec does: there is one for each execution, most of them for
+                    // long.
                     self.nodes.reserve_exact(8 + self.nodes.len() / 8);
                 }
                 self.nodes.push(node);
@@ -406,7 +410,7 @@ mod tests {
             branch(5, 0, 1),
             branch(6, 127, 2),
             branch(134, 128, 5),
-            branch(70_000, u32::MAX, 128),
+            branch(70_000, u32::MAX, ThreadId::MAX),
         ];
         let branches = Branches(all.to_vec());
         assert_eq!(Branches::read(&branches.write(5), 5).0, all);

@@ -32,14 +32,16 @@
 //!   enough (`yield; yield; y=1 | yield; y=0 | yield`, limit 1).
 //! - 6.3 is not used with the preemption bound, see [`BporOpt::refuses`].
 //! - 6.5: what was explored sleeps only if nothing was cut behind it; or, with the context and the
-//!   preemption bound, if it is the last thread that goes on, which is cheaper than all others. Where
-//!   such a thread is left out because it sleeps, the bound counts as met.
+//!   preemption bound, if it is the last thread that goes on, which is cheaper than all others.
+//!   Where such a thread is left out because it sleeps, the bound counts as met.
 //! - 6.6 adds too little for preemption and delta. Here a fair bound beside another has one rule,
-//!   whatever the other is: the last thread alone if it can go on with a step that neither yields nor may
-//!   block nor lets others move, and else everybody; and everybody wherever there is a race.
+//!   whatever the other is: the last thread alone if it can go on with a step that neither yields
+//!   nor may block nor lets others move, and else everybody; and everybody wherever there is a
+//!   race.
 //! - Where it matters who can move, two steps at one object depend on each other also if one can
-//!   only enable the other. There is no step with which a thread begins or ends: its last step is what a
-//!   join depends on, and may let others move; which one that is turns out after it was taken.
+//!   only enable the other. There is no step with which a thread begins or ends: its last step is
+//!   what a join depends on, and may let others move; which one that is turns out after it was
+//!   taken.
 
 use super::dpor;
 use super::stack::{Node, Policy, Stack};
@@ -157,6 +159,8 @@ impl Bpor {
         for (thread, operation) in view.operations() {
             let moved = last == 0
                 || view.order.thread(last) == thread
+                // The last step may have made it another operation.
+                || view.system.compares(thread) && self.is_race(view, last, operation)
                 || view.order.operation(last) == Operation::Spawn(thread)
                 || view.order.joiners().any(|joiner| joiner == thread);
             let mut races = std::mem::take(&mut stack.races);
@@ -298,9 +302,9 @@ impl Bpor {
         }
     }
 
-    /// Threads were joined in the last step. Who does that goes on after the last steps of those: as a
-    /// join does, its next step depends on them, but there is no moment in which it does not know of
-    /// them. So everybody is added who could have moved instead.
+    /// Threads were joined in the last step. Who does that goes on after the last steps of those:
+    /// as a join does, its next step depends on them, but there is no moment in which it does not
+    /// know of them. So everybody is added who could have moved instead.
     fn note_joins(self, stack: &mut Stack<Self>, view: &View<'_>) {
         if self.release {
             return;

@@ -12,10 +12,10 @@
 //! | line 7, all enabled                       | `node.enabled`                          |
 //! | line 11, *backtrack(s) := {p}*            | [`Policy::initial`]                     |
 //!
-//! Differs from the paper: reads and writes are apart, with the last read of every thread. A
-//! thread that did not move is looked at again only after a step that its next one depends on:
-//! before that, its last race is the one that the state before has dealt with. With
-//! sleep sets, the first thread is chosen among those awake, and where only sleepers are in *E*, all enabled are added:
+//! Differs from the paper: reads and writes are apart, with the last read of every thread. A thread
+//! that did not move is looked at again only after a step that its next one depends on: before
+//! that, its last race is the one that the state before has dealt with. With sleep sets, the first
+//! thread is chosen among those awake, and where only sleepers are in *E*, all enabled are added:
 //! the subtree that was pruned would have asked for more (`T0: x=1 | T1: y=1; r=x | T2: r=x`).
 
 use super::stack::{Node, Policy, Stack};

@@ -1,7 +1,10 @@
 //! Reductions: which steps are worth taking. One file each.
 
 pub(crate) mod bpor;
+pub(crate) mod cheaper;
 pub(crate) mod dpor;
+pub(crate) mod frontier;
+pub(crate) mod graphs;
 pub(crate) mod monotonic;
 pub(crate) mod none;
 pub(crate) mod optimal;
@@ -15,7 +18,7 @@ use crate::order::TreeSize;
 use crate::unit::Unit;
 use crate::view::View;
 use crate::visited::Visited;
-use mazurka_core::{Decision, Operation, Schedule};
+use mazurka_core::{Decision, Effect, Operation, Sample, Schedule, System};
 
 /// What to do at a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +31,8 @@ pub(crate) enum Choice {
     Asleep,
     /// Nothing: the state was visited before.
     Visited,
-    /// Nothing: the race that led here cannot be reversed, its second step waits.
+    /// Nothing: the race that led here cannot be reversed. Its second step waits, or is another one
+    /// here and belongs to another execution.
     Refused,
     /// Nothing: every enabled thread that does not sleep is over the bound.
     OverBound,
@@ -56,10 +60,17 @@ pub(crate) enum End {
 /// The loop asks [`choose`](Self::choose) at every state and takes the step; at the end of the
 /// execution it says so ([`finish`](Self::finish)) and asks where to go on
 /// ([`backtrack`](Self::backtrack)). Every reduction visits at least one execution of each
-/// Mazurkiewicz trace; `tests/reductions_agree.rs` holds it to that.
-pub(crate) trait Reduce: Sized + Send {
+/// Mazurkiewicz trace; `tests/search/reductions_agree.rs` holds it to that.
+pub(crate) trait Reduce: Send {
     /// The next step from this state, where some thread is enabled.
     fn choose(&mut self, view: &View<'_>) -> Choice;
+
+    /// The step that was chosen has been taken, and did this; whether the execution is one of the
+    /// program. If not, it ends here, and whatever went wrong in the step did not happen.
+    #[inline]
+    fn took(&mut self, _system: &dyn System, _operation: Operation, _effect: Effect) -> bool {
+        true
+    }
 
     /// The execution has ended here.
     fn finish(&mut self, view: &View<'_>, end: End);
@@ -85,6 +96,11 @@ pub(crate) trait Reduce: Sized + Send {
     /// Which bound was met so far, behind states that were left.
     fn exceeded(&self) -> Exceeded;
 
+    /// Whether its units are self-contained, so that another process can work on them.
+    fn travels(&self) -> bool {
+        false
+    }
+
     /// Gives away the states that it stored, if it stores any.
     fn take_visited(&mut self) -> Option<Visited> {
         None
@@ -92,6 +108,11 @@ pub(crate) trait Reduce: Sized + Send {
 
     /// How much memory its execution tree took, if it has one.
     fn tree_size(&self) -> Option<TreeSize> {
+        None
+    }
+
+    /// The executions that it has drawn at random, if it draws them.
+    fn sample(&self) -> Option<Sample> {
         None
     }
 }

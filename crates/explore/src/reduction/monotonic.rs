@@ -14,10 +14,10 @@
 //! A sequence is given up where nobody who can move may be next: no end of an execution is lost by
 //! that, since each trace has one quasi-monotonic sequence and its prefixes are quasi-monotonic.
 //!
-//! Differs from the paper: chains are those of happens-before, so that whatever enables a step comes
-//! before it, too. Definition 2 (c) is dropped: with it, Theorem 3 is wrong. Of the chains from the last
-//! step of a thread, only those matter that are to lead to the next step of the execution; that this is
-//! the same, `symbolic/src/schedule/mpor.rs` proves.
+//! Differs from the paper: chains are those of happens-before, so that whatever enables a step
+//! comes before it, too. Definition 2 (c) is dropped: with it, Theorem 3 is wrong. Of the chains
+//! from the last step of a thread, only those matter that are to lead to the next step of the
+//! execution; that this is the same, `symbolic/src/schedule/mpor.rs` proves.
 
 use super::stack::{Policy, Stack};
 use crate::view::View;

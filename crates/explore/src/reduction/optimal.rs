@@ -16,30 +16,35 @@
 //! heads can be recognised as one.
 //!
 //! **Reversals.** A block ⟨x⟩ in place of *e* after *E* is found where *x* is met as a race with
-//! the free step *e*: in any execution that goes on *E.e* and has ⟨x⟩, without *e*, in it. Exactly one
-//! of them has no head after *e* that is outside ⟨x⟩: since every head answers a step of ⟨x⟩ that
-//! could not have been there otherwise, it is the one that the rule reaches by going for ⟨x⟩ alone.
-//! Only there the reversal is made. So every block is found once, no set of what was done is
+//! the free step *e*: in any execution that goes on *E.e* and has ⟨x⟩, without *e*, in it. Exactly
+//! one of them has no head after *e* that is outside ⟨x⟩: since every head answers a step of ⟨x⟩
+//! that could not have been there otherwise, it is the one that the rule reaches by going for ⟨x⟩
+//! alone. Only there the reversal is made. So every block is found once, no set of what was done is
 //! kept (no sleep sets, no wake-up trees), and a reversal can be explored anywhere, by anybody.
 //!
 //! Three cases need care:
-//! - A step *x* that *e* can disable (two acquires of one mutex) is not taken right after *e*. For an
-//!   operation that may block, ⟨x⟩ is what its thread knows, what woke it, and the readers that
-//!   had to leave; every competitor *e* that the thread does not know of is reversed, from the
-//!   one execution whose heads after *e* are all in ⟨x⟩, whether *x* was taken there or waits for ever.
-//! - Several unordered reads before one write *e*: they become heads in turn, each displacing the same
-//!   *e*, and only in the order of their threads ([`Optimal::in_turn`]). That *e* follows at once is
-//!   what makes each of these executions a trace of its own.
+//! - A step *x* that *e* can disable (two acquires of one mutex) is not taken right after *e*. For
+//!   an operation that may block, ⟨x⟩ is what its thread knows, what woke it, and the readers that
+//!   had to leave; every competitor *e* that the thread does not know of is reversed, from the one
+//!   execution whose heads after *e* are all in ⟨x⟩, whether *x* was taken there or waits for ever.
+//! - Several unordered reads before one write *e*: they become heads in turn, each displacing the
+//!   same *e*, and only in the order of their threads ([`Optimal::in_turn`]). That *e* follows at
+//!   once is what makes each of these executions a trace of its own.
 //! - A step with alternatives: any but the first is a head of its own.
+//! - A compare-and-swap *x* that writes where it would succeed and only reads where it would fail.
+//!   A step that it races with may decide which: what *x* is in place of *e* is known there and not
+//!   where the race is met. Only the turn of reads depends on it, so a reversal is kept if either
+//!   would be in turn, and refused at the head if what it is there is not. The rest does not: in
+//!   place of *e* it follows no access to the same object that comes after *e*, whatever it is.
 //!
 //! **Within a local bound** ([`BoundKind::is_local`](crate::BoundKind::is_local)) the same tree has
 //! the maximal traces within the bound for leaves. A step over the bound stays over it, whatever
-//! else happens, and is never free. If *e* is free and *T* is such a trace, then *e* is in *T* or some
-//! step of *T* depends on *e*, or *T* would not be maximal: so every trace has its one
+//! else happens, and is never free. If *e* is free and *T* is such a trace, then *e* is in *T* or
+//! some step of *T* depends on *e*, or *T* would not be maximal: so every trace has its one
 //! representative. What changes:
 //! - A step that is over the bound because of what it follows may be within it where it comes
-//!   earlier. Its races are reversed from the end of the execution, as those of a step that waits; and a
-//!   head that is still over the bound is looked at for its own races, and then refused.
+//!   earlier. Its races are reversed from the end of the execution, as those of a step that waits;
+//!   and a head that is still over the bound is looked at for its own races, and then refused.
 //! - The head may put *e* over the bound. Then *e* does not follow at once, and of several
 //!   unordered steps before *e* those of smaller threads belong to another representative
 //!   ([`Optimal::sleeps`]).
@@ -48,9 +53,9 @@
 //! executions that end where only such sleepers are left.
 //!
 //! **Memory.** The reversals that were found wait at the state where they begin; they are taken
-//! deepest first, which shares prefixes. If too many wait, the search turns eager: it puts what waits
-//! aside and explores the reversals of the execution at hand first ([`Aside`]). Each time that
-//! nests, at least one more step belongs to a block, so it nests at most as deep as an
+//! deepest first, which shares prefixes. If too many wait, the search turns eager: it puts what
+//! waits aside and explores the reversals of the execution at hand first ([`Aside`]). Each time
+//! that nests, at least one more step belongs to a block, so it nests at most as deep as an
 //! execution is long.
 //!
 //! | literature                         | here                                      |
@@ -125,6 +130,8 @@ pub(crate) struct Optimal {
     n_aside: usize,
     /// A unit that is to be run from its first step.
     restart: Option<OptimalUnit>,
+    /// How many steps of the run in progress were taken before, from the start on.
+    n_again: usize,
     /// What the branches of this run have to share: its part of the whole.
     mass: f64,
     explored: f64,
@@ -135,6 +142,8 @@ pub(crate) struct Optimal {
     exceeded: Exceeded,
     /// The execution ends here because what is left belongs to another one.
     is_asleep: bool,
+    /// Whether the step whose races are looked at is a compare-and-swap.
+    compares: bool,
 }
 
 /// What waits while the reversals of one execution are explored eagerly.
@@ -188,6 +197,7 @@ impl Optimal {
             aside: Vec::new(),
             n_aside: 0,
             restart: None,
+            n_again: 0,
             mass: 1.0,
             explored: 0.0,
             races: Vec::new(),
@@ -195,10 +205,12 @@ impl Optimal {
             past: Vec::new(),
             exceeded: Exceeded::default(),
             is_asleep: false,
+            compares: false,
         }
     }
 
-    /// Finds what the step of `thread` that is about to be taken, as a free step or a head, reverses.
+    /// Finds what the step of `thread` that is about to be taken, as a free step or a head,
+    /// reverses.
     fn reverse(&mut self, view: &View<'_>, thread: ThreadId, operation: Operation, is_head: bool) {
         if operation.may_block() {
             // A head that may block was found with all its competitors, from another execution.
@@ -208,6 +220,7 @@ impl Optimal {
             return;
         }
         let order = view.order;
+        self.compares = view.system.compares(thread);
         order.race_candidates(thread, operation, &mut self.races);
         match self.races[..] {
             [] => {}
@@ -255,8 +268,8 @@ impl Optimal {
         self.past = past;
     }
 
-    /// Finds whether the next step of `thread`, whose block is `past`, is to displace a step that it
-    /// races with.
+    /// Finds whether the next step of `thread`, whose block is `past`, is to displace a step that
+    /// it races with.
     fn reverse_one(
         &mut self,
         order: &HappensBefore,
@@ -268,7 +281,7 @@ impl Optimal {
         let is_outside = |head: &Head| !order.knows(past, head.at);
         let is_reversed_here = self.marks[race as usize - 1] == Mark::Free
             && !self.heads.iter().rev().take_while(|head| head.at > race).any(is_outside)
-            && self.in_turn(order, race, past, thread, operation);
+            && self.may_be_in_turn(order, race, past, thread, operation);
         if is_reversed_here {
             self.branch(order, race, past, thread);
         }
@@ -276,6 +289,7 @@ impl Optimal {
 
     /// Finds what an operation that may block reverses, taken or waiting.
     fn reverse_rivals(&mut self, order: &HappensBefore, thread: ThreadId, operation: Operation) {
+        self.compares = false;
         if operation.touches().as_slice().is_empty() {
             return; // Nobody competes for the end of a thread.
         }
@@ -303,7 +317,7 @@ impl Optimal {
                 break;
             }
             if self.marks[rival as usize - 1] == Mark::Free
-                && self.in_turn(order, rival, &past, thread, operation)
+                && self.may_be_in_turn(order, rival, &past, thread, operation)
             {
                 self.branch(order, rival, &past, thread);
             }
@@ -317,9 +331,9 @@ impl Optimal {
         outside.map_or(0, |head| head.at)
     }
 
-    /// Whether a step may become the next head that displaces the step `displaced`: after heads
-    /// that displaced the same step before and that it would not follow, only if its thread is larger.
-    fn in_turn(
+    /// The same as [`Self::in_turn`], where a compare-and-swap may turn out to be another
+    /// operation.
+    fn may_be_in_turn(
         &self,
         order: &HappensBefore,
         displaced: Position,
@@ -328,6 +342,39 @@ impl Optimal {
         operation: Operation,
     ) -> bool {
         let owner = order.thread(displaced);
+        let end = displaced;
+        let in_turn = |as_what| self.in_turn(order, displaced, end, owner, past, thread, as_what);
+        in_turn(operation)
+            || self.compares
+                && operation.object().is_some_and(|it| in_turn(Operation::ReadModifyWrite(it)))
+    }
+
+    /// Whether a compare-and-swap that is about to be taken as a head is in turn as what it is
+    /// here.
+    fn is_out_of_turn(&self, view: &View<'_>, step: Forced) -> bool {
+        let Mark::Head { displaced: Some(owner), start } = step.mark else { return false };
+        let (order, thread) = (view.order, step.decision.thread);
+        view.system.compares(thread) && {
+            let operation = view.operation(thread).expect("a compare-and-swap is enabled");
+            let (displaced, end) = (start + 1, order.len() as Position + 1);
+            !self.in_turn(order, displaced, end, owner, order.clock(thread), thread, operation)
+        }
+    }
+
+    /// Whether a step may become the next head that displaces the step `displaced` of `owner`:
+    /// after heads that displaced the same step before and that it would not follow, only if its
+    /// thread is larger. What it depends on is in its `past` or before `end`.
+    #[expect(clippy::too_many_arguments, reason = "they are what a reversal is")]
+    fn in_turn(
+        &self,
+        order: &HappensBefore,
+        displaced: Position,
+        end: Position,
+        owner: ThreadId,
+        past: &[Position],
+        thread: ThreadId,
+        operation: Operation,
+    ) -> bool {
         let is_enabled_after = |head: Position| {
             let enabler = order.enabler(operation, displaced as usize - 1);
             enabler != 0 && order.ordered(head, enabler)
@@ -344,7 +391,7 @@ impl Optimal {
             }
             let follows = order.knows(past, head)
                 || is_enabled_after(head)
-                || (head..displaced)
+                || (head..end)
                     .any(|at| order.ordered(head, at) && dependent(order.operation(at), operation));
             if follows {
                 return true;
@@ -385,7 +432,7 @@ impl Optimal {
         } else {
             let mut steps = self.path(order, depth);
             steps.extend_from_slice(&self.block);
-            self.surplus.push(OptimalUnit { steps, mass: 0.0 });
+            self.surplus.push(OptimalUnit { steps, n_taken: depth as u32, mass: 0.0 });
         }
     }
 
@@ -461,7 +508,10 @@ impl Optimal {
             self.heads.push(Head { at: view.depth() as Position + 1, largest });
         }
         self.marks.push(mark);
-        Choice::Step(decision)
+        match view.depth() < self.n_again {
+            true => Choice::Again(decision),
+            false => Choice::Step(decision),
+        }
     }
 
     /// The largest of the threads whose heads displaced the next step of `owner` in turn, up to the
@@ -484,6 +534,7 @@ impl Optimal {
     fn begin(&mut self, unit: OptimalUnit) -> Option<usize> {
         self.truncate(0);
         self.mass = unit.mass;
+        self.n_again = unit.n_taken as usize;
         self.forced.clear();
         self.forced.extend(unit.steps.iter().rev());
         Some(0)
@@ -491,6 +542,10 @@ impl Optimal {
 }
 
 impl Reduce for Optimal {
+    fn travels(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn choose(&mut self, view: &View<'_>) -> Choice {
         debug_assert_eq!(self.marks.len(), view.depth());
@@ -502,6 +557,9 @@ impl Reduce for Optimal {
             if step.operation.is_some() && step.operation != next {
                 self.forced.clear();
                 return Choice::Diverged(step.decision, step.operation);
+            }
+            if is_new && self.is_out_of_turn(view, step) {
+                return Choice::Refused;
             }
             if is_new && view.over.any().contains(thread) {
                 // Beyond the bound here, and perhaps not where it would come yet earlier.
@@ -583,6 +641,7 @@ impl Reduce for Optimal {
         loop {
             if let Some(depth) = self.branches.deepest() {
                 self.mass = self.branches.pop(depth, &mut self.forced);
+                self.n_again = 0;
                 self.truncate(depth);
                 return Some(depth);
             }
@@ -599,6 +658,7 @@ impl Reduce for Optimal {
                 self.forced.extend(aside.path[..depth].iter().rev());
                 self.truncate(0);
                 self.mass = mass;
+                self.n_again = depth;
                 return Some(0);
             }
         }
@@ -638,10 +698,13 @@ impl Reduce for Optimal {
         match unit {
             Unit::Root => {
                 self.truncate(0);
+                self.n_again = 0;
                 self.mass = 1.0;
             }
             Unit::Optimal(unit) => self.restart = Some(unit),
-            Unit::Stack(_) | Unit::Tree(_) => panic!("a unit of another search"),
+            Unit::Stack(_) | Unit::Graph(_) | Unit::Tree(_) | Unit::Samples(_) => {
+                panic!("a unit of another search")
+            }
         }
     }
 
@@ -654,7 +717,8 @@ impl Reduce for Optimal {
         if !self.forced.is_empty() {
             // The branch that was about to be taken.
             let steps = self.steps(schedule, usize::MAX);
-            units.push(OptimalUnit { steps, mass: self.mass });
+            let n_taken = schedule.len().max(self.n_again) as u32;
+            units.push(OptimalUnit { steps, n_taken, mass: self.mass });
         }
         while let Some(depth) = self.branches.deepest() {
             let steps = self.steps(schedule, depth);
@@ -730,8 +794,9 @@ impl Branches {
     fn give(&mut self, depth: usize, mut steps: Vec<Forced>) -> OptimalUnit {
         let mut block = Vec::new();
         let mass = self.pop(depth, &mut block);
+        let n_taken = steps.len() as u32;
         steps.extend(block.iter().rev());
-        OptimalUnit { steps, mass }
+        OptimalUnit { steps, n_taken, mass }
     }
 }
 

@@ -10,8 +10,9 @@
 //! | add what may enable a process that is disabled   | [`may_enable`]                |
 //! | the smallest of several persistent sets          | [`Policy::initial`]           |
 //!
-//! And implements transactions, the lock acquisition patterns of Kahlon, Gupta and Sinha, *Symbolic Model
-//! Checking of Concurrent Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006), section 3.
+//! And implements transactions, the lock acquisition patterns of Kahlon, Gupta and Sinha, *Symbolic
+//! Model Checking of Concurrent Programs Using Partial Orders and On-the-Fly Transactions* (CAV
+//! 2006), section 3.
 //!
 //! | paper                                            | here                          |
 //! |--------------------------------------------------|-------------------------------|
@@ -88,12 +89,12 @@ impl Persistent {
     }
 }
 
-/// Whether an operation of `other` matters to the next step of `member`: conflicts with it, or makes
-/// it possible if it is not.
+/// Whether an operation of `other` matters to the next step of `member`: conflicts with it, or
+/// makes it possible if it is not.
 fn matters(operation: Operation, other: ThreadId, member: ThreadId, next: Next) -> bool {
     match next {
-        Next::Finished => false,
-        Next::Unborn => operation == Operation::Spawn(member),
+        // One that was joined may leave its number to another.
+        Next::Unborn | Next::Finished => operation == Operation::Spawn(member),
         Next::Blocked(next) => match next {
             // Only the end of the joined thread lets a join go on.
             Operation::Join(joined) => joined == other,

@@ -9,9 +9,9 @@
 //! | add `t` to `Sleep` once it is explored  | `done` in [`asleep_after`]                 |
 //! | pass on what is independent of `t`      | [`inherit`]                                |
 //!
-//! Differs from the book: a thread stands for its next step, with all its alternatives. Added to the dynamic
-//! reductions in this form alone they are unsound (`T0: x=1 | T1: y=1; r=x | T2: r=x`): where a
-//! thread that a race asks for sleeps, [`dpor`](super::dpor) adds all others, and
+//! Differs from the book: a thread stands for its next step, with all its alternatives. Added to
+//! the dynamic reductions in this form alone they are unsound (`T0: x=1 | T1: y=1; r=x | T2: r=x`):
+//! where a thread that a race asks for sleeps, [`dpor`](super::dpor) adds all others, and
 //! [`source`](super::source) counts the sleeper as explored.
 
 use super::bpor::meet;
@@ -26,8 +26,8 @@ pub(crate) enum Sleeping {
     /// Always.
     On,
     /// If no bound cut anything behind it. What was cut may be within the bound by another way:
-    /// `r=x; x=1 | r=x; x=1`, one preemption. And otherwise if the policy says that it may doze, see
-    /// [`Policy::doze_beside`](super::stack::Policy::doze_beside).
+    /// `r=x; x=1 | r=x; x=1`, one preemption. And otherwise if the policy says that it may doze,
+    /// see [`Policy::doze_beside`](super::stack::Policy::doze_beside).
     WhenComplete,
 }
 
@@ -44,9 +44,9 @@ pub(crate) fn inherit(asleep: ThreadSet, taken: Operation, view: &View<'_>) -> T
         .collect()
 }
 
-/// Those that were cut behind and must not sleep any longer, since the last step has been taken: what
-/// its thread would do next depends on them or waits for them, so that it makes a difference to the
-/// cost of what comes whether they have moved.
+/// Those that were cut behind and must not sleep any longer, since the last step has been taken:
+/// what its thread would do next depends on them or waits for them, so that it makes a difference
+/// to the cost of what comes whether they have moved.
 pub(crate) fn roused(dozing: ThreadSet, view: &View<'_>) -> ThreadSet {
     let Some(next) = view.last().and_then(|last| view.operation(last)) else {
         return ThreadSet::EMPTY;

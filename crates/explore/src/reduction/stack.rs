@@ -13,9 +13,9 @@
 //! Within a bound ([`Bounds`](crate::bound::Bounds)), a step that would exceed it is not taken, and
 //! a state remembers whether anything behind it was cut ([`Node::exceeded`]).
 //!
-//! Differs from the paper: a state can be shared by several workers. They take threads from it
-//! in turn, and a race that one of them finds adds to the one set they all see. So a search by many finds
-//! what a search by one finds.
+//! Differs from the paper: a state can be shared by several workers. They take threads from it in
+//! turn, and a race that one of them finds adds to the one set they all see. So a search by many
+//! finds what a search by one finds.
 
 use super::sleep::{self, Sleeping};
 use super::{Choice, End, Reduce};
@@ -48,8 +48,9 @@ pub(crate) trait Policy: Copy + Send + Sized {
     }
 
     /// The threads that may sleep while a step of `thread` is explored, although something was cut
-    /// behind them: whatever begins with `thread` and goes on with one of these before anything that
-    /// depends on it has happened, is explored the other way round and exceeds the bound no sooner.
+    /// behind them: whatever begins with `thread` and goes on with one of these before anything
+    /// that depends on it has happened, is explored the other way round and exceeds the bound no
+    /// sooner.
     fn doze_beside(&self, _view: &View<'_>, _thread: ThreadId) -> ThreadSet {
         ThreadSet::EMPTY
     }
@@ -298,8 +299,8 @@ impl StackUnit {
     }
 }
 
-/// A unit that somebody works on. It does not keep its nodes: as long as there is work at a node, or
-/// somebody below it who may find more, it is on the stack of a worker.
+/// A unit that somebody works on. It does not keep its nodes: as long as there is work at a node,
+/// or somebody below it who may find more, it is on the stack of a worker.
 #[derive(Debug)]
 pub(crate) struct StackNote {
     nodes: Vec<Weak<Mutex<Node>>>,
@@ -562,7 +563,9 @@ impl<P: Policy> Reduce for Stack<P> {
                 let nodes = unit.nodes.into_iter().zip(unit.stored);
                 self.entries.extend(nodes.zip(taken).map(entry));
             }
-            Unit::Optimal(_) | Unit::Tree(_) => panic!("a unit of another search"),
+            Unit::Optimal(_) | Unit::Graph(_) | Unit::Tree(_) | Unit::Samples(_) => {
+                panic!("a unit of another search")
+            }
         }
     }
 

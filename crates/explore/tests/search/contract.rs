@@ -1,5 +1,6 @@
 //! Systems that break their contract are reported, not trusted: what was different, and where.
 
+use crate::support::boxed::search;
 use crate::support::script;
 use expect_test::{Expect, expect};
 use mazurka_core::{
@@ -96,8 +97,8 @@ impl System for Liar {
     }
 }
 
-fn error_of<S: System>(options: Options, make: impl Fn() -> S + Sync) -> String {
-    match Explorer::new(options).run(make) {
+fn error_of<S: System + 'static>(options: Options, make: impl Fn() -> S + Sync) -> String {
+    match search(options, make) {
         Err(error) => error.to_string(),
         Ok(outcome) => outcome.verdict.name().to_owned(),
     }
@@ -112,7 +113,8 @@ fn check(lie: Lie, expect: Expect) {
         }
     };
     let all = Reduction::ALL.map(|reduction| Options::new().reduction(reduction));
-    // Best-first search takes for granted what it knows of alternatives and of how many threads there are.
+    // Best-first search takes for granted what it knows of alternatives and of how many threads
+    // there are.
     let best_first = [Priority::Preemptions, Priority::Random]
         .map(|by| Options::new().reduction(Reduction::Dpor).order(Order::best_first(by)))
         .into_iter()
@@ -120,7 +122,7 @@ fn check(lie: Lie, expect: Expect) {
     for options in all.into_iter().chain(best_first) {
         for undoes in [true, false] {
             let name = crate::support::name(&options);
-            let error = Explorer::new(options.clone()).run(make(undoes));
+            let error = search(options.clone(), make(undoes));
             let error = error.map(drop).expect_err("it lies");
             let is_noticed = matches!(error, ExploreError::Nondeterministic(_));
             assert!(is_noticed, "{name}: {lie:?}: {error}");
@@ -339,18 +341,18 @@ fn too_many_threads() {
         for reduction in Reduction::ALL {
             let options = Options::new().reduction(reduction).stop_at_first(true);
             let make = || Crowd { n_early, n_late, moved: false };
-            let outcome = Explorer::new(options).run(make);
+            let outcome = search(options, make);
             let is_refused = matches!(outcome, Err(ExploreError::TooManyThreads(_)));
             assert_eq!(is_refused, n_late > ThreadId::MAX, "{reduction}: {outcome:?}");
         }
         let make = || Crowd { n_early, n_late, moved: false };
         expect.assert_eq(&error_of(Options::new(), make));
     };
-    check(1, 128, expect!["holds"]);
-    check(1, 129, expect!["the program has 129 threads, and 128 are possible"]);
-    check(128, 129, expect!["the program has 129 threads, and 128 are possible"]);
-    check(129, 129, expect!["the program has 129 threads, and 128 are possible"]);
-    check(1, 100_000, expect!["the program has 100000 threads, and 128 are possible"]);
+    check(1, 1_024, expect!["holds"]);
+    check(1, 1_025, expect!["the program has 1025 threads, and 1024 are possible"]);
+    check(1_024, 1_025, expect!["the program has 1025 threads, and 1024 are possible"]);
+    check(1_025, 1_025, expect!["the program has 1025 threads, and 1024 are possible"]);
+    check(1, 100_000, expect!["the program has 100000 threads, and 1024 are possible"]);
 }
 
 #[test]
@@ -358,7 +360,7 @@ fn no_threads_at_all() {
     for reduction in Reduction::ALL {
         let options = Options::new().reduction(reduction);
         let make = || Crowd { n_early: 0, n_late: 0, moved: false };
-        let outcome = Explorer::new(options).run(make).expect("there is nothing to do");
+        let outcome = search(options, make).expect("there is nothing to do");
         assert_eq!((outcome.verdict.name(), outcome.statistics.executions), ("holds", 1));
         let mut crowd = make();
         let nothing = replay(&mut crowd, &Schedule::new()).expect("there is nothing to follow");

@@ -134,7 +134,8 @@ fn new_references_do_not_meet_drops() {
     );
 }
 
-/// Two threads clone and drop until they drop their own reference: only these two drops are in order.
+/// Two threads clone and drop until they drop their own reference: only these two drops are in
+/// order.
 #[test]
 fn only_the_last_drops_of_threads_meet() {
     let (drop, clone) = ("r=count(x,0-1,1)", "add(x,1)");
@@ -180,7 +181,8 @@ fn numbers_below_zero_are_in_order() {
     );
 }
 
-/// Against all interleavings, on random programs with every mixture of additions and other accesses.
+/// Against all interleavings, on random programs with every mixture of additions and other
+/// accesses.
 #[test]
 fn random_programs_have_all_their_outcomes() {
     let mut n_restarted = 0;
@@ -227,8 +229,8 @@ fn statement(random: &mut Random, idx: usize) -> String {
     }
 }
 
-/// Whoever drops the last reference frees what it refers to, and knows of all accesses to it. Whoever
-/// drops another one knows nothing.
+/// Whoever drops the last reference frees what it refers to, and knows of all accesses to it.
+/// Whoever drops another one knows nothing.
 #[test]
 fn only_the_last_one_knows_of_the_others() {
     let race_in = |text: &str| {

@@ -1,4 +1,5 @@
-//! The states that a search counts are those that enumeration finds, with every reduction and order.
+//! The states that a search counts are those that enumeration finds, with every reduction and
+//! order.
 
 use crate::support::programs::{nwriters, readers};
 use crate::support::{Judge, all_options, best_first_options, for_random_programs, name, script};

@@ -1,10 +1,11 @@
 //! Several workers visit together what one visits alone, and `optimal` still nothing twice.
 
+use crate::support::boxed::search;
 use crate::support::programs::{fib, lastzero, nwriters, readers};
 use crate::support::{all_options, disagreement, explore, for_random_programs, name, script};
 use mazurka_core::{Decision, Effect, Failure, Next, System, ThreadId, Verdict};
 use mazurka_effort::{seeds, share};
-use mazurka_explore::{Explorer, Options, Reduction};
+use mazurka_explore::{Options, Reduction};
 use mazurka_script::{Script, Shape};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -165,7 +166,7 @@ fn a_worker_that_panics_takes_the_others_with_it() {
         std::thread::spawn(move || {
             let steps_left = Arc::new(AtomicUsize::new(200));
             let make = || Broken { script: nwriters(6), steps_left: steps_left.clone() };
-            let search = || Explorer::new(Options::new().reduction(reduction).jobs(2)).run(make);
+            let search = || search(Options::new().reduction(reduction).jobs(2), make);
             let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(search)).is_err();
             tell.send(panicked)
         });

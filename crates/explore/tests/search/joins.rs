@@ -1,5 +1,5 @@
-//! Joins that are no steps of their own: every search reaches what enumeration reaches, and finds the
-//! data races and violations that it finds where they are steps.
+//! Joins that are no steps of their own: every search reaches what enumeration reaches, and finds
+//! the data races and violations that it finds where they are steps.
 
 use crate::support::bounded::{reach, ways};
 use crate::support::{all_options, best_first_options, disagreement, enumerate, name, script};

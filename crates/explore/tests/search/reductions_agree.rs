@@ -1,6 +1,8 @@
 //! Every reduction covers what plain enumeration covers; `optimal` and `monotonic` each trace once.
 
-use crate::support::{all_options, check_random, disagreement, enumerate, for_random_programs};
+use crate::support::{
+    all_options, check_random, disagreement, enumerate, for_random_programs, script,
+};
 use mazurka_core::System;
 use mazurka_effort::{seeds, share};
 use mazurka_script::Shape;
@@ -21,6 +23,27 @@ fn on_locks() {
 fn on_everything() {
     let n = check_random(&Shape::everything(), seeds(0..3_000), 2_000);
     assert!(n > share(2_000), "only {n} programs were small enough");
+}
+
+/// Many threads on one variable: which of their compare-and-swaps succeed depends on all others.
+#[test]
+fn on_compare_and_swaps() {
+    let shape = Shape { n_threads: 3..=4, n_variables: 1..=1, ..Shape::variables() };
+    let n = check_random(&shape, seeds(0..1_500), 2_000);
+    assert!(n > share(1_000), "only {n} programs were small enough");
+    let shape = Shape { awaits: true, n_variables: 1..=2, ..shape };
+    let n = check_random(&shape, seeds(0..500), 2_000);
+    assert!(n > share(300), "only {n} programs were small enough");
+}
+
+#[test]
+fn on_compare_and_swaps_that_fail() {
+    let script = script("cas(x,1,2) | r=cas(x,1,3) | cas(x,2,1); r=x");
+    let judge = enumerate(&script, 100).expect("it is small");
+    assert_eq!(judge.traces.len(), 1, "they only load");
+    for options in all_options() {
+        assert_eq!(disagreement(&script, &judge, &options), None);
+    }
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn what_is_malformed_is_refused() {
         program,
         "mzk1:0.",
         expect![
-            "malformed schedule at column 8: expected the number of a thread (0 to 255), found the end"
+            "malformed schedule at column 8: expected the number of a thread (0 to 1023), found the end"
         ],
     );
     check(
@@ -60,21 +60,21 @@ fn what_is_malformed_is_refused() {
         program,
         "mzk1:-1",
         expect![
-            "malformed schedule at column 6: expected the number of a thread (0 to 255), found `-1`"
+            "malformed schedule at column 6: expected the number of a thread (0 to 1023), found `-1`"
         ],
     );
     check(
         program,
-        "mzk1:999",
+        "mzk1:9999",
         expect![
-            "malformed schedule at column 6: expected the number of a thread (0 to 255), found `999`"
+            "malformed schedule at column 6: expected the number of a thread (0 to 1023), found `9999`"
         ],
     );
     check(
         program,
-        "mzk1:0x99999999999",
+        "mzk1:0x999999999999",
         expect![
-            "malformed schedule at column 8: expected how often, and not more steps than fit, found `99999999999`"
+            "malformed schedule at column 8: expected how often, and not more steps than fit, found `999999999999`"
         ],
     );
     check(

@@ -1,6 +1,7 @@
 //! Threads that are held in loops which change nothing: against all states of programs whose
 //! loops really go round, nothing that can happen is lost, and who is stuck is told.
 
+use crate::support::boxed::{Boxed, search};
 use crate::support::random::Random;
 use mazurka_core::{
     Decision, Effect, Ending, Failure, Next, ObjectId, Operation, Spin, System, ThreadId, Verdict,
@@ -203,9 +204,9 @@ fn explore(program: &Program, reduction: Reduction, sleep: bool) -> Ends {
     options.sleep = sleep;
     options.stop_at_first = false;
     let ends = Mutex::new(Ends::default());
-    let observe = |ended: mazurka_explore::Ended<'_, Held>| {
+    let observe = |ended: mazurka_explore::Ended<'_, Boxed>| {
         let mut ends = ends.lock().expect("nobody panics with it");
-        let outcome = ended.system.state.outcome();
+        let outcome = ended.system.get::<Held>().state.outcome();
         match ended.violation {
             None => ends.done.insert(outcome),
             Some(violation) => {
@@ -216,7 +217,7 @@ fn explore(program: &Program, reduction: Reduction, sleep: bool) -> Ends {
     };
     Explorer::new(options)
         .observe(&observe)
-        .run(|| Held::new(program))
+        .run(|| Boxed::new(Held::new(program)))
         .expect("the program is deterministic");
     ends.into_inner().expect("nobody panics with it")
 }
@@ -271,7 +272,7 @@ fn nothing_is_lost_where_a_thread_is_held() {
 #[test]
 fn who_spins_is_told() {
     let program = vec![vec![Statement::Spin(vec![(0, 1)])], vec![Statement::Store(0, 2)]];
-    let outcome = Explorer::new(Options::new()).run(|| Held::new(&program)).expect("it runs");
+    let outcome = search(Options::new(), || Held::new(&program)).expect("it runs");
     let mazurka_core::Verdict::Violated(found) = outcome.verdict else {
         panic!("{:?}", outcome.verdict)
     };
@@ -284,7 +285,7 @@ fn a_loop_for_ever_is_a_livelock_where_only_livelocks_are_looked_for() {
     let check = |deadlock: bool, livelock: bool| {
         let mut options = Options::new();
         (options.deadlock, options.livelock) = (deadlock, livelock);
-        let outcome = Explorer::new(options).run(|| Held::new(&program));
+        let outcome = search(options, || Held::new(&program));
         outcome.expect("the program is deterministic").verdict
     };
     let told = |deadlock, livelock| match check(deadlock, livelock) {

@@ -1,6 +1,7 @@
 //! Searches that store states reach every terminal state and every violation, and come to an end
 //! where executions do not.
 
+use crate::support::boxed::search;
 use crate::support::programs::CYCLIC;
 use crate::support::{explore, for_random_programs, name, script};
 use expect_test::{Expect, expect};
@@ -285,13 +286,12 @@ impl System for Silent {
 fn a_program_that_does_not_tell_its_state_is_refused() {
     let options = Options::new().reduction(Reduction::None).stateful(true);
     let error: ExploreError =
-        Explorer::new(options).run(|| Silent(script("x=1"))).expect_err("it cannot be stored");
+        search(options, || Silent(script("x=1"))).expect_err("it cannot be stored");
     expect!["`stateful` needs a program that can hash its state, and this one cannot"]
         .assert_eq(&error.to_string());
     // Without foresight, persistent sets are all that is enabled.
     let options = Options::new().reduction(Reduction::Persistent).sleep(false);
-    let outcome =
-        Explorer::new(options).run(|| Silent(script("x=1 | y=1"))).expect("it can be run");
+    let outcome = search(options, || Silent(script("x=1 | y=1"))).expect("it can be run");
     assert_eq!(outcome.statistics.executions, 2);
 }
 

@@ -269,7 +269,9 @@ fn livelocks() {
     check_with(
         "while(x==0) yield",
         Options::new().max_depth(20),
-        expect!["livelock: an execution has not ended after 20 steps; mzk1:0x20"],
+        expect![
+            "livelock: an execution never ends that lets every thread move: from step 7 on the same is done over and over, for 14 steps so far; mzk1:0x8"
+        ],
     );
     // Here it is the schedule that lets nobody come to an end.
     check_with(

@@ -6,6 +6,7 @@ use crate::ast::{
     BinaryOp, Block, Expr, Local, Relation, Shared, Side, Statement, Test, Update, Verb,
 };
 use crate::random::Random;
+use mazurka_core::MemoryOrder;
 
 /// Writes one script.
 pub(super) struct Writer<'a> {
@@ -193,7 +194,11 @@ impl<'a> Writer<'a> {
             }
             _ => Expr::Number(self.random.below(Self::ARRAY_LEN as usize) as i64),
         };
-        let element = Shared { name: Self::ARRAY.to_owned(), index: Some(index) };
+        let element = Shared {
+            name: Self::ARRAY.to_owned(),
+            index: Some(index),
+            order: MemoryOrder::default(),
+        };
         match self.random.percent(50) {
             true => vec![Statement::Load { local: self.fresh(), from: element }],
             false => vec![Statement::Store { to: element, value: self.value() }],
@@ -256,7 +261,11 @@ impl<'a> Writer<'a> {
 
     /// One side of a conversation about the first variable, under the mutex 0.
     fn condvar(&mut self) -> Block {
-        let flag = Shared { name: Self::VARIABLES[0].to_owned(), index: None };
+        let flag = Shared {
+            name: Self::VARIABLES[0].to_owned(),
+            index: None,
+            order: MemoryOrder::default(),
+        };
         let wait = Statement::Wait { condvar: 0, mutex: 0 };
         let verb = if self.random.percent(35) { Verb::NotifyAll } else { Verb::Notify };
         let notify = call(verb, 0);
@@ -287,7 +296,11 @@ impl<'a> Writer<'a> {
 
     /// Sleeps on the first variable, or changes it and wakes who sleeps there.
     fn futex(&mut self) -> Block {
-        let word = Shared { name: Self::VARIABLES[0].to_owned(), index: None };
+        let word = Shared {
+            name: Self::VARIABLES[0].to_owned(),
+            index: None,
+            order: MemoryOrder::default(),
+        };
         let verb = if self.random.percent(35) { Verb::NotifyAll } else { Verb::Notify };
         let notify = call(verb, 0);
         let set = Statement::Store { to: word.clone(), value: Expr::Number(1) };
@@ -342,7 +355,7 @@ impl<'a> Writer<'a> {
 
     fn variable(&mut self) -> Shared {
         let name = Self::VARIABLES[self.random.below(self.n_variables)];
-        Shared { name: name.to_owned(), index: None }
+        Shared { name: name.to_owned(), index: None, order: MemoryOrder::default() }
     }
 
     fn constant(&mut self) -> Expr {

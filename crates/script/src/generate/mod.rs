@@ -175,6 +175,7 @@ fn price(block: &[Statement]) -> usize {
         Statement::Assign { .. }
         | Statement::PlainLoad { .. }
         | Statement::PlainStore { .. }
+        | Statement::Fence(_)
         | Statement::Assert { .. } => 0,
         // It multiplies the executions as an operation does that others can come between.
         Statement::Choose { alternatives, .. } => *alternatives as usize,

@@ -3,7 +3,8 @@
 use super::lexer::Kind;
 use super::names::{Use, is_keyword, is_local};
 use super::{Parser, ScriptError};
-use crate::ast::{BinaryOp, Expr, Local, Relation, Shared, Side, Test};
+use crate::ast::{BinaryOp, Expr, Local, Relation, Shared, Side, Test, order_name};
+use mazurka_core::MemoryOrder;
 
 /// How many operators an expression may have: trees as deep as that must fit the stack.
 const MAX_OPERATORS: usize = 100;
@@ -115,13 +116,28 @@ impl Parser {
         let is_element = *self.peek_second() == Kind::Sign("[");
         let how = if is_element { Use::Array } else { Use::Variable };
         let name = self.shared_name("a shared variable", how)?;
-        if !is_element {
-            return Ok(Shared { name, index: None });
+        let mut index = None;
+        if is_element {
+            self.expect("[")?;
+            index = Some(self.expression()?);
+            self.expect("]")?;
         }
-        self.expect("[")?;
-        let index = self.expression()?;
-        self.expect("]")?;
-        Ok(Shared { name, index: Some(index) })
+        let order = match self.eat(".") {
+            true => self.order()?,
+            false => MemoryOrder::SequentiallyConsistent,
+        };
+        Ok(Shared { name, index, order })
+    }
+
+    /// A memory order.
+    pub(super) fn order(&mut self) -> Result<MemoryOrder, ScriptError> {
+        let found = MemoryOrder::ALL
+            .into_iter()
+            .find(|&order| matches!(self.peek(), Kind::Word(word) if word == order_name(order)));
+        let order = found
+            .ok_or_else(|| self.expected("a memory order (`rlx`, `acq`, `rel`, `ar`, `sc`)"))?;
+        self.at += 1;
+        Ok(order)
     }
 
     /// A condition, in parentheses or not.

@@ -18,9 +18,9 @@ pub(super) enum Kind {
 }
 
 /// The longer ones first, so that `==` is not two `=`.
-const SIGNS: [&str; 23] = [
+const SIGNS: [&str; 24] = [
     "||", "==", "!=", "<=", ">=", "|", "=", "<", ">", "+", "-", "*", "%", "(", ")", "[", "]", "{",
-    "}", ";", ",", ":", "!",
+    "}", ";", ",", ":", "!", ".",
 ];
 
 /// The tokens of `text`; the last one is [`Kind::End`], and no other is.

@@ -54,6 +54,12 @@ impl Parser {
         self.at += 1;
         match word.as_str() {
             "yield" => Ok(Statement::Yield),
+            "fence" => {
+                self.expect("(")?;
+                let order = self.order()?;
+                self.expect(")")?;
+                Ok(Statement::Fence(order))
+            }
             "if" => {
                 let test = self.test()?;
                 let then = self.body()?;
@@ -152,7 +158,7 @@ impl Parser {
             return Ok(statement);
         }
         if let Kind::Word(word) = self.peek()
-            && (["wait", "sleep", "send", "spawn", "join", "await", "assert", "yield"]
+            && (["wait", "sleep", "send", "spawn", "join", "await", "assert", "yield", "fence"]
                 .contains(&word.as_str())
                 || Verb::ALL.iter().any(|verb| verb.name() == word))
         {

@@ -3,7 +3,7 @@
 use super::foresight::Futures;
 use super::next::Point;
 use crate::ast::{BinaryOp, Relation};
-use mazurka_core::{ObjectId, Operation, Tests, ThreadId};
+use mazurka_core::{MemoryOrder, ObjectId, Operation, Tests, ThreadId};
 
 /// The number of a cell of the state. The first cells are the threads' program counters.
 pub(super) type Cell = u32;
@@ -72,6 +72,7 @@ pub(super) struct Variable {
     pub(super) cell: Cell,
     pub(super) index: Operand,
     pub(super) len: u32,
+    pub(super) order: MemoryOrder,
 }
 
 impl Variable {
@@ -251,6 +252,7 @@ pub(super) enum Instruction {
         memory: ObjectId,
         value: Operand,
     },
+    Fence(MemoryOrder),
     Jump(Pc),
     JumpUnless {
         condition: Condition,
@@ -275,6 +277,7 @@ impl Instruction {
             Self::Set { .. }
                 | Self::PlainLoad { .. }
                 | Self::PlainStore { .. }
+                | Self::Fence(_)
                 | Self::Jump(_)
                 | Self::JumpUnless { .. }
                 | Self::Assert { .. }

@@ -211,6 +211,7 @@ impl<'a> Compiler<'a> {
             Statement::Spawn(target) => I::Spawn(ThreadId::new(*target)),
             Statement::Join(target) => I::Join(ThreadId::new(*target)),
             Statement::Yield => I::Yield,
+            Statement::Fence(order) => I::Fence(*order),
             Statement::Choose { local, alternatives } => {
                 I::Choose { alternatives: *alternatives, to: self.result(local) }
             }
@@ -319,6 +320,7 @@ impl<'a> Compiler<'a> {
     fn variable(&mut self, shared: &'a Shared) -> Variable {
         let index = shared.index.as_ref().map_or(Operand::Constant(0), |index| self.expr(index));
         let mut variable = self.layout.variable(&shared.name, index);
+        variable.order = shared.order;
         let len = variable.len;
         match index {
             Operand::Constant(idx) if (0..i64::from(len)).contains(&idx) => {

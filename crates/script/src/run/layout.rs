@@ -2,7 +2,7 @@
 
 use super::code::{Cell, Instruction, Operand, Queue, Site, Variable};
 use crate::ast::{Declaration, Program, Shared, Side, Statement, Test, Verb};
-use mazurka_core::ObjectId;
+use mazurka_core::{MemoryOrder, ObjectId};
 use std::collections::BTreeMap;
 
 /// What a script calls an object.
@@ -121,7 +121,13 @@ impl<'a> Layout<'a> {
 
     pub(super) fn variable(&self, name: &'a str, index: Operand) -> Variable {
         let object = self.object(Key::Variable(name));
-        Variable { object: object.first, cell: object.cell, index, len: object.len }
+        Variable {
+            object: object.first,
+            cell: object.cell,
+            index,
+            len: object.len,
+            order: MemoryOrder::default(),
+        }
     }
 
     pub(super) fn memory(&self, name: &str) -> (ObjectId, Cell) {
@@ -193,6 +199,7 @@ impl<'a> Layout<'a> {
             | Statement::Choose { .. }
             | Statement::Assert { .. }
             | Statement::If { .. }
+            | Statement::Fence(_)
             | Statement::While { .. } => {}
         }
     }

@@ -2,7 +2,9 @@
 
 use super::code::{Cell, Code, Condition, HALT, Operand, Pc, UNBORN, Variable};
 use super::fingerprint::Fingerprint;
-use mazurka_core::{Addition, Operation, Part, PlainAccess, ThreadId};
+use mazurka_core::{
+    Accessed, Addition, Fence, Injection, MemoryOrder, Operation, Part, PlainAccess, ThreadId,
+};
 
 /// A state, and the way back to every earlier one.
 ///
@@ -23,6 +25,14 @@ pub(crate) struct Machine {
     pub(crate) parts: Vec<Part>,
     /// What the last step added.
     pub(crate) addition: Option<Addition>,
+    /// The memory order of the last step's operation.
+    pub(crate) order: MemoryOrder,
+    /// The fences in the last step.
+    pub(crate) fences: Vec<Fence>,
+    /// How the operation of this step accesses memory.
+    pub(super) injection: Injection,
+    /// What the last step's operation accessed.
+    pub(crate) accessed: Option<Accessed>,
 }
 
 impl Machine {
@@ -36,6 +46,10 @@ impl Machine {
             joins_at_once: false,
             parts: Vec::new(),
             addition: None,
+            order: MemoryOrder::default(),
+            fences: Vec::new(),
+            injection: Injection::default(),
+            accessed: None,
         }
     }
 
@@ -50,6 +64,7 @@ impl Machine {
         self.marks.clear();
         self.accesses.clear();
         self.parts.clear();
+        self.fences.clear();
     }
 
     /// How many steps were taken.
@@ -74,6 +89,9 @@ impl Machine {
         self.accesses.clear();
         self.parts.clear();
         self.addition = None;
+        self.order = MemoryOrder::default();
+        self.fences.clear();
+        self.accessed = None;
     }
 
     pub(super) fn set(&mut self, cell: Cell, value: i64) {

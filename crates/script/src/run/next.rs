@@ -3,7 +3,7 @@
 //! Engines ask this of every thread at every step, so the answer is prepared for each place a
 //! thread can stand at: one look at a [`Point`], and at most three cells.
 
-use super::code::{Cell, Code, HALT, Instruction, Operand, Queue, Variable};
+use super::code::{Cell, Code, HALT, Instruction, Operand, Queue, Update, Variable};
 use super::machine::Machine;
 use Instruction as I;
 use mazurka_core::{Next, ObjectId, Operation, ThreadId};
@@ -24,6 +24,8 @@ enum Gate {
     Element,
     /// When the variable is as wished.
     Await,
+    /// Always; as what, the value of the variable decides.
+    Comparison,
     /// When the cell is zero.
     Free(Cell),
     /// When the cell and the next one are zero.
@@ -55,6 +57,7 @@ enum Gate {
 impl Point {
     pub(super) fn of(instruction: &Instruction) -> Self {
         let gate = match *instruction {
+            I::Update { update: Update::CompareAndSwap { .. }, .. } => Gate::Comparison,
             I::Load { from: on, .. }
             | I::Branch { on, .. }
             | I::Store { to: on, .. }
@@ -122,12 +125,17 @@ impl Machine {
                     other => other,
                 };
             }
-            Gate::Element | Gate::Await => return self.next_access(code, pc),
+            Gate::Element | Gate::Await | Gate::Comparison => return self.next_access(code, pc),
         };
         match next.operation() {
             Some(operation) if !is_possible => Next::Blocked(operation),
             _ => *next,
         }
+    }
+
+    /// Whether a thread is at a compare-and-swap.
+    pub(crate) fn compares(&self, code: &Code, thread: ThreadId) -> bool {
+        matches!(code.points[self.pc(thread.index()) as usize].gate, Gate::Comparison)
     }
 
     /// The next access to a variable, where the state decides which one or whether.
@@ -140,6 +148,12 @@ impl Machine {
                 Next::enabled(Operation::Load(object(on)))
             }
             I::Store { to, .. } => Next::enabled(Operation::Store(object(to))),
+            I::Update { on, update: Update::CompareAndSwap { expected, .. }, .. } => {
+                match self.get(self.cell(code, on)) == self.value(code, *expected) {
+                    true => Next::enabled(Operation::ReadModifyWrite(object(on))),
+                    false => Next::enabled(Operation::Load(object(on))),
+                }
+            }
             I::Update { on, addition, .. } => {
                 Next::enabled(addition.unwrap_or(Operation::ReadModifyWrite)(object(on)))
             }
@@ -221,6 +235,7 @@ impl Instruction {
             | I::Set { .. }
             | I::PlainLoad { .. }
             | I::PlainStore { .. }
+            | I::Fence(_)
             | I::Jump(_)
             | I::JumpUnless { .. }
             | I::Assert { .. }

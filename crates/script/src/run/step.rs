@@ -1,11 +1,13 @@
 //! Takes one step: a visible instruction, and the invisible ones behind it.
 
-use super::code::{Code, HALT, Instruction, Operand, Pc, Queue, Site, UNBORN, Update};
+use super::code::{
+    Cell, Code, HALT, Instruction, Operand, Pc, Queue, Site, UNBORN, Update, Variable,
+};
 use super::machine::Machine;
 use Instruction as I;
 use mazurka_core::{
-    Addition, Decision, Effect, Failure, Next, Operation, Part, PlainAccess, ThreadId, ThreadSet,
-    Violation, ViolationKind,
+    Accessed, Addition, Decision, Effect, Failure, Fence, Injection, Next, Operation, Part,
+    PlainAccess, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 
 /// How many invisible instructions a step may take before the thread counts as stuck in a loop.
@@ -13,8 +15,14 @@ const MAX_INVISIBLE: u32 = 100_000;
 
 impl Machine {
     /// Takes the next step of an enabled thread.
-    pub(crate) fn step(&mut self, code: &Code, decision: Decision) -> Result<Effect, Failure> {
+    pub(crate) fn step(
+        &mut self,
+        code: &Code,
+        decision: Decision,
+        injection: Injection,
+    ) -> Result<Effect, Failure> {
         self.mark();
+        self.injection = injection;
         // The first violation of a step is told.
         match (self.take(code, decision), self.join_at_once(code)) {
             (Ok(effect), Some(violation)) => Err(Failure { effect, violation }),
@@ -80,11 +88,17 @@ impl Machine {
         let me = thread_idx as i64 + 1;
         let mut effect = Effect::Done;
         match &code.instructions[pc as usize] {
-            I::Load { from, to } => self.set(*to, self.get(self.cell(code, from))),
-            I::Store { to, value } => self.set(self.cell(code, to), self.value(code, *value)),
+            I::Load { from, to } => {
+                let seen = self.read(code, from);
+                self.set(*to, seen);
+            }
+            I::Store { to, value } => {
+                self.read(code, to);
+                self.write(self.cell(code, to), self.value(code, *value));
+            }
             I::Update { on, update, to, addition } => {
                 let cell = self.cell(code, on);
-                let old = self.get(cell);
+                let old = self.read(code, on);
                 let (new, result) = match *update {
                     Update::Add(value) => (old.wrapping_add(self.value(code, value)), old),
                     Update::Count { value, expected } => {
@@ -101,8 +115,8 @@ impl Machine {
                         }
                     }
                 };
-                if new != old {
-                    self.set(cell, new);
+                if effect != Effect::Failed {
+                    self.write(cell, new);
                 }
                 self.addition = addition.and(update.tests(to.is_some())).map(|tests| Addition {
                     before: old,
@@ -112,9 +126,10 @@ impl Machine {
                 });
                 self.set_result(*to, result);
             }
-            I::Await { .. } | I::Resume(_) | I::Yield | I::Join(_) => {}
+            I::Await { on, .. } => drop(self.read(code, on)),
+            I::Resume(_) | I::Yield | I::Join(_) => {}
             I::Branch { on, relation, value, otherwise } => {
-                let seen = self.get(self.cell(code, on));
+                let seen = self.read(code, on);
                 if !relation.holds(seen, self.value(code, *value)) {
                     return Ok((effect, *otherwise));
                 }
@@ -165,7 +180,7 @@ impl Machine {
             }
             I::Reacquire { mutex, .. } => self.set(mutex.cell, me),
             I::Sleep { condvar, on, value } => {
-                if self.get(self.cell(code, on)) != self.value(code, *value) {
+                if self.read(code, on) != self.value(code, *value) {
                     return Ok((Effect::Failed, next + 1));
                 }
                 let sleepers = self.sleepers(condvar.cell) | 1 << thread_idx;
@@ -252,6 +267,11 @@ impl Machine {
                     self.accesses.push(PlainAccess::new(*memory, true));
                     self.set(*cell, self.value(code, *value));
                 }
+                I::Fence(order) => self.fences.push(Fence {
+                    order: *order,
+                    n_accesses: self.accesses.len(),
+                    n_parts: self.parts.len(),
+                }),
                 I::Jump(target) => pc = *target,
                 I::JumpUnless { condition, otherwise } => {
                     if !self.holds(code, condition) {
@@ -297,6 +317,26 @@ impl Machine {
         }
     }
 
+    /// What the operation reads of a variable: what memory holds, unless it is told otherwise.
+    #[inline]
+    fn read(&mut self, code: &Code, variable: &Variable) -> i64 {
+        let held = self.get(self.cell(code, variable));
+        self.order = variable.order;
+        self.accessed = Some(Accessed { before: bits(held), wrote: None });
+        self.injection.read.map_or(held, |read| read as i64)
+    }
+
+    /// Writes a variable, unless what is there is newer.
+    #[inline]
+    fn write(&mut self, cell: Cell, value: i64) {
+        if let Some(accessed) = &mut self.accessed {
+            accessed.wrote = Some(bits(value));
+        }
+        if !self.injection.is_hidden && self.get(cell) != value {
+            self.set(cell, value);
+        }
+    }
+
     /// Takes a lock for `me` if it `is_free`.
     fn attempt(&mut self, is_free: bool, to: Option<u32>, site: &Site, me: i64) -> Effect {
         self.set_result(to, i64::from(is_free));
@@ -338,6 +378,11 @@ impl Machine {
         self.set(queue.head, head + 1);
         self.queues[queue.channel as usize][head as usize]
     }
+}
+
+/// A value as a memory model sees it.
+fn bits(value: i64) -> u128 {
+    u128::from(value as u64)
 }
 
 #[cold]

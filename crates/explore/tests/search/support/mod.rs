@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 pub(crate) mod bounded;
+pub(crate) mod boxed;
 pub(crate) mod programs;
 pub(crate) mod random;
 
@@ -23,7 +24,7 @@ pub(crate) fn script(text: &str) -> Script {
 /// What enumeration has found: all there is to be found.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
-    /// The maximal traces, by their hashes, which `core/tests/traces.rs` holds to the traces.
+    /// The maximal traces, by their hashes, which `core/tests/core/traces.rs` holds to the traces.
     pub(crate) traces: BTreeMap<u64, Class>,
     /// How many interleavings there are.
     pub(crate) executions: usize,

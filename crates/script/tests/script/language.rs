@@ -176,8 +176,8 @@ fn all_mistakes_are_said_with_their_place() {
         malformed script at column 20: expected a declaration, found `7`"#]],
     );
     check(
-        &"| ".repeat(200),
-        expect!["malformed script at column 257: a program has at most 128 threads"],
+        &"| ".repeat(1100),
+        expect!["malformed script at column 2049: a program has at most 1024 threads"],
     );
     check(
         "x=1 } ; x= | x=2",

@@ -1,0 +1,171 @@
+//! Objects that are no memory: all operations on one are in one order, its chain, and each follows
+//! the one before it.
+//!
+//! The chain is part of po ∪ rf: an operation reads what the one before it has left. So whether an
+//! operation can be taken at a place of the chain is known from the chain alone, and that is what
+//! [`Link::after`] says. What a thread learns by it is what the operation promises, and no more: a
+//! mutex and a semaphore pass on what is known where they are given back; a notification passes on
+//! nothing, the mutex does.
+//!
+//! Memory that cannot be told what a read returns
+//! ([`System::is_weak`](mazurka_core::System::is_weak)) has a chain, too, of reads and writes
+//! alike: it is stronger than the model, and the system says so in its assumptions.
+//!
+//! An attempt that fails is in the chain, too. C11 lets `mtx_trylock` fail for no reason; here, it
+//! fails if the mutex is held.
+
+use mazurka_core::{Effect, ObjectId, Operation, ThreadId};
+use smallvec::SmallVec;
+
+/// What an operation does to one object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    pub(crate) object: ObjectId,
+    pub(crate) act: Act,
+}
+
+/// How an object is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// A mutex: 1 if it is held.
+    Acquire,
+    TryAcquire,
+    Release,
+    /// A condition variable: those who sleep on it, as bits.
+    Enter(ThreadId),
+    NotifyOne,
+    NotifyAll,
+    /// A semaphore: its permits, beside those that it was created with and [`MIDDLE`] more.
+    Down {
+        permits: u32,
+    },
+    TryDown {
+        permits: u32,
+    },
+    Up,
+    /// Memory of which nothing is known here.
+    Access,
+}
+
+/// The state of a semaphore that has the permits that it was created with.
+const MIDDLE: u128 = 1 << 64;
+
+/// What an operation does to chains, in order; nothing if it touches none. Only for
+/// [operations](is_supported) that a graph knows. Accesses to memory are in a chain if that is not
+/// weak.
+pub(crate) fn links(thread: ThreadId, operation: Operation, is_weak: bool) -> SmallVec<[Link; 2]> {
+    use Operation as O;
+    let link = |object, act| Some(Link { object, act });
+    let [first, second] = match operation {
+        O::Acquire(o) | O::Reacquire { mutex: o, .. } => [link(o, Act::Acquire), None],
+        O::TryAcquire(o) => [link(o, Act::TryAcquire), None],
+        O::Release(o) => [link(o, Act::Release), None],
+        O::Wait { condvar, mutex } => {
+            [link(condvar, Act::Enter(thread)), link(mutex, Act::Release)]
+        }
+        O::NotifyOne(o) => [link(o, Act::NotifyOne), None],
+        O::NotifyAll(o) => [link(o, Act::NotifyAll), None],
+        O::SemaphoreAcquire { semaphore, permits } => {
+            [link(semaphore, Act::Down { permits }), None]
+        }
+        O::SemaphoreTryAcquire { semaphore, permits } => {
+            [link(semaphore, Act::TryDown { permits }), None]
+        }
+        O::SemaphoreRelease(o) => [link(o, Act::Up), None],
+        O::Load(o) | O::Store(o) | O::ReadModifyWrite(o) if !is_weak => {
+            [link(o, Act::Access), None]
+        }
+        _ => [None, None],
+    };
+    first.into_iter().chain(second).collect()
+}
+
+/// Whether a graph knows what an operation means.
+pub(crate) fn is_supported(operation: Operation) -> bool {
+    use Operation as O;
+    matches!(
+        operation,
+        O::Load(_)
+            | O::Store(_)
+            | O::ReadModifyWrite(_)
+            | O::Add(_)
+            | O::AddAndTest(_)
+            | O::Begin
+            | O::Spawn(_)
+            | O::Join(_)
+            | O::Yield
+            | O::Choose
+            | O::Acquire(_)
+            | O::TryAcquire(_)
+            | O::Release(_)
+            | O::Wait { .. }
+            | O::Reacquire { .. }
+            | O::NotifyOne(_)
+            | O::NotifyAll(_)
+            | O::SemaphoreAcquire { .. }
+            | O::SemaphoreTryAcquire { .. }
+            | O::SemaphoreRelease(_)
+    )
+}
+
+impl Link {
+    /// What the object is like before the first operation on it.
+    pub(crate) fn initial(self) -> u128 {
+        match self.act {
+            Act::Down { .. } | Act::TryDown { .. } | Act::Up => MIDDLE,
+            _ => 0,
+        }
+    }
+
+    /// What the object is like behind the operation, whose effect is known.
+    pub(crate) fn after(self, state: u128, effect: Effect) -> u128 {
+        let succeeded = effect != Effect::Failed;
+        match (self.act, effect) {
+            (Act::NotifyOne | Act::NotifyAll, Effect::Woke(woken)) => {
+                woken.iter().fold(state, |state, thread| state & !(1 << thread.index()))
+            }
+            (Act::TryAcquire | Act::TryDown { .. }, _) if !succeeded => state,
+            _ => self.would_leave(state).unwrap_or(state),
+        }
+    }
+
+    /// What the object would be like behind the operation, taken in this state as its first
+    /// alternative; nothing if it would wait.
+    pub(crate) fn would_leave(self, state: u128) -> Option<u128> {
+        let n_permits = |permits: u32| (state + u128::from(permits)).saturating_sub(MIDDLE);
+        match self.act {
+            Act::Acquire => (state == 0).then_some(1),
+            Act::TryAcquire => Some(1),
+            Act::Release => Some(0),
+            Act::Access => Some(state),
+            Act::Enter(thread) => Some(state | 1 << thread.index()),
+            Act::NotifyOne => Some(state & state.wrapping_sub(1)),
+            Act::NotifyAll => Some(0),
+            Act::Down { permits } => (n_permits(permits) > 0).then(|| state - 1),
+            Act::TryDown { permits } => Some(state - u128::from(n_permits(permits) > 0)),
+            Act::Up => Some(state + 1),
+        }
+    }
+
+    /// Whether it learns what was known where the object was given back.
+    pub(crate) fn acquires(self, effect: Effect) -> bool {
+        match self.act {
+            Act::Acquire | Act::Down { .. } => true,
+            Act::TryAcquire | Act::TryDown { .. } => effect != Effect::Failed,
+            _ => false,
+        }
+    }
+
+    /// Whether it lets others know what its thread knows.
+    pub(crate) fn releases(self, _effect: Effect) -> bool {
+        matches!(self.act, Act::Release | Act::Up)
+    }
+
+    /// In how many ways it can be taken in this state.
+    pub(crate) fn choices(self, state: u128) -> u32 {
+        match self.act {
+            Act::NotifyOne => state.count_ones().max(1),
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Every consistent graph is found, exactly once, on random programs.
+
+use crate::oracle;
+use crate::program::Program;
+use crate::random::{Feature, program};
+use crate::search::{options, search};
+use mazurka_explore::MemoryModel;
+use std::collections::BTreeSet;
+
+/// Partial graphs of a program, at the most: what has more is left out.
+const LIMIT: usize = 4_000;
+
+/// Compares the search with the enumeration; how many graphs there are, if not too many.
+pub(crate) fn check(program: &Program, model: MemoryModel) -> Option<usize> {
+    let expected = oracle::ends(program, model, LIMIT)?;
+    let found = search(program, options(model));
+    let all: BTreeSet<_> = found.graphs.iter().cloned().collect();
+    let what = || format!("{model}: {}", program.script());
+    assert_eq!(found.graphs.len(), all.len(), "twice: {}", what());
+    let missed = expected.difference(&all).next();
+    assert!(missed.is_none(), "missed, of {}: {}\n{missed:?}", expected.len(), what());
+    let wrong = all.difference(&expected).next();
+    assert!(wrong.is_none(), "wrong: {}\n{wrong:?}", what());
+    assert_eq!(found.outcome.statistics.executions as usize, expected.len(), "{}", what());
+    Some(expected.len())
+}
+
+fn check_all(feature: Feature, n_programs: u64, size: usize) {
+    let (mut n_checked, mut n_graphs) = (0u64, 0);
+    let seeds = mazurka_effort::seeds(0..n_programs);
+    let n_seeds = seeds.end - seeds.start;
+    for seed in seeds {
+        for model in MemoryModel::ALL {
+            if let Some(n) = check(&program(seed, feature, size), model) {
+                n_checked += 1;
+                n_graphs += n;
+            }
+        }
+    }
+    assert!(n_graphs as u64 > 2 * n_checked, "most have several: {n_graphs} of {feature:?}");
+    assert!(n_checked * 10 >= n_seeds * 4 * 8, "most programs are small enough: {n_checked}");
+}
+
+#[test]
+fn accesses_to_memory() {
+    check_all(Feature::Memory, 10_000, 3);
+}
+
+#[test]
+fn accesses_in_one_order() {
+    check_all(Feature::Strong, 2_000, 3);
+}
+
+#[test]
+fn mutexes() {
+    check_all(Feature::Locks, 3_000, 3);
+}
+
+#[test]
+fn semaphores() {
+    check_all(Feature::Semaphores, 1_500, 3);
+}
+
+#[test]
+fn condition_variables() {
+    check_all(Feature::Condvars, 1_000, 2);
+}
+
+#[test]
+fn threads() {
+    check_all(Feature::Threads, 1_500, 3);
+}
