@@ -336,8 +336,8 @@ pub enum Access {
     /// Always: an atomic access of this order. Or one that the source language defines to be, such
     /// as all those of Promela.
     Atomic(MemoryOrder),
-    /// Always, and as if it were atomic and sequentially consistent, which its language does not
-    /// promise.
+    /// Always, and as if it were atomic and relaxed, which its language does not promise: it is seen in
+    /// the order of the program, races with plain accesses, and orders nothing.
     Volatile,
     /// As asked for: watched for data races, or an operation like an atomic one.
     Plain,
@@ -354,7 +354,7 @@ impl Access {
     pub fn order(self) -> Option<MemoryOrder> {
         match self {
             Self::Atomic(order) => Some(order),
-            Self::Volatile => Some(MemoryOrder::SequentiallyConsistent),
+            Self::Volatile => Some(MemoryOrder::Relaxed),
             Self::Plain | Self::Private => None,
         }
     }

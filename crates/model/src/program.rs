@@ -275,7 +275,18 @@ impl Program {
     /// Without, the steps that happen before two accesses which nothing orders are an execution by
     /// themselves, behind which both accesses are possible at once. With it, they need not be.
     pub fn has_unordered_news(&self) -> bool {
-        self.orders_less_than_it_could() || self.tells_without_order()
+        self.orders_less_than_it_could() || self.tells_without_order() || self.has_volatile()
+    }
+
+    /// Whether an access is volatile: it orders nothing.
+    fn has_volatile(&self) -> bool {
+        self.actions().any(|action| {
+            matches!(
+                action,
+                Action::Load { access: Access::Volatile, .. }
+                    | Action::Store { access: Access::Volatile, .. }
+            )
+        })
     }
 
     /// Whether a thread may find out what another has done by an operation that orders nothing: by

@@ -1,6 +1,8 @@
 //! What a program is compiled to: a flat vector of instructions over registers and memory.
 
+use super::awaits::Awaits;
 use super::foresight::Futures;
+use super::liveness::Lives;
 use super::units::Units;
 use crate::{Binary, Compare, Overflow, Span, Sync, Type, Unary, Update};
 use mazurka_core::{MemoryOrder, ViolationKind};
@@ -48,6 +50,12 @@ pub(super) struct Code {
     pub(super) element_units: Vec<u32>,
     /// What may come from each instruction on.
     pub(super) futures: Futures,
+    /// Which registers decide something before each instruction.
+    pub(super) lives: Lives,
+    /// Which reads may be taken again: see `reread.rs`.
+    pub(super) retries: Vec<bool>,
+    /// Which loads are loops that await something.
+    pub(super) awaits: Awaits,
     /// Whether some action makes or ends things to synchronise on.
     pub(super) has_lifecycle: bool,
     /// Whether there is memory that plain accesses and atomic operations may both come to.

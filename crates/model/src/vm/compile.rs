@@ -6,8 +6,9 @@ use super::code::{
 };
 use super::finest::Finest;
 use super::foresight::Futures;
+use super::liveness::Lives;
 use super::units::Units;
-use super::{Races, VmError};
+use super::{Races, VmError, awaits, reread};
 use crate::analysis::{Abstract, Guards, PointsTo};
 use crate::{
     Access, Action, Base, Binary, Branching, Callee, Compare, Edge, Expr, InitValue, Layout,
@@ -46,6 +47,9 @@ pub(super) fn compile(program: &Program, races: Races) -> Result<Code, Vec<VmErr
     let guards: Vec<_> =
         (0..code.objects.len()).map(|idx| guards.guard(ObjectIdx(idx as u32))).collect();
     code.futures = Futures::of(&code, &reach, &guards);
+    code.lives = Lives::of(&code);
+    code.awaits = awaits::find(&mut code);
+    code.retries = reread::find(&code);
     Ok(code)
 }
 
@@ -540,9 +544,13 @@ impl<'a> Compiler<'a> {
     }
 
     /// What an access orders. Where races are allowed, memory is taken to be sequentially
-    /// consistent.
+    /// consistent. So are volatile accesses beside atomic blocks, with which all memory is one object:
+    /// there, what orders nothing would take away the order of others.
     fn order(&self, access: Access) -> MemoryOrder {
         match (access, self.races) {
+            (Access::Volatile, _) if self.code.atomic_unit.is_some() => {
+                MemoryOrder::SequentiallyConsistent
+            }
             (access, Races::Error) => access.order().unwrap_or_default(),
             (_, Races::Allow) => MemoryOrder::SequentiallyConsistent,
         }

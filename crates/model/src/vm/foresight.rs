@@ -257,13 +257,9 @@ impl Machine {
         visit: &mut dyn FnMut(Operation),
     ) {
         if pattern.is_spawn {
-            let n_before = match self.pc(thread) {
-                super::code::UNBORN => 0,
-                _ => self.control(thread, control::CHILDREN) as usize,
-            };
-            let children = &self.threads[thread].children;
-            let rest = children.get(n_before..).unwrap_or_default();
-            rest.iter().for_each(|&child| visit(Operation::Spawn(ThreadId::new(child as usize))));
+            self.future_children(thread, &mut |child| {
+                visit(Operation::Spawn(ThreadId::new(child)))
+            });
             // There may be children of which nothing is known yet: what they do is in the set.
             visit(Operation::Yield);
         } else if pattern.is_made {

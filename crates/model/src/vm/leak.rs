@@ -94,7 +94,7 @@ impl Machine {
             UNBORN => CONTROL,
             _ => self.control(thread, control::TOP) as usize,
         };
-        let is_joined = self.control(thread, control::STATUS) == JOINED;
+        let is_joined = self.control(thread, control::STATUS) & 0xff == JOINED;
         let result = (!is_joined).then(|| self.control(thread, control::RESULT));
         self.threads[thread].stack[CONTROL..top].iter().copied().chain(result)
     }

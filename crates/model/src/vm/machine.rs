@@ -9,7 +9,9 @@ use super::next::Pending;
 use super::spin::Spins;
 use super::survivors::Survivors;
 use crate::{Compare, Pointer, Type, evaluate};
-use mazurka_core::{Fence, MemoryOrder, ObjectId, PlainAccess, Violation, ViolationKind};
+use mazurka_core::{
+    Accessed, Fence, Injection, MemoryOrder, ObjectId, PlainAccess, Violation, ViolationKind,
+};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -25,7 +27,8 @@ pub(super) mod control {
     pub(in super::super) const TOP: usize = 2;
     /// How many objects the thread has made.
     pub(in super::super) const MADE: usize = 3;
-    /// How many threads it has spawned.
+    /// How many threads it has spawned with a number of their own, also under an earlier life of its
+    /// number; and from bit 32 on, how many with a number that was used before: see `numbers.rs`.
     pub(in super::super) const CHILDREN: usize = 4;
     /// How many atomic blocks it is in.
     pub(in super::super) const ATOMIC: usize = 5;
@@ -33,7 +36,7 @@ pub(super) mod control {
     pub(in super::super) const ROUND_END: usize = 6;
     /// What it has returned.
     pub(in super::super) const RESULT: usize = 7;
-    /// 1 if somebody has joined it, 2 if nobody will.
+    /// 1 if somebody has joined it, 2 if nobody will; and from bit 8 on, who has joined it.
     pub(in super::super) const STATUS: usize = 8;
     /// The number of the first object that the frame has made.
     pub(in super::super) const LOCALS: usize = 9;
@@ -78,6 +81,11 @@ pub(super) struct Machine {
     pub(super) fences: Vec<Fence>,
     /// The memory order of the last step's operation.
     pub(super) order: MemoryOrder,
+    /// How the operation of the step in progress accesses memory.
+    pub(super) injection: Injection,
+    /// What the operation of the last step accessed, and where in its object, with its size.
+    pub(super) accessed: Option<Accessed>,
+    pub(super) accessed_at: (u32, u32),
     pub(super) last: Last,
     /// The thread that is running, and at which instruction.
     pub(super) here: (usize, Pc),
@@ -173,6 +181,9 @@ impl Machine {
             atomic_accesses: Vec::new(),
             fences: Vec::new(),
             order: MemoryOrder::SequentiallyConsistent,
+            injection: Injection::default(),
+            accessed: None,
+            accessed_at: (0, 0),
             last: Last::Nothing,
             here: (0, HALT),
             looked_at: None,
@@ -193,6 +204,7 @@ impl Machine {
         let Some(&(changes, pending, notes)) = self.marks.get(depth) else { return };
         self.marks.truncate(depth);
         self.spins.notes.truncate(notes);
+        while self.spins.snapshots.pop_if(|it| it.note as usize > notes).is_some() {}
         self.undo_changes(changes);
         for &(thread, before) in self.pending_log[pending..].iter().rev() {
             self.pending[thread as usize] = before;
@@ -226,10 +238,12 @@ impl Machine {
     pub(super) fn mark(&mut self) {
         self.marks.push((self.log.len(), self.pending_log.len(), self.spins.notes.len()));
         self.spins.has_changed = false;
+        self.spins.has_acted = false;
         self.accesses.clear();
         self.atomic_accesses.clear();
         self.fences.clear();
         self.order = MemoryOrder::SequentiallyConsistent;
+        self.accessed = None;
         self.seen.clear();
         self.last = Last::Nothing;
     }
@@ -274,6 +288,7 @@ impl Machine {
         let old = std::mem::replace(&mut self.memory[index], value);
         if old != value {
             self.spins.has_changed = true;
+            self.spins.has_acted = true;
             self.log.push(Change { area: 0, index: index as u32, old });
         }
     }
@@ -608,7 +623,7 @@ fn pieces(code: &Code, spot: Spot, size: u32) -> RangeInclusive<u32> {
 }
 
 #[inline]
-fn mask(size: u32) -> u64 {
+pub(super) fn mask(size: u32) -> u64 {
     u64::MAX >> (64 - size * 8)
 }
 

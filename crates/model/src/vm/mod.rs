@@ -4,6 +4,7 @@
 //! change of one is logged, so that [`System::rewind`] undoes instead of repeating (`machine.rs`).
 //! `next.rs` says what a thread would do next, `step.rs` does it, `run.rs` does what is invisible.
 
+mod awaits;
 mod code;
 mod compile;
 mod copy;
@@ -11,9 +12,12 @@ mod finest;
 mod flat;
 mod foresight;
 mod leak;
+mod liveness;
 mod machine;
 mod names;
 mod next;
+mod numbers;
+mod reread;
 mod run;
 mod spin;
 mod step;
@@ -25,12 +29,13 @@ use code::{Code, HALT, Pc, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
 use mazurka_core::{
-    Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Foresight, Location,
-    MemoryOrder, Next, ObjectId, Operation, PlainAccess, Property, Schedule, Sighting, Spin,
-    System, ThreadId, Violation, ViolationKind, fold, replay_to,
+    Accessed, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Foresight,
+    Injection, Location, MemoryOrder, Next, ObjectId, Operation, PlainAccess, Property, Schedule,
+    Sighting, Spin, System, ThreadId, Violation, ViolationKind, fold, replay_to,
 };
 use names::Names;
 use run::Call;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -66,6 +71,8 @@ pub struct Vm {
     initial: Arc<Machine>,
     machine: Machine,
     races: Races,
+    /// Where and with which size atomics were accessed under a memory model, in any execution.
+    accessed_at: FxHashMap<ObjectId, (u32, u32)>,
 }
 
 impl Vm {
@@ -86,7 +93,9 @@ impl Vm {
         machine.pending_log.clear();
         machine.accesses.clear();
         machine.fences.clear();
-        Ok(Self { program, code, initial: Arc::new(machine.clone()), machine, races })
+        let initial = Arc::new(machine.clone());
+        let accessed_at = FxHashMap::default();
+        Ok(Self { program, code, initial, machine, races, accessed_at })
     }
 
     /// Makes it a violation if the program ends while there are blocks that nothing leads to.
@@ -298,6 +307,7 @@ impl System for Vm {
         machine.pending_log.clear();
         machine.marks.clear();
         machine.spins.notes.clear();
+        machine.spins.snapshots.clear();
         machine.accesses.clear();
         machine.fences.clear();
         machine.last = Last::Nothing;
@@ -312,6 +322,10 @@ impl System for Vm {
         self.machine.next(&self.code, thread.index())
     }
 
+    fn compares(&self, thread: ThreadId) -> bool {
+        self.machine.compares(thread.index())
+    }
+
     fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
         debug_assert!(
             matches!(self.next(decision.thread),
@@ -319,7 +333,48 @@ impl System for Vm {
             "{decision:?} is not possible: {:?}",
             self.next(decision.thread),
         );
-        self.machine.step(&self.code, decision).map_err(|failure| self.with_place(failure))
+        let result = self.machine.step(&self.code, decision, Injection::default());
+        result.map_err(|failure| self.with_place(failure))
+    }
+
+    /// What plain accesses read in a data race has no meaning in a memory model.
+    fn takes_injections(&self) -> bool {
+        self.races == Races::Error
+    }
+
+    fn step_with(&mut self, decision: Decision, injection: Injection) -> Result<Effect, Failure> {
+        let operation = self.next(decision.thread).operation();
+        let result = self.machine.step(&self.code, decision, injection);
+        let result = result.map_err(|failure| self.with_place(failure));
+        let object = operation.filter(|it| it.is_access()).and_then(Operation::object);
+        let (Some(object), Some(_), Ok(effect)) = (object, self.machine.accessed, &result) else {
+            return result;
+        };
+        let now = self.machine.accessed_at;
+        if *self.accessed_at.entry(object).or_insert(now) == now {
+            return result;
+        }
+        let message = format!(
+            "`{}` is accessed in parts or with different sizes, which has no meaning under a weak \
+             memory model so far",
+            self.object_name(object)
+        );
+        let violation = Violation { kind: ViolationKind::Unsupported, message };
+        Err(self.with_place(Failure { effect: *effect, violation }))
+    }
+
+    fn accessed(&self) -> Option<Accessed> {
+        self.machine.accessed
+    }
+
+    fn rewind_with(
+        &mut self,
+        schedule: &Schedule,
+        injections: &[Injection],
+        depth: usize,
+    ) -> Result<(), Divergence> {
+        debug_assert!(injections.len() >= depth, "one for each step");
+        self.rewind(schedule, depth)
     }
 
     fn rewind(&mut self, schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
@@ -383,7 +438,7 @@ impl System for Vm {
     }
 
     fn ending(&self) -> Ending {
-        self.machine.ending()
+        self.machine.ending(&self.code)
     }
 
     fn spin(&self, thread: ThreadId) -> Option<Spin> {

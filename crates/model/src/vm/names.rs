@@ -54,14 +54,16 @@ impl Names {
         self.threads.len()
     }
 
-    /// The number of the thread that `parent` spawns after `n_before` others.
-    pub(super) fn thread(&mut self, parent: u32, n_before: u32) -> u32 {
+    /// The number of the thread that `parent` spawns after `n_before` others, if it is one of the first
+    /// `most`.
+    pub(super) fn thread(&mut self, parent: u32, n_before: u32, most: usize) -> Option<u32> {
         let key = Some((parent, n_before));
         let known = self.threads.iter().position(|&other| other == key);
-        known.unwrap_or_else(|| {
+        if known.is_none() && self.threads.len() < most {
             self.threads.push(key);
-            self.threads.len() - 1
-        }) as u32
+            return Some(self.threads.len() as u32 - 1);
+        }
+        known.map(|known| known as u32)
     }
 
     /// The first numbers of the units and the pieces of an object.

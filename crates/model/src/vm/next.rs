@@ -3,7 +3,7 @@
 //! Engines ask this of every thread at every step. What does not depend on the others, the
 //! operation and where its object is, is worked out once, when the thread gets there.
 
-use super::code::{Code, Instruction, Operand, Pc, UNBORN};
+use super::code::{Code, Instruction, Kind, Operand, Pc, UNBORN};
 use super::machine::{Frame, Machine, Spot, control, memory};
 use super::run::uninitialised_barrier;
 use super::spin::TRIED;
@@ -29,6 +29,20 @@ enum Gate {
         address: u32,
         ty: Type,
         until: Operand,
+    },
+    /// When a round of the loop that reads the variable would lead out of it, or the variable is gone.
+    Round {
+        address: u32,
+        ty: Type,
+        until: Operand,
+        /// The byte that says whether it is there still; 0 for what always is.
+        life: u32,
+    },
+    /// Always; as a load where the variable is not as expected.
+    Comparison {
+        address: u32,
+        ty: Type,
+        expected: Operand,
     },
     /// When nobody has the mutex.
     Free(u32),
@@ -110,12 +124,48 @@ impl Machine {
                 let seen = crate::evaluate::canonical(ty, self.get_bytes(address, ty.bytes()));
                 self.holds(code, Frame { seen, ..self.frame(thread) }, until)
             }
+            Gate::Round { address, ty, until, life } => {
+                let seen = crate::evaluate::canonical(ty, self.get_bytes(address, ty.bytes()));
+                life != 0 && self.get_bytes(life, 8) != 1
+                    || self.holds(code, Frame { seen, ..self.frame(thread) }, until)
+            }
+            Gate::Comparison { address, ty, expected } => {
+                let seen = crate::evaluate::canonical(ty, self.get_bytes(address, ty.bytes()));
+                let is_expected = seen == self.value(code, self.frame(thread), expected);
+                return match next {
+                    Next::Enabled { operation: Operation::ReadModifyWrite(object), .. }
+                        if !is_expected =>
+                    {
+                        Next::enabled(Operation::Load(object))
+                    }
+                    next => next,
+                };
+            }
             Gate::Never => false,
         };
         match next.operation() {
             Some(operation) if !is_possible => Next::Blocked(operation),
             _ => next,
         }
+    }
+
+    /// Whether a thread is at a compare-and-swap.
+    #[inline]
+    pub(super) fn compares(&self, thread: usize) -> bool {
+        matches!(self.pending[thread].gate, Gate::Comparison { .. })
+    }
+
+    /// What the load at `pc` waits for, if it is a loop of a thread that may be held there.
+    #[inline]
+    fn awaited(&self, code: &Code, thread: usize, pc: Pc) -> Option<Operand> {
+        let may_wait = self.spins.is_on && self.control(thread, control::ATOMIC) == 0;
+        may_wait.then(|| code.awaits.get(&pc).copied()).flatten()
+    }
+
+    /// Whether a thread is at a load that is a loop, and would go round it in vain now.
+    pub(super) fn awaits_in_loop(&self, code: &Code, thread: usize) -> bool {
+        matches!(self.pending[thread].gate, Gate::Round { .. })
+            && matches!(self.next(code, thread), Next::Blocked(_))
     }
 
     /// The operation of the instruction at `pc`, which `thread` has come to; none if it is
@@ -142,14 +192,34 @@ impl Machine {
         let me = thread as u64 + 1;
         Ok(Some(match code.instructions[pc as usize] {
             I::Load { visible: true, from, ty, .. } => {
-                Pending::open(O::Load(whole_unit(code, spot(from, ty.bytes())?, ty.bytes())?))
+                let spot = spot(from, ty.bytes())?;
+                let object = whole_unit(code, spot, ty.bytes())?;
+                match self.awaited(code, thread, pc) {
+                    Some(until) => {
+                        let life = match spot.object.kind {
+                            Kind::Heap | Kind::Frame => spot.object.address - 8,
+                            Kind::Static | Kind::Constant | Kind::PerThread => 0,
+                        };
+                        let gate = Gate::Round { address: spot.address(), ty, until, life };
+                        Pending::when(O::Await(object), gate)
+                    }
+                    None => Pending::open(O::Load(object)),
+                }
             }
             I::Store { visible: true, to, ty, .. } => {
                 Pending::open(O::Store(whole_unit(code, spot(to, ty.bytes())?, ty.bytes())?))
             }
-            I::Modify { on, ty, .. } | I::CompareExchange { on, ty, .. } => Pending::open(
-                O::ReadModifyWrite(whole_unit(code, spot(on, ty.bytes())?, ty.bytes())?),
-            ),
+            I::Modify { on, ty, .. } => Pending::open(O::ReadModifyWrite(whole_unit(
+                code,
+                spot(on, ty.bytes())?,
+                ty.bytes(),
+            )?)),
+            I::CompareExchange { on, ty, expected, .. } => {
+                let spot = spot(on, ty.bytes())?;
+                let operation = O::ReadModifyWrite(whole_unit(code, spot, ty.bytes())?);
+                let gate = Gate::Comparison { address: spot.address(), ty, expected };
+                Pending::when(operation, gate)
+            }
             I::Await { from, until, ty, .. } => {
                 let spot = spot(from, ty.bytes())?;
                 let operation = O::Await(whole_unit(code, spot, ty.bytes())?);
@@ -280,9 +350,8 @@ impl Machine {
                 })
             }
             I::Spawn { .. } => {
-                let n_before = self.control(thread, control::CHILDREN) as usize;
-                let child = self.threads[thread].children[n_before];
-                Pending::open(O::Spawn(ThreadId::new(child as usize)))
+                let child = self.child(thread).expect("it was named on the way here");
+                Pending::open(O::Spawn(ThreadId::new(child)))
             }
             I::Join { process, .. } => {
                 let target = self.joinable(self.value(code, frame, process))?;
@@ -318,7 +387,7 @@ impl Machine {
         if number >= self.threads.len() as u64 || self.pc(thread) == UNBORN {
             return Err(assertion(format!("{number} is joined, which is no thread")));
         }
-        match self.control(thread, control::STATUS) {
+        match self.control(thread, control::STATUS) & 0xff {
             0 => Ok(thread),
             1 => Err(assertion(format!("{} is joined twice", self.thread_text(thread)))),
             _ => {

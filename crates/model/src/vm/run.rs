@@ -10,7 +10,7 @@ use super::spin::Round;
 use super::step::assertion;
 use crate::{Pointer, Sync, evaluate};
 use Instruction as I;
-use mazurka_core::{Fence, Next, Operation, ThreadId, Violation, ViolationKind};
+use mazurka_core::{Fence, Next, Operation, Violation, ViolationKind};
 
 /// How many invisible instructions a step may take before the thread counts as stuck in a loop.
 const MAX_INVISIBLE: u32 = 10_000_000;
@@ -18,6 +18,9 @@ const MAX_INVISIBLE: u32 = 10_000_000;
 /// What every frame has before its registers: where to go on afterwards, the caller's registers and
 /// first object, where the result goes, and how many objects the frame has.
 pub(super) const SAVED: usize = 5;
+
+/// Which of them says the register of the caller that gets the result.
+pub(super) const RESULT: usize = 3;
 
 /// A call that has not returned.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +50,13 @@ impl Machine {
         for n_done in 0..MAX_INVISIBLE {
             self.here = (thread, pc);
             if n_done >= Round::FIRST_LOOK
-                && self.goes_round(thread, pc, n_done, round.get_or_insert_with(Round::new))?
+                && self.goes_round(
+                    code,
+                    thread,
+                    pc,
+                    n_done,
+                    round.get_or_insert_with(Round::new),
+                )?
             {
                 return Ok(());
             }
@@ -78,7 +87,7 @@ impl Machine {
                         true => {
                             self.watch(code, spot, ty.bytes(), true);
                             self.see(code, thread, spot, ty.bytes());
-                            self.set_bytes(spot.address(), ty.bytes(), value);
+                            self.set_plain(thread, spot.address(), ty.bytes(), value);
                         }
                         false => self.set_private(thread, spot, ty.bytes(), value),
                     }
@@ -172,6 +181,7 @@ impl Machine {
             None => {
                 // An end of a block, a lock that is held already, a copy: they are no part of a round.
                 self.spins.has_changed = true;
+                self.spins.has_acted = true;
                 Ok(Arrival::Past(self.pass(code, thread, pc)?))
             }
             Some(pending) => {
@@ -493,27 +503,6 @@ impl Machine {
     fn unit_text(&self, code: &Code, spot: Spot) -> String {
         let names = self.names.lock().expect("nobody panics while naming");
         names.unit(code, &self.threads, super::next::unit(code, spot).index() as u32)
-    }
-
-    /// Gives the next child of a thread its number.
-    pub(super) fn name_child(&mut self, thread: usize) -> Result<usize, Violation> {
-        let n_before = self.control(thread, control::CHILDREN) as usize;
-        while n_before >= self.threads[thread].children.len() {
-            let number = self.threads[thread].children.len() as u32;
-            let mut names = self.names.lock().expect("nobody panics while naming");
-            let child = names.thread(thread as u32, number);
-            let n_threads = names.n_threads();
-            drop(names);
-            if child as usize >= ThreadId::MAX {
-                return Err(Violation {
-                    kind: ViolationKind::Unsupported,
-                    message: format!("more than {} threads are spawned", ThreadId::MAX),
-                });
-            }
-            self.threads[thread].children.push(child);
-            self.grow(n_threads.min(ThreadId::MAX));
-        }
-        Ok(self.threads[thread].children[n_before] as usize)
     }
 
     fn call(

@@ -7,7 +7,8 @@
 //! another way: it cannot if all that the round looked at is still as it was. A store or an exchange
 //! that left memory as it was has looked at it, too, and so has an attempt to take a lock in vain.
 //!
-//! **The same state** is the same stack, as a hash of 128 bits. What a thread writes to memory that no
+//! **The same state** is the same stack without registers that are dead (`liveness.rs`), as a hash of
+//! 128 bits. What a thread writes to memory that no
 //! other can come to belongs to its state; [`control::PRIVATE`] is a hash of it, kept up to date by
 //! each such write.
 //!
@@ -21,7 +22,8 @@
 //! it. And a thread is not held while it has a mutex that the round gives back, since others may wait
 //! for that.
 //!
-//! A loop that counts its rounds is never in the same state again: it is unrolled.
+//! A loop that reads one variable and changes nothing is an await, and has no rounds in vain: see
+//! `awaits.rs`. One that counts its rounds is never in the same state again: it is unrolled.
 //!
 //! **A loop without an operation**, such as one that reads a plain variable, never comes to an access
 //! that is a step. A thread that runs for long is therefore looked at on the way ([`Round`]). If it is
@@ -34,9 +36,11 @@
 //! came to it. Such a search goes round, and only a loop without an operation has to be left: see
 //! [`Vm::excusing_rounds`](super::Vm::excusing_rounds).
 
-use super::code::{Code, Instruction, Kind, Pc, STUCK};
+use super::code::{CONTROL, Code, Instruction, Kind, NOWHERE, Pc, STUCK};
 use super::machine::{EXCUSED, Machine, Spot, control};
 use super::next::{Pending, unit};
+use super::reread::Snapshot;
+use super::run::{RESULT, SAVED};
 use Instruction as I;
 use mazurka_core::{Ending, Location, ObjectId, Spin, Violation, ViolationKind, fold};
 
@@ -45,6 +49,9 @@ const MAX_NOTES: usize = 256;
 
 /// A mark at the note where a round began: there is no operation in it.
 const FOR_EVER: u64 = 1 << 32;
+
+/// A mark at the note of a read that leads to where the thread is: see `reread.rs`.
+const REREAD: u64 = 1 << 33;
 
 /// A mark in the count of a mutex: somebody has tried to take it while it was taken.
 pub(super) const TRIED: u64 = 1 << 15;
@@ -57,8 +64,12 @@ pub(super) struct Spins {
     /// reads what others may write.
     pub(super) excuses_rounds: bool,
     pub(super) notes: Vec<Note>,
+    /// Where threads came to reads that may be taken again: see `reread.rs`.
+    pub(super) snapshots: Vec<Snapshot>,
     /// Whether the step in progress has changed something that others may see.
     pub(super) has_changed: bool,
+    /// The same by more than plain writes, which nobody sees without a race before the thread does more.
+    pub(super) has_acted: bool,
 }
 
 /// A loop without an operation in it that a thread may be in.
@@ -99,12 +110,12 @@ impl Round {
 /// What happened to a thread, and what before that: the number of a note, from 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
-    before: u32,
-    what: What,
+    pub(super) before: u32,
+    pub(super) what: What,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+pub(super) enum What {
     /// It came to an access, in a state with this hash.
     Arrived([u64; 2]),
     /// It saw these bytes, which belong to an object of operations.
@@ -115,6 +126,8 @@ enum What {
     Took { object: ObjectId, address: u32 },
     /// It gave this mutex back.
     Gave { address: u32 },
+    /// It wrote to these bytes, which are plain, and changed them.
+    Wrote { address: u32, size: u32, before: u64 },
 }
 
 impl Machine {
@@ -135,7 +148,8 @@ impl Machine {
         }
         for offset in (0..size).step_by(8) {
             let (address, size) = (spot.address() + offset, (size - offset).min(8));
-            let bits = self.get_bytes(address, size);
+            let held = self.get_bytes(address, size);
+            let bits = self.injection.read.map_or(held, |read| read as u64);
             self.note(thread, What::Saw { object, address, size, bits });
         }
     }
@@ -155,12 +169,12 @@ impl Machine {
 
     /// Takes the mutex at `spot`, which is free.
     pub(super) fn take(&mut self, code: &Code, thread: usize, spot: Spot) {
-        let (address, had_changed) = (spot.address(), self.spins.has_changed);
+        let (address, before) = (spot.address(), self.spins.flags());
         let kind = self.get_bytes(address + 1, 1);
         let me = thread as u64 + 1;
         self.set_bytes(address, 4, me | kind << 8 | 1 << 16);
         if self.spins.is_on {
-            self.spins.has_changed = had_changed;
+            self.spins.restore(before);
             self.change_hold(thread, address);
             self.note_in_round(thread, What::Took { object: unit(code, spot), address });
         }
@@ -169,10 +183,11 @@ impl Machine {
     /// Gives back the mutex at `address`, which was taken once.
     pub(super) fn give(&mut self, thread: usize, address: u32) {
         let (kind, count) = (self.get_bytes(address + 1, 1), self.get_bytes(address + 2, 2));
-        let had_changed = self.spins.has_changed || count & TRIED != 0;
+        let was_tried = count & TRIED != 0;
+        let before = self.spins.flags().map(|flag| flag || was_tried);
         self.set_bytes(address, 4, kind << 8);
         if self.spins.is_on {
-            self.spins.has_changed = had_changed;
+            self.spins.restore(before);
             self.change_hold(thread, address);
             self.note_in_round(thread, What::Gave { address });
         }
@@ -181,10 +196,10 @@ impl Machine {
     /// Notes in the mutex at `address`, which is taken, that somebody has tried to take it.
     pub(super) fn note_trial(&mut self, address: u32) {
         if self.spins.is_on {
-            let had_changed = self.spins.has_changed;
+            let before = self.spins.flags();
             let count = self.get_bytes(address + 2, 2);
             self.set_bytes(address + 2, 2, count | TRIED);
-            self.spins.has_changed = had_changed;
+            self.spins.restore(before);
         }
     }
 
@@ -207,13 +222,28 @@ impl Machine {
         if !self.spins.is_on {
             return self.set_bytes(spot.address(), size, value);
         }
-        let (address, had_changed) = (spot.address(), self.spins.has_changed);
+        let (address, flags) = (spot.address(), self.spins.flags());
         let of = |bits: u64| fold::mix(u64::from(address) << 4 | u64::from(size), bits);
         let before = self.get_bytes(address, size);
         self.set_bytes(address, size, value);
         let hash = of(before) ^ of(self.get_bytes(address, size));
         self.set_stack(thread, control::PRIVATE, self.control(thread, control::PRIVATE) ^ hash);
-        self.spins.has_changed = had_changed;
+        self.spins.restore(flags);
+    }
+
+    /// Writes what others may see, and not without a race before the thread does more.
+    #[inline]
+    pub(super) fn set_plain(&mut self, thread: usize, address: u32, size: u32, value: u64) {
+        if !self.spins.is_on {
+            return self.set_bytes(address, size, value);
+        }
+        let had_acted = self.spins.has_acted;
+        let before = self.get_bytes(address, size);
+        self.set_bytes(address, size, value);
+        self.spins.has_acted = had_acted;
+        if self.get_bytes(address, size) != before {
+            self.note_in_round(thread, What::Wrote { address, size, before });
+        }
     }
 
     /// A thread comes to an instruction that is visible; says whether it is held there.
@@ -223,18 +253,25 @@ impl Machine {
     }
 
     fn looks_back(&mut self, code: &Code, thread: usize, pc: Pc) -> bool {
-        if self.spins.has_changed {
+        if self.spins.has_acted {
             self.set_stack(thread, control::NOTES, 0);
         }
         if !may_leave_things_alone(&code.instructions[pc as usize]) {
             return false;
         }
-        let here = self.digest(thread);
+        let here = self.digest(code, thread, pc);
         if let Some(first) = self.same_before(thread, here) {
             self.set_stack(thread, control::HELD, u64::from(first));
             return true;
         }
+        if code.retries[pc as usize]
+            && let Some(first) = self.read_before(code, thread, pc, here)
+        {
+            self.set_stack(thread, control::HELD, u64::from(first) | REREAD);
+            return true;
+        }
         self.note(thread, What::Arrived(here));
+        self.keep_frames(code, thread, pc);
         false
     }
 
@@ -249,6 +286,7 @@ impl Machine {
                 What::Arrived(there) if there == here && given.is_empty() => return Some(number),
                 What::Gave { address } => given.push(address),
                 What::Took { address, .. } => given.retain(|it| *it != address),
+                What::Wrote { .. } => return None,
                 What::Arrived(_) | What::Saw { .. } | What::Chose => {}
             }
             number = note.before;
@@ -261,6 +299,7 @@ impl Machine {
     #[cold]
     pub(super) fn goes_round(
         &mut self,
+        code: &Code,
         thread: usize,
         pc: Pc,
         n_done: u32,
@@ -271,7 +310,7 @@ impl Machine {
         }
         let top = self.control(thread, control::TOP);
         let may_be_same = pc == round.start && top == round.top && !self.spins.has_changed;
-        if may_be_same && self.digest(thread) == round.state {
+        if may_be_same && self.digest(code, thread, pc) == round.state {
             if self.spins.excuses_rounds && self.accesses.len() > round.n_accesses {
                 self.excuse_waiting();
                 self.set_stack(thread, control::PC, u64::from(STUCK));
@@ -295,7 +334,7 @@ impl Machine {
         }
         if n_done == round.next_look {
             round.start = pc;
-            round.state = self.digest(thread);
+            round.state = self.digest(code, thread, pc);
             round.top = top;
             round.n_accesses = self.accesses.len();
             round.next_look = 2 * n_done;
@@ -306,18 +345,35 @@ impl Machine {
         Ok(false)
     }
 
-    /// A hash of the state of a thread, without the notes.
-    fn digest(&self, thread: usize) -> [u64; 2] {
-        let top = self.control(thread, control::TOP) as usize;
-        let words = self.threads[thread].stack[..top].iter().enumerate();
-        let own = words.filter(|(idx, _)| !matches!(*idx, control::NOTES | control::HELD));
-        own.fold([0x13, 0x37], |[left, right], (_, &word)| {
-            [fold::mix(left, word), fold::mix(right, !word.rotate_left(32))]
-        })
+    /// A hash of the state of a thread that is at `pc`, without the notes and dead registers.
+    pub(super) fn digest(&self, code: &Code, thread: usize, pc: Pc) -> [u64; 2] {
+        let stack = &self.threads[thread].stack;
+        let mut hash = [0x13, u64::from(pc)];
+        let mut mix = |word: u64| {
+            hash = [fold::mix(hash[0], word), fold::mix(hash[1], !word.rotate_left(32))];
+        };
+        let own = stack[..CONTROL].iter().enumerate();
+        let own =
+            own.filter(|(idx, _)| !matches!(*idx, control::PC | control::NOTES | control::HELD));
+        own.for_each(|(_, &word)| mix(word));
+        let mut end = self.control(thread, control::TOP) as usize;
+        // Which register the frame above writes before its caller goes on.
+        let mut result = NOWHERE;
+        for call in self.calls(thread, pc) {
+            for (register, &word) in (0..).zip(&stack[call.base..end]) {
+                if register != result && code.lives.contains(call.pc, register) {
+                    mix(word);
+                }
+            }
+            end = call.base - SAVED;
+            stack[end..call.base].iter().for_each(|&word| mix(word));
+            result = stack[end + RESULT] as u32;
+        }
+        hash
     }
 
     /// What it means that nobody can move.
-    pub(super) fn ending(&self) -> Ending {
+    pub(super) fn ending(&self, code: &Code) -> Ending {
         if !self.is_excused_for_ever() {
             self.survivors.end();
         }
@@ -327,6 +383,10 @@ impl Machine {
         let held = (0..self.threads.len()).filter(|&thread| self.is_held(thread));
         let can_leave = held.map(|thread| self.could_leave(thread)).max();
         match can_leave {
+            // Whoever awaits something in a loop goes round it.
+            None if (0..self.threads.len()).any(|it| self.awaits_in_loop(code, it)) => {
+                Ending::Spinning
+            }
             None => Ending::Final,
             Some(true) => Ending::Redundant,
             Some(false) => Ending::Spinning,
@@ -351,11 +411,14 @@ impl Machine {
 
     /// Whether something that a held thread looked at has changed since, or it may choose.
     fn could_leave(&self, thread: usize) -> bool {
-        if self.control(thread, control::HELD) & FOR_EVER != 0 {
-            return false;
+        match self.control(thread, control::HELD) {
+            held if held & FOR_EVER != 0 => return false,
+            // In the place of its last read, an earlier one leads on from here.
+            held if held & REREAD != 0 => return true,
+            _ => {}
         }
         self.round(thread).any(|what| match what {
-            What::Arrived(_) | What::Gave { .. } => false,
+            What::Arrived(_) | What::Gave { .. } | What::Wrote { .. } => false,
             What::Saw { address, size, bits, .. } => self.get_bytes(address, size) != bits,
             What::Chose => true,
             What::Took { address, .. } => self.get_bytes(address, 1) != 0,
@@ -369,6 +432,13 @@ impl Machine {
         thread: usize,
         location: Option<Location>,
     ) -> Option<Spin> {
+        let place = location.map_or_else(String::new, |location| format!(" at {location}"));
+        if self.awaits_in_loop(code, thread) {
+            let object = self.pending[thread].next.operation()?.object()?;
+            let names = self.names.lock().expect("nobody panics while naming");
+            let name = names.unit(code, &self.threads, object.index() as u32);
+            return Some(Spin { object, text: format!("spins{place} until {name} changes") });
+        }
         if !self.is_held(thread) {
             return None;
         }
@@ -383,7 +453,6 @@ impl Machine {
         let object = seen.last().or_else(|| taken.last())?;
         let names = self.names.lock().expect("nobody panics while naming");
         let name = names.unit(code, &self.threads, object.index() as u32);
-        let place = location.map_or_else(String::new, |location| format!(" at {location}"));
         Some(Spin { object, text: format!("spins{place} until {name} changes") })
     }
 }
@@ -416,6 +485,17 @@ fn may_leave_things_alone(instruction: &Instruction) -> bool {
 }
 
 impl Spins {
+    /// Whether something has changed, and by more than plain writes.
+    #[inline]
+    fn flags(&self) -> [bool; 2] {
+        [self.has_changed, self.has_acted]
+    }
+
+    #[inline]
+    fn restore(&mut self, flags: [bool; 2]) {
+        [self.has_changed, self.has_acted] = flags;
+    }
+
     /// Notes that an operation which is none of those that may leave things alone was carried out.
     #[inline]
     pub(super) fn after(&mut self, instruction: &Instruction) {
@@ -425,6 +505,7 @@ impl Spins {
         let is_harmless = matches!(instruction, I::Yield | I::Choose { .. } | I::Unlock { .. });
         if !is_harmless && !may_leave_things_alone(instruction) {
             self.has_changed = true;
+            self.has_acted = true;
         }
     }
 }

@@ -5,15 +5,23 @@ use super::machine::{EXCUSED, Frame, Last, Machine, Spot, control, memory};
 use super::next::Pending;
 use crate::{Binary, Compare, Pointer, Sync, Type, Update, evaluate};
 use Instruction as I;
-use mazurka_core::{Decision, Effect, Failure, ThreadId, ThreadSet, Violation, ViolationKind};
+use mazurka_core::{
+    Accessed, Decision, Effect, Failure, Injection, ThreadId, ThreadSet, Violation, ViolationKind,
+};
 
 /// Where a thread goes on after an operation, and what that did beyond its name.
 type Done = (Effect, Pc);
 
 impl Machine {
     /// Takes the next step of an enabled thread.
-    pub(super) fn step(&mut self, code: &Code, decision: Decision) -> Result<Effect, Failure> {
+    pub(super) fn step(
+        &mut self,
+        code: &Code,
+        decision: Decision,
+        injection: Injection,
+    ) -> Result<Effect, Failure> {
         self.mark();
+        self.injection = injection;
         let thread = decision.thread.index();
         let result = match self.operate(code, thread, self.pc(thread), decision.choice) {
             Ok((effect, pc)) => {
@@ -27,6 +35,26 @@ impl Machine {
             self.set_pending(thread, Pending::FINISHED);
         }
         result
+    }
+
+    /// What the operation of a step reads: what memory holds, unless it is told otherwise.
+    fn read(&mut self, spot: Spot, ty: Type) -> u64 {
+        let held = self.get(spot, ty);
+        self.accessed = Some(Accessed { before: u128::from(held), wrote: None });
+        self.accessed_at = (spot.offset, ty.bytes());
+        self.injection.read.map_or(held, |read| read as u64)
+    }
+
+    /// Writes what the operation of a step writes, unless what memory holds is newer.
+    fn write(&mut self, spot: Spot, size: u32, value: u64) {
+        if let Some(accessed) = &mut self.accessed {
+            accessed.wrote = Some(u128::from(value));
+        }
+        match self.injection.is_hidden {
+            false => self.set_bytes(spot.address(), size, value),
+            // It has changed something all the same.
+            true => self.spins.has_changed = true,
+        }
     }
 
     /// Carries out the visible instruction at `pc`, which is possible.
@@ -50,7 +78,7 @@ impl Machine {
                 let spot = self.spot(code, frame, from, size)?;
                 self.see(code, thread, spot, size);
                 self.watch_atomic(code, spot, size, false);
-                let value = evaluate::canonical(ty, self.get_bytes(spot.address(), size));
+                let value = self.read(spot, ty);
                 self.set(frame, to, value);
                 self.last = Last::Read(ty, value);
             }
@@ -60,9 +88,9 @@ impl Machine {
                 let spot = self.spot_to_write(code, frame, to, size)?;
                 self.see(code, thread, spot, size);
                 self.watch_atomic(code, spot, size, true);
-                let old = evaluate::canonical(ty, self.get_bytes(spot.address(), size));
+                let old = self.read(spot, ty);
                 let new = self.value(code, frame, value);
-                self.set_bytes(spot.address(), size, new);
+                self.write(spot, size, new);
                 self.last = Last::Wrote(ty, old, new);
             }
             I::Modify { old: to, on, update, value, ty, order } => {
@@ -70,16 +98,16 @@ impl Machine {
                 let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
                 self.see(code, thread, spot, ty.bytes());
                 self.watch_atomic(code, spot, ty.bytes(), true);
-                let old = self.get(spot, ty);
+                let old = self.read(spot, ty);
                 let new = updated(update, ty, old, self.value(code, frame, value));
-                self.set_bytes(spot.address(), ty.bytes(), new);
+                self.write(spot, ty.bytes(), new);
                 self.set(frame, to, old);
                 self.last = Last::Wrote(ty, old, new);
             }
             I::CompareExchange { success, old: to, on, expected, new, ty, orders } => {
                 let spot = self.spot_to_write(code, frame, on, ty.bytes())?;
                 self.see(code, thread, spot, ty.bytes());
-                let old = self.get(spot, ty);
+                let old = self.read(spot, ty);
                 let is_expected = old == self.value(code, frame, expected);
                 self.watch_atomic(code, spot, ty.bytes(), is_expected);
                 self.last = Last::Read(ty, old);
@@ -89,7 +117,7 @@ impl Machine {
                 }
                 if is_expected {
                     let new = self.value(code, frame, new);
-                    self.set_bytes(spot.address(), ty.bytes(), new);
+                    self.write(spot, ty.bytes(), new);
                     self.last = Last::Wrote(ty, old, new);
                 }
                 self.set(frame, success, u64::from(is_expected));
@@ -246,9 +274,7 @@ impl Machine {
             }
             I::Copy { .. } | I::Fill { .. } => next = self.copy_piece(code, thread, pc)?,
             I::Spawn { target, arguments, to } => {
-                let n_before = self.control(thread, control::CHILDREN);
-                let child = self.threads[thread].children[n_before as usize] as usize;
-                self.set_stack(thread, control::CHILDREN, n_before + 1);
+                let child = self.take_child(thread);
                 let routine = self.target(code, frame, target)?;
                 let range = arguments.start as usize..(arguments.start + arguments.len) as usize;
                 let values: Vec<u64> = code.arguments[range]
@@ -260,7 +286,7 @@ impl Machine {
             }
             I::Join { process, to } => {
                 let target = self.joinable(self.value(code, frame, process))?;
-                self.set_stack(target, control::STATUS, 1);
+                self.set_stack(target, control::STATUS, 1 | (thread as u64) << 8);
                 self.set(frame, to, self.control(target, control::RESULT));
             }
             I::Yield => {}
@@ -412,15 +438,19 @@ impl Machine {
         routine: usize,
         arguments: &[u64],
     ) -> Result<(), Violation> {
-        for word in 0..super::code::CONTROL {
+        // What was made under its number before is still there.
+        let is_again = !self.is_unborn(thread);
+        let is_kept = |word: usize| is_again && matches!(word, control::MADE | control::CHILDREN);
+        for word in (0..super::code::CONTROL).filter(|&word| !is_kept(word)) {
             self.set_stack(thread, word, 0);
         }
         self.set_stack(thread, control::TOP, super::code::CONTROL as u64);
-        for &object in &code.per_thread {
+        for (number, &object) in code.per_thread.iter().enumerate() {
             let template = code.objects[object as usize];
-            let pointer =
+            if !is_again {
                 self.make(code, thread, template.size, template.units, Kind::PerThread)?;
-            let own = self.object(code, pointer)?;
+            }
+            let own = self.threads[thread].made[number];
             for byte in 0..template.size {
                 let value = self.get_bytes(template.address + byte, 1);
                 self.set_bytes(own.address + byte, 1, value);

@@ -7,8 +7,8 @@ use mazurka_core::{Decision, Next, System as _, ThreadId};
 use mazurka_effort::{seeds, share};
 use mazurka_explore::{Ended, Explorer, Options, Reduction};
 use mazurka_model::{
-    Access, Action, Compare, Expr, MemoryOrder, ObjectIdx, Place, Program, Races, RoutineBuilder,
-    Sync, Type, Update, Vm,
+    Access, Action, Binary, Compare, Expr, MemoryOrder, ObjectIdx, Place, Program, Races,
+    RoutineBuilder, Sync, Type, Update, Vm,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -40,7 +40,7 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
     let seen = thread.register("seen", INT);
     let done = thread.register("done", Type::BOOL);
     let (place, value) = (shared.variable(random), int(random.below(3)));
-    match random.below(12) {
+    match random.below(16) {
         0 | 1 => thread.store(place, value, Access::ATOMIC),
         2 => {
             let update = Update::Add;
@@ -129,6 +129,52 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
             });
             thread.jump(end);
             thread.go_on_from(end);
+        }
+        // A value that is computed from what was read, and kept or not.
+        12 => {
+            let computed = thread.register("computed", INT);
+            let start = thread.here();
+            thread.load(seen, place, Access::ATOMIC);
+            let sum = Expr::binary(Binary::Add, thread.get(seen), int(random.below(2)));
+            thread.assign(computed, sum);
+            let goes_on = Expr::compare(Compare::Less, thread.get(computed), value);
+            let way_out = thread.branch(goes_on);
+            thread.jump(start);
+            thread.go_on_from(way_out);
+            if random.below(2) == 0 {
+                let place = shared.variable(random);
+                thread.store(place, thread.get(computed), Access::ATOMIC);
+            }
+        }
+        // A compare-and-swap that is tried again with what was found, or waits or yields before that.
+        kind @ 13..=15 => {
+            thread.load(seen, place.clone(), Access::ATOMIC);
+            let start = thread.here();
+            if kind == 14 {
+                let other = thread.register("other", INT);
+                let again = thread.here();
+                thread.load(other, shared.variable(random), Access::ATOMIC);
+                let goes_on = Expr::compare(Compare::Greater, thread.get(other), int(1));
+                let way_out = thread.branch(goes_on);
+                thread.jump(again);
+                thread.go_on_from(way_out);
+            }
+            let new = Expr::binary(Binary::Xor, thread.get(seen), int(1 + random.below(2)));
+            thread.then(Action::CompareExchange {
+                success: Some(done),
+                old: Some(seen),
+                on: place,
+                expected: thread.get(seen),
+                new,
+                order: MemoryOrder::SequentiallyConsistent,
+                failure: MemoryOrder::SequentiallyConsistent,
+            });
+            let way_out = thread.branch(thread.get(done).negated());
+            if kind == 15 {
+                thread.then(Action::Yield);
+            }
+            thread.jump(start);
+            thread.go_on_from(way_out);
         }
         // A lock that is tried for, and given back or not.
         _ => {
@@ -248,6 +294,7 @@ fn is_endless(vm: &Vm) -> bool {
     let mut options = Options::new();
     options.max_depth = LONG;
     options.stop_at_first = false;
+    options.fair = false;
     let explorer = Explorer::new(options).observe(&observe).stop_when(&is_found);
     explorer.run(|| vm.clone()).expect("the options are fine");
     is_found.into_inner()

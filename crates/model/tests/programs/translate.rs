@@ -275,6 +275,7 @@ impl<'a> Writer<'a> {
                 self.routine.then(Action::Join { process, to: None });
             }
             Statement::Yield => self.routine.then(Action::Yield),
+            Statement::Fence(_) => unreachable!("no generated script has one"),
             Statement::Choose { local, alternatives } => {
                 let to = match local {
                     Some(local) => self.local(local),
