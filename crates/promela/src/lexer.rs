@@ -1,7 +1,7 @@
 //! From text to tokens.
 //!
-//! Within the body of a process, a newline separates statements: where a line ends in something that a
-//! statement may end in, outside of parentheses, a `;` is put there.
+//! Within the body of a process, a newline separates statements: where a line ends in something
+//! that a statement may end in, outside of parentheses, a `;` is put there.
 
 use crate::fault::code;
 use mazurka_source::{Fault, Span};

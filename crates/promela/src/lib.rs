@@ -1,9 +1,9 @@
 //! Promela, as [`Program`]s: control-flow graphs of guarded actions.
 //!
-//! [`translate`] takes a file to a model, or to everything that is wrong with it. The way there: the
-//! preprocessor expands its macros (`preprocess`), the text becomes tokens (`lexer`) and a tree (`parse`,
-//! `tree`) in which inline calls are replaced by what they stand for; names and types are resolved and
-//! graphs are written (`lower`).
+//! [`translate`] takes a file to a model, or to everything that is wrong with it. The way there:
+//! the preprocessor expands its macros (`preprocess`), the text becomes tokens (`lexer`) and a tree
+//! (`parse`, `tree`) in which inline calls are replaced by what they stand for; names and types are
+//! resolved and graphs are written (`lower`).
 //!
 //! # What a step is
 //!
@@ -115,7 +115,8 @@ fn with_room<T: Send>(work: impl FnOnce() -> Result<T, Vec<Fault>> + Send) -> Re
     })
 }
 
-/// The model that a text is, with the units that `ask` adds. That returns what is wrong with their syntax.
+/// The model that a text is, with the units that `ask` adds. That returns what is wrong with their
+/// syntax.
 fn translate_here(
     name: &str,
     text: String,

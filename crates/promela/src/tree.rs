@@ -1,4 +1,5 @@
-//! What is written: the syntax of a model, with inline calls already replaced by what they stand for.
+//! What is written: the syntax of a model, with inline calls already replaced by what they stand
+//! for.
 
 use mazurka_source::Span;
 

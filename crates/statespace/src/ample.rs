@@ -1,8 +1,8 @@
 //! Ample sets: where one process does what concerns nobody else, the others need not move.
 //!
-//! Implements Peled, *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV 1994) for
-//! safety, with the static conditions of Holzmann and Peled, *An Improvement in Formal Verification*
-//! (FORTE 1994).
+//! Implements Peled, *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV 1994)
+//! for safety, with the static conditions of Holzmann and Peled, *An Improvement in Formal
+//! Verification* (FORTE 1994).
 //!
 //! | paper                                   | here                                               |
 //! |-----------------------------------------|----------------------------------------------------|
@@ -11,24 +11,26 @@
 //! | C2: no cycle puts something off for ever | [`Plan::satisfy`]                                 |
 //! | C3: invisible                           | not needed for ends and faults                     |
 //!
-//! Differs from the papers: C2 is checked afterwards. The moves of a candidate are taken, and if none of
-//! them leads to a state that satisfies C2, the next candidate's follow, and in the end those of
-//! everybody. What satisfies is up to the search. Depth first, a state that is not on the path: it is
-//! done before this one is, so that whoever goes from state to state by such moves comes to the end of
-//! it, at a state where everybody has moved. In any other order, and with several workers, a state that
-//! nobody had seen before: every state has one discoverer, and that ends in the same way.
+//! Differs from the papers: C2 is checked afterwards. The moves of a candidate are taken, and if
+//! none of them leads to a state that satisfies C2, the next candidate's follow, and in the end
+//! those of everybody. What satisfies is up to the search. Depth first, a state that is not on the
+//! path: it is done before this one is, so that whoever goes from state to state by such moves
+//! comes to the end of it, at a state where everybody has moved. In any other order, and with
+//! several workers, a state that nobody had seen before, or one that leads on to another state
+//! where everybody has moved: `witness.rs` says why.
 
 use crate::options::Reduction;
 use crate::transitions::Moves;
 
-/// Which moves of a state are taken, and in which order: set by set, until one of them satisfies C2, or else
-/// all.
+/// Which moves of a state are taken, and in which order: set by set, until one of them satisfies
+/// C2, or else all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// How many sets of groups may stand for all others; without one, all moves are taken as they come.
+    /// How many sets of groups may stand for all others; without one, all moves are taken as they
+    /// come.
     n_sets: u32,
-    /// The set whose moves are taken next; `n_sets` when it is about the groups that are in none, and more
-    /// when nothing is left.
+    /// The set whose moves are taken next; `n_sets` when it is about the groups that are in none,
+    /// and more when nothing is left.
     next: u32,
     /// Whether a set that was taken satisfies C2.
     is_satisfied: bool,
@@ -41,6 +43,24 @@ impl Plan {
             0 | 1 => Self::all(),
             _ => Self { n_sets: moves.n_sets(reduction), ..Self::all() },
         }
+    }
+
+    /// A plan for a state with so many sets.
+    pub(crate) fn of_sets(n_sets: u32) -> Self {
+        Self { n_sets, ..Self::all() }
+    }
+
+    /// The set that comes next, by its number.
+    pub(crate) fn next_set(&self) -> u32 {
+        self.next
+    }
+
+    /// Goes on to the next set, all of whose moves are to be taken: `moves` has no others.
+    pub(crate) fn choose_told(&mut self, moves: &Moves, chosen: &mut Vec<u32>) {
+        debug_assert!(!self.is_done(), "there is a set to go on to");
+        self.next += 1;
+        chosen.clear();
+        chosen.extend(0..moves.len() as u32);
     }
 
     /// A plan that leaves nothing out.
@@ -60,7 +80,8 @@ impl Plan {
         self.is_satisfied = true;
     }
 
-    /// Goes on to the next set: `chosen` become the numbers of its moves, all of which are to be taken.
+    /// Goes on to the next set: `chosen` become the numbers of its moves, all of which are to be
+    /// taken.
     pub(crate) fn choose(&mut self, moves: &Moves, chosen: &mut Vec<u32>) {
         debug_assert!(!self.is_done(), "there is a set to go on to");
         let next = self.next;

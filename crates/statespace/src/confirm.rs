@@ -1,4 +1,5 @@
-//! No violation leaves unchecked: its path is followed once more, in a program of its own, and told.
+//! No violation leaves unchecked: its path is followed once more, in a program of its own, and
+//! told.
 
 use crate::transitions::{Group, Moves, Stuck, Successor, Transitions};
 use crate::watch::Path;
@@ -61,5 +62,5 @@ pub(crate) fn decision(moves: &Moves, idx: usize) -> Decision {
     let is_its = |group: &Group| group.process == process;
     let group = moves.groups().iter().position(is_its).expect("a move is in a group");
     let choice = (idx - moves.of_group(group).start) as u32;
-    Decision { thread: ThreadId::named(process as usize), choice }
+    Decision { thread: ThreadId::new(process as usize), choice }
 }

@@ -1,10 +1,10 @@
 //! Depth-first search by one worker.
 //!
-//! What is kept of a path is the moves that are still to be taken, with the states that they lead to. Where it
-//! depends on these whether there will be others, the state is kept, too, as far as it differs from the one
-//! that was kept before it ([`Undo`]). All that a state leads to is looked up at once, since these states differ little and
-//! memory answers several questions at the same time; what is known already is counted then and there,
-//! and never comes back.
+//! What is kept of a path is the moves that are still to be taken, with the states that they lead
+//! to. Where it depends on these whether there will be others, the state is kept, too, as far as it
+//! differs from the one that was kept before it ([`Undo`]). All that a state leads to is looked up
+//! at once, since these states differ little and memory answers several questions at the same time;
+//! what is known already is counted then and there, and never comes back.
 
 use crate::ample::Plan;
 use crate::inner::TRANSIENT;
@@ -38,11 +38,13 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
     chosen: Vec<u32>,
     /// What the states that these lead to are found by, of those that are stored.
     keys: Vec<Key<'a, S>>,
-    /// The states of the path, by what they are found by, if that is of interest: how many there are.
-    /// Where two states have the same, neither is taken for one that is not on the path.
+    /// The states of the path, by what they are found by, if that is of interest: how many there
+    /// are. Where two states have the same, neither is taken for one that is not on the path.
     on_path: Option<FxHashMap<Key<'a, S>, u32>>,
     /// By number, the least depth at which a state was reached; if shorter ways are looked for.
     depths: Vec<u32>,
+    /// Whether moves are told set by set.
+    tells_sets: bool,
     /// The longest path that is of interest.
     max_depth: usize,
     is_cut: bool,
@@ -103,6 +105,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             on_path: (options.storage.is_exact() && options.reduction != Reduction::None)
                 .then(FxHashMap::default),
             depths: Vec::new(),
+            tells_sets: options.reduction != Reduction::None && program.tells_sets(),
             max_depth: options.depth.unwrap_or(usize::MAX),
             is_cut: false,
             counted: Counted::new(program.n_edges()),
@@ -114,6 +117,11 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     /// The program, with what it remembers.
     pub(crate) fn into_program(self) -> T {
         self.program
+    }
+
+    /// The same, with what was counted and found.
+    pub(crate) fn into_parts(self) -> (T, Counted, Option<Path>) {
+        (self.program, self.counted, self.found)
     }
 
     /// Searches.
@@ -160,7 +168,13 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             debug_assert!(frame.is_kept, "it is asked again");
             self.state.clear();
             self.state.extend_from_slice(self.kept.state());
-            self.expand();
+            match self.tells_sets {
+                true => {
+                    self.moves.clear();
+                    self.program.expand_set(&self.state, frame.plan.next_set(), &mut self.moves);
+                }
+                false => self.expand(),
+            }
             self.look_ahead();
         }
     }
@@ -247,14 +261,23 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         if let (Some(key), Some(on_path)) = (key, &mut self.on_path) {
             *on_path.entry(key).or_default() += 1;
         }
-        self.expand();
+        let plan = match transient {
+            0 if self.tells_sets => {
+                self.moves.clear();
+                Plan::of_sets(self.program.expand_set(&self.state, 0, &mut self.moves))
+            }
+            0 => {
+                self.expand();
+                Plan::new(self.options.reduction, &self.moves)
+            }
+            _ => {
+                self.expand();
+                Plan::all()
+            }
+        };
         if self.program.is_lost() {
             return true;
         }
-        let plan = match transient {
-            0 => Plan::new(self.options.reduction, &self.moves),
-            _ => Plan::all(),
-        };
         let n_before = self.waiting.len();
         self.frames.push(Frame { key, plan, is_kept: false, n_before, taken: 0, transient });
         if !self.moves.is_empty() {
@@ -305,7 +328,8 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         }
     }
 
-    /// The path, its first `len` moves, leads to something that is wrong. Returns whether that is enough.
+    /// The path, its first `len` moves, leads to something that is wrong. Returns whether that is
+    /// enough.
     fn wrong(&mut self, len: usize) -> bool {
         self.counted.violations += 1;
         if self.found.as_ref().is_none_or(|found| len < found.len()) {
@@ -324,12 +348,16 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             && self.depths[number as usize] as usize > depth
     }
 
-    /// Looks up what the next moves of the state at hand lead to, and has all moves wait that are not
-    /// done with. What is there already will be there when its turn comes, on the path or not as it is now.
+    /// Looks up what the next moves of the state at hand lead to, and has all moves wait that are
+    /// not done with. What is there already will be there when its turn comes, on the path or not
+    /// as it is now.
     fn look_ahead(&mut self) {
         let depth = self.frames.len() - 1;
         let frame = &mut self.frames[depth];
-        frame.plan.choose(&self.moves, &mut self.chosen);
+        match self.tells_sets && frame.transient == 0 {
+            true => frame.plan.choose_told(&self.moves, &mut self.chosen),
+            false => frame.plan.choose(&self.moves, &mut self.chosen),
+        }
         let moves = &self.moves;
         let is_stored = |idx: &&u32| moves[**idx as usize].successor == Successor::Stored;
         let stored = self.chosen.iter().filter(is_stored);
@@ -339,13 +367,25 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             key.map_or(Ok(()), |key| session.near_found(&self.state, key))?;
             session.keys(states.clone(), &mut self.keys)
         });
+        // The groups of what is looked at, from the last one on.
+        let mut group = self.moves.groups().len();
         for place in (0..self.chosen.len()).rev() {
-            self.look_at(depth, self.chosen[place]);
+            let idx = self.chosen[place];
+            let number = match self.tells_sets {
+                false => idx,
+                true => {
+                    while group > 1 && self.moves.of_group(group - 1).start > idx as usize {
+                        group -= 1;
+                    }
+                    self.moves.number(group - 1, idx)
+                }
+            };
+            self.look_at(depth, idx, number);
         }
     }
 
     /// Counts a move, and has it wait unless it leads to nothing new.
-    fn look_at(&mut self, depth: usize, idx: u32) {
+    fn look_at(&mut self, depth: usize, idx: u32, number: u32) {
         let made = self.moves[idx as usize];
         let state = self.moves.state(idx as usize);
         self.counted.take(&self.moves, idx as usize);
@@ -371,7 +411,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         };
         let start = self.ahead.len();
         self.ahead.extend_from_slice(state);
-        self.waiting.push(Waiting { idx, is_wrong, to, start });
+        self.waiting.push(Waiting { idx: number, is_wrong, to, start });
     }
 
     /// The memory that paths take.

@@ -1,17 +1,18 @@
 //! Search by any number of workers that share what is stored and what is left to do.
 //!
-//! What is left to do is batches of states. A worker takes one, makes all moves from its states, and
-//! gives away what was not known before. Breadth first, nobody begins with the next level before all
-//! are done with this one.
+//! What is left to do is batches of states. A worker takes one, makes all moves from its states,
+//! and gives away what was not known before. Breadth first, nobody begins with the next level
+//! before all are done with this one.
 //!
 //! Of every state it is kept who discovered it, so that there is a way to what is wrong.
 
 use crate::ample::Plan;
 use crate::inner::{Inner, TRANSIENT, arrival};
-use crate::options::{Options, Order};
+use crate::options::{Options, Order, Reduction};
 use crate::store::{Chunked, Key, Seen, Session, Store};
 use crate::transitions::{Successor, Transitions};
 use crate::watch::{Counted, Ended, Path, Watch};
+use crate::witness::Witnesses;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
@@ -21,8 +22,8 @@ const BATCH: usize = 256;
 /// How many, while somebody waits for one.
 const HANDFUL: usize = 16;
 
-/// How often a worker without work looks whether there is some before it falls asleep. That takes some ten
-/// microseconds, and so does waking somebody.
+/// How often a worker without work looks whether there is some before it falls asleep. That takes
+/// some ten microseconds, and so does waking somebody.
 const LOOKS: u32 = 1000;
 
 /// What the workers share.
@@ -37,9 +38,11 @@ pub(crate) struct Frontier<'a, S> {
     n_changes: AtomicU64,
     /// By number of a state, the number of its discoverer and the move that led to it.
     origins: Chunked<AtomicU64>,
-    /// Which of the states that this move leads to it is, where there are states between that are not
-    /// stored.
+    /// Which of the states that this move leads to it is, where there are states between that are
+    /// not stored.
     ordinals: Chunked<AtomicU32>,
+    /// Why it is right to leave out moves of a state, if any are left out.
+    witnesses: Option<Witnesses>,
     n_states: AtomicU64,
     n_waiting: AtomicU32,
     is_over: AtomicBool,
@@ -120,6 +123,7 @@ impl<'a, S: Store> Frontier<'a, S> {
             n_changes: AtomicU64::new(0),
             origins: Chunked::new(),
             ordinals: Chunked::new(),
+            witnesses: (options.reduction != Reduction::None).then(Witnesses::new),
             n_states: AtomicU64::new(0),
             n_waiting: AtomicU32::new(0),
             is_over: AtomicBool::new(false),
@@ -184,7 +188,8 @@ impl<'a, S: Store> Frontier<'a, S> {
         }
     }
 
-    /// Takes a batch, or waits for one; `None` at the end of the search. The worker is not busy now.
+    /// Takes a batch, or waits for one; `None` at the end of the search. The worker is not busy
+    /// now.
     fn take(&self) -> Option<Batch> {
         let mut todo = self.lock();
         loop {
@@ -303,6 +308,8 @@ struct Worker<'a, T, S: Store + 'a> {
     stored: Vec<Key<'a, S>>,
     /// The moves of the state at hand that are taken next.
     chosen: Vec<u32>,
+    /// The states that these led to and that were known before, if their numbers are.
+    old: Vec<u32>,
     /// States that were discovered and are not counted yet.
     n_new: u64,
     /// What is to be given away.
@@ -326,6 +333,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             next: (Inner::default(), Vec::new()),
             stored: Vec::new(),
             chosen: Vec::new(),
+            old: Vec::new(),
             n_new: 0,
             out: Batch::default(),
             spare: None,
@@ -366,7 +374,8 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     fn look_at_limits(&mut self, visited: usize) {
         let frontier = self.frontier;
         debug_assert!(visited <= BATCH);
-        let bytes = || frontier.store.bytes() + frontier.origins.bytes();
+        let witnesses = || frontier.witnesses.as_ref().map_or(0, Witnesses::bytes);
+        let bytes = || frontier.store.bytes() + frontier.origins.bytes() + witnesses();
         let n_new = std::mem::take(&mut self.n_new);
         let n_states = frontier.n_states.fetch_add(n_new, Ordering::Relaxed) + n_new;
         if let Some(limit) = frontier.watch.limit(n_states, bytes) {
@@ -379,6 +388,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         let moves = self.inner.moves();
         if moves.is_empty() {
             self.counted.ends += 1;
+            self.fill(number);
             if self.frontier.options.ends && !self.program.is_valid_end(state) {
                 self.wrong(number, Path::new());
             }
@@ -388,17 +398,37 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         let mut chosen = std::mem::take(&mut self.chosen);
         while !plan.is_done() {
             plan.choose(self.inner.moves(), &mut chosen);
+            if plan.is_done() {
+                // Nothing is left out.
+                self.fill(number);
+            }
+            self.old.clear();
+            let mut is_new = false;
             for &first in &chosen {
                 self.inner.begin(first as usize);
-                if self.follow(number, state) {
-                    plan.satisfy();
-                }
+                is_new |= self.follow(number, state);
+            }
+            let is_left = !plan.is_done();
+            if is_new || is_left && self.finds_witness(number) {
+                plan.satisfy();
             }
         }
         self.chosen = chosen;
     }
 
-    /// Finds out what the successors of the next state are and what they are found by, and gets memory under way.
+    /// All moves of a state are taken.
+    fn fill(&self, number: u32) {
+        self.frontier.witnesses.iter().for_each(|it| it.fill(number));
+    }
+
+    /// Whether something that the last set led to stands for what it leaves out.
+    fn finds_witness(&self, number: u32) -> bool {
+        let witnesses = self.frontier.witnesses.as_ref();
+        witnesses.is_some_and(|it| !self.old.is_empty() && it.find(number, &self.old))
+    }
+
+    /// Finds out what the successors of the next state are and what they are found by, and gets
+    /// memory under way.
     fn look_ahead(&mut self, state: &[u8]) {
         let (inner, keys) = &mut self.next;
         inner.expand(&mut self.program, state);
@@ -457,13 +487,18 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             let key = known.map_or_else(|| session.key(state), Ok)?;
             session.try_insert(key, state)
         });
-        let Seen::New(number) = seen else {
-            self.counted.matched += 1;
-            return false;
+        let number = match seen {
+            Seen::New(number) => number,
+            Seen::Old(number) => {
+                self.counted.matched += 1;
+                self.old.extend(number);
+                return false;
+            }
         };
         self.counted.states += 1;
         self.n_new += 1;
         self.frontier.discover(number, by, self.inner.levels[0].1 as u32, ordinal);
+        self.frontier.witnesses.iter().for_each(|it| it.discover(by, number));
         self.out.push(number, state);
         let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
         if self.out.len() >= if is_wanted { HANDFUL } else { BATCH } {

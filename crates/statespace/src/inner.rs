@@ -1,10 +1,11 @@
-//! From one stored state to the next: all that a move leads to while the states between are not stored.
+//! From one stored state to the next: all that a move leads to while the states between are not
+//! stored.
 
 use crate::transitions::{Moves, Successor, Transitions};
 use crate::watch::Path;
 
-/// How many moves in a row may lead to states that are not stored. A program that goes on for longer may
-/// well do so for ever.
+/// How many moves in a row may lead to states that are not stored. A program that goes on for
+/// longer may well do so for ever.
 pub(crate) const TRANSIENT: usize = 1 << 20;
 
 /// Goes through all that one move leads to before the next stored states.

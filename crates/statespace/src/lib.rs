@@ -18,12 +18,15 @@ mod tracked_access;
 mod transitions;
 mod undo;
 mod watch;
+mod witness;
 
 pub use cycles::{
     BAD_PREFIX, Claim, ClaimError, ClaimMoves, Cycles, Property, claim, search_cycles,
 };
 pub use machine::{Machine, MachineError, Tier, TrailError};
-pub use options::{Construction, CycleSearch, Fairness, Options, OptionsError, Order, Reduction};
+pub use options::{
+    Construction, CycleSearch, Fairness, Optimisations, Options, OptionsError, Order, Reduction,
+};
 pub use search::{Outcome, search};
 pub use store::Storage;
 pub use threads::Threads;

@@ -1,7 +1,8 @@
 //! What a search is asked to do.
 
 use crate::Storage;
-use mazurka_core::ViolationKind;
+use mazurka_core::{Gauge, ViolationKind};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ pub struct Options {
     pub storage: Storage,
     /// Which moves are left out because others stand for them.
     pub reduction: Reduction,
+    /// What makes states fewer without leaving out any order of steps.
+    pub optimisations: Optimisations,
     /// How many workers search. Several of them search in an order of their own, unless it is
     /// [`Order::BreadthFirst`].
     pub jobs: usize,
@@ -22,11 +25,11 @@ pub struct Options {
     pub ends: bool,
     /// Kinds of violation that are not looked for.
     pub ignored: Vec<ViolationKind>,
-    /// Whether to go on after a violation, and count them all. Of executions that never end, the first one
-    /// counts, and nested search stops there all the same.
+    /// Whether to go on after a violation, and count them all. Of executions that never end, the
+    /// first one counts, and nested search stops there all the same.
     pub all_violations: bool,
-    /// After a violation, goes on for shorter ways to one. Depth first and with one worker only, and
-    /// with a storage that is exact.
+    /// After a violation, goes on for shorter ways to one. Depth first and with one worker only,
+    /// and with a storage that is exact.
     pub shorten: bool,
     /// How many moves a path may have. What is beyond makes the verdict inconclusive.
     pub depth: Option<usize>,
@@ -40,13 +43,15 @@ pub struct Options {
     pub fairness: Fairness,
     /// How executions that never end are looked for.
     pub cycle_search: CycleSearch,
-    /// Where it is about executions that never end: whether steps that go wrong are looked for everywhere,
-    /// or only as long as an execution may still violate the property.
+    /// Where it is about executions that never end: whether steps that go wrong are looked for
+    /// everywhere, or only as long as an execution may still violate the property.
     pub all_steps: bool,
     /// When the states of the program are found, where it is about executions that never end.
     pub construction: Construction,
     /// Makes it stop, once true.
     pub stop: Option<&'static AtomicBool>,
+    /// Where the search writes how far it is.
+    pub gauge: Option<Arc<Gauge>>,
 }
 
 impl Default for Options {
@@ -55,6 +60,7 @@ impl Default for Options {
             order: Order::default(),
             storage: Storage::default(),
             reduction: Reduction::default(),
+            optimisations: Optimisations::default(),
             jobs: 1,
             ends: true,
             ignored: Vec::new(),
@@ -69,6 +75,7 @@ impl Default for Options {
             all_steps: true,
             construction: Construction::default(),
             stop: None,
+            gauge: None,
         }
     }
 }
@@ -103,7 +110,8 @@ impl Options {
 
     /// Whether a search asks for the number of a state that it has met before.
     pub(crate) fn needs_numbers(&self) -> bool {
-        self.shorten
+        let has_witnesses = !self.is_one_path() && self.reduction != Reduction::None;
+        self.shorten || has_witnesses && self.storage == Storage::Tree
     }
 }
 
@@ -185,6 +193,30 @@ impl Reduction {
     }
 }
 
+/// What makes states fewer without leaving out any order of the steps that processes take with each
+/// other. Both are on unless they are switched off, whatever the [`Reduction`] is, as in SPIN:
+/// there they are its options `-o1`, `-o2` and `-o3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Optimisations {
+    /// Variables that no process reads any more before it writes them have their first value again,
+    /// and so have those that nothing depends on.
+    pub dead_variables: bool,
+    /// Steps that concern their process alone are parts of the step before them.
+    pub merging: bool,
+}
+
+impl Default for Optimisations {
+    fn default() -> Self {
+        Self { dead_variables: true, merging: true }
+    }
+}
+
+impl Optimisations {
+    /// None of them: every state that the program has is one.
+    pub const NONE: Self = Self { dead_variables: false, merging: false };
+}
+
 /// Which executions that never end count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -196,8 +228,8 @@ pub enum Fairness {
     Weak,
     /// Those in which no process could move again and again and never does from some point on.
     Strong,
-    /// Those in which every step that is possible is followed by one that depends on it, such as itself:
-    /// the executions that cannot be extended by steps which nothing in them depends on.
+    /// Those in which every step that is possible is followed by one that depends on it, such as
+    /// itself: the executions that cannot be extended by steps which nothing in them depends on.
     Trace,
 }
 
@@ -257,8 +289,8 @@ pub enum CycleSearch {
     /// By strongly connected components.
     #[default]
     Components,
-    /// By a search within a search; under fairness, by components all the same, which the notes of the outcome
-    /// then say.
+    /// By a search within a search; under fairness, by components all the same, which the notes of
+    /// the outcome then say.
     Nested,
 }
 

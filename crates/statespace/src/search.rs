@@ -24,14 +24,15 @@ pub struct Outcome {
     pub stuck: Vec<Told>,
     /// How many violations were met; more than one only if all of them were asked for.
     pub violations: u64,
-    /// The edges that no move took. Of a search that has not seen everything, those it has not seen.
+    /// The edges that no move took. Of a search that has not seen everything, those it has not
+    /// seen.
     pub unreached: Vec<Described>,
     /// The memory that the states took.
     pub store_bytes: u64,
     /// Whether each of them was one word, the numbers of its parts, and moves were found by part.
     pub is_packed: bool,
-    /// Of a violation that goes on for ever: the entry of its story, from 1, that follows the last one
-    /// again.
+    /// Of a violation that goes on for ever: the entry of its story, from 1, that follows the last
+    /// one again.
     pub loop_start: Option<usize>,
     /// What there is to say about how it was done.
     pub notes: Vec<String>,
@@ -57,7 +58,8 @@ pub fn search<T: Transitions>(
     })
 }
 
-/// Searches packed states for as long as that is of use, and otherwise those that a tree compresses.
+/// Searches packed states for as long as that is of use, and otherwise those that a tree
+/// compresses.
 fn search_compressed<T: Transitions, L: Label>(program: &T, options: &Options) -> Outcome {
     let watch = Watch::new(options);
     let program = &reduced(program, options);
@@ -68,7 +70,17 @@ fn search_compressed<T: Transitions, L: Label>(program: &T, options: &Options) -
             }
             if packed.lost().is_none() {
                 let store = Packed::<L>::new(packed.memory());
-                let searched = run(&packed, options, &store, &watch);
+                let searched = match options.is_one_path() {
+                    true => {
+                        let mut search = DepthFirst::new(packed, options, &store);
+                        let ended = search.run(&watch);
+                        // What it remembers is of use if it has to begin again.
+                        let (program, counted, found) = search.into_parts();
+                        packed = program;
+                        Searched { counted, found, ended }
+                    }
+                    false => run(&packed, options, &store, &watch),
+                };
                 if packed.lost().is_none() {
                     let outcome = outcome(program, options, &store, searched);
                     return Outcome { is_packed: true, ..outcome };
@@ -87,7 +99,8 @@ fn search_compressed<T: Transitions, L: Label>(program: &T, options: &Options) -
 /// How many states one worker looks at before several do.
 const WARM: usize = 1 << 12;
 
-/// Has one worker go ahead, depth first: it meets many values soon, and what it remembers is of use to all.
+/// Has one worker go ahead, depth first: it meets many values soon, and what it remembers is of use
+/// to all.
 fn warmed_up(packed: ByParts, options: &Options) -> ByParts {
     let mut options = options.clone();
     (options.jobs, options.order, options.all_violations) = (1, Order::DepthFirst, true);
@@ -107,7 +120,7 @@ fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S
 
 fn reduced<T: Transitions>(program: &T, options: &Options) -> T {
     let mut program = program.clone();
-    program.reduce(options.reduction);
+    program.reduce(options.reduction, options.optimisations);
     program
 }
 

@@ -106,17 +106,18 @@ impl Threads {
         vm
     }
 
+    /// The two threads that are about to race in the state of `vm`, a machine of
+    /// [these states](Self::vm), and the race. Where an access is
+    /// [tracked](Self::tracks_accesses), the machine tells races itself.
+    pub fn adjacent_race(&self, vm: &Vm) -> Option<([ThreadId; 2], Violation)> {
+        let conflict = vm.conflict().filter(|_| self.detection == Detection::Adjacent)?;
+        Some((conflict.threads, race(vm, conflict)))
+    }
+
     fn step(&mut self, step: Step) -> Result<(), Violation> {
         let thread = ThreadId::new(step.process as usize);
         let decision = Decision { thread, choice: step.choice };
         self.vm.step(decision).map(drop).map_err(|failure| failure.violation)
-    }
-
-    fn race(&self, Conflict { threads, object }: Conflict) -> Violation {
-        let [first, second] = threads.map(|thread| self.vm.thread_name(thread).into_owned());
-        let object = self.vm.object_name(object);
-        let message = format!("{first} and {second} access {object}, and nothing orders them");
-        Violation { kind: ViolationKind::Race, message }
     }
 
     fn tracked_race(&self, Race { memory, sides }: Race) -> Violation {
@@ -223,6 +224,13 @@ impl Threads {
 }
 
 /// What a reduction may make of an operation without knowing what the others will do.
+fn race(vm: &Vm, Conflict { threads, object }: Conflict) -> Violation {
+    let [first, second] = threads.map(|thread| vm.thread_name(thread).into_owned());
+    let object = vm.object_name(object);
+    let message = format!("{first} and {second} access {object}, and nothing orders them");
+    Violation { kind: ViolationKind::Race, message }
+}
+
 fn safety(operation: Operation) -> Safety {
     match operation {
         // Nobody else can see it; but the thread may end behind it, and somebody wait for that.
@@ -323,7 +331,7 @@ impl Transitions for Threads {
         }
         if fault == fault::RACE {
             let conflict = self.vm.conflict().expect("a state has the race that it had before");
-            return self.race(conflict);
+            return race(&self.vm, conflict);
         }
         self.step(step).expect_err("a step goes wrong again")
     }
@@ -375,8 +383,8 @@ impl Transitions for Threads {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        // Whoever goes round for ever moves: to a search of states that is no end, and only a property
-        // of executions that never end tells.
+        // Whoever goes round for ever moves: to a search of states that is no end, and only a
+        // property of executions that never end tells.
         let spins = self.propositions.is_empty().then_some(Assumption::NoSpinning);
         let races = (self.detection == Detection::None).then_some(Assumption::RacesAllowed);
         let of_program = self.vm.program().assumptions.iter().cloned();

@@ -282,7 +282,12 @@ impl Tracked {
 
             O::Arrive(_) => self.complete(taken.round),
 
-            O::Spawn(child) if self.clock.contains(thread) => self.clock.insert(child),
+            O::Spawn(child) => {
+                // Somebody may have had its number before, and has fenced and read what it has not.
+                self.clock.set(child, self.clock.contains(thread));
+                self.fenced.remove(child);
+                self.pending.remove(child);
+            }
             O::Join(child) if self.clock.contains(child) => self.clock.insert(thread),
 
             // A notification orders nothing, and who leaves a barrier has learnt before. Channels
@@ -361,7 +366,7 @@ impl Tracked {
         write(self.thread.index() as u64 | u64::from(self.is_behind_arrival) << 32);
         lists.iter().for_each(|&len| write(len as u64));
         for set in [self.clock, self.fenced, self.pending] {
-            let bits = u128::from(set);
+            let bits = set.bits();
             [bits as u64, (bits >> 64) as u64].into_iter().for_each(&mut *write);
         }
         let accesses = self.accesses.iter();
@@ -373,8 +378,9 @@ impl Tracked {
     fn restore(words: &[u64]) -> Self {
         let ([first, n_accesses, n_released, sets @ ..], lists) =
             words.split_first_chunk::<9>().expect("what is tracked has these words");
-        let set =
-            |idx: usize| ThreadSet::from(u128::from(sets[idx]) | u128::from(sets[idx + 1]) << 64);
+        let set = |idx: usize| {
+            ThreadSet::of_bits(u128::from(sets[idx]) | u128::from(sets[idx + 1]) << 64)
+        };
         let (accesses, objects) = lists.split_at(*n_accesses as usize);
         let (released, read_released) = objects.split_at(*n_released as usize);
         let kinds = |word: &u64| Kinds {

@@ -1,56 +1,80 @@
 //! A program as a graph of states: the seam between programs and the search that stores states.
 //!
-//! A state is a string of bytes, whatever its program likes to write into it; two states are the same
-//! if and only if their bytes are. The search keeps them, compares them, and asks what comes next. It
-//! never looks inside.
+//! A state is a string of bytes, whatever its program likes to write into it; two states are the
+//! same if and only if their bytes are. The search keeps them, compares them, and asks what comes
+//! next. It never looks inside.
 //!
 //! Who implements [`Transitions`] answers for this:
 //!
-//! - **Everything is in the bytes.** What [`expand`](Transitions::expand) says depends on the state it
-//!   is given, and on nothing that was asked before. Asked twice, it says the same in the same order:
-//!   a path is kept as the numbers of its moves, and a counterexample is replayed by them.
+//! - **Everything is in the bytes.** What [`expand`](Transitions::expand) says depends on the state
+//!   it is given, and on nothing that was asked before. Asked twice, it says the same in the same
+//!   order: a path is kept as the numbers of its moves, and a counterexample is replayed by them.
 //! - **One form.** What makes no difference to the future is not in the bytes, or always the same
-//!   there: unused room is zero, and the names of what was made on the way do not depend on the way.
+//!   there: unused room is zero, and the names of what was made on the way do not depend on the
+//!   way.
 //! - **A move is one small step.** What a language calls indivisible without a choice in it is one
-//!   move: both halves of a rendezvous, all of a `d_step`. An atomic block with choices in it is several
-//!   moves, with [transient](Successor::Transient) states between them.
+//!   move: both halves of a rendezvous, all of a `d_step`. An atomic block with choices in it is
+//!   several moves, with [transient](Successor::Transient) states between them.
 
 use crate::machine::ByParts;
-use crate::options::{Fairness, Reduction};
+use crate::options::{Fairness, Optimisations, Reduction};
 use mazurka_core::{Assumption, Decision, Location, Property, Told, Violation};
 use std::ops::Range;
 
-/// A program, as the search sees it. A clone is for another worker, and tells the same of every state.
+/// A program, as the search sees it. A clone is for another worker, and tells the same of every
+/// state.
 pub trait Transitions: Clone + Send + Sync {
-    /// What a search of all states is going to leave out; told before it begins. A program may then have
-    /// fewer states: those behind which a process does what concerns nobody else may be
-    /// [transient](Successor::Transient).
-    fn reduce(&mut self, _reduction: Reduction) {}
+    /// What a search of all states is going to leave out; told before it begins. A program may then
+    /// have fewer states: those behind which a process does what concerns nobody else may be
+    /// [transient](Successor::Transient), by [`Optimisations::merging`].
+    fn reduce(&mut self, _reduction: Reduction, _optimisations: Optimisations) {}
 
-    /// The same for a search that is about executions which never end: a step that may change what the
-    /// property looks at leads from a state that is stored. Under fairness, whoever moves between two such
-    /// states takes the first move, or is the partner in it.
-    fn reduce_watched(&mut self, _reduction: Reduction, _fairness: Fairness) {}
+    /// The same for a search that is about executions which never end: a step that may change what
+    /// the property looks at leads from a state that is stored. Under fairness, whoever moves
+    /// between two such states takes the first move, or is the partner in it.
+    fn reduce_watched(
+        &mut self,
+        _reduction: Reduction,
+        _optimisations: Optimisations,
+        _fairness: Fairness,
+    ) {
+    }
 
     /// Appends the bytes of the initial state. It is a stored one.
     fn initial(&mut self, state: &mut Vec<u8>);
 
-    /// Tells every step that is possible in `state`, stored or transient, to `moves`, which is empty.
+    /// Tells every step that is possible in `state`, stored or transient, to `moves`, which is
+    /// empty.
     ///
-    /// In a transient state these are the moves of the process that may not be interrupted. There is
-    /// at least one: a state in which that process can only wait is not transient, since the others
-    /// may move there.
+    /// In a transient state these are the moves of the process that may not be interrupted. There
+    /// is at least one: a state in which that process can only wait is not transient, since the
+    /// others may move there.
     fn expand(&mut self, state: &[u8], moves: &mut Moves);
 
-    /// Whether the program may stop in `state`, where no step is possible: all processes are at their
-    /// end or where they may wait for ever.
+    /// Whether it can tell the moves of a state set by set, by [`expand_set`](Self::expand_set).
+    #[doc(hidden)]
+    fn tells_sets(&self) -> bool {
+        false
+    }
+
+    /// Tells the moves of one set that may stand for all others, as [`expand`](Self::expand) would
+    /// tell them, and returns how many such sets there are. Sets are counted from 0, in the order
+    /// in which `expand` tells them; behind the last one come all moves that are in none of them.
+    /// Others are not even made.
+    #[doc(hidden)]
+    fn expand_set(&mut self, _state: &[u8], _set: u32, _moves: &mut Moves) -> u32 {
+        unreachable!("only a program that tells sets is asked for one")
+    }
+
+    /// Whether the program may stop in `state`, where no step is possible: all processes are at
+    /// their end or where they may wait for ever.
     fn is_valid_end(&mut self, state: &[u8]) -> bool;
 
     /// What is wrong with stopping in `state`, which is not a valid end.
     fn stuck(&mut self, state: &[u8]) -> Stuck;
 
-    /// What went wrong in a move, by the [`fault`](Move::fault) that it was given. The move leads away
-    /// from `state`.
+    /// What went wrong in a move, by the [`fault`](Move::fault) that it was given. The move leads
+    /// away from `state`.
     fn violation(&mut self, state: &[u8], step: Step, fault: u32) -> Violation;
 
     /// A move as a decision of a schedule: who moves, and which of its moves. Two moves may be the
@@ -98,8 +122,8 @@ pub trait Transitions: Clone + Send + Sync {
         None
     }
 
-    /// Which propositions the next step of a process may change, and which ones others may, before it is
-    /// taken or ever.
+    /// Which propositions the next step of a process may change, and which ones others may, before
+    /// it is taken or ever.
     fn sight(&mut self, _state: &[u8], _process: u32) -> Sight {
         Sight { changes: u64::MAX, by_others: u64::MAX }
     }
@@ -119,7 +143,8 @@ pub trait Transitions: Clone + Send + Sync {
         vec![Property::Assertion]
     }
 
-    /// What it is called to stop where it is not [valid](Self::is_valid_end), as in the same sentence.
+    /// What it is called to stop where it is not [valid](Self::is_valid_end), as in the same
+    /// sentence.
     fn wrong_end(&self) -> Property {
         Property::InvalidEnd
     }
@@ -129,13 +154,15 @@ pub trait Transitions: Clone + Send + Sync {
         Vec::new()
     }
 
-    /// The same program with states that are packed, if there is one: its moves are the same, in the same order.
+    /// The same program with states that are packed, if there is one: its moves are the same, in
+    /// the same order.
     #[doc(hidden)]
     fn by_parts(&self) -> Option<ByParts> {
         None
     }
 
-    /// Whether nothing that it says is of use any more, so that a search may stop: states that are packed did not fit.
+    /// Whether nothing that it says is of use any more, so that a search may stop: states that are
+    /// packed did not fit.
     #[doc(hidden)]
     fn is_lost(&self) -> bool {
         false
@@ -160,29 +187,30 @@ pub struct Step {
 pub enum Successor {
     /// To a state like any other.
     Stored,
-    /// Into an indivisible sequence of moves. The search goes on from there at once and does not keep
-    /// the state: it counts neither as a state nor as a place where others could move, and a program
-    /// that goes on for ever without leaving transient states is found out by the depth limit alone.
+    /// Into an indivisible sequence of moves. The search goes on from there at once and does not
+    /// keep the state: it counts neither as a state nor as a place where others could move, and a
+    /// program that goes on for ever without leaving transient states is found out by the depth
+    /// limit alone.
     Transient,
-    /// Nowhere: the step goes wrong and nothing comes after it. It has a fault. The state counts for
-    /// nothing and may be empty.
+    /// Nowhere: the step goes wrong and nothing comes after it. It has a fault. The state counts
+    /// for nothing and may be empty.
     None,
 }
 
 /// What a reduction may conclude from the moves of one process in one state.
 ///
 /// It is about the process's *next* step, whichever it is: all edges that leave the place where it
-/// stands, also those that are not possible now. Where the step begins an indivisible sequence, it is
-/// about all that the sequence may do. "Others" are all other processes, also those yet to come, and
-/// what they may do before the process has moved, however long that takes. A step that ends its process
-/// or starts another one is [`Dependent`](Self::Dependent), unless nobody can tell.
+/// stands, also those that are not possible now. Where the step begins an indivisible sequence, it
+/// is about all that the sequence may do. "Others" are all other processes, also those yet to come,
+/// and what they may do before the process has moved, however long that takes. A step that ends its
+/// process or starts another one is [`Dependent`](Self::Dependent), unless nobody can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Safety {
     /// Others may do what does not commute with it, or make more of its edges possible, or fewer.
     Dependent,
     /// It commutes with everything that others may do, and nothing they do makes more of its edges
-    /// possible, or fewer. But it may itself make possible what others wait for. Sending into a channel
-    /// that has room, where nobody else sends, is of this kind.
+    /// possible, or fewer. But it may itself make possible what others wait for. Sending into a
+    /// channel that has room, where nobody else sends, is of this kind.
     Commutes,
     /// It commutes with everything that others may do, and neither makes the other possible or
     /// impossible. What is about variables that nobody else uses is of this kind.
@@ -227,9 +255,9 @@ pub struct Described {
 
 /// The moves that are possible in one state, by process.
 ///
-/// It is made once and used again and again: the successors are in one piece of memory, and adding a
-/// move allocates nothing once that has grown. A program adds its moves like this, for each process
-/// that has any:
+/// It is made once and used again and again: the successors are in one piece of memory, and adding
+/// a move allocates nothing once that has grown. A program adds its moves like this, for each
+/// process that has any:
 ///
 /// ```
 /// # use mazurka_statespace::{Moves, Safety, Step, Successor};
@@ -258,6 +286,8 @@ pub struct Moves {
     passed: Vec<u32>,
     /// What the next move is to have.
     fault: Option<u32>,
+    /// How many moves were left out so far.
+    n_skipped: u32,
 }
 
 /// One possible step, and where it leads.
@@ -267,8 +297,8 @@ pub struct Move {
     pub step: Step,
     /// Whether its successor is kept.
     pub successor: Successor,
-    /// Something goes wrong in it, by a number that [`Transitions::violation`] explains. If there is a
-    /// successor all the same, a search that looks for more than one violation goes on there.
+    /// Something goes wrong in it, by a number that [`Transitions::violation`] explains. If there
+    /// is a successor all the same, a search that looks for more than one violation goes on there.
     pub fault: Option<u32>,
     /// The end of its successor in `Moves::bytes`; it begins at the end of the one before.
     end: u32,
@@ -283,11 +313,13 @@ pub struct Group {
     pub process: u32,
     /// What a reduction may conclude about them.
     pub safety: Safety,
-    /// Whether one of them, or of the indivisible sequences that begin with them, may change what the
-    /// property looks at: whether a proposition holds, or the [`Labels`] of the state.
+    /// Whether one of them, or of the indivisible sequences that begin with them, may change what
+    /// the property looks at: whether a proposition holds, or the [`Labels`] of the state.
     pub visible: bool,
     /// The number of the move after its last one; its first is where the group before ends.
     end: u32,
+    /// How many moves of groups before it were left out, see [`Transitions::expand_set`].
+    n_skipped: u32,
 }
 
 impl Moves {
@@ -306,6 +338,7 @@ impl Moves {
         self.n_single = 0;
         self.passed.clear();
         self.fault = None;
+        self.n_skipped = 0;
     }
 
     /// Adds a move of the process whose group is going to be [closed](Self::close) next.
@@ -323,6 +356,7 @@ impl Moves {
     }
 
     /// Begins with a move whose successor is this state but for what is changed now.
+    #[cfg_attr(not(feature = "jit"), expect(dead_code, reason = "machine code calls it"))]
     pub(crate) fn begin(&mut self, state: &[u8]) -> &mut [u8] {
         self.bytes.extend_from_slice(state);
         self.unfinished()
@@ -335,6 +369,7 @@ impl Moves {
     }
 
     /// Forgets a successor that was begun, if there is one.
+    #[cfg_attr(not(feature = "jit"), expect(dead_code, reason = "machine code calls it"))]
     pub(crate) fn abandon(&mut self) {
         let start = self.moves.last().map_or(0, |made| made.end);
         self.bytes.truncate(start as usize);
@@ -345,8 +380,8 @@ impl Moves {
         self.fault = Some(fault);
     }
 
-    /// Says that the move that is added next takes this edge, too: the other half of a rendezvous, a
-    /// statement within a `d_step`. It counts as reached if the move is made.
+    /// Says that the move that is added next takes this edge, too: the other half of a rendezvous,
+    /// a statement within a `d_step`. It counts as reached if the move is made.
     pub fn pass(&mut self, edge: u32) {
         self.passed.push(edge);
     }
@@ -362,7 +397,8 @@ impl Moves {
                 self.moves[first as usize..].iter().all(|made| made.step.process == process),
                 "a group is of one process"
             );
-            self.groups.push(Group { process, safety: Safety::Dependent, visible, end });
+            let n_skipped = self.n_skipped;
+            self.groups.push(Group { process, safety: Safety::Dependent, visible, end, n_skipped });
             self.allow(self.groups.len() - 1, safety);
         }
     }
@@ -379,10 +415,11 @@ impl Moves {
         }
     }
 
-    /// Says that some groups, by their numbers, may together stand for all others: what is said of one group
-    /// in [`Safety::Commutes`] is true of all their steps and the processes of the other groups.
-    pub fn prefer(&mut self, groups: &[usize]) {
-        self.members.extend(groups.iter().map(|&group| group as u32));
+    /// Says that some groups, by their numbers, may together stand for all others: what is said of
+    /// one group in [`Safety::Commutes`] is true of all their steps and the processes of the other
+    /// groups.
+    pub fn prefer(&mut self, groups: &[u32]) {
+        self.members.extend_from_slice(groups);
         self.sets.push(self.members.len() as u32);
     }
 
@@ -399,6 +436,17 @@ impl Moves {
     pub(crate) fn members(&self, n_sets: u32) -> &[u32] {
         let end = if n_sets == 0 { 0 } else { self.sets[n_sets as usize - 1] };
         &self.members[..end as usize]
+    }
+
+    /// Leaves out so many moves, those of a process whose group comes next.
+    pub(crate) fn skip(&mut self, n_moves: u32) {
+        self.n_skipped += n_moves;
+    }
+
+    /// The number that a move of a group has among all moves of its state, none of which was left
+    /// out.
+    pub(crate) fn number(&self, group: usize, idx: u32) -> u32 {
+        idx + self.groups[group].n_skipped
     }
 
     /// How many moves there are.

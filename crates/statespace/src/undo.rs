@@ -1,11 +1,13 @@
 //! A path of states, of which only the last one is there in full: of the others, what is different.
 
-/// The states of a path. It begins with none, and with the state without bytes as the one before the first.
+/// The states of a path. It begins with none, and with the state without bytes as the one before
+/// the first.
 #[derive(Default)]
 pub(crate) struct Undo {
     /// The last state.
     state: Vec<u8>,
-    /// Pieces of the states before it, as they were before the next move; and which pieces they are.
+    /// Pieces of the states before it, as they were before the next move; and which pieces they
+    /// are.
     pieces: Vec<([u8; PIECE], u32)>,
     /// For every state but the last one, its length and how many of the pieces are its.
     marks: Vec<(u32, u32)>,

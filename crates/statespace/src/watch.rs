@@ -32,7 +32,8 @@ impl<'a> Watch<'a> {
 
     /// The limit that is reached. To be asked now and then.
     pub(crate) fn limit(&self, n_states: u64, bytes: impl FnOnce() -> u64) -> Option<Limit> {
-        let Options { states, time, memory, stop, .. } = self.options;
+        let Options { states, time, memory, stop, gauge, .. } = self.options;
+        gauge.iter().for_each(|gauge| gauge.set_states(n_states));
         if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Some(Limit::Interrupted);
         }
@@ -119,6 +120,6 @@ pub(crate) enum Ended {
     Limit(Limit),
 }
 
-/// A way to something that is wrong: the numbers of the moves. If the last one has no fault, the state
-/// that it leads to is no valid end.
+/// A way to something that is wrong: the numbers of the moves. If the last one has no fault, the
+/// state that it leads to is no valid end.
 pub(crate) type Path = Vec<u32>;

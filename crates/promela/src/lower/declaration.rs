@@ -51,8 +51,8 @@ impl Lowerer<'_> {
         Ok(Shape::Scalar(scalar))
     }
 
-    /// What a variable is, or its elements, and how many there are if it is an array. SPIN's verifier has bytes for
-    /// arrays of bits, which hold more than 0 and 1.
+    /// What a variable is, or its elements, and how many there are if it is an array. SPIN's
+    /// verifier has bytes for arrays of bits, which hold more than 0 and 1.
     fn shape_and_count(
         &mut self,
         ty: &TypeName,
@@ -396,8 +396,8 @@ impl Lowerer<'_> {
         self.n_channels
     }
 
-    /// Variables of a process. Those of its beginning hold their first values when the process starts;
-    /// later ones are assigned them, by a statement.
+    /// Variables of a process. Those of its beginning hold their first values when the process
+    /// starts; later ones are assigned them, by a statement.
     pub(super) fn local(
         &mut self,
         declaration: &Declaration,

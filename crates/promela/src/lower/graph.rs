@@ -1,11 +1,11 @@
 //! The shape of a process: which places are states, and which steps lead from one to the next.
 //!
 //! Two readers of a model must agree on this to agree on the number of its states. So the rules are
-//! SPIN's, to the letter: statements are *elements* in sequences, each with the one that follows it.
-//! A jump (`goto`, `break`, the end of an option) is no step of its own where it follows a step, but it
-//! is one where it comes first in an option, or where it leads out of an atomic sequence. A block is a
-//! place of its own, apart from the place of its first statement. The first steps of all options are the
-//! steps of the selection.
+//! SPIN's, to the letter: statements are *elements* in sequences, each with the one that follows
+//! it. A jump (`goto`, `break`, the end of an option) is no step of its own where it follows a
+//! step, but it is one where it comes first in an option, or where it leads out of an atomic
+//! sequence. A block is a place of its own, apart from the place of its first statement. The first
+//! steps of all options are the steps of the selection.
 
 use crate::tree::Name;
 use mazurka_model::{
@@ -370,7 +370,8 @@ impl Graph {
 
     /// Lets the ends of blocks lead on, and jumps keep or lose control.
     fn tie(&mut self) {
-        // A block is made behind what is in it, and what is last in one goes on where that one does.
+        // A block is made behind what is in it, and what is last in one goes on where that one
+        // does.
         for idx in (0..self.elements.len()).rev() {
             let next = self.elements[idx].next;
             if let ElementKind::Block { chain, kind } = self.elements[idx].kind

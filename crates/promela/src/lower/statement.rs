@@ -78,7 +78,8 @@ impl Lowerer<'_> {
         statement.labels.iter().filter(stays).cloned().collect()
     }
 
-    /// A jump is no place to stand at; where a label asks for one, there is a `skip` in front of it.
+    /// A jump is no place to stand at; where a label asks for one, there is a `skip` in front of
+    /// it.
     fn keep_label(&mut self, statement: &Statement, sequence: &mut Sequence) {
         let marked: Vec<Name> =
             statement.labels.iter().filter(|label| self.must_be_place(label)).cloned().collect();
@@ -98,8 +99,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The first statement of an option or a block is no place of its own, so that a label in front of it
-    /// would mean nothing.
+    /// The first statement of an option or a block is no place of its own, so that a label in front
+    /// of it would mean nothing.
     fn refuse_labels(&mut self, body: &[Statement]) {
         let labels = body.first().map_or(&[][..], |first| &first.labels[..]);
         let is_process = !self.process.is_claim;

@@ -1,7 +1,7 @@
 //! From tokens to the tree: what stands on the outermost level, and how to go on after a mistake.
 //!
-//! After a fault in a statement, the rest of the statement is skipped; after one between units, the rest
-//! of the unit. So one run finds all faults of a file.
+//! After a fault in a statement, the rest of the statement is skipped; after one between units, the
+//! rest of the unit. So one run finds all faults of a file.
 
 mod expression;
 mod statement;
@@ -109,7 +109,8 @@ const UNIT_WORDS: [&str; 21] = [
     "show",
 ];
 
-/// The units of a model, or all that is wrong with its syntax. `proctypes` are known from elsewhere.
+/// The units of a model, or all that is wrong with its syntax. `proctypes` are known from
+/// elsewhere.
 pub(crate) fn parse(
     text: &str,
     tokens: Vec<Token>,
@@ -121,7 +122,8 @@ pub(crate) fn parse(
     (units, parser.faults)
 }
 
-/// An expression alone, such as an atom of a formula. `structs` and `proctypes` are the names known.
+/// An expression alone, such as an atom of a formula. `structs` and `proctypes` are the names
+/// known.
 pub(crate) fn parse_expression(
     text: &str,
     tokens: Vec<Token>,

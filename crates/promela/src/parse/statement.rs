@@ -422,8 +422,8 @@ impl Parser<'_> {
         Ok(StatementKind::Exclusive { sends, channels })
     }
 
-    /// Puts the text of an inline in the place of its call, and reads it as the block that it is. What it
-    /// returns goes to `target`, which is written as the beginning of an assignment.
+    /// Puts the text of an inline in the place of its call, and reads it as the block that it is.
+    /// What it returns goes to `target`, which is written as the beginning of an assignment.
     fn inline_call(&mut self, target: &[Token]) -> Parsed<StatementKind> {
         let name = self.name_of_inline();
         self.advance();

@@ -13,7 +13,8 @@ use std::rc::Rc;
 const DEEPEST: usize = 200;
 
 impl Preprocessor {
-    /// Obeys the directive behind a `#`, and goes to the end of its line. What is wrong with it is noted.
+    /// Obeys the directive behind a `#`, and goes to the end of its line. What is wrong with it is
+    /// noted.
     pub(super) fn obey(&mut self, hash: &Token) -> Result<(), Stop> {
         let reading = std::mem::take(&mut self.reading);
         let n_plain = std::mem::take(&mut self.n_plain);

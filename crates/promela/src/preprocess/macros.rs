@@ -1,7 +1,8 @@
 //! What macros are, and what a call of one stands for.
 //!
-//! The meaning is that of C (ISO 9899:1999, 6.10.3), with the extensions that GNU C has: arguments that have a
-//! name and may be many (`args...`), and `, ## args`, which is nothing if there are none.
+//! The meaning is that of C (ISO 9899:1999, 6.10.3), with the extensions that GNU C has: arguments
+//! that have a name and may be many (`args...`), and `, ## args`, which is nothing if there are
+//! none.
 
 use super::token::{Buffer, Kind, Place, Token, single};
 use std::cell::Cell;
@@ -220,7 +221,8 @@ impl Macro {
         })
     }
 
-    /// The tokens that a call of it at some place stands for. Nothing is expanded in them but the arguments.
+    /// The tokens that a call of it at some place stands for. Nothing is expanded in them but the
+    /// arguments.
     pub(super) fn replace(
         &self,
         arguments: &[Argument],
@@ -287,8 +289,8 @@ impl Macro {
     }
 }
 
-/// Pastes the last token, if it is one of those from `start` on, to the first of `next`. The whole becomes the
-/// first of these, so that it can be pasted to what follows.
+/// Pastes the last token, if it is one of those from `start` on, to the first of `next`. The whole
+/// becomes the first of these, so that it can be pasted to what follows.
 fn paste(
     tokens: &mut Vec<Token>,
     start: usize,

@@ -1,12 +1,13 @@
 //! From a file to text with its macros expanded.
 //!
-//! What SPIN leaves to the preprocessor of C is done here, since a process of its own takes longer than many
-//! searches. Models are cut into the tokens of C (`token`), lines that begin with `#` are obeyed (`directive`,
-//! `condition`), macros are expanded (`macros`, `expand`), and what comes out is written line by line, each as
-//! far as possible where it stood, with markers that say where that was (`write`).
+//! What SPIN leaves to the preprocessor of C is done here, since a process of its own takes longer
+//! than many searches. Models are cut into the tokens of C (`token`), lines that begin with `#` are
+//! obeyed (`directive`, `condition`), macros are expanded (`macros`, `expand`), and what comes out
+//! is written line by line, each as far as possible where it stood, with markers that say where
+//! that was (`write`).
 //!
-//! It knows no macro of a machine or a compiler, so that a model means the same everywhere. Apart from that,
-//! `tests/preprocessor.rs` holds it to what `gcc -E` makes of a text.
+//! It knows no macro of a machine or a compiler, so that a model means the same everywhere. Apart
+//! from that, `tests/promela/preprocessor.rs` holds it to what `gcc -E` makes of a text.
 
 mod condition;
 mod directive;

@@ -1,8 +1,9 @@
 //! From a file to the tokens that a preprocessor knows.
 //!
-//! Lines that end in a backslash are joined before anything else is looked at, and comments are space.
-//! A quote that is not closed makes a token of what is left of its line, and `1..N` is one number, in
-//! which no macro is expanded: that is how the preprocessors of C see it, and models rely on it.
+//! Lines that end in a backslash are joined before anything else is looked at, and comments are
+//! space. A quote that is not closed makes a token of what is left of its line, and `1..N` is one
+//! number, in which no macro is expanded: that is how the preprocessors of C see it, and models
+//! rely on it.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -187,7 +188,8 @@ impl Buffer {
                 }
                 [b'/', b'*', inside @ ..] => match inside.windows(2).position(|two| two == b"*/") {
                     Some(len) => self.at += len + 4,
-                    // It is not closed: nothing follows it. Whoever asks finds out by `open_comment`.
+                    // It is not closed: nothing follows it. Whoever asks finds out by
+                    // `open_comment`.
                     None => return self.at > start,
                 },
                 _ => return self.at > start,

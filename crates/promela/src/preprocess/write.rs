@@ -1,8 +1,9 @@
 //! Tokens as text again, with line markers.
 //!
-//! In a model the end of a line may be the end of a statement, so that it matters which tokens are on a line
-//! together: it is as the preprocessor of GNU C has it. A line begins where one does in the file, and also
-//! where tokens with space or the border of an expansion between them are from different lines.
+//! In a model the end of a line may be the end of a statement, so that it matters which tokens are
+//! on a line together: it is as the preprocessor of GNU C has it. A line begins where one does in
+//! the file, and also where tokens with space or the border of an expansion between them are from
+//! different lines.
 
 use super::token::{Kind, Place, Token};
 use std::fmt::Write as _;
@@ -26,8 +27,8 @@ pub(super) struct Writer {
     near: u32,
     /// The token before, if it is on the same line.
     before: Option<Token>,
-    /// Whether there is a border before the next token, and whether there was space at the name that it stands
-    /// for.
+    /// Whether there is a border before the next token, and whether there was space at the name
+    /// that it stands for.
     is_border: bool,
     source: Option<bool>,
 }

@@ -1,8 +1,8 @@
 //! Never claims, as automata.
 //!
-//! A claim takes a step, which is a guard, in the initial state and behind every step of the program. So its
-//! locations are the states of an automaton that reads one letter after the other. Where it ends, and where
-//! an assertion of it fails, the execution is wrong, however it goes on.
+//! A claim takes a step, which is a guard, in the initial state and behind every step of the
+//! program. So its locations are the states of an automaton that reads one letter after the other.
+//! Where it ends, and where an assertion of it fails, the execution is wrong, however it goes on.
 
 use mazurka_ltl::{Automaton, Cube, Edge as Way, Lasso, MAX_ATOMS, State, accepting_run};
 use mazurka_model::{
@@ -16,15 +16,15 @@ pub struct Claim {
     pub automaton: Automaton,
     /// Truth values, computed without any process.
     pub propositions: Vec<Expr>,
-    /// For each edge of each state, the numbers of the statements that the claim takes; nothing if one of
-    /// them has none.
+    /// For each edge of each state, the numbers of the statements that the claim takes; nothing if
+    /// one of them has none.
     statements: Vec<Vec<Option<Vec<u32>>>>,
     routine: RoutineId,
 }
 
 impl Claim {
-    /// What it does in an execution that it accepts, whose letters are those of `word`; nothing if it does not
-    /// accept it, or has statements without a number.
+    /// What it does in an execution that it accepts, whose letters are those of `word`; nothing if
+    /// it does not accept it, or has statements without a number.
     pub fn moves(&self, word: &Lasso) -> Option<ClaimMoves> {
         let run = accepting_run(&self.automaton, word)?;
         let mut steps = Vec::new();
@@ -75,9 +75,9 @@ impl Claim {
 #[derive(Clone, Debug)]
 pub struct ClaimMoves {
     pub(crate) routine: RoutineId,
-    /// For each state of the execution: which one of those that are told it is, and the numbers of the
-    /// statements that the claim takes there. The execution may go round several times before the claim has
-    /// come round once.
+    /// For each state of the execution: which one of those that are told it is, and the numbers of
+    /// the statements that the claim takes there. The execution may go round several times before
+    /// the claim has come round once.
     pub(crate) steps: Vec<(usize, Vec<u32>)>,
     /// The first of them that is repeated for ever, if one is.
     pub(crate) loop_start: Option<usize>,
@@ -113,7 +113,8 @@ pub fn claim(program: &Program) -> Option<Result<Claim, ClaimError>> {
 /// Letters, as a disjunction of cubes.
 type Guard = Vec<Cube>;
 
-/// A step of the claim: the letters that it reads, where it leads, and the numbers of its statements.
+/// A step of the claim: the letters that it reads, where it leads, and the numbers of its
+/// statements.
 struct Taken {
     guard: Guard,
     to: To,

@@ -1,8 +1,8 @@
 //! Accepting cycles by strongly connected components, as soon as one has all that it takes.
 //!
-//! Implements Couvreur, *On-the-Fly Verification of Linear Temporal Logic* (FM 1999), with weak fairness
-//! as further sets of acceptance; and for strong fairness the removal of states after Emerson and Lei,
-//! *Modalities for Model Checking* (Science of Computer Programming 8, 1987).
+//! Implements Couvreur, *On-the-Fly Verification of Linear Temporal Logic* (FM 1999), with weak
+//! fairness as further sets of acceptance; and for strong fairness the removal of states after
+//! Emerson and Lei, *Modalities for Model Checking* (Science of Computer Programming 8, 1987).
 //!
 //! | paper                                    | here                                   |
 //! |------------------------------------------|----------------------------------------|

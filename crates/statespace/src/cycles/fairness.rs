@@ -1,11 +1,13 @@
 //! Sets of processes, and what fairness asks of a cycle.
 //!
-//! Implements process justice and process fairness as in Lichtenstein and Pnueli, *Checking That Finite
-//! State Concurrent Programs Satisfy Their Linear Specification* (POPL 1985), and the assumption F of Peled,
-//! *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV 1994).
+//! Implements process justice and process fairness as in Lichtenstein and Pnueli, *Checking That
+//! Finite State Concurrent Programs Satisfy Their Linear Specification* (POPL 1985), and the
+//! assumption F of Peled, *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV
+//! 1994).
 //!
-//! Differs from the papers: two steps depend on each other in the sense of F if one process takes both, or if
-//! neither of them is [independent](crate::Safety::Independent) of all that others may do.
+//! Differs from the papers: two steps depend on each other in the sense of F if one process takes
+//! both, or if neither of them is [independent](crate::Safety::Independent) of all that others may
+//! do.
 
 use crate::options::Fairness;
 
@@ -87,8 +89,8 @@ impl Moved {
     }
 }
 
-/// Whom it would be unfair to leave where they are in a state from which a cycle goes on like this, unless
-/// the fairness is weak: that depends on all of its states.
+/// Whom it would be unfair to leave where they are in a state from which a cycle goes on like this,
+/// unless the fairness is weak: that depends on all of its states.
 pub(super) fn due_at(fairness: Fairness, able: Able, moved: Moved) -> Processes {
     match fairness {
         Fairness::None | Fairness::Weak => Processes::NONE,

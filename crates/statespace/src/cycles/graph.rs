@@ -1,7 +1,7 @@
 //! The states of a program with the steps between them, each expanded once.
 //!
-//! Implements the choice of ample sets of Peled, *Combining Partial Order Reductions with On-the-fly
-//! Model-Checking* (CAV 1994), conditions C1, C2' and C3'.
+//! Implements the choice of ample sets of Peled, *Combining Partial Order Reductions with
+//! On-the-fly Model-Checking* (CAV 1994), conditions C1, C2' and C3'.
 //!
 //! | paper                                  | here                                               |
 //! |----------------------------------------|----------------------------------------------------|
@@ -49,7 +49,8 @@ pub(super) enum Letters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrow {
     pub(super) to: u32,
-    /// Who takes it, with a [mark](DEPENDENT); [`NOBODY`], if the program has ended and stays where it is.
+    /// Who takes it, with a [mark](DEPENDENT); [`NOBODY`], if the program has ended and stays where
+    /// it is.
     process: u16,
     /// Who takes the other half, if somebody does.
     partner: u16,
@@ -154,8 +155,8 @@ struct State {
 /// The first arrow of a state that was not expanded.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The bytes of states that were found not long ago. Most states are expanded soon, and it takes longer to
-/// get them from the store.
+/// The bytes of states that were found not long ago. Most states are expanded soon, and it takes
+/// longer to get them from the store.
 #[derive(Default)]
 struct Recent {
     /// By the last digits of its number: a state, and its number.
@@ -257,17 +258,17 @@ impl<'a, T: Transitions> Graph<'a, T> {
 
     /// The path is at a state from which the automaton does not go on.
     ///
-    /// On every cycle there has to be a state from which all steps are taken. That is so if what the steps of an
-    /// ample set lead to is not on the path, and if they were followed: then the visit at which it was
-    /// expanded ends before that of the state, and this can go round no cycle. It is as good if all steps
-    /// are taken from there, should that ever be asked for.
+    /// On every cycle there has to be a state from which all steps are taken. That is so if what
+    /// the steps of an ample set lead to is not on the path, and if they were followed: then the
+    /// visit at which it was expanded ends before that of the state, and this can go round no
+    /// cycle. It is as good if all steps are taken from there, should that ever be asked for.
     pub(super) fn stop_at(&mut self, state: u32, watch: &Watch<'_>) -> Result<(), Ended> {
         if !self.all_steps {
             self.states[state as usize].takes_all = true;
             return Ok(());
         }
-        // What is behind will be looked at in any case, and is better known now. Whatever is behind a state
-        // from which all steps are taken may be left alone.
+        // What is behind will be looked at in any case, and is better known now. Whatever is behind
+        // a state from which all steps are taken may be left alone.
         self.arrows(state);
         match self.states[state as usize].is_reduced {
             true => self.walk(state, Follow::Ample, watch),
@@ -564,8 +565,8 @@ impl<'a, T: Transitions> Graph<'a, T> {
         *known = State { start, end, is_reduced, ..*known };
     }
 
-    /// Takes the steps of one process or of some, if they may stand for those of all. `groups` is for what is
-    /// tried on the way.
+    /// Takes the steps of one process or of some, if they may stand for those of all. `groups` is
+    /// for what is tried on the way.
     fn expand_ample(&mut self, state: &[u8], inner: &mut Inner, groups: &mut Vec<u32>) -> bool {
         let moves = inner.moves();
         let n_sets = if moves.groups().len() < 2 { 0 } else { moves.n_sets(self.reduction) };
@@ -595,8 +596,8 @@ impl<'a, T: Transitions> Graph<'a, T> {
         false
     }
 
-    /// Whether a set of groups that satisfies C1 satisfies C3' or, under fairness, is that of a process whose
-    /// steps are independent, and satisfies C3.
+    /// Whether a set of groups that satisfies C1 satisfies C3' or, under fairness, is that of a
+    /// process whose steps are independent, and satisfies C3.
     fn is_candidate(&mut self, state: &[u8], moves: &Moves, members: &[u32]) -> bool {
         let group = |&member: &u32| &moves.groups()[member as usize];
         match (self.fairness, members) {
@@ -609,7 +610,8 @@ impl<'a, T: Transitions> Graph<'a, T> {
         }
     }
 
-    /// Whether nobody else may change a part of the property that the next step of a process may change.
+    /// Whether nobody else may change a part of the property that the next step of a process may
+    /// change.
     fn is_separate(&mut self, state: &[u8], process: u32) -> bool {
         if self.letters != Letters::Propositions {
             return false;
@@ -619,8 +621,8 @@ impl<'a, T: Transitions> Graph<'a, T> {
         !self.parts.iter().any(is_shared)
     }
 
-    /// Adds the steps that begin with the moves of some groups. Where these lead to is asked for before the
-    /// first of them is looked up: memory answers several questions at once.
+    /// Adds the steps that begin with the moves of some groups. Where these lead to is asked for
+    /// before the first of them is looked up: memory answers several questions at once.
     fn follow_all(&mut self, state: &[u8], inner: &mut Inner, groups: &[u32]) {
         let mut keys = std::mem::take(&mut self.keys);
         let moves = inner.moves();

@@ -1,9 +1,9 @@
 //! Infinite executions: is there one that an automaton accepts?
 //!
-//! The search goes through the product of program and automaton on the fly. A letter is what holds in
-//! a stored state; states between, inside of an indivisible sequence, are not seen. A program that has
-//! ended stays where it is for ever; this is an infinite execution for every question but that for
-//! progress.
+//! The search goes through the product of program and automaton on the fly. A letter is what holds
+//! in a stored state; states between, inside of an indivisible sequence, are not seen. A program
+//! that has ended stays where it is for ever; this is an infinite execution for every question but
+//! that for progress.
 //!
 //! A bad prefix is a violation wherever it is found: an execution that no continuation can make
 //! right. If every violation has one (the automaton is terminal, which is so for safety formulae)
@@ -27,7 +27,9 @@ pub use property::Property;
 
 use crate::confirm;
 use crate::inner::TRANSIENT;
-use crate::options::{Construction, CycleSearch, Fairness, Options, OptionsError, Reduction};
+use crate::options::{
+    Construction, CycleSearch, Fairness, Optimisations, Options, OptionsError, Reduction,
+};
 use crate::search::Outcome;
 use crate::store::{Numbers, Storage, Store, Tree};
 use crate::transitions::Transitions;
@@ -129,8 +131,8 @@ pub const BAD_PREFIX: &str = "however it goes on from here";
 
 /// Searches for an infinite execution that is wrong, or for a step that goes wrong.
 ///
-/// Only executions count that are fair, in the sense of [`Options::fairness`]. What no execution does, no fair
-/// one does: so it is looked for first in all of them, which takes less.
+/// Only executions count that are fair, in the sense of [`Options::fairness`]. What no execution
+/// does, no fair one does: so it is looked for first in all of them, which takes less.
 pub fn search_cycles<T: Transitions>(
     program: &T,
     cycles: Cycles<'_>,
@@ -154,9 +156,9 @@ pub fn search_cycles<T: Transitions>(
 
 fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options) -> Outcome {
     let automaton = cycles.automaton();
-    let (reduction, note) = reduction(cycles, options.reduction);
+    let (reduction, optimisations, note) = reduction(cycles, options);
     let mut program = program.clone();
-    program.reduce_watched(reduction, options.fairness);
+    program.reduce_watched(reduction, optimisations, options.fairness);
     let program = &program;
     let (states, nodes) = (Tree::by_number(), Numbers::new());
     let parts = cycles.parts();
@@ -280,18 +282,22 @@ fn cycle_search(options: &Options) -> (CycleSearch, Option<String>) {
     }
 }
 
-/// The reduction that goes with a property, and what there is to say about it.
-fn reduction(cycles: Cycles<'_>, wished: Reduction) -> (Reduction, Option<String>) {
-    let Cycles::Accepted(property) = cycles else { return (wished, None) };
-    if wished == Reduction::None {
-        return (wished, None);
+/// The reduction that goes with a property, and what there is to say about it. A step that is
+/// merged with the one before it is a state less, which a property may count; a dead variable is
+/// none that a property reads.
+fn reduction(cycles: Cycles<'_>, options: &Options) -> (Reduction, Optimisations, Option<String>) {
+    let (wished, optimisations) = (options.reduction, options.optimisations);
+    let Cycles::Accepted(property) = cycles else { return (wished, optimisations, None) };
+    if wished == Reduction::None && !optimisations.merging {
+        return (wished, optimisations, None);
     }
     let why = match property.stuttering {
-        Stuttering::Invariant => return (wished, None),
+        Stuttering::Invariant => return (wished, optimisations, None),
         Stuttering::Sensitive(_) => "it matters to the property how often a state is repeated",
         Stuttering::Unknown => "the property is too large to tell whether repetition matters to it",
     };
-    (Reduction::None, Some(format!("without reduction: {why}")))
+    let note = (wished != Reduction::None).then(|| format!("without reduction: {why}"));
+    (Reduction::None, Optimisations { merging: false, ..optimisations }, note)
 }
 
 fn coverage(program: &impl Transitions, cycles: Cycles<'_>, options: &Options) -> Coverage {

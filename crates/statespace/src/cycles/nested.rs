@@ -1,8 +1,8 @@
 //! Accepting cycles by a search within a search.
 //!
 //! Implements Schwoon and Esparza, *A Note on On-the-Fly Verification Algorithms* (TACAS 2005): the
-//! nested depth-first search of Courcoubetis, Vardi, Wolper and Yannakakis, corrected to know the path
-//! of the outer search and to stop as soon as one of the two closes a cycle.
+//! nested depth-first search of Courcoubetis, Vardi, Wolper and Yannakakis, corrected to know the
+//! path of the outer search and to stop as soon as one of the two closes a cycle.
 //!
 //! | paper             | here               |
 //! |-------------------|--------------------|

@@ -32,7 +32,8 @@ pub(super) struct Product<'g, 'a, T> {
     nodes: Nodes<'g>,
     /// The states of the automaton from which it accepts whatever comes.
     universal: Vec<bool>,
-    /// Whether states are expanded when somebody wants to go on from them, not when they are come to.
+    /// Whether states are expanded when somebody wants to go on from them, not when they are come
+    /// to.
     is_patient: bool,
 }
 
@@ -50,8 +51,8 @@ const NONE: u32 = u32::MAX;
 /// Up to so many states of the automaton, every state of the program has room for all of them.
 const MOST_PLACES: usize = 16;
 
-/// What is left of the ways from a node: edges of the automaton and, with the last one that was looked at,
-/// arrows of the program.
+/// What is left of the ways from a node: edges of the automaton and, with the last one that was
+/// looked at, arrows of the program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cursor {
     edge: u32,
@@ -155,8 +156,8 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         Some((arrow, node, is_new))
     }
 
-    /// The next way from a node to one where somebody was before. Others are not numbered by that: a search
-    /// that looks back has still to come to them.
+    /// The next way from a node to one where somebody was before. Others are not numbered by that:
+    /// a search that looks back has still to come to them.
     pub(super) fn next_known(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node)> {
         loop {
             let (arrow, place) = self.step(from, cursor)?;

@@ -12,15 +12,16 @@ pub struct Property {
     pub(super) name: String,
     automaton: Automaton,
     pub(super) stuttering: Stuttering,
-    /// The atoms of each part that the property is a boolean combination of. Under fairness, several of them
-    /// can make for more reduction.
+    /// The atoms of each part that the property is a boolean combination of. Under fairness,
+    /// several of them can make for more reduction.
     pub(super) parts: Vec<u64>,
     pub(super) has_labels: bool,
 }
 
 impl Property {
-    /// What the automaton accepts violates the property. Its atoms are the program's propositions, in their
-    /// order. If it may matter to the automaton how often a state is repeated, there is no reduction.
+    /// What the automaton accepts violates the property. Its atoms are the program's propositions,
+    /// in their order. If it may matter to the automaton how often a state is repeated, there is no
+    /// reduction.
     pub fn new(name: impl Into<String>, automaton: Automaton) -> Self {
         let (name, stuttering) = (name.into(), stuttering(&automaton));
         Self { name, automaton, stuttering, parts: vec![u64::MAX], has_labels: false }
@@ -37,8 +38,8 @@ impl Property {
         Ok(Self { name, automaton, stuttering, parts, has_labels: false })
     }
 
-    /// An execution that comes by labels that accept, again and again, violates it, too, if only the
-    /// automaton goes on.
+    /// An execution that comes by labels that accept, again and again, violates it, too, if only
+    /// the automaton goes on.
     pub fn with_labels(self) -> Self {
         Self { has_labels: true, ..self }
     }
@@ -66,18 +67,20 @@ impl Property {
         self.automaton.is_bad_prefix(&self.automaton.universal(), letters)
     }
 
-    /// What accepts executions that violate it, for engines that know of no labels; none if it is about those.
+    /// What accepts executions that violate it, for engines that know of no labels; none if it is
+    /// about those.
     pub fn violations(&self) -> Option<&Automaton> {
         (!self.has_labels).then_some(&self.automaton)
     }
 
-    /// Whether it may matter how often a state is repeated, so that all depends on what is taken for a step.
+    /// Whether it may matter how often a state is repeated, so that all depends on what is taken
+    /// for a step.
     pub fn counts_steps(&self) -> bool {
         !matches!(self.stuttering, Stuttering::Invariant)
     }
 
-    /// What accepts executions that violate it. If it is about labels, letters have a bit behind the atoms that
-    /// tells whether there is one that accepts.
+    /// What accepts executions that violate it. If it is about labels, letters have a bit behind
+    /// the atoms that tells whether there is one that accepts.
     pub(super) fn automaton(&self) -> Automaton {
         match self.has_labels {
             true => labelled(&self.automaton),
@@ -86,8 +89,8 @@ impl Property {
     }
 }
 
-/// An automaton that accepts, too, if the letters have the bit behind its own atoms again and again: its
-/// states remember whether the last one had.
+/// An automaton that accepts, too, if the letters have the bit behind its own atoms again and
+/// again: its states remember whether the last one had.
 fn labelled(automaton: &Automaton) -> Automaton {
     let bit = automaton.atoms.len();
     let states = automaton.states.iter().flat_map(|state| {

@@ -12,7 +12,7 @@
 //! | channels            | the number of messages, then the messages, oldest first, then zeroes     |
 //! | each process        | its routine (1), its location (2), its priority (1, if there are any), its registers, the objects of its frame, its channels |
 
-use super::footprint::{Footprint, Use};
+use super::footprint::{Footprint, Head, Use};
 use mazurka_model::{
     Assumption, Binary, Compare, LocationId, RegisterId, RoutineId, Span, SymbolSet, Type, Unary,
     ViolationKind,
@@ -249,12 +249,11 @@ pub(super) struct Place {
     pub(super) is_end: bool,
     pub(super) is_progress: bool,
     pub(super) is_accept: bool,
-    /// What the edges use, see `Analysis::next`.
+    /// What matters there, whatever its process does, see `Analysis::next`; the rest is in
+    /// [`Code::heads`].
     pub(super) next: Footprint,
     /// What its process may come to use from here on.
     pub(super) future: Footprint,
-    /// Where edges look at channels, before they do anything.
-    pub(super) looks: Box<[NodeId]>,
     /// Whether the edges concern nobody but their process.
     pub(super) is_local: bool,
     /// The bytes of its process that nobody reads any more.
@@ -280,8 +279,8 @@ pub(super) struct Routine {
     pub(super) prologue: Vec<(Target, NodeId)>,
     pub(super) provided: Option<NodeId>,
     pub(super) priority: u8,
-    /// The ends of channels that it alone may use, as the user promises: whether for sending, and the
-    /// number of the channel.
+    /// The ends of channels that it alone may use, as the user promises: whether for sending, and
+    /// the number of the channel.
     pub(super) exclusive: Vec<(bool, NodeId)>,
     /// What it may do to channels that never are others.
     pub(super) uses: Vec<Use>,
@@ -344,6 +343,8 @@ pub(super) struct Code {
     pub(super) nodes: Vec<Node>,
     pub(super) messages: Vec<Message>,
     pub(super) edges: Vec<Edge>,
+    /// By number of an edge, what it does first.
+    pub(super) heads: Vec<Head>,
     pub(super) routines: Vec<Routine>,
     pub(super) kinds: Vec<ChannelKind>,
     pub(super) faults: Vec<Fault>,

@@ -286,7 +286,6 @@ impl Compiler<'_> {
                 is_accept: location.labels.accept,
                 next: Footprint::default(),
                 future: Footprint::default(),
-                looks: Box::default(),
                 is_local: false,
                 dead: Box::default(),
                 is_merged: false,

@@ -105,7 +105,8 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
     }
 }
 
-/// The values of a message that is sent, or taken out of a channel; nothing if the text has them all.
+/// The values of a message that is sent, or taken out of a channel; nothing if the text has them
+/// all.
 fn values_of(view: View<'_>, process: u32, message: u32, text: &str) -> Option<String> {
     let message = &view.code.messages[message as usize];
     let is_written = |field: &Field| match field {

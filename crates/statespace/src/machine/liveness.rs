@@ -1,4 +1,5 @@
-//! Dead variables: a value that nobody reads any more is forgotten, and states that differ in it are one.
+//! Dead variables: a value that nobody reads any more is forgotten, and states that differ in it
+//! are one.
 //!
 //! Idle variables: what all processes share, and nothing depends on. SPIN hides them from the
 //! state. A variable is idle if it is read for nothing but the values of idle ones, as in `n++`: by
@@ -6,9 +7,9 @@
 //! printed is shown), and by no expression that can go wrong. It has its first value in every
 //! stored state.
 //!
-//! A variable is dead at a place if on every way from there it is written before it is read. It is set to
-//! zero on the way to such a place. What others may ask for, or a promise, or the condition under which the
-//! process may run at all, is never dead.
+//! A variable is dead at a place if on every way from there it is written before it is read. It is
+//! set to zero on the way to such a place. What others may ask for, or a promise, or the condition
+//! under which the process may run at all, is never dead.
 
 use super::code::{Code, Node, NodeId, Step, Target};
 use super::footprint::{Part, parts, pieces, range, visit};

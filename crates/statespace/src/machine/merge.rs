@@ -1,16 +1,18 @@
 //! Statement merging: steps that concern nobody else are parts of the step before them.
 //!
-//! Implements Holzmann, *The Engineering of a Model Checker: the Gnu i-Protocol Case Study Revisited* (SPIN
-//! 1999, LNCS 1680).
+//! Implements Holzmann, *The Engineering of a Model Checker: the Gnu i-Protocol Case Study
+//! Revisited* (SPIN 1999, LNCS 1680).
 //!
-//! Differs from the paper: what is merged may have choices in it, and a process goes on by itself also where
-//! another one took the step: the sender behind a rendezvous, and a process that was just started.
+//! Differs from the paper: what is merged may have choices in it, and a process goes on by itself
+//! also where another one took the step: the sender behind a rendezvous, and a process that was
+//! just started.
 
 use super::code::{Code, Place};
 
 /// Finds the places that are merged with the steps that lead to them.
 ///
-/// A cycle has a place among them that is not, so that whoever goes round comes by a state that is stored.
+/// A cycle has a place among them that is not, so that whoever goes round comes by a state that is
+/// stored.
 pub(super) fn find(code: &mut Code) {
     for idx in 0..code.routines.len() {
         let is_head = heads(code, &code.routines[idx].places);

@@ -1,15 +1,19 @@
 //! The machine: runs a [`Program`] whose states are known as a whole, such as a Promela model.
 //!
-//! The meaning of a step is SPIN's, to the state. Processes are asked from the youngest to the oldest, and
-//! their edges in the order in which they are written. A process dies in a step of its own, once it is
-//! the youngest. A rendezvous is one step of two processes, and if it is a part of an atomic sequence of
-//! the receiver, the receiver goes on alone. A process that waits within an atomic sequence lets the
-//! others run.
+//! The meaning of a step is SPIN's, to the state. Processes are asked from the youngest to the
+//! oldest, and their edges in the order in which they are written. A process dies in a step of its
+//! own, once it is the youngest. A rendezvous is one step of two processes, and if it is a part of
+//! an atomic sequence of the receiver, the receiver goes on alone. A process that waits within an
+//! atomic sequence lets the others run.
 
 mod code;
 mod compile;
 mod describe;
 mod footprint;
+#[cfg(feature = "jit")]
+mod jit;
+#[cfg(not(feature = "jit"))]
+#[path = "no_jit.rs"]
 mod jit;
 mod liveness;
 mod merge;
@@ -25,7 +29,7 @@ pub use compile::MachineError;
 pub(crate) use parts::{ByParts, Lost};
 pub use trail::TrailError;
 
-use crate::options::{Fairness, Reduction};
+use crate::options::{Fairness, Optimisations, Reduction};
 use crate::transitions::{Described, Labels, Moves, Safety, Sight, Step, Stuck, Transitions};
 use code::{Code, fault};
 use jit::{Context, Jit};
@@ -36,7 +40,7 @@ use std::cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use steps::{Ending, Steps};
-use stubborn::Sets;
+use stubborn::{Mover, Sets};
 use view::{Tables, View};
 
 /// A program that can be searched state by state.
@@ -46,6 +50,7 @@ pub struct Machine {
     tables: Tables,
     steps: Steps,
     sets: Sets,
+    movers: Vec<Mover>,
     reduction: Reduction,
     tier: Tier,
     /// How many states were expanded.
@@ -110,6 +115,7 @@ impl Machine {
             tables: Tables::default(),
             steps: Steps::default(),
             sets: Sets::default(),
+            movers: Vec::new(),
             reduction: Reduction::Ample,
             tier: Tier::default(),
             n_expanded: 0,
@@ -151,7 +157,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes the promises about who uses which end of a channel for granted, instead of checking them.
+    /// Takes the promises about who uses which end of a channel for granted, instead of checking
+    /// them.
     pub fn trusting(mut self) -> Self {
         let code = Arc::make_mut(&mut self.code);
         code.has_exclusive = false;
@@ -160,7 +167,8 @@ impl Machine {
         self
     }
 
-    /// Finds values that are stored where there is no room for them, which is no violation otherwise.
+    /// Finds values that are stored where there is no room for them, which is no violation
+    /// otherwise.
     pub fn finding_truncation(mut self) -> Self {
         let code = Arc::make_mut(&mut self.code);
         code.finds_truncation = true;
@@ -192,15 +200,21 @@ impl Machine {
 }
 
 impl Transitions for Machine {
-    fn reduce(&mut self, reduction: Reduction) {
+    fn reduce(&mut self, reduction: Reduction, optimisations: Optimisations) {
         self.reduction = reduction;
-        let forgets = reduction != Reduction::None;
-        let merges = forgets && self.code.reduces;
+        let Optimisations { dead_variables: forgets, merging } = optimisations;
+        // What is not known to be local is not merged.
+        let merges = merging && self.code.reduces;
         self.steps.ending = Ending { forgets, merges, is_watched: false };
     }
 
-    fn reduce_watched(&mut self, reduction: Reduction, fairness: Fairness) {
-        self.reduce(reduction);
+    fn reduce_watched(
+        &mut self,
+        reduction: Reduction,
+        optimisations: Optimisations,
+        fairness: Fairness,
+    ) {
+        self.reduce(reduction, optimisations);
         self.steps.ending.is_watched = true;
         // A step is that of one process, or of two.
         self.steps.ending.merges &= fairness == Fairness::None;
@@ -238,7 +252,12 @@ impl Transitions for Machine {
             }
             let reduces = code.reduces && self.reduction != Reduction::None;
             if reduces && !timeout && alone == 0 && moves.groups().len() > 1 {
-                self.sets.find(code, tables, state, (self.reduction, is_watched), moves);
+                self.movers.clear();
+                let groups = moves.groups().iter();
+                self.movers
+                    .extend(groups.map(|it| Mover { process: it.process, is_visible: it.visible }));
+                let how = (self.reduction, is_watched);
+                self.sets.find(code, tables, state, how, &self.movers).tell(moves);
             }
             if !moves.is_empty() || !code.uses_timeout {
                 return;

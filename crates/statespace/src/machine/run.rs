@@ -63,7 +63,8 @@ impl Work {
         self.state[at..at + 2].copy_from_slice(&location.to_le_bytes());
     }
 
-    /// Does what a step does. Where the process stands is not changed. `Err` if the state is of no use.
+    /// Does what a step does. Where the process stands is not changed. `Err` if the state is of no
+    /// use.
     pub(super) fn act(
         &mut self,
         code: &Code,

@@ -14,7 +14,8 @@ pub(super) struct Steps {
     values: Vec<i64>,
     pub(super) ending: Ending,
     pub(super) partners: Partners,
-    /// What a process could have sent to another one that waits for it, where nobody's halves were looked for.
+    /// What a process could have sent to another one that waits for it, where nobody's halves were
+    /// looked for.
     pub(super) offers: Offers,
 }
 

@@ -1,7 +1,9 @@
-//! Stubborn sets: some processes that can be looked at as if the others were not there, for a while.
+//! Stubborn sets: some processes that can be looked at as if the others were not there, for a
+//! while.
 //!
-//! Implements Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems* (LNCS 1032,
-//! 1996), chapter 4: stubborn sets, with sets of processes as in the algorithm of Overman there.
+//! Implements Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems* (LNCS
+//! 1032, 1996), chapter 4: stubborn sets, with sets of processes as in the algorithm of Overman
+//! there.
 //!
 //! | book                                               | here                                 |
 //! |----------------------------------------------------|--------------------------------------|
@@ -9,26 +11,61 @@
 //! | operations it may come to execute                  | [`Sets::future_of`]                  |
 //! | might be the first to interfere with               | [`Uses::interferes`]                 |
 //! | necessary enabling set of a transition             | the rest of [`Next::needs`]          |
-//! | the closure                                        | [`Sets::closure`]                    |
+//! | the closure                                        | [`closure`]                          |
 //!
-//! Differs from the book: a set is one of processes, and all their steps belong to it. Two steps depend on
-//! each other in a state: to send where there is room, and to receive what is there, commute, and what an
-//! end of a channel waits for is the other end.
+//! Differs from the book: a set is one of processes, and all their steps belong to it. Two steps
+//! depend on each other in a state, not everywhere.
+//!
+//! # Why it is right
+//!
+//! Let `S` be a set of processes that needs none outside, in a state `s` in which some process of
+//! `S` can move, and `w` any sequence of steps of processes outside `S` from `s`. What follows is
+//! shown by induction on the length of `w`: every edge of a process in `S` that is possible in `s`
+//! is possible after `w`, and leads to the same state before and after it; every other one stays
+//! impossible; and what goes wrong is the same. That is what ample sets ask for (C1 of `ample.rs`,
+//! and [`Safety::Commutes`]), of finite executions and of infinite ones. An edge is one of these:
+//!
+//! - **Its guard is false.** Then one conjunct is, and those before it that may go wrong do not.
+//!   [`Next::avoids`] has all that could change these ([`Sets::conjunct`]), and nobody outside ever
+//!   does that: it is in no future. `footprint/guards.rs` says why one conjunct is enough.
+//! - **Its guard is true, or goes wrong.** Then all that is read for it stays what it is, and what
+//!   it writes is neither read nor written by `w`.
+//! - **It looks at a channel** (in a guard, or elsewhere). A look is changed by sends or by
+//!   receives, and by which of them depends on what it finds: what is empty stays so until a
+//!   message is sent, and what is full until one is received; a message that fits stays the first
+//!   one until it is received.
+//! - **It sends where there is room, or receives what is there.** Nobody outside sends, or
+//!   receives, on this channel. What the others do to it at the other end commutes: a channel is a
+//!   queue, and if messages are sorted into some, both ends depend on each other everywhere
+//!   (`Code::sorts`). They may look at it as long as they find the same afterwards: [`Kind::More`]
+//!   if it sends, [`Kind::Less`] if it receives. It is no matter that they may find something that
+//!   they did not find before: that comes after the step, and does not undo it.
+//! - **It sends where there is no room, or receives what is not there.** The other end is in `S`,
+//!   too.
+//! - **It begins an atomic sequence.** All of that belongs to the edge, and others must leave alone
+//!   whatever it uses. A message of the sequence that is possible whenever the edge is
+//!   ([`Head::sure`]) counts as one that is possible now: what others do meanwhile makes room, or
+//!   adds messages.
+//!
+//! A step that is possible only where nothing else is (`timeout`) is not possible as long as `S`
+//! can move.
 
 use super::code::{Code, Message, Node, NodeId, Step};
-use super::footprint::{COUNTED, Footprint, Kind, N_KINDS, STARTED, UNKNOWN, waits_for_all};
+use super::footprint::{
+    COUNTED, Conjunct, Footprint, Head, Kind, N_KINDS, STARTED, UNKNOWN, waits_for_all,
+};
 use super::view::{ChannelPlace, Tables, View};
 use crate::options::Reduction;
-use crate::transitions::{Group, Moves, Safety};
+use crate::transitions::{Moves, Safety};
 use std::cell;
 
 /// Some of up to 256 processes, or channels.
-type Set = [u64; 4];
+pub(super) type Set = [u64; 4];
 
-const NONE: Set = [0; 4];
+pub(super) const NONE: Set = [0; 4];
 const ALL: Set = [u64::MAX; 4];
 
-fn insert(set: &mut Set, idx: usize) {
+pub(super) fn insert(set: &mut Set, idx: usize) {
     set[idx / 64] |= 1 << (idx % 64);
 }
 
@@ -41,8 +78,8 @@ fn overlap(left: &Set, right: &Set) -> bool {
 }
 
 /// What is used in a state, with channels that have numbers.
-#[derive(Clone, Copy, Debug)]
-struct Uses {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Uses {
     reads: u128,
     writes: u128,
     /// By [`Kind`].
@@ -53,6 +90,11 @@ impl Uses {
     fn of(footprint: Footprint) -> Self {
         let Footprint { reads, writes, .. } = footprint;
         Self { reads, writes, channels: [NONE; N_KINDS] }
+    }
+
+    fn memory(&mut self, footprint: Footprint) {
+        self.reads |= footprint.reads;
+        self.writes |= footprint.writes;
     }
 
     fn channel(&mut self, kind: Kind, idx: usize) {
@@ -71,9 +113,9 @@ impl Uses {
         self.channels = [ALL; N_KINDS];
     }
 
-    /// Whether somebody with this future may be in the way. Of channels, `self` has what others must not
-    /// do.
-    fn interferes(&self, future: &Self) -> bool {
+    /// Whether somebody with this future may be in the way. Of channels, `self` has what others
+    /// must not do.
+    pub(super) fn interferes(&self, future: &Self) -> bool {
         self.writes & (future.reads | future.writes) != 0
             || self.reads & future.writes != 0
             || self.channels.iter().zip(&future.channels).any(|(mine, its)| overlap(mine, its))
@@ -81,18 +123,148 @@ impl Uses {
 }
 
 /// The steps of a process that are next.
-#[derive(Clone, Copy, Debug)]
-struct Next {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Next {
     /// What others must leave alone.
-    avoids: Uses,
+    pub(super) avoids: Uses,
     /// Who has to be in the set, too.
-    needs: Set,
+    pub(super) needs: Set,
+}
+
+/// Whether the channels of all uses are always the same, whatever others may write: then what
+/// processes do next, and may come to do, is a matter of the parts of a state that are looked at,
+/// and not of all processes.
+pub(super) fn has_fixed_uses(code: &Code) -> bool {
+    code.routines.iter().flat_map(|routine| &routine.uses).all(|used| used.reads == 0)
 }
 
 /// Whether it is next for a process to die.
 fn dies(view: View<'_>, process: u32) -> bool {
     let mut edges = view.place_of(process).edges.clone();
     edges.any(|number| matches!(view.code.edges[number as usize].step, Step::Die))
+}
+
+/// One who can move.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mover {
+    pub(super) process: u32,
+    /// Whether a property may see its moves.
+    pub(super) is_visible: bool,
+}
+
+/// Which of those who can move may stand for all others, by their places in the list of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    /// Those who may, each by itself.
+    pub(super) single: Vec<(u32, Safety)>,
+    /// Some who may together; none if there is one of use alone.
+    pub(super) several: Vec<u32>,
+}
+
+impl Found {
+    /// Tells all of it.
+    pub(super) fn tell(&self, moves: &mut Moves) {
+        self.single.iter().for_each(|&(group, safety)| moves.allow(group as usize, safety));
+        if !self.several.is_empty() {
+            moves.prefer(&self.several);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.single.clear();
+        self.several.clear();
+    }
+}
+
+/// What is known of the processes of a state.
+pub(super) trait Processes {
+    /// What a reduction may conclude from the steps of a process, if they concern nobody else.
+    fn local(&mut self, process: u32) -> Option<Safety>;
+
+    /// Who has to be in a set with a process.
+    fn needs(&mut self, process: u32) -> Set;
+}
+
+/// Finds who may stand for all others of those who can move, in a state in which everybody may. If
+/// it `is_watched`, what a property may see is of no use for that.
+pub(super) fn choose(
+    known: &mut impl Processes,
+    (reduction, is_watched): (Reduction, bool),
+    movers: &[Mover],
+    found: &mut Found,
+) {
+    found.clear();
+    let mut has_single = false;
+    for (group, mover) in movers.iter().enumerate() {
+        let safety = known.local(mover.process);
+        let safety =
+            safety.or_else(|| (known.needs(mover.process) == NONE).then_some(Safety::Commutes));
+        if let Some(safety) = safety {
+            found.single.push((group as u32, safety));
+            has_single |= !(is_watched && mover.is_visible);
+        }
+    }
+    if !has_single && reduction == Reduction::Stubborn {
+        choose_several(known, is_watched, movers, &mut found.several);
+    }
+}
+
+/// The smallest set that is not that of all who can move, and is of use.
+fn choose_several(
+    known: &mut impl Processes,
+    is_watched: bool,
+    movers: &[Mover],
+    several: &mut Vec<u32>,
+) {
+    let (mut can_move, mut is_seen) = (NONE, NONE);
+    for mover in movers {
+        insert(&mut can_move, mover.process as usize);
+        if is_watched && mover.is_visible {
+            insert(&mut is_seen, mover.process as usize);
+        }
+    }
+    let mut best = (movers.len(), NONE);
+    for mover in movers {
+        if let Some((len, set)) = closure(known, mover.process, &can_move, &is_seen, best.0) {
+            best = (len, set);
+        }
+    }
+    if best.0 < movers.len() {
+        let within =
+            movers.iter().enumerate().filter(|(_, it)| contains(&best.1, it.process as usize));
+        several.extend(within.map(|(group, _)| group as u32));
+    }
+}
+
+/// The smallest set with a process in it that needs nobody outside, if fewer than so many of those
+/// in it can move, and nobody sees them; with how many can.
+fn closure(
+    known: &mut impl Processes,
+    seed: u32,
+    can_move: &Set,
+    is_seen: &Set,
+    fewer_than: usize,
+) -> Option<(usize, Set)> {
+    let mut set = NONE;
+    insert(&mut set, seed as usize);
+    let mut todo = set;
+    loop {
+        let n_within: u32 =
+            set.iter().zip(can_move).map(|(set, all)| (set & all).count_ones()).sum();
+        if n_within as usize >= fewer_than || overlap(&set, is_seen) {
+            return None;
+        }
+        let Some(word) = todo.iter().position(|word| *word != 0) else {
+            return Some((n_within as usize, set));
+        };
+        let process = 64 * word as u32 + todo[word].trailing_zeros();
+        todo[word] &= todo[word] - 1;
+        let needs = known.needs(process);
+        for ((needed, set), todo) in needs.iter().zip(&mut set).zip(&mut todo) {
+            *todo |= needed & !*set;
+            *set |= needed;
+        }
+    }
 }
 
 /// What was worked out about a state.
@@ -106,63 +278,61 @@ pub(super) struct Sets {
     needs: Vec<Option<Set>>,
     /// By number of a channel, the process that has it.
     owners: Vec<u32>,
-    members: Vec<usize>,
+    found: Found,
+}
+
+/// A state in which sets are looked for.
+struct InState<'a> {
+    sets: &'a mut Sets,
+    view: View<'a>,
+}
+
+impl Processes for InState<'_> {
+    fn local(&mut self, process: u32) -> Option<Safety> {
+        local_of(self.view, process)
+    }
+
+    fn needs(&mut self, process: u32) -> Set {
+        self.sets.needs_of(self.view, process)
+    }
+}
+
+/// What a reduction may conclude from the steps of a process where these concern nobody else.
+pub(super) fn local_of(view: View<'_>, process: u32) -> Option<Safety> {
+    view.place_of(process).is_local.then(|| {
+        let is_free = !view.code.uses_timeout && !dies(view, process);
+        if is_free { Safety::Independent } else { Safety::Commutes }
+    })
 }
 
 impl Sets {
-    /// Tells which moves may stand for all others. They belong to a state in which everybody may move. If it
-    /// `is_watched`, what a property may see is of no use for that.
+    /// Finds which of those who can move may stand for all others, see [`choose`].
     pub(super) fn find(
         &mut self,
         code: &Code,
         tables: &Tables,
         state: &[u8],
-        (reduction, is_watched): (Reduction, bool),
-        moves: &mut Moves,
-    ) {
+        how: (Reduction, bool),
+        movers: &[Mover],
+    ) -> &Found {
         let fault = cell::Cell::new(None);
         let view = View::new(code, state, tables, false, &fault);
         self.begin(view);
-        let n_groups = moves.groups().len();
-        let mut has_single = false;
-        for group in 0..n_groups {
-            let Group { process, visible, .. } = moves.groups()[group];
-            let is_of_use = !(is_watched && visible);
-            if view.place_of(process).is_local {
-                let is_free = !code.uses_timeout && !dies(view, process);
-                let safety = if is_free { Safety::Independent } else { Safety::Commutes };
-                moves.allow(group, safety);
-                has_single |= is_of_use;
-            } else if self.needs_of(view, process) == NONE {
-                moves.allow(group, Safety::Commutes);
-                has_single |= is_of_use;
-            }
-        }
-        if !has_single && reduction == Reduction::Stubborn {
-            self.find_smallest(view, is_watched, moves);
-        }
+        let mut found = std::mem::take(&mut self.found);
+        choose(&mut InState { sets: self, view }, how, movers, &mut found);
+        self.found = found;
+        &self.found
     }
 
-    /// Tells the smallest set that is not that of all who can move, and is of use.
-    fn find_smallest(&mut self, view: View<'_>, is_watched: bool, moves: &mut Moves) {
-        let n_groups = moves.groups().len();
-        let mut best = n_groups;
-        let mut members = std::mem::take(&mut self.members);
-        for seed in 0..n_groups {
-            let set = self.closure(view, moves.groups()[seed].process);
-            let within = |group: &usize| contains(&set, moves.groups()[*group].process as usize);
-            let n_within = (0..n_groups).filter(within).count();
-            let is_seen = |group: usize| is_watched && moves.groups()[group].visible;
-            if n_within < best && !(0..n_groups).filter(within).any(is_seen) {
-                best = n_within;
-                members.clear();
-                members.extend((0..n_groups).filter(within));
-            }
+    /// Gets ready to be asked for what processes do next, and nothing else: what they may come to
+    /// write is not looked at, so that no use may depend on it ([`has_fixed_uses`]).
+    pub(super) fn begin_next(&mut self, view: View<'_>) {
+        self.owners.clear();
+        (self.traced, self.writes) = (traced(view), 0);
+        for process in 0..view.n_processes() {
+            let routine = &view.code.routines[view.routine_of(process) as usize];
+            self.owners.extend(routine.channels.iter().map(|_| process));
         }
-        if best < n_groups {
-            moves.prefer(&members);
-        }
-        self.members = members;
     }
 
     fn begin(&mut self, view: View<'_>) {
@@ -179,23 +349,6 @@ impl Sets {
             self.owners.extend(routine.channels.iter().map(|_| process));
             self.writes |= view.place_of(process).future.writes;
         }
-    }
-
-    /// The smallest set with a process in it that needs nobody outside.
-    fn closure(&mut self, view: View<'_>, seed: u32) -> Set {
-        let mut set = NONE;
-        insert(&mut set, seed as usize);
-        let mut todo = vec![seed];
-        while let Some(process) = todo.pop() {
-            let needs = self.needs_of(view, process);
-            for other in 0..view.n_processes() {
-                if contains(&needs, other as usize) && !contains(&set, other as usize) {
-                    insert(&mut set, other as usize);
-                    todo.push(other);
-                }
-            }
-        }
-        set
     }
 
     /// Who has to be in a set with a process.
@@ -216,7 +369,7 @@ impl Sets {
     }
 
     /// What a process may come to use.
-    fn future_of(view: View<'_>, process: u32, writes: u128) -> Uses {
+    pub(super) fn future_of(view: View<'_>, process: u32, writes: u128) -> Uses {
         let footprint = view.place_of(process).future;
         let mut uses = Uses::of(footprint);
         Self::each_channel(view, process, footprint.uses, writes, |channel| match channel {
@@ -260,63 +413,127 @@ impl Sets {
     }
 
     /// What a process does next, and what must not happen before.
-    fn next_of(&self, view: View<'_>, process: u32) -> Next {
+    pub(super) fn next_of(&self, view: View<'_>, process: u32) -> Next {
         let place = view.place_of(process);
         let mut next = Next { avoids: Uses::of(place.next), needs: NONE };
-        Self::each_channel(view, process, place.next.uses, self.writes, |channel| match channel {
-            Some((kind, idx)) => {
-                next.avoids.all_of(idx);
-                self.depend_on_owner(view, process, idx, &mut next);
-                self.depend_on_promises(view, process, kind, idx, &mut next);
-                self.depend_on_trace(idx, &mut next);
-            }
-            None => next.avoids.any_channel(),
-        });
-        for &look in &place.looks {
-            self.look(view, process, look, &mut next);
-        }
+        self.all_of(view, process, place.next.uses, &mut next);
         for number in place.edges.clone() {
             let edge = &view.code.edges[number as usize];
-            let is_false = |guard: NodeId| {
-                let fault = cell::Cell::new(None);
-                let view = View { fault: &fault, ..view };
-                !view.is_true(guard, process) && fault.get().is_none()
-            };
-            // What others must leave alone has the guard in it: it remains false.
-            if waits_for_all(view.code, edge) || edge.guard.is_some_and(is_false) {
+            if waits_for_all(view.code, edge) {
                 continue;
             }
-            match edge.step {
-                Step::Send(number) | Step::Receive(number) => {
-                    let sends = matches!(edge.step, Step::Send(_));
-                    let message = &view.code.messages[number as usize];
-                    self.message(view, process, message, sends, &mut next);
+            let head = &view.code.heads[number as usize];
+            match false_conjunct(view, process, head) {
+                // It remains false, and so does the guard.
+                Some(at) => {
+                    let before = head.conjuncts[..at].iter().filter(|it| it.may_fail);
+                    before.for_each(|it| self.conjunct(view, process, it, &mut next));
+                    self.conjunct(view, process, &head.conjuncts[at], &mut next);
                 }
-                Step::Die => Self::death(view, process, &mut next),
-                _ => {}
+                None => {
+                    let conjuncts = head.conjuncts.iter();
+                    conjuncts.for_each(|it| self.conjunct(view, process, it, &mut next));
+                    self.step(view, process, &edge.step, head, &mut next);
+                }
             }
         }
         next
     }
 
+    /// A conjunct stays what it is.
+    fn conjunct(&self, view: View<'_>, process: u32, conjunct: &Conjunct, next: &mut Next) {
+        next.avoids.memory(conjunct.memory);
+        match conjunct.monotone {
+            Some((kind, channel)) if !is_poll(view.code, conjunct.node) => {
+                let fault = cell::Cell::new(None);
+                let is_true = View { fault: &fault, ..view }.is_true(conjunct.node, process);
+                // What stays true when more comes becomes false by a receive, and true by a send.
+                let by_sends = is_true == (kind == Kind::Less);
+                self.leave(view, process, channel, (by_sends, !by_sends), next);
+                let within =
+                    conjunct.looks.iter().filter(|&&look| !is_about(view.code, look, channel));
+                within.for_each(|&look| self.look(view, process, look, next));
+            }
+            _ => conjunct.looks.iter().for_each(|&look| self.look(view, process, look, next)),
+        }
+    }
+
+    /// What an edge does whose guard is true, or goes wrong.
+    fn step(&self, view: View<'_>, process: u32, step: &Step, head: &Head, next: &mut Next) {
+        next.avoids.memory(head.rest);
+        self.all_of(view, process, head.rest.uses, next);
+        head.looks.iter().for_each(|&look| self.look(view, process, look, next));
+        for &(sends, message) in &head.sure {
+            let message = &view.code.messages[message as usize];
+            self.message(view, process, message, (sends, true), next);
+        }
+        match *step {
+            Step::Send(number) | Step::Receive(number) => {
+                let sends = matches!(step, Step::Send(_));
+                let message = &view.code.messages[number as usize];
+                self.message(view, process, message, (sends, false), next);
+            }
+            Step::Die => Self::death(view, process, next),
+            _ => {}
+        }
+    }
+
+    /// Others must do nothing to channels.
+    fn all_of(&self, view: View<'_>, process: u32, uses: u64, next: &mut Next) {
+        Self::each_channel(view, process, uses, self.writes, |channel| match channel {
+            Some((kind, idx)) => {
+                next.avoids.all_of(idx);
+                self.depend_on_owner(view, process, idx, next);
+                self.depend_on_promises(view, process, kind, idx, next);
+                self.depend_on_trace(idx, next);
+            }
+            None => next.avoids.any_channel(),
+        });
+    }
+
+    /// What is looked at stays what it is.
     fn look(&self, view: View<'_>, process: u32, look: NodeId, next: &mut Next) {
+        let fault = cell::Cell::new(None);
+        let view = View { fault: &fault, ..view };
         let node = view.code.nodes[look.0 as usize];
-        let channel = match node {
-            Node::Length(channel) | Node::Full(channel) | Node::Empty(channel) => channel,
-            Node::Poll(number) => view.code.messages[number as usize].channel,
+        let is_true = view.is_true(look, process);
+        match node {
+            // What is empty is so until somebody sends, and what is full until somebody receives.
+            Node::Empty(channel) => {
+                self.leave(view, process, channel, (is_true, !is_true), next);
+            }
+            Node::Full(channel) => {
+                self.leave(view, process, channel, (!is_true, is_true), next);
+            }
+            Node::Length(channel) => self.leave(view, process, channel, (true, true), next),
+            Node::Poll(number) => {
+                let message = &view.code.messages[number as usize];
+                let channel = view.channel(view.value(message.channel, process));
+                let is_empty = channel.is_none_or(|(at, kind)| view.length(at, kind) == 0);
+                // A message that fits is there until somebody receives. One that does not is in the
+                // way until then, unless it may be passed by; and where there is none, somebody has
+                // to send it.
+                let by_sends = !is_true && (is_empty || message.anywhere);
+                let ways = if view.code.sorts { (true, true) } else { (by_sends, !by_sends) };
+                self.leave(view, process, message.channel, ways, next);
+            }
             _ => unreachable!("only these look at channels"),
-        };
+        }
+    }
+
+    /// Others must not send to a channel, or not receive from it, or neither.
+    fn leave(
+        &self,
+        view: View<'_>,
+        process: u32,
+        channel: NodeId,
+        (sends, receives): (bool, bool),
+        next: &mut Next,
+    ) {
         let Some(idx) = Self::channel_of(view, process, channel) else {
             return next.avoids.any_channel();
         };
         self.depend_on_owner(view, process, idx, next);
-        // What is empty is so until somebody sends, and what is full until somebody receives.
-        let is_true = view.is_true(look, process);
-        let (sends, receives) = match node {
-            Node::Empty(_) => (is_true, !is_true),
-            Node::Full(_) => (!is_true, is_true),
-            _ => (true, true),
-        };
         if sends {
             next.avoids.channel(Kind::Send, idx);
         }
@@ -325,13 +542,13 @@ impl Sets {
         }
     }
 
-    /// A message that is sent or received first.
+    /// A message that is sent or received first, or behind that if it is sure to be possible.
     fn message(
         &self,
         view: View<'_>,
         process: u32,
         message: &Message,
-        sends: bool,
+        (sends, is_sure): (bool, bool),
         next: &mut Next,
     ) {
         let Some(idx) = Self::channel_of(view, process, message.channel) else {
@@ -348,12 +565,15 @@ impl Sets {
         let capacity = view.code.kinds[kind as usize].capacity;
         let length = view.length(at as usize, kind as usize);
         let is_possible = match sends {
+            _ if is_sure => true,
             true => length < capacity,
             false => view.receivable(message, process).is_some(),
         };
         if is_possible {
             next.avoids.channel(own, idx);
             next.avoids.channel(Kind::Look, idx);
+            // Looks that find the same afterwards do not mind.
+            next.avoids.channel(if sends { Kind::Less } else { Kind::More }, idx);
         }
         // A message that does not fit is in the way of those that come behind it.
         let is_blocked = !sends && !is_possible && length > 0;
@@ -421,7 +641,7 @@ impl Sets {
         let (sends, claim) = match kind {
             Kind::Send => (true, Kind::ClaimSend),
             Kind::Receive => (false, Kind::ClaimReceive),
-            Kind::Look | Kind::ClaimSend | Kind::ClaimReceive => return,
+            Kind::Look | Kind::More | Kind::Less | Kind::ClaimSend | Kind::ClaimReceive => return,
         };
         next.avoids.channel(claim, idx);
         for other in (0..view.n_processes()).filter(|&other| other != process) {
@@ -431,6 +651,54 @@ impl Sets {
                 insert(&mut next.needs, other as usize);
             }
         }
+    }
+}
+
+/// Of the conjuncts that keep a guard false, the one that the fewest others can change, as far as
+/// that is known without a look at them; `None` if the guard is true or goes wrong.
+fn false_conjunct(view: View<'_>, process: u32, head: &Head) -> Option<usize> {
+    let fault = cell::Cell::new(None);
+    let view = View { fault: &fault, ..view };
+    let mut best: Option<(u32, usize)> = None;
+    let mut cost = 0;
+    let mut is_reached = true;
+    for (at, conjunct) in head.conjuncts.iter().enumerate() {
+        let is_true = view.is_true(conjunct.node, process);
+        if fault.take().is_some() {
+            // If it is computed, the guard goes wrong: what comes behind it does not count then.
+            return if is_reached { None } else { best.map(|(_, at)| at) };
+        }
+        let own = match conjunct.is_local() {
+            true => 0,
+            false => {
+                let memory =
+                    conjunct.memory.reads.count_ones() + conjunct.memory.writes.count_ones();
+                1 + 2 * memory + conjunct.looks.len() as u32
+            }
+        };
+        if !is_true && best.is_none_or(|(least, _)| cost + own < least) {
+            best = Some((cost + own, at));
+        }
+        // Nothing is better than that, and no more has to be looked at.
+        if matches!(best, Some((0, _))) {
+            break;
+        }
+        is_reached &= is_true;
+        cost += if conjunct.may_fail { own } else { 0 };
+    }
+    best.map(|(_, at)| at)
+}
+
+fn is_poll(code: &Code, node: NodeId) -> bool {
+    matches!(code.nodes[node.0 as usize], Node::Poll(_))
+}
+
+/// Whether a look is the one at this channel, and not at another that it takes to tell which
+/// channel this is.
+fn is_about(code: &Code, look: NodeId, channel: NodeId) -> bool {
+    match code.nodes[look.0 as usize] {
+        Node::Length(other) | Node::Full(other) | Node::Empty(other) => other == channel,
+        _ => false,
     }
 }
 

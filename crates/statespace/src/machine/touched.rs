@@ -1,7 +1,7 @@
 //! What a process looks at and writes on its way to its moves, part by part of the state.
 //!
-//! It is noted by the interpreter alone, and only for [`parts`](super::parts): whoever agrees on all that was
-//! touched has the same moves.
+//! It is noted by the interpreter alone, and only for [`parts`](super::parts): whoever agrees on
+//! all that was touched has the same moves.
 
 use super::parts::Cut;
 use std::ops::Range;
@@ -12,12 +12,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(super) const MOST: usize = 256;
 
 /// Some parts of a state, by their numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts([u64; MOST / 64]);
 
 impl Parts {
     pub(super) fn contains(self, part: usize) -> bool {
         self.0[part / 64] >> (part % 64) & 1 == 1
+    }
+
+    /// Adds one.
+    pub(super) fn insert(&mut self, part: usize) {
+        self.0[part / 64] |= 1 << (part % 64);
     }
 
     /// Those of both.
@@ -26,8 +31,8 @@ impl Parts {
     }
 }
 
-/// The parts that were touched. It is off unless it is turned on, and shared by nobody: the cells are atomic because
-/// those who have it are.
+/// The parts that were touched. It is off unless it is turned on, and shared by nobody: the cells
+/// are atomic because those who have it are.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
     is_on: AtomicBool,

@@ -1,7 +1,9 @@
-//! Executions as SPIN writes them down: a line for each step, with its depth, its process, its statement.
+//! Executions as SPIN writes them down: a line for each step, with its depth, its process, its
+//! statement.
 //!
-//! `spin -t` follows such a file, and so does [`Machine::follow`]. A rendezvous is two lines, the sender's first.
-//! If a never claim moves, too, which a first line says, it is process 0, and the others count from 1.
+//! `spin -t` follows such a file, and so does [`Machine::follow`]. A rendezvous is two lines, the
+//! sender's first. If a never claim moves, too, which a first line says, it is process 0, and the
+//! others count from 1.
 
 use super::Machine;
 use crate::confirm::decision;
@@ -25,8 +27,8 @@ pub enum TrailError {
 }
 
 impl Machine {
-    /// The trail of an execution; nothing if its steps have no numbers, or are not possible. If the execution
-    /// never ends, its line `loop_start`, from 1, follows the last one again.
+    /// The trail of an execution; nothing if its steps have no numbers, or are not possible. If the
+    /// execution never ends, its line `loop_start`, from 1, follows the last one again.
     pub fn trail(&self, schedule: &Schedule, loop_start: Option<usize>) -> Option<String> {
         let mut walk = Walk::new(self);
         let mut trail = Trail { first_process: 0, ..Trail::default() };
@@ -41,8 +43,8 @@ impl Machine {
         Some(trail.text)
     }
 
-    /// The trail of an execution with what a never claim does beside it. The letters of the word that the
-    /// claim reads are the states in front of the decisions at `starts`.
+    /// The trail of an execution with what a never claim does beside it. The letters of the word
+    /// that the claim reads are the states in front of the decisions at `starts`.
     pub fn trail_beside(
         &self,
         schedule: &Schedule,

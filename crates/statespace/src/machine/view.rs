@@ -49,8 +49,8 @@ impl Tables {
         }
     }
 
-    /// Notes that bytes of a state are looked at or written. Of which routines processes are belongs together with how many
-    /// there are.
+    /// Notes that bytes of a state are looked at or written. Of which routines processes are
+    /// belongs together with how many there are.
     #[inline]
     pub(super) fn touch(&self, bytes: Range<usize>) {
         if self.touched.is_on() {
@@ -320,7 +320,8 @@ impl<'a> View<'a> {
         self.cell(Cell::of(ty), at + 1 + (place * kind.message + offset) as usize)
     }
 
-    /// The place of the message that fits, if there is one. It may have more fields than are looked at.
+    /// The place of the message that fits, if there is one. It may have more fields than are looked
+    /// at.
     pub(super) fn receivable(self, message: &Message, process: u32) -> Option<u32> {
         let (at, kind) = self.channel(self.value(message.channel, process))?;
         let length = self.length(at, kind);
@@ -336,8 +337,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether what looks at a message, and leaves it where it is, looks into a channel that never has any: that is
-    /// wrong.
+    /// Whether what looks at a message, and leaves it where it is, looks into a channel that never
+    /// has any: that is wrong.
     fn is_rendezvous(self, message: &Message, process: u32) -> bool {
         let channel = self.channel(self.value(message.channel, process));
         let is_wrong = channel.is_some_and(|(_, kind)| self.code.kinds[kind].capacity == 0);
@@ -356,8 +357,8 @@ impl<'a> View<'a> {
         fits
     }
 
-    /// Whether a process would receive, by one of its edges, a message that another one sends in the
-    /// same step.
+    /// Whether a process would receive, by one of its edges, a message that another one sends in
+    /// the same step.
     pub(super) fn would_take(
         self,
         message: &Message,
@@ -488,8 +489,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether `other` can move, which `process` asks. Nobody may ask that of itself, nor of others who would have to
-    /// know it first.
+    /// Whether `other` can move, which `process` asks. Nobody may ask that of itself, nor of others
+    /// who would have to know it first.
     fn is_enabled(self, other: u32, process: u32) -> bool {
         let is_own = other == process && !self.is_of_property;
         if is_own || self.n_asking > self.n_processes() {
@@ -517,8 +518,9 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The channels by which a process may take what others send, as far as only the place where it stands is
-    /// concerned; `None` if guards are looked at first, which may go wrong whatever the channel.
+    /// The channels by which a process may take what others send, as far as only the place where it
+    /// stands is concerned; `None` if guards are looked at first, which may go wrong whatever the
+    /// channel.
     pub(super) fn listens(self, process: u32) -> Option<impl Iterator<Item = i64> + use<'a>> {
         let (code, routine) = (self.code, self.routine_of(process));
         let edges = self.place_of(process).edges.clone();
@@ -543,8 +545,8 @@ impl<'a> View<'a> {
         Some(messages.map(move |message| self.value(channel(message), process)))
     }
 
-    /// The message by which an edge of a process takes what is sent, if it does; and the edge within it,
-    /// where the edge is an indivisible step that begins with receiving.
+    /// The message by which an edge of a process takes what is sent, if it does; and the edge
+    /// within it, where the edge is an indivisible step that begins with receiving.
     pub(super) fn takes(
         self,
         number: u32,

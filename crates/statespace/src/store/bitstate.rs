@@ -1,9 +1,11 @@
 //! Bitstate hashing: of every state a few bits in a table of fixed size.
 //!
-//! Implements Holzmann, *An Analysis of Bitstate Hashing* (Formal Methods in System Design 13, 1998).
+//! Implements Holzmann, *An Analysis of Bitstate Hashing* (Formal Methods in System Design 13,
+//! 1998).
 //!
-//! Differs from the paper: several workers share the table. Two that come to a state at the same moment
-//! may each set one of its bits, and then both take it for new: it is counted and expanded twice.
+//! Differs from the paper: several workers share the table. Two that come to a state at the same
+//! moment may each set one of its bits, and then both take it for new: it is counted and expanded
+//! twice.
 
 use super::table::Full;
 use super::{Seen, Session, Store, hashes};

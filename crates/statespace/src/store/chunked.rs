@@ -1,5 +1,5 @@
-//! An array that grows while others read it: chunks that never move, eight of a size, and then eight of
-//! twice that size.
+//! An array that grows while others read it: chunks that never move, eight of a size, and then
+//! eight of twice that size.
 
 use std::sync::OnceLock;
 

@@ -57,9 +57,10 @@ impl IndexReader<'_> {
         unreachable!("a table is never full")
     }
 
-    /// The number of the entry with this hash for which `is_same` is true; or else `offer()` becomes
-    /// it. What belongs to the offered number must be readable by others before `offer` returns. It is
-    /// called once at the most, and the answer may be `Old` even then: another worker was faster.
+    /// The number of the entry with this hash for which `is_same` is true; or else `offer()`
+    /// becomes it. What belongs to the offered number must be readable by others before `offer`
+    /// returns. It is called once at the most, and the answer may be `Old` even then: another
+    /// worker was faster.
     #[inline]
     pub(crate) fn find_or_insert(
         &self,
@@ -93,7 +94,8 @@ impl IndexReader<'_> {
     }
 }
 
-/// What became of a number that was offered for a new entry: it is the entry's, or kept for another.
+/// What became of a number that was offered for a new entry: it is the entry's, or kept for
+/// another.
 pub(crate) fn seen(found: Found, offered: Option<u32>, spare: &mut Option<u32>) -> Seen {
     match (found, offered) {
         (Found::New, Some(number)) => Seen::New(number),

@@ -1,6 +1,7 @@
 //! The states that a search has seen: where they are kept, and what that guarantees.
 //!
-//! All stores are shared by all workers, and no worker waits for another one but while a table grows.
+//! All stores are shared by all workers, and no worker waits for another one but while a table
+//! grows.
 
 mod bitstate;
 mod chunked;
@@ -40,8 +41,8 @@ pub enum Storage {
     Tree,
     /// A hash of every state. Two states with the same hash are taken for one.
     Compact,
-    /// A few bits for every state, in a table of 2 to this power bits that never grows. States are taken
-    /// for others, more often the fuller it gets.
+    /// A few bits for every state, in a table of 2 to this power bits that never grows. States are
+    /// taken for others, more often the fuller it gets.
     Bitstate(u32),
 }
 
@@ -71,8 +72,8 @@ impl Storage {
 /// What a store says of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// It is there now, and was not before. This is its number; numbers are dense, but for a few that
-    /// workers have in reserve.
+    /// It is there now, and was not before. This is its number; numbers are dense, but for a few
+    /// that workers have in reserve.
     New(u32),
     /// It was there before, with this number, if the store can tell.
     Old(Option<u32>),
@@ -101,8 +102,8 @@ pub(crate) trait Store: Sync {
     /// The memory that it takes.
     fn bytes(&self) -> u64;
 
-    /// What has to be assumed if `n_states` were stored: that no state was taken for another one, and
-    /// how likely it is that one was.
+    /// What has to be assumed if `n_states` were stored: that no state was taken for another one,
+    /// and how likely it is that one was.
     fn assumption(&self, _n_states: u64) -> Option<Assumption> {
         None
     }
@@ -113,8 +114,8 @@ pub(crate) type Key<'a, S> = <<S as Store>::Session<'a> as Session>::Key;
 
 /// One worker's access to the states.
 pub(crate) trait Session {
-    /// What a state is found by: equal for equal states. It stays the same for as long as the store is
-    /// there.
+    /// What a state is found by: equal for equal states. It stays the same for as long as the store
+    /// is there.
     type Key: Copy + Default + Eq + Hash;
 
     /// Gets ready for states that differ little from this one.
@@ -130,8 +131,8 @@ pub(crate) trait Session {
     /// What a state is found by.
     fn key(&mut self, state: &[u8]) -> Result<Self::Key, Full>;
 
-    /// What some states that are going to be looked up soon are found by, all of them differing little from
-    /// the one nearby. The memory where they may be is under way then.
+    /// What some states that are going to be looked up soon are found by, all of them differing
+    /// little from the one nearby. The memory where they may be is under way then.
     fn keys<'s>(
         &mut self,
         states: impl Iterator<Item = &'s [u8]> + Clone,

@@ -1,8 +1,8 @@
-//! The nodes of trees below the roots: two words each, which have a number, in one slot. A look at one goes
-//! to one place in memory.
+//! The nodes of trees below the roots: two words each, which have a number, in one slot. A look at
+//! one goes to one place in memory.
 //!
-//! An empty slot is taken by compare-and-swap of its number. Whoever comes across it then, at the same
-//! moment, waits for the number.
+//! An empty slot is taken by compare-and-swap of its number. Whoever comes across it then, at the
+//! same moment, waits for the number.
 
 use super::chunked::Chunked;
 use super::prefetch::prefetch;
@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// What a node has below it: some bytes of a state, or the numbers of nodes.
 pub(crate) type Piece = [u64; 2];
 
-/// A kind of nodes. Numbers are even for one and odd for the other, and none is [`EMPTY`] or [`BUSY`].
+/// A kind of nodes. Numbers are even for one and odd for the other, and none is [`EMPTY`] or
+/// [`BUSY`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// They have bytes below them.
@@ -137,8 +138,8 @@ impl NodesReader<'_> {
         unreachable!("a table is never full")
     }
 
-    /// Makes an empty slot that of a node, and returns its number; or the one that another worker has given
-    /// it.
+    /// Makes an empty slot that of a node, and returns its number; or the one that another worker
+    /// has given it.
     #[inline(never)]
     fn take(&self, slot: &Node, piece: Piece) -> Result<Result<u32, u32>, Full> {
         self.slots.has_room()?;

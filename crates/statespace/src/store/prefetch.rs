@@ -19,8 +19,8 @@ pub(crate) fn prefetch<T>(of: &T) {
     let _ = of;
 }
 
-/// Asks for large pages in memory that is not used yet, so that a look at any place of it does not begin
-/// with a look for its page. No more than a hint.
+/// Asks for large pages in memory that is not used yet, so that a look at any place of it does not
+/// begin with a look for its page. No more than a hint.
 pub(crate) fn huge_pages<T>(unused: &mut [MaybeUninit<T>]) {
     #[cfg(target_os = "linux")]
     {

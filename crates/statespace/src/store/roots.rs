@@ -1,8 +1,8 @@
-//! The roots of trees: two words each, and all that is to be known of a root in its slot. A look at one
-//! that is there goes to one place in memory.
+//! The roots of trees: two words each, and all that is to be known of a root in its slot. A look at
+//! one that is there goes to one place in memory.
 //!
-//! An empty slot is taken by compare-and-swap of its first word. Whoever comes across it then, at the same
-//! moment, waits for the second one.
+//! An empty slot is taken by compare-and-swap of its first word. Whoever comes across it then, at
+//! the same moment, waits for the second one.
 
 use super::Seen;
 use super::nodes::{Piece, hash};
@@ -107,8 +107,8 @@ impl<L: Label> RootsReader<'_, L> {
         unreachable!("a table is never full")
     }
 
-    /// Adds a root, if it is not there. `note` is told the number of a new one before anybody else can
-    /// know it.
+    /// Adds a root, if it is not there. `note` is told the number of a new one before anybody else
+    /// can know it.
     #[inline]
     pub(crate) fn insert(&self, root: Piece, note: impl FnOnce(u32)) -> Result<Seen, Full> {
         self.has_room()?;

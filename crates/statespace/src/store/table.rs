@@ -1,7 +1,7 @@
 //! Open addressing in one table that all workers share and that grows.
 //!
-//! Where an entry belongs follows from its hash, in the same order, so that growing is one pass through
-//! the old table and one through the new.
+//! Where an entry belongs follows from its hash, in the same order, so that growing is one pass
+//! through the old table and one through the new.
 
 use super::prefetch::huge_pages;
 use std::cell::Cell;
@@ -33,8 +33,8 @@ pub(crate) struct Table<S> {
 }
 
 /// One worker's access to a table, which does not grow while another worker is [open](Reader::open)
-/// to it. Whoever wants it to grow must not have any table open: of two workers with two tables, each
-/// could wait for the other one.
+/// to it. Whoever wants it to grow must not have any table open: of two workers with two tables,
+/// each could wait for the other one.
 pub(crate) struct Reader<'a, S> {
     table: &'a Table<S>,
     slots: Option<RwLockReadGuard<'a, Box<[S]>>>,
@@ -89,7 +89,8 @@ impl<S: Slot> Reader<'_, S> {
         if !self.table.is_full(slots.len()) {
             return;
         }
-        // Neither small steps, each of which is time, nor large ones: what is not used is memory all the same.
+        // Neither small steps, each of which is time, nor large ones: what is not used is memory
+        // all the same.
         let len = slots.len();
         let larger: Box<[S]> = empty(if len < SMALL { 2 * len } else { len / 2 * 3 });
         for slot in slots.iter() {
@@ -115,8 +116,8 @@ impl<S: Slot> Reader<'_, S> {
         if self.table.is_full(slots.len()) { Err(Full) } else { Ok(()) }
     }
 
-    /// One more is used now. Returns its number: those of all workers together are dense, but for a few
-    /// that they have in reserve.
+    /// One more is used now. Returns its number: those of all workers together are dense, but for a
+    /// few that they have in reserve.
     #[inline]
     pub(crate) fn count(&self) -> usize {
         let (next, left) = match self.reserve.get() {

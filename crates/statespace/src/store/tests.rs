@@ -55,7 +55,8 @@ fn a_store_is_a_set_of_states() {
     }
 }
 
-/// Lengths that could be taken for contents: pairs of numbers that are small as numbers of pairs are.
+/// Lengths that could be taken for contents: pairs of numbers that are small as numbers of pairs
+/// are.
 #[test]
 fn states_of_different_lengths_are_different() {
     let mut all = Vec::new();
@@ -130,7 +131,8 @@ fn workers_share_a_store() {
 
 #[test]
 fn a_tree_takes_a_few_bytes_for_a_state() {
-    // 64 variables of a byte, of which two change: 250,000 states. Tables grow by half when they are full.
+    // 64 variables of a byte, of which two change: 250,000 states. Tables grow by half when they
+    // are full.
     let (tree, exact, mut state) = (Tree::<()>::new(), Exact::new(), vec![0; 64]);
     let (mut compressed, mut plain) = (tree.session(), exact.session());
     for n in 0..250_000u32 {

@@ -1,5 +1,5 @@
-//! Tree compression: a state is pieces of 16 bytes, every piece that has been seen is kept once and has a
-//! number, up to four numbers are a piece again, and in the end a state is four numbers.
+//! Tree compression: a state is pieces of 16 bytes, every piece that has been seen is kept once and
+//! has a number, up to four numbers are a piece again, and in the end a state is four numbers.
 //!
 //! Implements Laarman, van de Pol and Weber, *Parallel Recursive State Compression for Free* (SPIN
 //! 2011).
@@ -10,13 +10,14 @@
 //! | incremental insertion           | [`Session::keys`]: only what is different from a state nearby is looked up, and once if the search goes on there |
 //! | lookup, find-or-put             | [`NodesReader::number`], [`RootsReader::insert`] |
 //!
-//! Differs from the paper: a node has up to four children, and so has the root, which makes the tree half
-//! as high: what is nearest to the root is the least often the same. The tables grow, so that a number is
-//! not a place in a table. It is exact: nothing is ever taken for something else. For states of different
-//! lengths, that is so because a root says all: behind the last byte of a state there is one more, and
-//! zeroes up to a full piece; a number tells whether it is that of bytes or of numbers; and no number is 0.
-//! The states that one state leads to are looked up together, level by level: what is looked at in a level is
-//! known before the first look, so that memory answers many questions at once.
+//! Differs from the paper: a node has up to four children, and so has the root, which makes the
+//! tree half as high: what is nearest to the root is the least often the same. The tables grow, so
+//! that a number is not a place in a table. It is exact: nothing is ever taken for something else.
+//! For states of different lengths, that is so because a root says all: behind the last byte of a
+//! state there is one more, and zeroes up to a full piece; a number tells whether it is that of
+//! bytes or of numbers; and no number is 0. The states that one state leads to are looked up
+//! together, level by level: what is looked at in a level is known before the first look, so that
+//! memory answers many questions at once.
 
 use super::chunked::Chunked;
 use super::nodes::{EMPTY, Kind, Nodes, NodesReader, Piece, hash};
@@ -123,11 +124,11 @@ pub(crate) struct TreeSession<'a, L = AtomicU32> {
     inner: NodesReader<'a>,
     roots: RootsReader<'a, L>,
     near: Near,
-    /// The last state that had another number of pieces: whoever comes next and has so many, too, is likely
-    /// to differ little from it.
+    /// The last state that had another number of pieces: whoever comes next and has so many, too,
+    /// is likely to differ little from it.
     other: Near,
-    /// The groups of the states that were looked up last, where they are not those of the state nearby: who goes on with
-    /// one of these states need not look for its nodes again.
+    /// The groups of the states that were looked up last, where they are not those of the state
+    /// nearby: who goes on with one of these states need not look for its nodes again.
     found: Vec<Found>,
     /// The nodes of a level that are not those of the state nearby, and those of the level above.
     changes: Vec<Change>,
@@ -344,7 +345,8 @@ impl<L: Label> TreeSession<'_, L> {
         done
     }
 
-    /// Makes a state the one nearby, which was the one of this number among those that were looked up last.
+    /// Makes a state the one nearby, which was the one of this number among those that were looked
+    /// up last.
     #[inline]
     fn adopt(&mut self, state: &[u8], number: u32) {
         for found in self.found.iter().filter(|it| it.state == number) {
@@ -371,9 +373,9 @@ impl<L: Label> TreeSession<'_, L> {
         self.changes.push(Change { piece, hash, place, state: state as u32 });
     }
 
-    /// Goes from the pieces that have changed up to the roots, which become `keys`; or, if it `stays`, the
-    /// tree of the state nearby becomes that of the one state that is looked at. All places of a level come
-    /// one behind the other, and those of a group, too.
+    /// Goes from the pieces that have changed up to the roots, which become `keys`; or, if it
+    /// `stays`, the tree of the state nearby becomes that of the one state that is looked at. All
+    /// places of a level come one behind the other, and those of a group, too.
     #[inline]
     fn climb(&mut self, keys: &mut [Piece], stays: bool) -> Result<(), Full> {
         let Self { leaves, inner, roots, near, found, changes, next, .. } = self;
@@ -417,8 +419,8 @@ impl Change {
     }
 }
 
-/// A piece with another number in a place. Words are never written as parts: to read them as a whole would
-/// have to wait for that.
+/// A piece with another number in a place. Words are never written as parts: to read them as a
+/// whole would have to wait for that.
 #[inline]
 fn with_number([low, high]: Piece, place: usize, number: u32) -> Piece {
     let shift = 32 * (place % 2);

@@ -1,12 +1,12 @@
 //! Machine code and interpreter tell the same moves of every state, to the byte.
 //!
-//! The models are those of `corpus/promela`, which have every word of the language in them, those that
-//! are installed with SPIN, and random ones.
+//! The models are those of `corpus/promela`, which have every word of the language in them, those
+//! that are installed with SPIN, and random ones.
 
 use crate::generate::Random;
 use crate::installed;
 use mazurka_promela::{self as promela, translate, translate_text};
-use mazurka_statespace::{Machine, Moves, Reduction, Successor, Tier, Transitions};
+use mazurka_statespace::{Machine, Moves, Optimisations, Reduction, Successor, Tier, Transitions};
 use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 
@@ -76,9 +76,13 @@ fn compare_all(n_seeds: u64, model: impl Fn(u64) -> String) -> Compared {
 /// Compares without reduction and with it, where steps end differently.
 fn compare(machine: &Machine) -> Result<Compared, String> {
     let mut sum = Compared::default();
-    for reduction in [Reduction::None, Reduction::Ample] {
+    for (reduction, optimisations) in [
+        (Reduction::None, Optimisations::NONE),
+        (Reduction::None, Optimisations::default()),
+        (Reduction::Ample, Optimisations::default()),
+    ] {
         let mut machine = machine.clone();
-        machine.reduce(reduction);
+        machine.reduce(reduction, optimisations);
         sum.add(compare_with(machine)?);
     }
     Ok(sum)
@@ -120,9 +124,9 @@ fn compare_with(machine: Machine) -> Result<Compared, String> {
     Ok(compared)
 }
 
-/// A model with what machine code does by itself: arithmetic, arrays, channels of several kinds, both
-/// halves of rendezvous, atomic sequences. Much of it goes wrong: indices, divisions, channels that
-/// are none, messages of another length.
+/// A model with what machine code does by itself: arithmetic, arrays, channels of several kinds,
+/// both halves of rendezvous, atomic sequences. Much of it goes wrong: indices, divisions, channels
+/// that are none, messages of another length.
 pub(crate) fn wrong_model(random: &mut Random) -> String {
     let mut text = String::from(
         "chan a = [0] of { byte };\nchan b = [2] of { byte };\nchan c = [2] of { byte, short };\n\

@@ -1,6 +1,6 @@
-//! Executions that never end: every search, reduction and fairness against the whole product, on random
-//! programs with random formulae and automata; and two programs on which the algorithm as published
-//! finds nothing.
+//! Executions that never end: every search, reduction and fairness against the whole product, on
+//! random programs with random formulae and automata; and two programs on which the algorithm as
+//! published finds nothing.
 
 use crate::kit::{Act, Edge, Place, Random, Table, formula, spins_inside};
 use mazurka_core::{Verdict, ViolationKind};
@@ -319,7 +319,8 @@ fn every_search_agrees_with_the_whole_product() {
         n_fair += usize::from(expected[0] && !expected.iter().all(|it| *it));
         let mut n_nodes = BTreeMap::new();
         for mut options in combinations() {
-            // To go on after a violation changes no verdict, and neither does what is left alone behind it.
+            // To go on after a violation changes no verdict, and neither does what is left alone
+            // behind it.
             options.all_violations = seed % 2 == 1;
             options.all_steps = seed % 3 == 1;
             let outcome = run(&table, Cycles::Accepted(&property), &options);
@@ -342,7 +343,8 @@ fn every_search_agrees_with_the_whole_product() {
     }
     assert!(n_violated > share(1000), "{n_violated} were violated");
     assert!(n_fair > share(20), "{n_fair} hold by fairness alone");
-    // Off line no automaton is known, and only the nodes of the product count: there a reduction tells least.
+    // Off line no automaton is known, and only the nodes of the product count: there a reduction
+    // tells least.
     assert!(n_reduced.len() == 8 && n_reduced.values().all(|it| *it > share(30)), "{n_reduced:?}");
 }
 
@@ -378,8 +380,8 @@ fn a_search_that_goes_on_finds_all_nodes() {
     assert!(n_violated > share(400), "{n_violated} were violated");
 }
 
-/// With two processes that each change one proposition, a formula that has a part for each is checked on
-/// fewer states than one that has both in one part.
+/// With two processes that each change one proposition, a formula that has a part for each is
+/// checked on fewer states than one that has both in one part.
 #[test]
 fn parts_of_a_formula_keep_no_order() {
     let acts = |variable| [Act::Set(variable, 1), Act::Set(variable, 0), Act::Set(variable, 1)];

@@ -1,5 +1,5 @@
-//! The models that are installed with SPIN and our own, copies of them in sizes that a test can afford,
-//! and SPIN itself.
+//! The models that are installed with SPIN and our own, copies of them in sizes that a test can
+//! afford, and SPIN itself.
 
 use mazurka_effort::has_tool;
 use mazurka_promela::{self as promela, Model, translate};
@@ -14,7 +14,8 @@ const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
 /// Our own models, written to have every word of the language in them.
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
 
-/// Lines that are replaced, by how they begin, where a model as it is has more than 2 million states.
+/// Lines that are replaced, by how they begin, where a model as it is has more than 2 million
+/// states.
 const SMALLER: [(&str, &str, &str); 16] = [
     ("LTL/leader.pml", "#define N", "#define N 3"),
     ("LTL/leader.pml", "#define I", "#define I 2"),

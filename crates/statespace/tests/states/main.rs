@@ -1,5 +1,5 @@
-//! Every search that stores states against plain enumeration, against each other, and against SPIN. One
-//! program for all tests: what they have in common is compiled once.
+//! Every search that stores states against plain enumeration, against each other, and against SPIN.
+//! One program for all tests: what they have in common is compiled once.
 
 mod compiled;
 mod cycles;

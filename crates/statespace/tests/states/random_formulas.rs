@@ -1,13 +1,13 @@
-//! Random formulae on random models: every reduction, search and construction says what the full search
-//! says, under every fairness.
+//! Random formulae on random models: every reduction, search and construction says what the full
+//! search says, under every fairness.
 
 use crate::kit::{Random, formula};
 use mazurka_core::{Verdict, ViolationKind};
 use mazurka_effort::{is_full, seeds, share};
 use mazurka_promela::translate_text;
 use mazurka_statespace::{
-    Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction,
-    search_cycles,
+    Construction, CycleSearch, Cycles, Fairness, Machine, Optimisations, Options, Property,
+    Reduction, search_cycles,
 };
 
 /// Larger products take too long here.
@@ -83,14 +83,15 @@ fn every_search_says_what_the_full_one_says() {
         n_violated > share(1000) && n_reduced > share(500),
         "{n_violated} violated, {n_reduced} reduced"
     );
-    // Few of these models go on for ever, and only then fairness matters; `cycles.rs` has many that do.
+    // Few of these models go on for ever, and only then fairness matters; `cycles.rs` has many that
+    // do.
     assert!(n_fair > 0 || !is_full(), "{n_fair} hold by fairness alone");
 }
 
 /// A full search. What goes wrong in a step is left alone.
 fn plain() -> Options {
     let mut options = Options::default();
-    options.reduction = Reduction::None;
+    (options.reduction, options.optimisations) = (Reduction::None, Optimisations::NONE);
     options.states = Some(MOST);
     options.ignored = vec![
         ViolationKind::Assertion,
@@ -116,6 +117,7 @@ fn others(fairness: Fairness) -> Vec<Options> {
                 options.cycle_search = cycle_search;
                 options.construction = construction;
                 options.reduction = reduction;
+                options.optimisations = Optimisations::default();
                 options.all_steps = cycle_search == CycleSearch::Nested;
                 all.push(options);
             }

@@ -1,4 +1,5 @@
-//! Every order, storage, reduction and number of workers against a plain search, on random programs.
+//! Every order, storage, reduction and number of workers against a plain search, on random
+//! programs.
 
 use crate::kit::{Log, Random, Table, spins_inside};
 use mazurka_core::Verdict;
@@ -116,8 +117,8 @@ fn programs(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Table, Pl
     seeds.filter_map(program).map(|(seed, found, table)| (seed, table, found))
 }
 
-/// A path that dies takes with it what others would have done after it, and with a reduction nobody may
-/// have done it before.
+/// A path that dies takes with it what others would have done after it, and with a reduction nobody
+/// may have done it before.
 fn nobody_dies(table: &Table) -> bool {
     let mut edges = table.processes.iter().flatten().flat_map(|place| &place.edges);
     !edges.any(|edge| matches!(edge.act, crate::kit::Act::Die(..)))

@@ -1,13 +1,16 @@
 //! Every model that is installed with SPIN: the same states, the same transitions, the same errors.
 //!
-//! SPIN runs without its reductions and optimisations, which leaves plain Promela. What is counted is
-//! what its verifier counts: states that were stored, and how often one was looked up. Then both leave out
-//! what they can, as they do if nobody says otherwise, and who stores fewer states is a line of a table: the
-//! file `spin.csv` in the folder for temporary files of tests.
+//! SPIN runs without its reductions and optimisations, which leaves plain Promela. What is counted
+//! is what its verifier counts: states that were stored, and how often one was looked up. Then both
+//! leave out what they can, by their optimisations and by their reductions, as they do if nobody
+//! says otherwise: we store no more states than SPIN. It is a table, too: the file `spin.csv` in
+//! the folder for temporary files of tests.
 
 use crate::installed::{self, Copied};
 use mazurka_effort::{has_tool, sample, seeds, share};
-use mazurka_statespace::{Machine, Moves, Options, Reduction, Successor, Transitions, search};
+use mazurka_statespace::{
+    Machine, Moves, Optimisations, Options, Reduction, Successor, Transitions, search,
+};
 use rustc_hash::FxHashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,13 +24,20 @@ const LEFT_OUT: [(&str, &str); 2] = [
     ),
 ];
 
+/// Models of which SPIN stores fewer states, and why.
+const LARGER: [(&str, &str); 2] = [
+    ("calculator.pml", "who dies takes its channel with it, and SPIN does not mind who dies when"),
+    ("rtos1.pml", "with priorities, no steps are merged, and SPIN merges two"),
+];
+
 /// What a search tells of a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Counts {
     states: u64,
     transitions: u64,
     errors: u64,
-    /// Whether it has met an error that it does not go on from, or that it counts again when it tries a timeout.
+    /// Whether it has met an error that it does not go on from, or that it counts again when it
+    /// tries a timeout.
     is_vague: bool,
 }
 
@@ -45,33 +55,45 @@ struct Row {
     theirs: Counts,
     plain: Counts,
     ours: Counts,
-    /// SPIN's and ours, each with its reductions.
+    /// SPIN's and ours, each with its optimisations.
+    theirs_optimised: Counts,
+    ours_optimised: Counts,
+    /// SPIN's and ours, each with its reductions, too.
     theirs_reduced: Counts,
     ours_reduced: Counts,
 }
 
 impl Row {
-    /// The same states, the same transitions, the same errors; and errors if and only if there are any in
-    /// what the reductions leave.
+    /// The same states, the same transitions, the same errors; and errors if and only if there are
+    /// any in what the reductions leave.
     fn is_equal(&self) -> bool {
         let has_errors = self.ours.errors > 0;
         self.plain == self.theirs
             && self.ours == self.plain
+            && (self.ours_optimised.errors > 0) == has_errors
             && (self.ours_reduced.errors > 0) == has_errors
     }
 
-    /// Whether our reduction leaves no more states than SPIN's.
+    /// Whether no more states are stored than by SPIN, with the optimisations of both and with
+    /// their reductions.
     fn is_small(&self) -> bool {
         self.ours_reduced.states <= self.theirs_reduced.states
+            && self.ours_optimised.states <= self.theirs_optimised.states
     }
 }
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, theirs, plain, ours, theirs_reduced, ours_reduced } = self;
+        let Self { name, theirs, plain, ours, .. } = self;
+        let (theirs_optimised, ours_optimised) = (&self.theirs_optimised, &self.ours_optimised);
+        let (theirs_reduced, ours_reduced) = (&self.theirs_reduced, &self.ours_reduced);
         let verdict = if self.is_equal() { "equal" } else { "DIFFERENT" };
+        let optimised = format!("{theirs_optimised} {ours_optimised}");
         let reduced = format!("{theirs_reduced} {ours_reduced}");
-        write!(f, "{name:<24} {theirs} {plain} {ours} reduced: {reduced} {verdict}")
+        write!(
+            f,
+            "{name:<24} {theirs} {plain} {ours} optimised: {optimised} reduced: {reduced} {verdict}"
+        )
     }
 }
 
@@ -95,8 +117,13 @@ fn counts_are_those_of_spin() {
         "states, transitions, errors, of SPIN, a plain search and ours:\n{table}"
     );
     assert!(rows.len() > share(80), "SPIN accepts only:\n{table}");
-    let n_small = rows.iter().filter(|row| row.is_small()).count();
-    assert!(10 * n_small >= 9 * rows.len(), "{n_small} of {}:\n{table}", rows.len());
+    let is_large = |name: &str| LARGER.iter().any(|(larger, _)| *larger == name);
+    let larger: Vec<String> = rows
+        .iter()
+        .filter(|row| !row.is_small() && !is_large(&row.name))
+        .map(Row::to_string)
+        .collect();
+    assert!(larger.is_empty(), "SPIN stores fewer states:\n{}", larger.join("\n"));
 }
 
 /// Small models, each about something that the language has.
@@ -122,8 +149,9 @@ fn every_feature_means_what_it_means_to_spin() {
 
 /// Models that nobody wrote.
 ///
-/// SPIN 6.5 is no judge of a trace beside a rendezvous: while its verifier tries the moves of the trace, which do
-/// not fit, it forgets that somebody has to receive.
+/// SPIN 6.5 is no judge of a trace beside a rendezvous: while its verifier tries the moves of the
+/// trace, which do not fit, it forgets that somebody has to receive. And it does not survive a
+/// division by zero.
 #[test]
 fn random_models_have_the_states_of_spin() {
     if !has_tool("spin") {
@@ -132,7 +160,8 @@ fn random_models_have_the_states_of_spin() {
     let seeds: Vec<u64> = seeds(0..30).collect();
     let rows = installed::ask_all(&seeds, |&seed| {
         let text = crate::generate::model(seed);
-        let is_judged = !(text.contains("trace {") && text.contains("chan r = [0]"));
+        let is_left_out = text.contains("trace {") && text.contains("chan r = [0]");
+        let is_judged = !(is_left_out || text.contains("6 / "));
         let judged = is_judged.then(|| compare(&Copied::of(&text), format!("seed {seed}")));
         judged.flatten().into_iter().collect()
     });
@@ -148,7 +177,9 @@ fn random_models_have_the_states_of_spin() {
 
 /// Writes down how many states are left, for whoever wants to know.
 fn write_table(rows: &[Row]) {
-    let mut table = "model,states,spin_reduced,mazurka_reduced,smaller\n".to_owned();
+    let mut table =
+        "model,states,spin_optimised,mazurka_optimised,spin_reduced,mazurka_reduced,smaller\n"
+            .to_owned();
     for row in rows {
         let (spin, ours) = (row.theirs_reduced.states, row.ours_reduced.states);
         let smaller = match spin.cmp(&ours) {
@@ -156,7 +187,9 @@ fn write_table(rows: &[Row]) {
             std::cmp::Ordering::Equal => "none",
             std::cmp::Ordering::Greater => "mazurka",
         };
-        table += &format!("{},{},{spin},{ours},{smaller}\n", row.name, row.ours.states);
+        let (name, states) = (&row.name, row.ours.states);
+        let optimised = format!("{},{}", row.theirs_optimised.states, row.ours_optimised.states);
+        table += &format!("{name},{states},{optimised},{spin},{ours},{smaller}\n");
     }
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spin.csv");
     std::fs::write(file, table).expect("there is room for a table");
@@ -171,9 +204,11 @@ fn compare(copied: &Copied, name: String) -> Option<Row> {
         name,
         theirs,
         plain: plain_search(machine.clone()),
-        ours: searched(&machine, Reduction::None),
+        ours: searched(&machine, Reduction::None, Optimisations::NONE),
+        theirs_optimised: spin(copied, &[], &["-DNOREDUCE"])?,
+        ours_optimised: searched(&machine, Reduction::None, Optimisations::default()),
         theirs_reduced: spin(copied, &[], &[])?,
-        ours_reduced: searched(&machine, Reduction::default()),
+        ours_reduced: searched(&machine, Reduction::default(), Optimisations::default()),
     })
 }
 
@@ -194,9 +229,9 @@ fn spin(copied: &Copied, options: &[&str], flags: &[&str]) -> Option<Counts> {
 }
 
 /// What the search of this crate counts.
-fn searched(machine: &Machine, reduction: Reduction) -> Counts {
+fn searched(machine: &Machine, reduction: Reduction, optimisations: Optimisations) -> Counts {
     let mut options = Options::default();
-    options.reduction = reduction;
+    (options.reduction, options.optimisations) = (reduction, optimisations);
     options.all_violations = true;
     let outcome = search(machine, &options).expect("these options go together");
     let statistics = outcome.statistics;

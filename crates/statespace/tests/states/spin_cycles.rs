@@ -1,5 +1,6 @@
-//! Every model that is installed with SPIN and says something of executions that never end: the same
-//! verdicts, with every search, with and without reduction, under no fairness and under weak fairness.
+//! Every model that is installed with SPIN and says something of executions that never end: the
+//! same verdicts, with every search, with and without reduction, under no fairness and under weak
+//! fairness.
 //!
 //! SPIN runs without its reduction, which can miss violations.
 
@@ -9,8 +10,8 @@ use mazurka_effort::{has_tool, sample, share};
 use mazurka_model::Expr;
 use mazurka_promela::{Model, NamedFormula};
 use mazurka_statespace::{
-    Claim, Construction, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction,
-    claim, search_cycles,
+    Claim, Construction, CycleSearch, Cycles, Fairness, Machine, Optimisations, Options, Property,
+    Reduction, claim, search_cycles,
 };
 use std::path::{Path, PathBuf};
 
@@ -87,11 +88,13 @@ impl Checked {
         let machine = Machine::watching(&model.program, &self.propositions);
         let machine = machine.expect("the machine can run all of Promela").trusting();
         let mut wrong = Vec::new();
-        for (cycle_search, construction, reduction) in [
-            (CycleSearch::Components, Construction::OnTheFly, Reduction::None),
-            (CycleSearch::Components, Construction::OnTheFly, Reduction::default()),
-            (CycleSearch::Components, Construction::OffLine, Reduction::default()),
-            (CycleSearch::Nested, Construction::OnTheFly, Reduction::default()),
+        let (none, all) = (Optimisations::NONE, Optimisations::default());
+        for (cycle_search, construction, reduction, optimisations) in [
+            (CycleSearch::Components, Construction::OnTheFly, Reduction::None, none),
+            (CycleSearch::Components, Construction::OnTheFly, Reduction::None, all),
+            (CycleSearch::Components, Construction::OnTheFly, Reduction::default(), all),
+            (CycleSearch::Components, Construction::OffLine, Reduction::default(), all),
+            (CycleSearch::Nested, Construction::OnTheFly, Reduction::default(), all),
         ] {
             if cycle_search == CycleSearch::Nested && fairness != Fairness::None {
                 continue;
@@ -101,6 +104,7 @@ impl Checked {
             options.cycle_search = cycle_search;
             options.construction = construction;
             options.reduction = reduction;
+            options.optimisations = optimisations;
             let outcome = search_cycles(&machine, Cycles::Accepted(&self.property), &options);
             let ours = match outcome.expect("the options go together").verdict {
                 Verdict::Violated(_) => true,

@@ -5,7 +5,8 @@ use mazurka_core::Verdict;
 use mazurka_model::Action;
 use mazurka_statespace::{Options, TrailError, search};
 
-/// The numbers of the ends of all processes are right only if all statements before them are counted.
+/// The numbers of the ends of all processes are right only if all statements before them are
+/// counted.
 #[test]
 fn statements_have_the_numbers_of_spin() {
     let (mut n_models, mut n_ends, mut wrong) = (0, 0, Vec::new());

@@ -2,24 +2,28 @@
 //!
 //! Implements the static part of the ample-set conditions as Holzmann and Peled, *An Improvement in
 //! Formal Verification* (FORTE 1994), have it, and the part of stubborn sets that Godefroid,
-//! *Partial-Order Methods for the Verification of Concurrent Systems* (LNCS 1032, 1996), chapter 4, asks
-//! of a program: which operations a process may still execute.
+//! *Partial-Order Methods for the Verification of Concurrent Systems* (LNCS 1032, 1996), chapter 4,
+//! asks of a program: which operations a process may still execute.
 //!
-//! Differs: a location is not called safe or unsafe. It is told what its steps touch, what the process may
-//! touch from there on (with the processes that it may start), and a state says who else may touch that
-//! (`stubborn.rs`). So no promise of the user is needed to see that a process is alone at an end of a channel.
+//! Differs: a location is not called safe or unsafe. It is told what its steps touch, what the
+//! process may touch from there on (with the processes that it may start), and a state says who
+//! else may touch that (`stubborn.rs`). So no promise of the user is needed to see that a process
+//! is alone at an end of a channel.
 //!
-//! A channel is known by an expression. If nothing in that ever changes, such as a parameter that nobody
-//! assigns to, any state tells which channel it will always be.
+//! A channel is known by an expression. If nothing in that ever changes, such as a parameter that
+//! nobody assigns to, any state tells which channel it will always be.
 
+mod guards;
 mod parts;
 mod starts;
 mod visible;
 
+pub(super) use guards::{Conjunct, Head};
 pub(super) use parts::{Part, parts, pieces, range, visit, waits_for_all};
 pub(super) use visible::who_changes;
 
 use super::code::{Code, Edge, Node, NodeId, Place, Step};
+use guards::Known;
 use parts::{collect_looks, edges_of, is_global, is_same};
 
 /// What is read, written, and done to channels.
@@ -34,8 +38,8 @@ pub(super) struct Footprint {
 
 /// Which processes there are: whoever starts one writes this, and who dies reads it.
 pub(super) const STARTED: u128 = 1 << 127;
-/// The same: whoever asks writes this, and who dies reads it. Two that die do not depend on each other, since
-/// they die in a fixed order.
+/// The same: whoever asks writes this, and who dies reads it. Two that die do not depend on each
+/// other, since they die in a fixed order.
 pub(super) const COUNTED: u128 = 1 << 124;
 /// Where processes stand, and their variables, where others ask for them.
 const INSIDE: u128 = 1 << 125;
@@ -52,15 +56,20 @@ pub(super) enum Kind {
     Receive,
     /// Its length, or what is in it.
     Look,
+    /// A look at it that finds the same if more messages are in it, see `guards.rs`.
+    More,
+    /// A look at it that finds the same if fewer messages are in it.
+    Less,
     /// A process starts that promises to be the only one that sends.
     ClaimSend,
     ClaimReceive,
 }
 
 /// How many kinds there are.
-pub(super) const N_KINDS: usize = 5;
+pub(super) const N_KINDS: usize = 7;
 
-/// Something that is done to a channel. It is always the same one, as long as nobody writes what `reads` says.
+/// Something that is done to a channel. It is always the same one, as long as nobody writes what
+/// `reads` says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
     pub(super) kind: Kind,
@@ -82,6 +91,12 @@ impl Footprint {
 /// Works out what all places use.
 pub(super) fn footprints(code: &mut Code) {
     code.reduces = false;
+    code.heads = vec![Head::default(); code.edges.len()];
+    let sends = |edge: &Edge| match edge.step {
+        Step::Send(number) => code.messages[number as usize].anywhere,
+        _ => false,
+    };
+    code.sorts = code.edges.iter().any(sends);
     code.routines.iter_mut().for_each(|routine| routine.uses.clear());
     let routines = live(code);
     if code.has_priorities || is_watched(code, &routines) {
@@ -94,11 +109,6 @@ pub(super) fn footprints(code: &mut Code) {
         return;
     }
     analysis.run();
-    let sends = |edge: &Edge| match edge.step {
-        Step::Send(number) => code.messages[number as usize].anywhere,
-        _ => false,
-    };
-    code.sorts = code.edges.iter().any(sends);
     code.reduces = true;
 }
 
@@ -163,16 +173,19 @@ struct Analysis<'a> {
     changing: Vec<Vec<(u32, u32)>>,
     /// By routine, whether others ask where its processes stand.
     is_seen_inside: Vec<bool>,
-    /// By number of an edge, whether it makes a difference that it is *not* possible: there is an `else` beside it,
-    /// or it would keep or lose control.
+    /// By number of an edge, whether it makes a difference that it is *not* possible: there is an
+    /// `else` beside it, or it would keep or lose control.
     is_missed: Vec<bool>,
+    /// By routine, what is known at its places within atomic sequences.
+    known: Vec<Known>,
     /// Whether that may depend on where others stand, since nothing is in between.
     has_missed_rendezvous: bool,
     /// Whether anybody can tell that a process has died.
     has_deaths: bool,
     /// What the trace looks at when a message is sent or received.
     trace: Footprint,
-    /// The channels by which two meet so that a property may see it, see `Analysis::find_met_in_sight`.
+    /// The channels by which two meet so that a property may see it, see
+    /// `Analysis::find_met_in_sight`.
     met_in_sight: Vec<i64>,
     /// By number of an edge, what it uses, once that was asked for.
     edges: Vec<Option<Footprint>>,
@@ -233,6 +246,7 @@ impl<'a> Analysis<'a> {
             changing,
             is_seen_inside,
             is_missed: Vec::new(),
+            known: Vec::new(),
             has_missed_rendezvous: false,
             has_deaths: true,
             trace: Footprint::default(),
@@ -240,6 +254,7 @@ impl<'a> Analysis<'a> {
             edges,
             future,
         };
+        analysis.known = (0..n_routines).map(|routine| analysis.known(routine)).collect();
         analysis.find_missed();
         analysis.has_deaths = analysis.sees_deaths();
         if let Some(routine) = trace {
@@ -265,7 +280,8 @@ impl<'a> Analysis<'a> {
             }
             for (idx, place) in places.iter().enumerate() {
                 let is_ranked = |edge: &Edge| edge.otherwise || edge.escape.is_some();
-                if keeps_control[idx] || self.heads(place).any(is_ranked) {
+                let is_kept = keeps_control[idx] && !self.known[routine].is_sure[idx];
+                if is_kept || self.heads(place).any(is_ranked) {
                     place.edges.clone().for_each(|number| is_missed[number as usize] = true);
                 }
             }
@@ -304,18 +320,24 @@ impl<'a> Analysis<'a> {
     /// Writes down what is known of a place.
     fn tell(&mut self, routine: usize, idx: usize) {
         let next = self.next(routine, idx);
+        let mut all = next;
+        for number in self.code.routines[routine].places[idx].edges.clone() {
+            let head = self.head(routine, number);
+            all.add(head.rest);
+            head.conjuncts.iter().for_each(|conjunct| all.add(conjunct.memory));
+            self.code.heads[number as usize] = head;
+        }
         let is_visible = self.is_visible(routine, idx);
         let future = self.future[routine][idx];
         let place = &self.code.routines[routine].places[idx];
-        let looks = self.looks(place);
-        let is_local = looks.is_empty()
-            && next == Footprint::default()
+        let is_local = !self.has_looks(place)
+            && all == Footprint::default()
             && self.code.routines[routine].provided.is_none()
             && !place.edges.is_empty()
             && self.heads(place).all(|edge| self.is_local_step(edge));
         let place = &mut self.code.routines[routine].places[idx];
         (place.next, place.future) = (next, future);
-        (place.looks, place.is_local, place.is_visible) = (looks, is_local, is_visible);
+        (place.is_local, place.is_visible) = (is_local, is_visible);
     }
 
     /// Whether an edge that uses nothing concerns its process alone.
@@ -390,8 +412,10 @@ impl<'a> Analysis<'a> {
             Step::Indivisible { start, end } => Some((start, end)),
             _ => None,
         };
+        let guard = edge.guard.filter(|_| !self.is_missed[number as usize]);
         for part in found {
             match part {
+                Part::Read(node) if guard == Some(node) => all.add(self.guard(routine, node)),
                 Part::Read(node) => all.add(self.reads(routine, node)),
                 Part::Write(target) if is_global(target) => {
                     all.writes |= self.bit(range(target).0);
@@ -436,6 +460,17 @@ impl<'a> Analysis<'a> {
         start: u16,
         leads_on: impl Fn(u16, &Edge) -> bool,
     ) -> Vec<u32> {
+        let found = self.reachable_from(routine, start, leads_on);
+        found.into_iter().map(|(_, number)| number).collect()
+    }
+
+    /// The same, each with the place that it leads away from.
+    fn reachable_from(
+        &self,
+        routine: usize,
+        start: u16,
+        leads_on: impl Fn(u16, &Edge) -> bool,
+    ) -> Vec<(usize, u32)> {
         let places = &self.code.routines[routine].places;
         let mut seen = vec![false; places.len()];
         let (mut todo, mut found) = (vec![start], Vec::new());
@@ -445,7 +480,7 @@ impl<'a> Analysis<'a> {
             }
             for number in places[at as usize].edges.clone() {
                 let edge = &self.code.edges[number as usize];
-                found.push(number);
+                found.push((at as usize, number));
                 if leads_on(edge.to, edge) {
                     todo.push(edge.to);
                 }
@@ -454,8 +489,7 @@ impl<'a> Analysis<'a> {
         found
     }
 
-    /// What the steps that are next at a place use. A message that is sent or received first is left out,
-    /// and so are channels that are looked at first: a state tells more of these.
+    /// What matters at a place, whatever its process does there.
     fn next(&mut self, routine: usize, idx: usize) -> Footprint {
         let mut all = Footprint::default();
         if let Some(provided) = self.code.routines[routine].provided {
@@ -463,30 +497,69 @@ impl<'a> Analysis<'a> {
         }
         for number in self.code.routines[routine].places[idx].edges.clone() {
             let edge = &self.code.edges[number as usize];
-            if waits_for_all(self.code, edge) {
+            let (to, is_atomic) = (edge.to, edge.atomic);
+            if !self.has_missed_rendezvous || waits_for_all(self.code, edge) {
                 continue;
             }
-            let (to, is_atomic) = (edge.to, edge.atomic);
-            let is_first = !matches!(edge.step, Step::Indivisible { .. } | Step::Spawn { .. });
-            let mut own = self.edge(routine, number);
-            if is_first {
-                own.uses = 0;
-            }
-            all.add(own);
-            if self.has_missed_rendezvous {
-                all.uses |= self.offers(routine, idx) | self.offers(routine, to as usize);
-            }
+            all.uses |= self.offers(routine, idx) | self.offers(routine, to as usize);
             if is_atomic {
                 for later in self.reachable(routine, to, |_, edge| edge.atomic) {
-                    all.add(self.edge(routine, later));
-                    if self.has_missed_rendezvous {
-                        let to = self.code.edges[later as usize].to;
-                        all.uses |= self.offers(routine, to as usize);
-                    }
+                    let to = self.code.edges[later as usize].to;
+                    all.uses |= self.offers(routine, to as usize);
                 }
             }
         }
         all
+    }
+
+    /// What an edge does first.
+    fn head(&mut self, routine: usize, number: u32) -> Head {
+        let edge = &self.code.edges[number as usize];
+        if waits_for_all(self.code, edge) {
+            return Head::default();
+        }
+        let (guard, to, is_atomic) = (edge.guard, edge.to, edge.atomic);
+        let is_first = !matches!(edge.step, Step::Indivisible { .. } | Step::Spawn { .. });
+        let (mut read, mut looks) = (Vec::new(), Vec::new());
+        parts(self.code, edge, |part| {
+            if let Part::Read(node) = part {
+                read.push(node);
+            }
+        });
+        let behind = read.iter().filter(|&&node| guard != Some(node));
+        behind.for_each(|&node| collect_looks(self.code, node, &mut looks));
+        let conjuncts = self.conjuncts(routine, guard);
+        let mut rest = self.edge(routine, number);
+        if is_first {
+            rest.uses = 0;
+        }
+        let mut sure = Vec::new();
+        if is_atomic {
+            for (from, later) in self.reachable_from(routine, to, |_, edge| edge.atomic) {
+                let mut own = self.edge(routine, later);
+                if self.is_known(&self.known[routine], from, later) {
+                    own.uses = self.looked_at(routine, later);
+                    match self.code.edges[later as usize].step {
+                        Step::Send(message) => sure.push((true, message)),
+                        Step::Receive(message) => sure.push((false, message)),
+                        _ => unreachable!("only messages are known to be possible"),
+                    }
+                }
+                rest.add(own);
+            }
+        }
+        Head { conjuncts, rest, looks: looks.into(), sure: sure.into() }
+    }
+
+    /// What an edge looks at.
+    fn looked_at(&mut self, routine: usize, number: u32) -> u64 {
+        let mut read = Vec::new();
+        parts(self.code, &self.code.edges[number as usize], |part| {
+            if let Part::Read(node) = part {
+                read.push(node);
+            }
+        });
+        read.into_iter().fold(0, |all, node| all | self.reads(routine, node).uses)
     }
 
     /// The channels that a process at a place is ready to send to or to receive from.
@@ -509,8 +582,8 @@ impl<'a> Analysis<'a> {
         found.fold(0, |all, it| all | it)
     }
 
-    /// Where channels are looked at by the edges of a place.
-    fn looks(&self, place: &Place) -> Box<[NodeId]> {
+    /// Whether channels are looked at by the edges of a place.
+    fn has_looks(&self, place: &Place) -> bool {
         let mut found = Vec::new();
         for edge in self.heads(place) {
             parts(self.code, edge, |part| {
@@ -519,7 +592,7 @@ impl<'a> Analysis<'a> {
                 }
             });
         }
-        found.into()
+        !found.is_empty()
     }
 
     fn begin_future(&mut self, routine: usize) {
@@ -579,8 +652,8 @@ impl<'a> Analysis<'a> {
         1 << idx
     }
 
-    /// Whether an expression is worth the same to a process as long as it lives, as far as its own memory is
-    /// concerned.
+    /// Whether an expression is worth the same to a process as long as it lives, as far as its own
+    /// memory is concerned.
     fn is_stable(&self, routine: usize, id: NodeId) -> bool {
         let mut is_stable = true;
         let changes = |pieces: &[(u32, u32)], at: u32, end: u32| {

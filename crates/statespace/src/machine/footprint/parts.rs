@@ -62,7 +62,7 @@ pub(in crate::machine) fn visit(code: &Code, id: NodeId, look: &mut dyn FnMut(&N
 }
 
 /// What an expression is made of.
-fn below(code: &Code, id: NodeId) -> Vec<NodeId> {
+pub(super) fn below(code: &Code, id: NodeId) -> Vec<NodeId> {
     match code.nodes[id.0 as usize] {
         Node::Const(_)
         | Node::Global { .. }

@@ -1,5 +1,5 @@
-//! Processes that are started: what they do in the words of who starts them, and whether anybody can tell
-//! that they have died.
+//! Processes that are started: what they do in the words of who starts them, and whether anybody
+//! can tell that they have died.
 
 use super::parts::{Part, edges_of, parts, visit};
 use super::{Analysis, Footprint, Kind, UNKNOWN, Use};
@@ -94,9 +94,9 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether anybody can tell a process that has died from one that waits to die, or the number of one
-    /// process from that of another. Nobody can if the numbers are not asked for, channels are the program's, and
-    /// there cannot be too many processes.
+    /// Whether anybody can tell a process that has died from one that waits to die, or the number
+    /// of one process from that of another. Nobody can if the numbers are not asked for, channels
+    /// are the program's, and there cannot be too many processes.
     pub(super) fn sees_deaths(&self) -> bool {
         let mut sees = false;
         let mut look = |node: &Node| {

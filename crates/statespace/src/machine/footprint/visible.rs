@@ -46,8 +46,8 @@ pub(in crate::machine) fn who_changes(
 const ANY: i64 = 0;
 
 impl Analysis<'_> {
-    /// Whether the steps that are next at a place may change what a property looks at, also where they are
-    /// those of two: a rendezvous is a step of who sends.
+    /// Whether the steps that are next at a place may change what a property looks at, also where
+    /// they are those of two: a rendezvous is a step of who sends.
     pub(super) fn is_visible(&mut self, routine: usize, idx: usize) -> bool {
         let begun = self.begun(routine, idx);
         let is_met = |channel: i64| {
@@ -62,8 +62,8 @@ impl Analysis<'_> {
         sends.any(is_met) || self.has_seen(routine, &begun)
     }
 
-    /// Finds the channels from which somebody may take what another one sends at that moment, and change what a
-    /// property looks at.
+    /// Finds the channels from which somebody may take what another one sends at that moment, and
+    /// change what a property looks at.
     pub(super) fn find_met_in_sight(&mut self) {
         for routine in self.routines.clone() {
             for idx in 0..self.code.routines[routine].places.len() {
@@ -111,8 +111,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// The edges that are next at a place, and those behind them that nobody else moves before, each with the
-    /// place that it leaves.
+    /// The edges that are next at a place, and those behind them that nobody else moves before,
+    /// each with the place that it leaves.
     fn begun(&self, routine: usize, idx: usize) -> Vec<(u16, u32)> {
         let mut numbers: Vec<(u16, u32)> = Vec::new();
         for number in self.code.routines[routine].places[idx].edges.clone() {

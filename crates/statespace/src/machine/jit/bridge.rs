@@ -20,7 +20,8 @@ pub(super) const NO_FAULT: u32 = u32::MAX;
 /// The most fields that a message of compiled code has.
 pub(super) const MOST_FIELDS: usize = 8;
 
-/// What compiled code knows of the state that is expanded. The first fields are read and written by it.
+/// What compiled code knows of the state that is expanded. The first fields are read and written by
+/// it.
 #[repr(C)]
 pub(in super::super) struct Context<'a> {
     channels: *const ChannelPlace,
@@ -54,8 +55,8 @@ pub(super) mod offset {
     pub(in super::super) const VALUES: i32 = offset_of!(Context<'_>, values) as i32;
 }
 
-/// A compiled function: it gets the context, the state, where the part of a process begins in it, and
-/// the number of the process.
+/// A compiled function: it gets the context, the state, where the part of a process begins in it,
+/// and the number of the process.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Function(Signature);
 
@@ -79,7 +80,8 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // SAFETY: functions are called through a `Jit` alone, which owns this memory and is gone.
+            // SAFETY: functions are called through a `Jit` alone, which owns this memory and is
+            // gone.
             unsafe { module.free_memory() }
         }
     }
@@ -114,8 +116,8 @@ pub(super) fn link(builder: &mut JITBuilder) {
     }
 }
 
-/// The functions that compiled code calls, with how many arguments they have beside the context, and
-/// whether they return anything.
+/// The functions that compiled code calls, with how many arguments they have beside the context,
+/// and whether they return anything.
 pub(super) const CALLED: [(&str, usize, bool); 11] = [
     ("begin", 0, true),
     ("commit", 4, false),
@@ -162,8 +164,8 @@ impl<'a> Context<'a> {
             Some(function) => {
                 let (record, process) = (view.record(process) as u64, u64::from(process));
                 let (context, state) = (std::ptr::from_mut(self).cast(), view.state.as_ptr());
-                // SAFETY: the function reads the state where the process and the channels are, as the
-                // tables say; writes to copies of it that it gets from `begin`; and calls the
+                // SAFETY: the function reads the state where the process and the channels are, as
+                // the tables say; writes to copies of it that it gets from `begin`; and calls the
                 // functions below with the context. It ends before `self` is used again.
                 unsafe { (function.0)(context, state, record, process) };
             }
@@ -222,8 +224,8 @@ fn as_fault(fault: u64) -> Option<u32> {
 /// It is the pointer that compiled code was called with and is still running with, and no reference
 /// that was made of it earlier is used after this one.
 unsafe fn recover<'b>(context: *mut c_void) -> &'b mut Context<'b> {
-    // SAFETY: it was made of a context that lives for as long as compiled code runs, and that nobody
-    // else uses in that time.
+    // SAFETY: it was made of a context that lives for as long as compiled code runs, and that
+    // nobody else uses in that time.
     unsafe { &mut *context.cast() }
 }
 
@@ -293,8 +295,8 @@ unsafe extern "C" fn ask(context: *mut c_void, node: u64, process: u64) -> i64 {
     value
 }
 
-/// Takes the message in a place out of a channel of the copy at hand, which has `length` messages of
-/// `size` bytes, the first one at `at`.
+/// Takes the message in a place out of a channel of the copy at hand, which has `length` messages
+/// of `size` bytes, the first one at `at`.
 unsafe extern "C" fn remove(context: *mut c_void, at: u64, place: u64, size: u64, length: u64) {
     // SAFETY: see `begin`.
     let context = unsafe { recover(context) };

@@ -54,8 +54,8 @@ impl<'a> Emitter<'a, '_> {
         Ok(Channel { number, place: Place::Found { at, kind } })
     }
 
-    /// Emits code for every kind that a channel may be of, among those that `fits`, and code for all
-    /// others. All of it ends by going somewhere else.
+    /// Emits code for every kind that a channel may be of, among those that `fits`, and code for
+    /// all others. All of it ends by going somewhere else.
     fn by_kind(
         &mut self,
         Channel { number, place }: Channel,
@@ -158,8 +158,9 @@ impl<'a> Emitter<'a, '_> {
         Ok(result)
     }
 
-    /// Looks for a message that fits, in a channel with room for some. Goes to `no` if there is none;
-    /// else tells where the message is, without what is fixed, its place, and how many there are.
+    /// Looks for a message that fits, in a channel with room for some. Goes to `no` if there is
+    /// none; else tells where the message is, without what is fixed, its place, and how many there
+    /// are.
     fn receivable(
         &mut self,
         message: &Message,
@@ -358,8 +359,8 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// Writes the messages of a channel but for the first. Behind the last one there are zeroes, which
-    /// come along.
+    /// Writes the messages of a channel but for the first. Behind the last one there are zeroes,
+    /// which come along.
     fn shift(&mut self, kind: &ChannelKind, from: Spot, to: Spot) {
         let size = kind.message as i32;
         let end = kind.size as i32;
@@ -435,8 +436,8 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// Goes to `yes` if a message could be sent, to `ask` if the interpreter has to find out, and to
-    /// `no` if not.
+    /// Goes to `yes` if a message could be sent, to `ask` if the interpreter has to find out, and
+    /// to `no` if not.
     pub(super) fn can_send(&mut self, message: u32, [yes, no, ask]: [Block; 3]) -> Emitted<()> {
         let channel = self.channel(self.code.messages[message as usize].channel)?;
         let then = |emitter: &mut Self, channel: Known<'a>| {

@@ -127,7 +127,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         Ok(())
     }
 
-    /// A function that tells the steps in which a process at a location takes the message in the context.
+    /// A function that tells the steps in which a process at a location takes the message in the
+    /// context.
     pub(super) fn offers(&mut self, routine: usize, location: usize) -> Emitted<()> {
         for (choice, number) in self.edges(routine, location)?.enumerate() {
             let edge = &self.code.edges[number as usize];

@@ -3,8 +3,8 @@
 //! For every location there are up to three functions: one tells the moves of a process that stands
 //! there, one tells who could take what another process hands over, and one says whether a process
 //! could go on from there. What they do is what the interpreter does, to the byte;
-//! `tests/states/compiled.rs` holds them against it. What is rare is left to the interpreter, edge by edge
-//! ([`emit`]) or, where a function cannot be made at all, location by location.
+//! `tests/states/compiled.rs` holds them against it. What is rare is left to the interpreter, edge
+//! by edge ([`emit`]) or, where a function cannot be made at all, location by location.
 
 mod bridge;
 mod channels;
@@ -52,7 +52,8 @@ impl fmt::Debug for Jit {
 }
 
 impl Jit {
-    /// Compiles a program; `None` if this computer or this program is not one that it can be done for.
+    /// Compiles a program; `None` if this computer or this program is not one that it can be done
+    /// for.
     pub(super) fn new(code: &Code) -> Option<Self> {
         if code.has_priorities || code.trace.is_some() || code.finds_truncation {
             return None;

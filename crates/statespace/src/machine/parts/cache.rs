@@ -40,6 +40,8 @@ pub(super) struct Seen {
     pub(super) is_visible: bool,
     /// The channels by which others may take what it sends, in moves that are not among these.
     pub(super) offers: u64,
+    /// What the process does next, by its number; if that is of use.
+    pub(super) next: u32,
 }
 
 /// A move.
@@ -175,6 +177,20 @@ impl Cache {
         for entry in old.into_iter().filter(|entry| entry.who != 0) {
             let place = self.place(entry.word, entry.who);
             self.entries[place] = entry;
+        }
+    }
+
+    /// Says everything anew by words in which the same numbers have other bits.
+    pub(super) fn translate(&mut self, translate: impl Fn(Word) -> Word) {
+        for kept in &mut self.moves {
+            kept.turns = translate(kept.turns);
+        }
+        let empty = vec![Entry::default(); self.entries.len()];
+        let old = std::mem::replace(&mut self.entries, empty);
+        for entry in old.into_iter().filter(|entry| entry.who != 0) {
+            let word = translate(entry.word);
+            let place = self.place(word, entry.who);
+            self.entries[place] = Entry { word, ..entry };
         }
     }
 

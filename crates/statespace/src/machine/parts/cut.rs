@@ -1,5 +1,5 @@
-//! Where the parts of a state are: who there is, the variables and channels that all processes share, and of each
-//! process what is its own, its channels, and what it was promised.
+//! Where the parts of a state are: who there is, the variables and channels that all processes
+//! share, and of each process what is its own, its channels, and what it was promised.
 
 use super::super::code::{Cell, Code, Field, Node, Routine, Target};
 use super::super::footprint::{Part, parts, range};
@@ -20,13 +20,15 @@ const MOST_ELEMENTS: u32 = 32;
 /// Where the parts are before the processes.
 #[derive(Clone, Debug)]
 pub(in crate::machine) struct Cut {
-    /// The variables and channels that all share, in this order, from the part after [`CONTROL`] on.
+    /// The variables and channels that all share, in this order, from the part after [`CONTROL`]
+    /// on.
     pub(super) shared: Vec<Range<usize>>,
     /// Which of them may ever change.
     pub(super) is_written: Vec<bool>,
     /// By byte before the processes, the part that it belongs to.
     of_byte: Vec<u8>,
-    /// By routine, what a process is made of, piece by piece: the bytes, and which of its parts they belong to.
+    /// By routine, what a process is made of, piece by piece: the bytes, and which of its parts
+    /// they belong to.
     pub(super) pieces: Vec<Vec<(Range<usize>, usize)>>,
     /// How many parts a process has, the first of which is all that others do not ask for.
     pub(super) n_each: usize,
@@ -44,7 +46,8 @@ impl Cut {
         1 + self.shared.len() + process * self.n_each
     }
 
-    /// The parts that a byte may belong to, in a state with processes of these routines that begin here.
+    /// The parts that a byte may belong to, in a state with processes of these routines that begin
+    /// here.
     pub(in crate::machine) fn parts_of(
         &self,
         at: usize,
@@ -144,7 +147,8 @@ struct Bytes {
 }
 
 impl Bytes {
-    /// Has parts begin and end where something does, and within it every so many bytes, unless that is 0.
+    /// Has parts begin and end where something does, and within it every so many bytes, unless that
+    /// is 0.
     fn cut(&mut self, range: Range<usize>, every: usize) {
         self.begins[range.start] = true;
         self.begins[range.end] = true;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The bits that numbers may take. The first bit of a word is always set and its last one never, so that no word is
-/// taken for an empty slot of a table.
+/// The bits that numbers may take. The first bit of a word is always set and its last one never, so
+/// that no word is taken for an empty slot of a table.
 const BITS: Range<u32> = 1..127;
 
 /// A state: the numbers of its parts.
@@ -25,6 +25,12 @@ impl Bits {
     #[inline]
     pub(super) fn get(self, word: Word) -> u32 {
         ((word & self.mask) >> self.shift) as u32
+    }
+
+    /// Some bits of this part in a word, as those of another one.
+    #[inline]
+    pub(super) fn moved(self, word: Word, to: Self) -> Word {
+        (word & self.mask) >> self.shift << to.shift
     }
 
     /// The bits of a number; `None` if it has more than there are.
@@ -49,23 +55,23 @@ impl Need {
     }
 }
 
-/// Gives every part its bits, and what is left to those that have had the most values; `None` if there are too few.
+/// Gives every part its bits; `None` if there are too few. What is left goes to those that are
+/// likely to need more: the more values a part has had, and the more there is in it, the more bits.
+/// If one has too few, the search begins again.
 pub(super) fn assign(needs: &[Need]) -> Option<Vec<Bits>> {
     let mut widths: Vec<u32> = needs.iter().map(|need| need.width()).collect();
     let mut left = (BITS.end - BITS.start).checked_sub(widths.iter().sum())?;
-    let mut order: Vec<usize> = (0..needs.len()).collect();
-    order.sort_by_key(|&part| std::cmp::Reverse(widths[part]));
-    loop {
-        let before = left;
-        for &part in &order {
-            if left > 0 && widths[part] < needs[part].most.min(u32::BITS) {
-                widths[part] += 1;
-                left -= 1;
-            }
-        }
-        if left == before {
-            break;
-        }
+    let weights: Vec<u32> =
+        needs.iter().map(|need| 1 + 2 * need.width() + (need.most + 1).ilog2()).collect();
+    let mut more = vec![0_u32; needs.len()];
+    while left > 0 {
+        let has_use = |part: &usize| widths[*part] < needs[*part].most.min(u32::BITS);
+        // The share that it would have, in fractions with one denominator.
+        let share = |part: &usize| u64::from(more[*part] + 1) * 1000 / u64::from(weights[*part]);
+        let Some(part) = (0..needs.len()).filter(has_use).min_by_key(share) else { break };
+        widths[part] += 1;
+        more[part] += 1;
+        left -= 1;
     }
     let mut shift = BITS.start;
     let bits = widths.into_iter().map(|width| {

@@ -48,9 +48,11 @@ impl ByParts {
         let (touched, seen) = self.observe(&state, unit, &mut found);
         let own = self.cut.process(unit.process as usize);
         let is_touched = |part: &usize| [CONTROL, own].contains(part) || touched.contains(*part);
-        // Whoever comes was nothing before, as the part says which tells who there is; and whoever goes is nothing then.
+        // Whoever comes was nothing before, as the part says which tells who there is; and whoever
+        // goes is nothing then.
         let n_each = self.cut.n_each;
         let counts = (0..found.len()).filter_map(|idx| found.state(idx).first());
+        let most = counts.clone().copied().fold(state[0], u8::max);
         let others = counts.filter(|&count| *count != state[0]).map(|&count| {
             let first = self.cut.process(usize::from(count.max(state[0]) - 1));
             first..first + n_each
@@ -58,8 +60,13 @@ impl ByParts {
         let others: Vec<_> = others.collect();
         let is_of_use =
             |part: &usize| is_touched(part) || others.iter().any(|parts| parts.contains(part));
-        let parts = (0..self.bits.len()).filter(is_of_use);
-        let mask = parts.fold(0, |mask, part| mask | self.bits[part].mask);
+        let mut parts = Parts::default();
+        // Also those that have no bits yet, or do not exist: they may have some when bits are given
+        // anew.
+        let end = self.cut.process(usize::from(most) + 1).min(MOST);
+        (0..end).filter(is_of_use).for_each(|part| parts.insert(part));
+        let used = (0..self.bits.len()).filter(|&part| parts.contains(part));
+        let mask = used.fold(0, |mask, part| mask | self.bits[part].mask);
         let first = self.cache.n_moves();
         for idx in 0..found.len() {
             let turns = match found[idx].successor {
@@ -69,22 +76,28 @@ impl ByParts {
             assert!(self.is_lost() || turns & !mask == 0, "a process writes to what it touches");
             self.cache.push(Kept::new(&found[idx], turns), found.passed(idx));
         }
-        let (number, place) = (self.bits[own].get(word) as usize, self.masks_of(unit));
-        let known = at(&mut self.masks, place, number);
-        *known |= mask;
-        self.cache.insert(word & *known, unit, first, seen);
+        // What did not fit was not packed.
+        if !self.is_lost() {
+            let (number, place) = (self.bits[own].get(word) as usize, self.masks_of(unit));
+            let touched = at(&mut self.touched, place, number);
+            *touched = touched.and(parts);
+            let known = at(&mut self.masks, place, number);
+            *known |= mask;
+            self.cache.insert(word & *known, unit, first, seen);
+        }
         self.state = state;
         self.moves = found;
     }
 
     /// Finds the moves of a process in a state, and tells what it has touched for that.
     fn observe(&mut self, state: &[u8], unit: Unit, found: &mut Moves) -> (Parts, Seen) {
-        let Machine { code, tables, steps, .. } = &mut self.machine;
+        let Machine { code, tables, steps, sets, .. } = &mut self.machine;
         tables.scan(code, state);
         let fault = cell::Cell::new(None);
         let view = View::new(code, state, tables, unit.timeout, &fault);
-        // What comes after others, and what escapes from others, is not known without them; and where one may not
-        // run at all, what goes wrong in finding that out is told with whoever is asked next.
+        // What comes after others, and what escapes from others, is not known without them; and
+        // where one may not run at all, what goes wrong in finding that out is told with whoever is
+        // asked next.
         let mut edges = view.place_of(unit.process).edges.clone();
         let is_apart = code.routines.iter().all(|routine| routine.provided.is_none())
             && edges.all(|number| {
@@ -106,16 +119,18 @@ impl ByParts {
                 break;
             }
         }
+        let is_asked = self.remembers && unit.partner.is_none() && !unit.timeout && state[1] == 0;
+        let next = if is_asked { self.remembered.next(sets, view, unit.process) } else { 0 };
         let is_visible = state[1] != 0 || view.place_of(unit.process).is_visible;
         let Offers { channels, .. } = std::mem::take(&mut steps.offers);
         steps.partners = Partners::All;
         let touched = tables.touched.end().and(steps.work.tables.touched.end());
-        (touched, Seen { is_visible, offers: channels })
+        (touched, Seen { is_visible, offers: channels, next })
     }
 }
 
 /// A place in a table, which is made as large as that.
-fn at<T: Clone + Default>(table: &mut Vec<Vec<T>>, row: usize, column: usize) -> &mut T {
+pub(super) fn at<T: Clone + Default>(table: &mut Vec<Vec<T>>, row: usize, column: usize) -> &mut T {
     if table.len() <= row {
         table.resize(row + 1, Vec::new());
     }

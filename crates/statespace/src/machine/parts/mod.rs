@@ -1,12 +1,14 @@
-//! States as numbers of their parts, and moves that are found once for all states in which they are the same.
+//! States as numbers of their parts, and moves that are found once for all states in which they are
+//! the same.
 //!
-//! Every value that a part of a state has had is kept once and has a number, and a state is these numbers, packed
-//! into one word. A process looks at few parts to find its moves: where those are the same, its moves are, and they
-//! turn the same bits. So most states are never seen as a whole, neither to find out what comes next nor to be stored.
+//! Every value that a part of a state has had is kept once and has a number, and a state is these
+//! numbers, packed into one word. A process looks at few parts to find its moves: where those are
+//! the same, its moves are, and they turn the same bits. So most states are never seen as a whole,
+//! neither to find out what comes next nor to be stored.
 //!
-//! Implements local transition caching of Blom, van de Pol and Weber, *Bridging the Gap between Enumerative and
-//! Symbolic Model Checkers* (University of Twente, 2009), on states that are collapsed as in Holzmann, *State
-//! Compression in SPIN* (SPIN 1997).
+//! Implements local transition caching of Blom, van de Pol and Weber, *Bridging the Gap between
+//! Enumerative and Symbolic Model Checkers* (University of Twente, 2009), on states that are
+//! collapsed as in Holzmann, *State Compression in SPIN* (SPIN 1997).
 //!
 //! | papers                      | here                                                      |
 //! |-----------------------------|-----------------------------------------------------------|
@@ -15,47 +17,54 @@
 //! | transition cache of a group | [`Cache`], a process in a value of its own is a group     |
 //! | dependency matrix           | the masks of [`ByParts`]                                  |
 //!
-//! Differs from the papers: what a process depends on is not known beforehand but observed, by an interpreter that
-//! notes what it [touches](super::touched). A mask is what a process in one value of its own has touched so far.
-//! It may grow, and what was found before stays true: moves that were found by looking at some parts are those of
-//! every state that agrees on these. A number has a fixed width in a word, and all are chosen anew, and the search
-//! begins again, if one is too small; it is given up if all of them together are, or if moves are found more
-//! often than they are remembered.
+//! Differs from the papers: what a process depends on is not known beforehand but observed, by an
+//! interpreter that notes what it [touches](super::touched). A mask is what a process in one value
+//! of its own has touched so far. It may grow, and what was found before stays true: moves that
+//! were found by looking at some parts are those of every state that agrees on these. A number has
+//! a fixed width in a word, and all are chosen anew, and the search begins again with what is
+//! remembered, if one is too small; it is given up if all of them together are, or if moves are
+//! found more often than they are remembered.
 
 mod cache;
 mod cut;
 mod fields;
 mod find;
 mod numbers;
+mod sets;
 mod words;
 
 pub(super) use cut::Cut;
 pub(crate) use numbers::Lost;
 
 use super::Machine;
-use crate::options::Reduction;
+use super::stubborn::{self, Found, Mover};
+use super::touched::Parts;
+use crate::options::{Optimisations, Reduction};
 use crate::transitions::{Moves, Safety, Step, Stuck, Successor, Transitions};
 use cache::{Cache, Entry, Unit};
 use cut::CONTROL;
 use fields::{Bits, Word};
 use mazurka_core::{Told, Violation};
 use numbers::{Numbers, Value};
+use sets::Remembered;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// How often moves of a process are asked for, each time that they have to be found, at least: else it is slower than
-/// finding all of them. In the beginning, when nothing is known yet, it may be less.
+/// How often moves of a process are asked for, each time that they have to be found, at least: else
+/// it is slower than finding all of them. In the beginning, when nothing is known yet, it may be
+/// less.
 const WORTH: [u64; 2] = [3, 10];
 
 /// How many are found before that is judged, each time, and up to when it is the beginning.
 const WINDOW: u64 = 1 << 13;
 const BEGINNING: u64 = 1 << 16;
 
-/// How many entries the moves that are remembered may have before all are forgotten. Tests see it happen.
+/// How many entries the moves that are remembered may have before all are forgotten. Tests see it
+/// happen.
 const MOST_REMEMBERED: usize = if cfg!(debug_assertions) { 1 << 12 } else { 1 << 21 };
 
-/// How many questions are asked before what is remembered is no longer held against the machine in all states, but in
-/// every sixteenth.
+/// How many questions are asked before what is remembered is no longer held against the machine in
+/// all states, but in every sixteenth.
 #[cfg(debug_assertions)]
 const COMPARED: u64 = 1 << 17;
 
@@ -78,9 +87,23 @@ pub struct ByParts {
     values: Vec<Vec<Value>>,
     /// By process and number of its value, what its moves depend on.
     masks: Vec<Vec<Word>>,
+    /// The parts that these masks are made of.
+    touched: Vec<Vec<Parts>>,
     /// By process and number of its value, the channels by which it may take what others send.
     listens: Vec<Vec<Option<u64>>>,
     cache: Cache,
+    /// What processes do next and later, and whether that is asked for.
+    remembered: Remembered,
+    remembers: bool,
+    /// Those who can move in the state at hand, how many moves they have, and what is remembered of
+    /// them.
+    movers: Vec<Mover>,
+    entries: Vec<(Entry, u32)>,
+    /// The channels by which processes may take what others send, if that was asked for; and what
+    /// is remembered of those who send and those who take it.
+    hears: Vec<u64>,
+    with_others: Vec<(u32, Entry)>,
+    found: Found,
     /// How much of its memory is counted.
     n_counted: usize,
     n_asked: u64,
@@ -94,7 +117,8 @@ pub struct ByParts {
     sorted: Vec<(Place, usize)>,
 }
 
-/// Where a move comes among those of its process: edge by edge, the youngest partner first, choice by choice.
+/// Where a move comes among those of its process: edge by edge, the youngest partner first, choice
+/// by choice.
 type Place = (u32, Reverse<Option<u32>>, u32);
 
 impl ByParts {
@@ -106,11 +130,15 @@ impl ByParts {
         }
         let cut = Arc::new(Cut::new(code)?);
         let numbers = Arc::new(Numbers::new(&cut, &code.globals));
+        let code = &Arc::clone(code);
         let mut machine = machine.clone();
         for tables in [&mut machine.tables, &mut machine.steps.work.tables] {
             tables.touched.set(Arc::clone(&cut));
         }
+        let remembered = Remembered::new(code);
         let mut new = Self {
+            remembers: machine.reduction != Reduction::None && remembered.is_on,
+            remembered,
             machine,
             cut,
             numbers,
@@ -118,8 +146,14 @@ impl ByParts {
             n_tries: 0,
             values: Vec::new(),
             masks: Vec::new(),
+            touched: Vec::new(),
             listens: Vec::new(),
             cache: Cache::new(),
+            movers: Vec::new(),
+            entries: Vec::new(),
+            hears: Vec::new(),
+            with_others: Vec::new(),
+            found: Found::default(),
             n_counted: 0,
             n_asked: 0,
             n_found: 0,
@@ -141,16 +175,27 @@ impl ByParts {
         self.numbers.lost()
     }
 
-    /// Gets ready for another search, with bits for all values that were met; `false` if there are too few.
+    /// Gets ready for another search, with bits for all values that were met; `false` if there are
+    /// too few.
     pub(crate) fn try_again(&mut self) -> bool {
         let Some(bits) = self.numbers.assign().filter(|_| self.n_tries < MOST_TRIES) else {
             return false;
         };
         self.n_tries += 1;
         self.numbers.begin();
-        self.bits = bits.into();
-        self.cache = Cache::new();
-        self.masks.clear();
+        let (old, new) = (std::mem::replace(&mut self.bits, bits.into()), Arc::clone(&self.bits));
+        // Where a part had one value so far, it had no bits, and that value has the number 0.
+        let translate = |word: Word| {
+            let parts = old.iter().zip(new.iter());
+            parts.fold(0, |all, (old, new)| all | old.moved(word, *new))
+        };
+        self.cache.translate(translate);
+        for (masks, touched) in self.masks.iter_mut().zip(&self.touched) {
+            for (mask, touched) in masks.iter_mut().zip(touched) {
+                let parts = (0..new.len()).filter(|&part| touched.contains(part));
+                *mask = parts.fold(0, |mask, part| mask | new[part].mask);
+            }
+        }
         (self.n_asked, self.n_found, self.n_before) = (0, 0, 0);
         true
     }
@@ -163,25 +208,160 @@ impl ByParts {
 
     /// Tells the moves of a process to `moves`.
     #[inline]
-    fn moves_of(&mut self, word: Word, unit: Unit, n_processes: u32, moves: &mut Moves) {
-        let Some(entry) = self.entry(word, unit) else { return };
+    fn moves_of(&mut self, word: Word, process: u32, entry: Entry, moves: &mut Moves) {
         if entry.seen.offers != 0 {
-            self.moves_with_others(word, unit, entry, n_processes, moves);
+            self.moves_with_others(word, process, entry, moves);
         } else {
             self.cache.moves(entry).for_each(|number| self.tell(word, number, moves));
         }
-        moves.close(unit.process, Safety::Dependent, entry.seen.is_visible);
+        moves.close(process, Safety::Dependent, entry.seen.is_visible);
     }
 
-    /// The same for a process that sends what others may take.
-    fn moves_with_others(
+    /// How many moves a process has; nothing if the search is lost. What others take of what it
+    /// sends is kept.
+    #[inline]
+    fn n_moves_of(
         &mut self,
         word: Word,
         unit: Unit,
-        alone: Entry,
+        entry: Entry,
         n_processes: u32,
-        moves: &mut Moves,
-    ) {
+    ) -> Option<u32> {
+        let mut n_moves = self.cache.moves(entry).len();
+        if entry.seen.offers != 0 {
+            if self.hears.is_empty() {
+                for process in 0..n_processes {
+                    let channels = self.listens(word, process);
+                    self.hears.push(channels);
+                }
+            }
+            for other in (0..n_processes).filter(|&other| other != unit.process) {
+                if self.hears[other as usize] & entry.seen.offers != 0 {
+                    let with = self.entry(word, Unit { partner: Some(other), ..unit })?;
+                    n_moves += self.cache.moves(with).len();
+                    self.with_others.push((unit.process, with));
+                }
+            }
+        }
+        Some(n_moves as u32)
+    }
+
+    /// Finds those who can move, the youngest first; nothing if the search is lost.
+    #[inline]
+    fn find_movers(
+        &mut self,
+        word: Word,
+        units: impl Iterator<Item = Unit>,
+        n_processes: u32,
+    ) -> Option<()> {
+        self.movers.clear();
+        self.entries.clear();
+        self.hears.clear();
+        self.with_others.clear();
+        self.remembered.now.resize(n_processes as usize, 0);
+        for unit in units {
+            let entry = self.entry(word, unit)?;
+            self.remembered.now[unit.process as usize] = entry.seen.next;
+            let n_moves = self.n_moves_of(word, unit, entry, n_processes)?;
+            if n_moves > 0 {
+                let is_visible = entry.seen.is_visible;
+                self.movers.push(Mover { process: unit.process, is_visible });
+                self.entries.push((entry, n_moves));
+            }
+        }
+        Some(())
+    }
+
+    /// Tells the moves of one set, counted from 0, and how many there are; or all moves, and all
+    /// sets.
+    fn expand_some(&mut self, word: Word, set: Option<u32>, moves: &mut Moves) -> u32 {
+        if self.cache.len() > MOST_REMEMBERED {
+            self.cache = Cache::new();
+        }
+        let number = self.bits[CONTROL].get(word) as usize;
+        self.hear_of(CONTROL, number);
+        let control = &self.values[CONTROL][number];
+        let (alone, n_processes) = (u32::from(control[0]), control.len() as u32 - 1);
+        for timeout in [false, true] {
+            let processes = if alone == 0 { 0..n_processes } else { alone - 1..alone };
+            let units = processes.rev().map(|process| Unit { process, partner: None, timeout });
+            if self.cache.is_large() {
+                for unit in units.clone() {
+                    self.masked(word, unit).into_iter().for_each(|it| self.cache.touch(it, unit));
+                }
+            }
+            let (code, reduction) = (&self.machine.code, self.machine.reduction);
+            let reduces = code.reduces && reduction != Reduction::None && !timeout && alone == 0;
+            if self.find_movers(word, units, n_processes).is_none() {
+                return 0;
+            }
+            let has_sets = reduces && self.movers.len() > 1;
+            if has_sets {
+                self.find_sets(word, n_processes);
+            }
+            let n_sets = match reduction {
+                _ if !has_sets => 0,
+                Reduction::None => 0,
+                Reduction::Ample => self.found.single.len() as u32,
+                Reduction::Stubborn => {
+                    self.found.single.len() as u32 + u32::from(!self.found.several.is_empty())
+                }
+            };
+            let entries = std::mem::take(&mut self.entries);
+            for (group, &(entry, n_moves)) in entries.iter().enumerate() {
+                let process = self.movers[group].process;
+                if set.is_some_and(|set| !self.is_in_set(group as u32, set, n_sets)) {
+                    moves.skip(n_moves);
+                    continue;
+                }
+                self.moves_of(word, process, entry, moves);
+            }
+            let can_move = !entries.is_empty();
+            self.entries = entries;
+            if has_sets && set.is_none() {
+                self.found.tell(moves);
+            }
+            if can_move || !self.machine.code.uses_timeout {
+                return n_sets;
+            }
+        }
+        0
+    }
+
+    /// Whether a group belongs to a set, or, behind the last set, to none.
+    fn is_in_set(&self, group: u32, set: u32, n_sets: u32) -> bool {
+        let Found { single, several } = &self.found;
+        let is_single = |set: usize| single.get(set).is_some_and(|&(it, _)| it == group);
+        match n_sets {
+            0 => true,
+            _ if set < n_sets && (set as usize) < single.len() => is_single(set as usize),
+            _ if set < n_sets => several.contains(&group),
+            _ => {
+                let has_several = n_sets as usize > single.len();
+                let is_several = has_several && several.contains(&group);
+                !(is_several || single.iter().any(|&(it, _)| it == group))
+            }
+        }
+    }
+
+    /// Finds who may stand for all others.
+    fn find_sets(&mut self, word: Word, n_processes: u32) {
+        let how = (self.machine.reduction, false);
+        if self.remembers {
+            self.begin_sets(word, n_processes);
+            stubborn::choose(&mut self.remembered, how, &self.movers, &mut self.found);
+            return;
+        }
+        let mut state = std::mem::take(&mut self.state);
+        self.unpack(word, &mut state);
+        let Machine { code, tables, sets, .. } = &mut self.machine;
+        tables.scan(code, &state);
+        self.found.clone_from(sets.find(code, tables, &state, how, &self.movers));
+        self.state = state;
+    }
+
+    /// The same for a process that sends what others may take.
+    fn moves_with_others(&mut self, word: Word, process: u32, alone: Entry, moves: &mut Moves) {
         let mut sorted = std::mem::take(&mut self.sorted);
         sorted.clear();
         let place = |cache: &Cache, number: usize| {
@@ -189,12 +369,8 @@ impl ByParts {
             ((edge, Reverse(partner), choice), number)
         };
         sorted.extend(self.cache.moves(alone).map(|number| place(&self.cache, number)));
-        for other in (0..n_processes).filter(|&other| other != unit.process) {
-            if self.listens(word, other) & alone.seen.offers != 0 {
-                let unit = Unit { partner: Some(other), ..unit };
-                let Some(entry) = self.entry(word, unit) else { return };
-                sorted.extend(self.cache.moves(entry).map(|number| place(&self.cache, number)));
-            }
+        for &(_, entry) in self.with_others.iter().filter(|(sender, _)| *sender == process) {
+            sorted.extend(self.cache.moves(entry).map(|number| place(&self.cache, number)));
         }
         sorted.sort_unstable_by_key(|(place, _)| *place);
         sorted.iter().for_each(|&(_, number)| self.tell(word, number, moves));
@@ -273,6 +449,31 @@ impl ByParts {
         ask(&mut self.machine, &bytes)
     }
 
+    /// Holds the moves of a set against all that are said of a state.
+    #[cfg(debug_assertions)]
+    fn compare_set(&mut self, word: Word, set: u32, n_sets: u32, moves: &Moves) {
+        let mut all = Moves::new();
+        self.expand_some(word, None, &mut all);
+        if self.is_lost() {
+            return;
+        }
+        self.compare(word, &all);
+        let reduction = self.machine.reduction;
+        assert_eq!(n_sets, all.n_sets(reduction), "as many sets");
+        let mut plan = crate::ample::Plan::new(reduction, &all);
+        let mut chosen = Vec::new();
+        (0..=set).for_each(|_| plan.choose(&all, &mut chosen));
+        chosen.sort_unstable();
+        let groups = 0..moves.groups().len();
+        let told = groups.flat_map(|group| moves.of_group(group).map(move |idx| (group, idx)));
+        let told: Vec<u32> = told.map(|(group, idx)| moves.number(group, idx as u32)).collect();
+        assert_eq!(told, chosen, "the moves of set {set} of {n_sets}");
+        for (idx, &number) in chosen.iter().enumerate() {
+            assert_eq!(moves[idx].step, all[number as usize].step);
+            assert_eq!(moves.state(idx), all.state(number as usize));
+        }
+    }
+
     /// Holds what is said of a state against what the machine says of it.
     #[cfg(debug_assertions)]
     fn compare(&mut self, word: Word, moves: &Moves) {
@@ -303,8 +504,9 @@ fn word(state: &[u8]) -> Word {
 }
 
 impl Transitions for ByParts {
-    fn reduce(&mut self, reduction: Reduction) {
-        self.machine.reduce(reduction);
+    fn reduce(&mut self, reduction: Reduction, optimisations: Optimisations) {
+        self.machine.reduce(reduction, optimisations);
+        self.remembers = reduction != Reduction::None && self.remembered.is_on;
     }
 
     fn initial(&mut self, state: &mut Vec<u8>) {
@@ -315,44 +517,26 @@ impl Transitions for ByParts {
     }
 
     fn expand(&mut self, state: &[u8], moves: &mut Moves) {
-        if self.cache.len() > MOST_REMEMBERED {
-            self.cache = Cache::new();
-        }
         let word = word(state);
-        let number = self.bits[CONTROL].get(word) as usize;
-        self.hear_of(CONTROL, number);
-        let control = &self.values[CONTROL][number];
-        let (alone, n_processes) = (u32::from(control[0]), control.len() as u32 - 1);
-        for timeout in [false, true] {
-            let processes = if alone == 0 { 0..n_processes } else { alone - 1..alone };
-            let units = processes.rev().map(|process| Unit { process, partner: None, timeout });
-            if self.cache.is_large() {
-                for unit in units.clone() {
-                    self.masked(word, unit).into_iter().for_each(|it| self.cache.touch(it, unit));
-                }
-            }
-            units.for_each(|unit| self.moves_of(word, unit, n_processes, moves));
-            if self.is_lost() {
-                return;
-            }
-            let (code, reduction) = (&self.machine.code, self.machine.reduction);
-            let reduces = code.reduces && reduction != Reduction::None;
-            if reduces && !timeout && alone == 0 && moves.groups().len() > 1 {
-                let mut state = std::mem::take(&mut self.state);
-                self.unpack(word, &mut state);
-                let Machine { code, tables, sets, .. } = &mut self.machine;
-                tables.scan(code, &state);
-                sets.find(code, tables, &state, (reduction, false), moves);
-                self.state = state;
-            }
-            if !moves.is_empty() || !self.machine.code.uses_timeout {
-                break;
-            }
-        }
+        self.expand_some(word, None, moves);
         #[cfg(debug_assertions)]
-        if self.n_asked < COMPARED || self.n_asked.is_multiple_of(16) {
+        if !self.is_lost() && (self.n_asked < COMPARED || self.n_asked.is_multiple_of(16)) {
             self.compare(word, moves);
         }
+    }
+
+    fn tells_sets(&self) -> bool {
+        true
+    }
+
+    fn expand_set(&mut self, state: &[u8], set: u32, moves: &mut Moves) -> u32 {
+        let word = word(state);
+        let n_sets = self.expand_some(word, Some(set), moves);
+        #[cfg(debug_assertions)]
+        if !self.is_lost() && (self.n_asked < COMPARED || self.n_asked.is_multiple_of(16)) {
+            self.compare_set(word, set, n_sets, moves);
+        }
+        n_sets
     }
 
     fn is_lost(&self) -> bool {

@@ -21,8 +21,9 @@ pub(super) struct Numbers {
     bytes: AtomicU64,
 }
 
-/// The values of a part, by their numbers. A process that is not there is nothing, and has the number 0. What tells which
-/// processes there are is who goes on alone, from 1 on, and the routines of all.
+/// The values of a part, by their numbers. A process that is not there is nothing, and has the
+/// number 0. What tells which processes there are is who goes on alone, from 1 on, and the routines
+/// of all.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     numbers: FxHashMap<Value, u32>,
@@ -57,7 +58,8 @@ impl Numbers {
         self.parts.lock().expect("nobody panics with it")
     }
 
-    /// Which bits the numbers of parts get, as far as their values are known; `None` if there are too few.
+    /// Which bits the numbers of parts get, as far as their values are known; `None` if there are
+    /// too few.
     pub(super) fn assign(&self) -> Option<Vec<Bits>> {
         let parts = self.lock();
         let need = |part: &Values| Need { values: part.values.len(), most: part.most };

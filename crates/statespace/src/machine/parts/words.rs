@@ -46,8 +46,8 @@ impl ByParts {
         }
     }
 
-    /// The word of a state. Where it is the same as a state `near`, whose word is known, no number is looked for. If some
-    /// number does not fit, the search is lost.
+    /// The word of a state. Where it is the same as a state `near`, whose word is known, no number
+    /// is looked for. If some number does not fit, the search is lost.
     pub(super) fn pack(&mut self, state: &[u8], near: Option<(&[u8], Word)>) -> Word {
         let (code, cut) = (Arc::clone(&self.machine.code), Arc::clone(&self.cut));
         let (old, near) = near.unwrap_or_default();
@@ -59,7 +59,8 @@ impl ByParts {
                 false => self.number(1 + idx, value),
             };
         }
-        // Processes come and go at the end, so that those which were there before are where they were.
+        // Processes come and go at the end, so that those which were there before are where they
+        // were.
         let n_old = old.first().map_or(0, |&it| usize::from(it));
         let mut value = std::mem::take(&mut self.value);
         let mut at = code.globals.len();

@@ -47,7 +47,8 @@ struct Features {
     n_processes: usize,
     /// Processes with two statements have more of their ways searched.
     is_short: bool,
-    /// Processes are started by `init`, one of them maybe by another process, or are there from the beginning.
+    /// Processes are started by `init`, one of them maybe by another process, or are there from the
+    /// beginning.
     is_started: bool,
     has_rendezvous: bool,
     has_sorted: bool,
@@ -70,6 +71,9 @@ struct Features {
     has_ranges: bool,
     /// Expressions with a condition.
     has_choices: bool,
+    /// Looks at channels before they are used, and guards of several parts, some of which may go
+    /// wrong.
+    has_looks: bool,
 }
 
 impl Features {
@@ -94,6 +98,7 @@ impl Features {
             has_pairs: random.one_in(3),
             has_ranges: random.one_in(5),
             has_choices: random.one_in(5),
+            has_looks: random.one_in(3),
         }
     }
 }
@@ -204,6 +209,9 @@ impl Writer {
 
     fn statement(&mut self) -> String {
         let is_deep = self.depth > 1;
+        if self.features.has_looks && self.random.one_in(4) {
+            return self.look();
+        }
         match self.random.below(if is_deep { 10 } else { 14 }) {
             0..3 => self.assignment(),
             3 => format!("assert({})", self.condition()),
@@ -220,6 +228,67 @@ impl Writer {
                 format!("atomic {{ {body} }}")
             }
             _ => self.d_step(),
+        }
+    }
+
+    /// A look at a channel before something is done to it: most often, what it makes sure of.
+    fn look(&mut self) -> String {
+        let channel = match self.random.one_in(3) {
+            true => self.channel(),
+            false => {
+                self.random.pick(&["c", "d", "q[0]", "q[1]", if self.is_init { "c" } else { "x" }])
+            }
+        };
+        let other = match self.random.one_in(4) {
+            true => self.channel(),
+            false => channel,
+        };
+        let (probes, more) = match self.random.one_in(2) {
+            true => (
+                ["nfull(@)", "empty(@)", "len(@) < 1", "nfull(@) && n < 2"],
+                format!("{other}!{}", self.value()),
+            ),
+            false => (
+                ["nempty(@)", "full(@)", "len(@) > 0", "@?[1]"],
+                format!("{other}?{}", self.random.pick(&["y", "g", "_", "1"])),
+            ),
+        };
+        let mut probe = self.random.pick(&probes).replace('@', channel);
+        if self.random.one_in(4) {
+            let part = self.conjunct();
+            probe = if self.random.one_in(2) {
+                format!("{probe} && {part}")
+            } else {
+                format!("{part} && {probe}")
+            };
+        }
+        let between = match self.random.below(4) {
+            0 => format!("{};", self.assignment()),
+            1 if self.random.one_in(2) => format!("{};", self.send()),
+            2 if self.random.one_in(2) => {
+                format!("if :: {} :: {} fi;", self.send(), self.assignment())
+            }
+            _ => String::new(),
+        };
+        let behind = match self.random.one_in(3) {
+            true => format!("; {}", self.assignment()),
+            false => String::new(),
+        };
+        let sequence = format!("{probe} -> {between} {more}{behind}");
+        match self.in_atomic || self.random.one_in(4) {
+            true => sequence,
+            false => format!("atomic {{ {sequence} }}"),
+        }
+    }
+
+    /// A part of a guard.
+    fn conjunct(&mut self) -> String {
+        match self.random.below(5) {
+            0 => format!("6 / {} > 1", self.random.pick(&["y", "g", "(z + 1)"])),
+            1 => "a[g] < 2".to_owned(),
+            2 => "y == 0".to_owned(),
+            3 => self.random.pick(&["nempty(d)", "nfull(d)", "c?[1]", "!(c?[0])"]).to_owned(),
+            _ => self.simple(),
         }
     }
 
@@ -362,6 +431,9 @@ impl Writer {
             }
             2 if self.features.has_remote => "P0@L0".to_owned(),
             3 => format!("{} && {} != 1", self.simple(), self.value()),
+            4 | 5 if self.features.has_looks => {
+                format!("{} && {}", self.conjunct(), self.conjunct())
+            }
             _ => self.simple(),
         }
     }

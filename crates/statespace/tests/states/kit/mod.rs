@@ -1,8 +1,8 @@
 //! Random small programs as [`Transitions`].
 //!
-//! A program is processes with a few locations and edges. An edge has a guard and an action on numbers
-//! and on channels that only count. What concerns nobody else is told as such: that is worked out from
-//! who uses what, as a front end would.
+//! A program is processes with a few locations and edges. An edge has a guard and an action on
+//! numbers and on channels that only count. What concerns nobody else is told as such: that is
+//! worked out from who uses what, as a front end would.
 
 use mazurka_core::fold::mix;
 use mazurka_core::{Told, Violation, ViolationKind};

@@ -1,4 +1,5 @@
-//! What people are told of files that are no models: everything, where it is, in words that they know.
+//! What people are told of files that are no models: everything, where it is, in words that they
+//! know.
 
 use expect_test::{Expect, expect};
 use mazurka_promela::{Options, translate};

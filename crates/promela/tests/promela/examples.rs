@@ -1,4 +1,5 @@
-//! The models that are installed with SPIN: whatever SPIN accepts is accepted here, and nothing else.
+//! The models that are installed with SPIN: whatever SPIN accepts is accepted here, and nothing
+//! else.
 
 use mazurka_effort::has_tool;
 use mazurka_promela::{Options, translate};
