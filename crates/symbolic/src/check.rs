@@ -8,7 +8,8 @@
 use crate::encode::{Bounds, Encode, Encoding, Limit as BoundReached, Meaning, Refusal, encode};
 use crate::schedule::Schedule;
 use crate::{
-    Answer, Circuit, Engine, Formula, Limits, Outcome, ProofError, Property, Statistics, Witness,
+    Answer, Circuit, Engine, Formula, Limits, Outcome, Progress, ProofError, Property, Statistics,
+    Witness,
 };
 use mazurka_core::Limit;
 use mazurka_model::Program;
@@ -96,9 +97,14 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
     loop {
         let encoding = encode(program, &options, question.schedule.scheduler())?;
         let decide = |circuit: &Circuit| {
+            let mut tell = |progress: &Progress| {
+                let Statistics { clauses, conflicts, .. } = progress.statistics;
+                let gauge = question.limits.gauge.iter();
+                gauge.for_each(|it| it.set_depth(progress.depth as u64, clauses, conflicts));
+            };
             let outcome = match circuit.justice.is_empty() {
-                true => question.engine.decide(circuit, &left(), &mut |_| {}),
-                false => question.engine.decide_cycles(circuit, &left(), &mut |_| {}),
+                true => question.engine.decide(circuit, &left(), &mut tell),
+                false => question.engine.decide_cycles(circuit, &left(), &mut tell),
             };
             Outcome { answer: confirmed(circuit, outcome.answer, &left()), ..outcome }
         };

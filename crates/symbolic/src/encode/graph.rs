@@ -485,7 +485,7 @@ impl Thread {
                     let name = &program.routine(callee).name;
                     let what =
                         format!("`{name}`, which calls itself, without a bound on recursion");
-                    refusals.push(Refusal::new(&what, edge.span));
+                    refusals.push(Refusal::new(&what, edge.span).of_recursion());
                 }
                 continue;
             }

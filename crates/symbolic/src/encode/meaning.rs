@@ -4,24 +4,24 @@ use mazurka_model::{RoutineId, Span, ViolationKind};
 
 /// Something in a program that a circuit has not got.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} is nothing that a circuit has; `--engine {engine}` takes it")]
+#[error("{what} is nothing that a circuit has")]
 pub struct Refusal {
     /// What it is.
     pub what: String,
     /// Where it stands in the source.
     pub span: Span,
-    /// The engine that takes it.
-    pub engine: &'static str,
+    /// Whether it is a function that calls itself, and no bound on recursion was given.
+    pub recurses: bool,
 }
 
 impl Refusal {
     pub(super) fn new(what: &str, span: Span) -> Self {
-        Self { what: what.to_owned(), span, engine: "vm" }
+        Self { what: what.to_owned(), span, recurses: false }
     }
 
-    /// The same of a program with a temporal property.
-    pub(super) fn of_temporal(self) -> Self {
-        Self { engine: "statespace", ..self }
+    /// The same of a function that calls itself without a bound.
+    pub(super) fn of_recursion(self) -> Self {
+        Self { recurses: true, ..self }
     }
 }
 

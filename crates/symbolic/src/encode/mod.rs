@@ -70,13 +70,7 @@ pub fn encode(
     options: &Encode,
     schedule: &dyn crate::schedule::Scheduler,
 ) -> Result<Encoding, Vec<Refusal>> {
-    let encoded = encode_as_planned(program, options, schedule);
-    match &options.temporal {
-        Some(temporal) if temporal.ends => {
-            encoded.map_err(|all| all.into_iter().map(Refusal::of_temporal).collect())
-        }
-        _ => encoded,
-    }
+    encode_as_planned(program, options, schedule)
 }
 
 /// What a program is refused for before its steps are made, and with a bound on recursion what they would be refused

@@ -1,6 +1,6 @@
 //! When an engine has to stop.
 
-use mazurka_core::Limit;
+use mazurka_core::{Gauge, Limit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +20,8 @@ pub struct Limits {
     pub in_order: bool,
     /// Makes it stop, once true.
     pub stop: Option<&'static AtomicBool>,
+    /// Where the engine writes how far it is.
+    pub gauge: Option<Arc<Gauge>>,
 }
 
 /// Limits that count from now.
