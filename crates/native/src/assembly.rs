@@ -364,7 +364,11 @@ fn update(address: usize, here: &Here<'_>) {
         Adding::at(address, added, precompiled::way_on(instruction, frame, added))
     });
     let operation = |object| machine::with(|machine| machine.disciplines.operation(object, adding));
-    let is_announced = machine::visible_read(&arrival, address, len as u8, operation);
+    let announce = || machine::visible_read(&arrival, address, len as u8, operation);
+    let is_announced = match precompiled::compared(instruction, frame, address) {
+        Some(comparison) => machine::compare(comparison, announce),
+        None => announce(),
+    };
     let old = spin::load(address, len as u8);
     if is_announced && let Some(adding) = adding {
         adding.note(old);

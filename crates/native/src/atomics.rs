@@ -16,7 +16,10 @@ use crate::disciplines::{Adding, signed};
 use crate::machine::{self, Value};
 use crate::rust_mutex::{self, Access, Place};
 use crate::spin::{self, Arrival, watched, wiped};
-use mazurka_core::{MemoryOrder, ObjectId, Operation};
+use crate::thread::Comparison;
+use crate::trusted;
+use crate::weak_memory;
+use mazurka_core::{Accessed, MemoryOrder, ObjectId, Operation};
 use std::ffi::c_int;
 use std::sync::atomic::{Ordering, fence};
 
@@ -63,6 +66,16 @@ unsafe fn modify<T: Copy + Eq>(
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
     let is_load = matches!(operation(ObjectId::new(0)), Operation::Load(_));
+    if trusted::is_quiet() {
+        let is_store = matches!(operation(ObjectId::new(0)), Operation::Store(_));
+        let access = match (is_load, is_store) {
+            (true, _) => trusted::Access::Load,
+            (_, true) => trusted::Access::Store,
+            _ => trusted::Access::Update,
+        };
+        // SAFETY: as the caller promises.
+        return unsafe { modify_quietly(address, access, change) };
+    }
     let arrival = Arrival::noted(is_load);
     rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     // SAFETY: as the caller promises.
@@ -83,6 +96,10 @@ unsafe fn modify_mutex<T: Copy + Eq>(
     show: fn(T) -> u128,
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
+    if trusted::is_quiet() {
+        // SAFETY: as the caller promises.
+        return unsafe { modify_quietly(address, trusted::Access::Update, change) };
+    }
     let arrival = Arrival::noted(false);
     let access = match access {
         Access::Take if !orders.write.acquires() => Access::Other,
@@ -111,6 +128,27 @@ unsafe fn modify_mutex<T: Copy + Eq>(
     (old, is_announced)
 }
 
+/// The same within a trusted call: no other thread looks.
+///
+/// # Safety
+///
+/// The program accesses an atomic there.
+#[cold]
+unsafe fn modify_quietly<T: Copy + Eq>(
+    address: *mut T,
+    access: trusted::Access,
+    change: impl FnOnce(T) -> Option<T>,
+) -> (T, bool) {
+    trusted::access(address as usize, size_of::<T>(), access);
+    // SAFETY: as the caller promises, and no other thread runs.
+    let old = unsafe { std::ptr::read_volatile(address) };
+    if let Some(new) = change(old) {
+        // SAFETY: as above.
+        unsafe { std::ptr::write_volatile(address, new) };
+    }
+    (old, false)
+}
+
 /// The same for a thread that has come to it so.
 ///
 /// # Safety
@@ -128,13 +166,27 @@ unsafe fn modify_from<T: Copy + Eq>(
     let len = size_of::<T>() as u8;
     let is_announced = machine::visible_read(&arrival, address as usize, len, operation);
     // SAFETY: as the caller promises, and no other thread runs.
-    let old = unsafe { std::ptr::read_volatile(address) };
+    let held = unsafe { std::ptr::read_volatile(address) };
+    let is_told = is_announced && weak_memory::is_on();
+    let (old, is_seen) = match is_told {
+        // SAFETY: all that calls this is about unsigned numbers.
+        true => unsafe { weak_memory::read(held) },
+        false => (held, true),
+    };
     let new = change(old);
-    if let Some(new) = new {
+    if let Some(new) = new.filter(|_| is_seen) {
         // SAFETY: as above.
         unsafe { std::ptr::write_volatile(address, new) };
     }
-    if new.is_some_and(|new| new != old) {
+    if is_told {
+        machine::with(|machine| {
+            let accessed = Accessed { before: show(held), wrote: new.map(show) };
+            let object = machine.objects.atomic(address as usize, usize::from(len));
+            machine.weak_memory.note(object, (address as usize, len), accessed);
+            machine.weak_memory.read = Some(show(old));
+        });
+    }
+    if new.is_some_and(|new| new != old || is_told) {
         spin::spoil();
     } else {
         machine::note_read(&arrival, address as usize, len);
@@ -175,6 +227,10 @@ unsafe fn add<T: Copy + Eq>(
     show: fn(T) -> u128,
     change: impl FnOnce(T) -> Option<T>,
 ) -> T {
+    if trusted::is_quiet() {
+        // SAFETY: as the caller promises.
+        return unsafe { modify_quietly(address, trusted::Access::Update, change).0 };
+    }
     let arrival = Arrival::noted(false);
     rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     let adding = Adding::at(address as usize, added, arrival.way(8 * size_of::<T>() as u8));
@@ -206,8 +262,12 @@ unsafe fn swap_if<T: Copy + Eq>(
         (0, 1) => Access::Take,
         _ => Access::Other,
     };
+    let len = size_of::<T>() as u8;
+    let comparison = Comparison { address: address as usize, len, expected: show(expected) };
     // SAFETY: as the caller promises.
-    unsafe { modify_mutex(access, address, orders, show, change).0 }
+    machine::compare(comparison, || unsafe {
+        modify_mutex(access, address, orders, show, change).0
+    })
 }
 
 // Outside of an exploration the program runs with real threads and takes the real operations.

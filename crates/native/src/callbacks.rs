@@ -22,7 +22,10 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
         invalid::check(address, len, write);
     }
     machine::with(|machine| {
-        if !machine.is_shared || machine.is_own(address, len) {
+        if !machine.is_shared
+            || machine.threads[coroutine::running()].is_quiet
+            || machine.is_own(address, len)
+        {
             return;
         }
         // Where races are not looked for, what a loop reads may change unseen.
@@ -35,21 +38,31 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
     });
 }
 
-/// A volatile write is a scheduling point and no race.
+/// A volatile write is a scheduling point, and orders nothing: it is a race with plain accesses alone.
 fn volatile_write(address: usize, len: usize) {
     if coroutine::in_program() {
-        machine::visible_write(address, len);
+        if machine::visible_write(address, len) {
+            order_nothing(address, len, true);
+        }
         spin::spoil();
     }
 }
 
-/// A volatile read is a scheduling point and no race.
+/// A volatile read, for which the same holds.
 fn volatile_read(address: usize, len: u8) {
     if coroutine::in_program() {
         let arrival = Arrival::noted(true);
-        machine::visible_read(&arrival, address, len, Operation::Load);
+        if machine::visible_read(&arrival, address, len, Operation::Load) {
+            order_nothing(address, usize::from(len), false);
+        }
         machine::note_read(&arrival, address, len);
     }
+}
+
+/// The operation that the running thread has just taken is a volatile access.
+fn order_nothing(address: usize, len: usize, write: bool) {
+    machine::order_nothing();
+    machine::with(|machine| machine.watch.operate(address, len, write));
 }
 
 macro_rules! accesses {

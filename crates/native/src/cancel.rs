@@ -60,6 +60,12 @@ fn request(machine: &mut Machine, thread: ThreadId) -> ObjectId {
     machine.objects.at(request_address(thread.index()))
 }
 
+/// A thread begins its life with the number of another, which may have been asked to end.
+#[cold]
+pub(crate) fn forget_request(machine: &mut Machine, thread: ThreadId) {
+    machine.objects.initialise(request_address(thread.index()));
+}
+
 /// Whether the running thread can be cancelled, as far as anybody has ever been.
 fn is_cancellable() -> bool {
     let me = machine::current().index();

@@ -18,6 +18,7 @@ use crate::named::NamedSemaphore;
 use crate::objects::{SavedObjects, State};
 use crate::process::Handler;
 use crate::thread::{self, Destructor, Life, Status, Thread};
+use crate::time::Times;
 
 /// So many steps are rather repeated than made shorter by another checkpoint.
 const NEAR: usize = 2;
@@ -70,6 +71,9 @@ struct Checkpoint {
     handlers_user: Option<usize>,
     has_refused: bool,
     named_semaphores: Vec<NamedSemaphore>,
+    unseen_words: Vec<usize>,
+    now: u64,
+    times: Times,
 }
 
 /// A state to be compared to another one.
@@ -133,6 +137,7 @@ impl Checkpoint {
             .or_else(|| differs("n_unjoined", self.n_unjoined == other.n_unjoined))
             .or_else(|| differs("has_exited", self.has_exited == other.has_exited))
             .or_else(|| differs("has_refused", self.has_refused == other.has_refused))
+            .or_else(|| differs("the virtual clock", self.now == other.now))
             .or_else(|| {
                 let is_same = self.named_semaphores == other.named_semaphores;
                 differs("the named semaphores", is_same)
@@ -191,6 +196,7 @@ impl Machine {
         // A new field of the machine has to be named here, and kept below if executions change it.
         let Self {
             variables: _,
+            n_variables: _,
             heap: _,
             objects: _,
             threads: _,
@@ -203,6 +209,9 @@ impl Machine {
             handlers_user: _,
             has_refused: _,
             named_semaphores: _,
+            unseen_words: _,
+            clock: _,
+            times: _,
             depth: _,
             // Known over all executions.
             watch: _,
@@ -212,6 +221,8 @@ impl Machine {
             looks_for_leaks: _,
             has_patience: _,
             early_handlers: _,
+            thread_names: _,
+            has_clocks: _,
             is_test: _,
             are_races_allowed: _,
             has_loops: _,
@@ -219,6 +230,7 @@ impl Machine {
             counting_loops: _,
             disciplines: _,
             rust_mutexes: _,
+            trusted: _,
             are_ends_seen: _,
             are_exits_seen: _,
             has_handlers: _,
@@ -226,6 +238,7 @@ impl Machine {
             has_precompiled: _,
             first_assembly: _,
             weak_accesses: _,
+            weak_memory: _,
             // Of the last step, or of what is going on right now.
             newborn: _,
             joiner: _,
@@ -250,6 +263,7 @@ impl Machine {
             // While a file is open, no checkpoint is taken.
             files: _,
         } = self;
+        self.pass_time();
         to.depth = self.depth;
         to.epoch = Thread::begin_epoch();
         to.variables.resize_with(self.variables.len(), Saved::default);
@@ -279,6 +293,11 @@ impl Machine {
         to.handlers_user = self.handlers_user;
         to.has_refused = self.has_refused;
         thread::copy(&mut to.named_semaphores, &self.named_semaphores);
+        thread::copy(&mut to.unseen_words, &self.unseen_words);
+        to.now = self.clock.now;
+        if self.has_clocks {
+            to.times.clone_from(&self.times);
+        }
     }
 
     fn restore(&mut self, from: &mut Checkpoint) {
@@ -294,10 +313,14 @@ impl Machine {
             let thread = &mut self.threads[idx];
             let Some(saved) = from.threads.get(idx) else {
                 // Announced later for the first time.
-                thread.status = Status::Unborn;
+                thread.forget();
                 continue;
             };
             thread.go_back(saved, from.epoch);
+            if thread.is_alive() {
+                // A thread that had the same number later may have had another size.
+                coroutine::set_size(idx, thread.stack_size);
+            }
             if let Some(lender) = thread.lender.as_ref().filter(|_| thread.is_alive()) {
                 storage = lender.restore(storage);
             }
@@ -316,6 +339,11 @@ impl Machine {
         self.handlers_user = from.handlers_user;
         self.has_refused = from.has_refused;
         thread::copy(&mut self.named_semaphores, &from.named_semaphores);
+        thread::copy(&mut self.unseen_words, &from.unseen_words);
+        self.clock.now = from.now;
+        if self.has_clocks {
+            self.times.clone_from(&from.times);
+        }
         self.violation = None;
         from.epoch = Thread::begin_epoch();
     }

@@ -107,7 +107,7 @@ pub(crate) fn destructors() -> Vec<Handler> {
 
 /// A thread is started before `main`.
 pub(crate) fn note_thread() {
-    let Ok(path) = std::env::var("MAZURKA_REPORT") else { return };
+    let Some(path) = std::env::var_os(mazurka_protocol::REPORT) else { return };
     report::set_path(path);
     if std::env::var_os(WISH).is_some() {
         report::end_without_verdict(

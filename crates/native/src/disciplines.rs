@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 #[derive(Debug, Default)]
 pub(crate) struct Disciplines {
     learnt: FxHashMap<ObjectId, Discipline>,
+    n_learnt: u64,
     /// A bounded search does not see every trace: whoever tests is then in order.
     pub(crate) are_strict: bool,
     /// Where data races are not looked for, a plain read could see the order of additions.
@@ -60,6 +61,11 @@ pub(crate) fn signed(value: u128, bits: u8) -> i64 {
 }
 
 impl Disciplines {
+    /// How much is known of counters. Whatever is new voids the search, and so is not missed.
+    pub(crate) fn known(&self) -> u64 {
+        self.n_learnt
+    }
+
     /// The operation that a read-modify-write is, if it only adds.
     pub(crate) fn operation(&self, object: ObjectId, adding: Option<Adding>) -> Operation {
         let Some(Adding { tests, .. }) = adding else { return Operation::ReadModifyWrite(object) };
@@ -82,6 +88,7 @@ impl Disciplines {
         // A search that is void already may say so again before it ends.
         if !(CUT.swap(true, Ordering::Relaxed) && is_known) {
             *discipline = discipline.stricter(turns);
+            self.n_learnt += 1;
         }
     }
 }

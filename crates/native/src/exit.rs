@@ -6,12 +6,12 @@
 //! that one is real. Therefore the other threads go on, and one execution stands for all those in
 //! which the process ends a little earlier. Two things tell them apart, and both are kept:
 //!
-//! - A thread that has ended the process has not ended itself ([`Status::Exited`]): nobody who
-//!   joins it goes on. Whoever waits in the end waits in a process that is gone, which is no
-//!   deadlock (`Ending::Exited`).
+//! - A thread that has ended the process has not ended itself ([`Status::Exited`]): no join of it
+//!   returns. A thread that waits in the end waits in a process that is gone, which is no deadlock
+//!   (`Ending::Exited`).
 //! - The handlers of `atexit`, and the destructors of static objects, are a list that threads
-//!   share. As long as one thread at a time uses it, that is nobody's business. Once two have used
-//!   it beside each other in any execution, the search begins again ([`Machine::are_exits_seen`]),
+//!   share. As long as one thread at a time uses it, its uses are no steps. Once two have used it
+//!   beside each other in any execution, the search begins again ([`Machine::are_exits_seen`]),
 //!   and from then on registering a handler and taking one off the list are steps. `exit` then
 //!   takes a lock that is never given back: a second thread that calls it waits until the process
 //!   is gone, as POSIX has it since 2024.

@@ -512,6 +512,7 @@ pub(crate) fn allocate(len: usize, align: usize, origin: Origin) -> *mut c_void 
         unsafe { *libc::__errno_location() = libc::ENOMEM };
     } else {
         sites::note(block, len);
+        machine::with(|machine| machine.note_block(thread, block));
     }
     block as *mut c_void
 }
@@ -536,6 +537,7 @@ pub(crate) fn release(pointer: *mut c_void, by: Origin) {
         if machine.is_concurrent() {
             machine.watch.end(address, len);
         }
+        machine.forget_words(address, len);
         machine.heap.free(thread, address);
     });
 }
@@ -712,7 +714,7 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: usize, len: usi
 
 /// As many bytes as were asked for: no others are the program's.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn malloc_usable_size(pointer: *mut c_void) -> usize {
+pub(crate) unsafe extern "C" fn malloc_usable_size(pointer: *mut c_void) -> usize {
     if is_ours(pointer) {
         return block_len(pointer as usize).unwrap_or_else(|| invalid::measured(pointer as usize));
     }

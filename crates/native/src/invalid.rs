@@ -46,7 +46,7 @@ fn is_on_live_stack(address: usize) -> bool {
 
 fn is_used_of_stack(idx: usize, address: usize) -> bool {
     machine::with(|machine| {
-        machine.threads.get(idx).is_none_or(|thread| {
+        machine.threads.get(idx).is_some_and(|thread| {
             thread.status == Status::Running && address >= thread.coroutine.stack_pointer
         })
     })
@@ -107,9 +107,11 @@ fn of_heap(address: usize, len: usize, verb: &str) -> (String, String) {
 /// The same for a stack.
 fn of_stack(address: usize, verb: &str) -> (String, String) {
     let idx = coroutine::stack_of(address);
+    if machine::with(|machine| idx >= machine.threads.len()) {
+        return (format!("{address:#x} is {verb}, which is beyond all stacks"), String::new());
+    }
     let (name, has_ended) = machine::with(|machine| {
-        let thread = &machine.threads[idx];
-        (thread.label.as_ref().unwrap_or(&thread.name).clone(), thread.status != Status::Running)
+        (machine.thread_name(idx), machine.threads[idx].status != Status::Running)
     });
     let place = format!("{name}.stack-{:#x}", coroutine::top(idx) - address);
     match has_ended {

@@ -22,7 +22,7 @@ use crate::syscall;
 use mazurka_core::{Assumption, ViolationKind};
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_int, c_uint};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 const BUFFER_LEN: usize = 4096;
 /// Files of the program have numbers from here on, so that they do not depend on ours.
@@ -269,7 +269,9 @@ impl Call {
         if allowed == REFUSED {
             refuse(what(), Some(self.name))
         }
-        self.is_used.store(true, Ordering::Relaxed);
+        if !self.is_used.swap(true, Ordering::Relaxed) {
+            N_USED.fetch_add(1, Ordering::Relaxed);
+        }
         allowed == REAL
     }
 
@@ -346,6 +348,14 @@ pub(crate) fn allow(wish: &str) -> Result<(), String> {
         call.allowed.store(how, Ordering::Relaxed);
     }
     Ok(())
+}
+
+/// How many calls that were allowed were made so far.
+static N_USED: AtomicU64 = AtomicU64::new(0);
+
+/// How many calls that were allowed were made so far.
+pub(crate) fn n_used() -> u64 {
+    N_USED.load(Ordering::Relaxed)
 }
 
 /// What a proof takes for granted of the calls that were allowed.

@@ -15,7 +15,8 @@
 //! Liberties, each of them also said where it is taken:
 //!
 //! - Memory is sequentially consistent, whatever order an atomic operation asks for.
-//! - `volatile` accesses are scheduling points, like relaxed atomics, and never a data race.
+//! - `volatile` accesses are scheduling points, like relaxed atomics: they order nothing, and are data
+//!   races with plain accesses, not with each other.
 //! - A timed wait may time out at any moment, but not again and again: see `timed`.
 //! - When the program exits while threads run, these may still go on, as if the exit took its
 //!   time: that shows every state which some part of their steps leads to (`exit` says why that is
@@ -36,6 +37,7 @@ mod callbacks;
 mod cancel;
 mod change;
 mod checkpoint;
+mod clock;
 mod constructors;
 mod coroutine;
 mod cxx;
@@ -45,9 +47,12 @@ mod exit;
 mod futex;
 mod globals;
 mod heap;
+mod helpers;
 mod image;
 mod invalid;
 mod io;
+mod keep;
+mod learnt;
 mod library;
 mod lifecycle;
 mod liveness;
@@ -57,6 +62,7 @@ mod mapping;
 mod memory;
 mod named;
 mod names;
+mod numbers;
 mod objects;
 mod operators;
 mod precompiled;
@@ -68,6 +74,7 @@ mod report;
 mod requeue;
 mod results;
 mod robust;
+mod rust_assembly;
 mod rust_mutex;
 mod rust_runtime;
 mod rwlock;
@@ -82,9 +89,12 @@ mod subsets;
 mod syscall;
 mod system;
 mod thread;
+mod time;
 mod timed;
 mod tls;
+mod trusted;
 mod unwind;
 mod watch;
 mod weak_accesses;
+mod weak_memory;
 mod wide;

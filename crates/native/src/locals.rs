@@ -32,7 +32,7 @@ pub(crate) fn name_of(address: usize, idx: usize) -> Option<String> {
     Some(match idx {
         0 => format!("{name} (local of {function})"),
         _ => {
-            let thread = machine::with(|machine| machine.threads[idx].name.clone());
+            let thread = machine::with(|machine| machine.birth_name(idx));
             format!("{name} (local of {function} in {thread})")
         }
     })

@@ -21,6 +21,7 @@
 use crate::before_wait;
 use crate::cancel::{self, Awaited};
 use crate::checkpoint::Checkpoints;
+use crate::clock::Clock;
 use crate::coroutine::{self, Coroutine};
 use crate::disciplines::Disciplines;
 use crate::ends;
@@ -35,20 +36,25 @@ use crate::locals::{self, Locals};
 use crate::memory::{self, Part, Saved};
 use crate::named::{self, NamedSemaphore};
 use crate::names::{self, Frame};
+use crate::numbers::Names;
 use crate::objects::Objects;
+use crate::operators;
 use crate::process::{self, Handler, Start};
 use crate::process_barrier;
 use crate::rust_mutex::RustMutexes;
 use crate::signals::{self, Crash};
 use crate::sites::{self, Sites};
 use crate::spin::{self, Arrival, CountingLoops, Reads};
-use crate::thread::{Destructor, Status, Thread};
+use crate::thread::{Comparison, Destructor, Status, Thread};
+use crate::time::Times;
 use crate::tls::Lender;
+use crate::trusted::{self, Predicate, Trusted};
 use crate::watch::Watch;
 use crate::weak_accesses::WeakAccesses;
+use crate::weak_memory::{self, WeakMemory};
 use mazurka_core::{
-    Addition, Decision, Effect, Ending, Failure, Limit, Location, MemoryOrder, Next, ObjectId,
-    Operation, ThreadId, ThreadSet, Violation, ViolationKind,
+    Addition, Decision, Effect, Ending, Failure, Injection, Limit, Location, MemoryOrder, Next,
+    ObjectId, Operation, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -67,8 +73,16 @@ pub(crate) struct Machine {
     pub(crate) watch: Watch,
     pub(crate) objects: Objects,
     pub(crate) threads: Vec<Thread>,
-    /// The variables of the program, and what they held when `main` began.
+    pub(crate) thread_names: Names,
+    /// The times that objects pass on; and whether a thread of any execution has looked at a clock while
+    /// others were there: see `time`.
+    pub(crate) times: Times,
+    pub(crate) has_clocks: bool,
+    /// The variables of the program, what objects allocated that were made before it is explored, and
+    /// what all of them held when it began.
     pub(crate) variables: Vec<Part>,
+    /// How many of them are variables.
+    pub(crate) n_variables: usize,
     pub(crate) first: Vec<Saved>,
     pub(crate) checkpoints: Checkpoints,
     /// How many steps were taken.
@@ -91,10 +105,15 @@ pub(crate) struct Machine {
     pub(crate) addition: Option<Addition>,
     pub(crate) disciplines: Disciplines,
     pub(crate) rust_mutexes: RustMutexes,
+    pub(crate) trusted: Trusted,
+    /// Atomic words of the bookkeeping of threads, ascending: see `trusted`.
+    pub(crate) unseen_words: Vec<usize>,
+    pub(crate) clock: Clock,
     /// What the step in progress came to.
     pub(crate) violation: Option<Violation>,
     /// Why the search cannot go on.
     pub(crate) refusal: Option<Refusal>,
+    pub(crate) weak_memory: WeakMemory,
     /// Who has come to no operation.
     pub(crate) stuck: Option<Limit>,
     pub(crate) files: Files,
@@ -205,7 +224,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
     let heap = Heap::new().ok_or("no address space for the heaps of the program")?;
     let stacks = memory::reserve(STACKS_WISH, coroutine::STACK_LEN * ThreadId::MAX);
     coroutine::set_stacks(stacks.ok_or("no address space for the stacks of the program")?);
-    let mut main = Thread::new("main".to_owned(), 0);
+    let mut main = Thread::new(0);
     main.lender = Some(Box::new(Lender::main()));
     main.start = start;
     main.stack_size = coroutine::default_sizes().0;
@@ -214,7 +233,11 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         watch: Watch::new(),
         objects: Objects::default(),
         threads: vec![main],
+        thread_names: Names::new(),
+        times: Times::default(),
+        has_clocks: false,
         variables: Vec::new(),
+        n_variables: 0,
         first: Vec::new(),
         checkpoints: Checkpoints::default(),
         depth: 0,
@@ -229,8 +252,12 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         addition: None,
         disciplines: Disciplines::default(),
         rust_mutexes: RustMutexes::default(),
+        trusted: Trusted::default(),
+        unseen_words: Vec::new(),
+        clock: Clock::default(),
         violation: None,
         refusal: None,
+        weak_memory: WeakMemory::default(),
         stuck: None,
         files: Files::default(),
         newborn: None,
@@ -271,6 +298,8 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
     IS_SET_UP.store(true, Ordering::Relaxed);
     with(|machine| {
         machine.variables = memory::variables();
+        machine.n_variables = machine.variables.len();
+        machine.variables.extend(operators::early_parts());
         machine.first.resize_with(machine.variables.len(), Saved::default);
         for (part, saved) in machine.variables.iter_mut().zip(&mut machine.first) {
             part.save(saved);
@@ -296,8 +325,11 @@ fn current_idx() -> usize {
 pub(crate) fn visible(operation: Operation) -> bool {
     let idx = current_idx();
     let is_seen = with(|machine| {
-        let reads = &mut machine.threads[idx].reads;
         let is_yield = operation == Operation::Yield;
+        if is_yield && machine.threads[idx].is_quiet {
+            return false;
+        }
+        let reads = &mut machine.threads[idx].reads;
         reads.come(is_yield);
         if is_yield {
             reads.note_wait();
@@ -315,6 +347,13 @@ pub(crate) fn visible(operation: Operation) -> bool {
         lifecycle::check(address);
     }
     is_done
+}
+
+/// The same for an operation that is a call of a trusted object: what it uses is not looked at.
+pub(crate) fn visible_call(operation: Operation) {
+    let idx = current_idx();
+    with(|machine| machine.threads[idx].reads.come(false));
+    announce(idx, operation);
 }
 
 /// The object whose memory is used when an operation is taken. Who was woken may find it gone, and
@@ -341,7 +380,10 @@ fn used(operation: Operation) -> Option<ObjectId> {
 #[inline(always)]
 fn announce(idx: usize, operation: Operation) -> bool {
     debug_assert!(!before_wait::is_pending(), "{operation} came before a wait");
-    with(|machine| machine.threads[idx].operation = operation);
+    with(|machine| {
+        machine.threads[idx].operation = operation;
+        machine.check_new_regions();
+    });
     go_on(idx);
     while with(|machine| machine.is_backtrace_wanted) {
         tell_backtrace();
@@ -370,8 +412,12 @@ fn tell_backtrace() {
     });
 }
 
-/// Announces a write to an address, where that is not known to change nothing.
-pub(crate) fn visible_write(address: usize, len: usize) {
+/// Announces a write to an address, where that is not known to change nothing. Whether it was
+/// announced.
+pub(crate) fn visible_write(address: usize, len: usize) -> bool {
+    if with(|machine| machine.threads[current_idx()].is_quiet) {
+        return false;
+    }
     let object = with(|machine| {
         machine.note_sharing(address, len);
         machine.is_concurrent().then(|| machine.objects.atomic(address, len))
@@ -380,6 +426,7 @@ pub(crate) fn visible_write(address: usize, len: usize) {
         visible(Operation::Store(object));
     }
     invalid::check(address, len, true);
+    object.is_some()
 }
 
 /// Announces an access to the atomic at an address that may turn out to change nothing. Whether
@@ -399,7 +446,7 @@ pub(crate) fn visible_read(
         if !machine.is_concurrent() {
             machine.n_lonely_reads = machine.n_lonely_reads.saturating_add(1);
         }
-        if !machine.looks_at_reads() {
+        if !machine.looks_at_reads() || machine.is_unseen_word(address) {
             return None;
         }
         machine.note_sharing(address, usize::from(len));
@@ -407,9 +454,22 @@ pub(crate) fn visible_read(
             && (machine.is_concurrent() || machine.threads[idx].reads.is_held());
         is_seen.then(|| machine.objects.atomic(address, usize::from(len)))
     });
-    let is_announced = object.is_some_and(|object| announce(idx, operation(object)));
+    let is_announced = object.is_some_and(|object| announce_access(idx, operation(object)));
     invalid::check(address, usize::from(len), false);
     is_announced
+}
+
+/// Announces an access to an atomic that only reads or adds, as what it is to be in order with. Whether it did not
+/// fail.
+#[inline(always)]
+fn announce_access(idx: usize, operation: Operation) -> bool {
+    let in_order = with(|machine| machine.trusted.in_order(operation));
+    let is_done = announce(idx, in_order);
+    if in_order != operation && matches!(operation, Operation::Load(_)) {
+        // It has only loaded.
+        fail_try();
+    }
+    is_done
 }
 
 /// The access that came to [`visible_read`] has changed nothing.
@@ -424,14 +484,24 @@ pub(crate) fn note_read(arrival: &Arrival, address: usize, len: u8) {
     spin::end_operation(idx);
 }
 
+/// Announces a compare-and-swap by `announce`. Where it would fail, it is a load.
+#[inline]
+pub(crate) fn compare<R>(comparison: Comparison, announce: impl FnOnce() -> R) -> R {
+    let idx = current_idx();
+    with(|machine| machine.threads[idx].comparison = Some(comparison));
+    let result = announce();
+    with(|machine| machine.threads[idx].comparison = None);
+    result
+}
+
 /// A compare-and-swap that failed has only loaded.
 #[inline]
 pub(crate) fn fail_try() {
     with(|machine| machine.effect = Effect::Failed);
 }
 
-/// The call of the futex that the running thread has just taken orders nothing: for C11 it is a
-/// call of the system, and what it compares or changes is no atomic access of the program.
+/// What the running thread has just taken orders nothing. A call of the futex is one of the system for
+/// C11, and what it compares or changes is no atomic access of the program; and neither is a volatile one.
 pub(crate) fn order_nothing() {
     with(|machine| machine.order = MemoryOrder::Relaxed);
 }
@@ -450,6 +520,10 @@ pub(crate) fn wait_for_end(child: ThreadId) {
     }
     with(|machine| {
         machine.n_unjoined -= 1;
+        machine.pass_time();
+        machine.learn_time(ThreadId::new(idx), machine.threads[child.index()].ticks);
+        machine.threads[child.index()].is_joined = true;
+        machine.threads[idx].n_joined += 1;
         machine.begin_part(idx, Some(child));
     });
 }
@@ -489,6 +563,7 @@ pub(crate) fn await_all() {
         machine.n_unjoined = 0;
         for other in 1..machine.threads.len() {
             if machine.threads[other].status == Status::Finished {
+                machine.learn_time(ThreadId::new(idx), machine.threads[other].ticks);
                 machine.begin_part(idx, Some(ThreadId::new(other)));
             }
         }
@@ -558,32 +633,26 @@ fn note_crash(idx: usize, crash: Crash) {
 }
 
 impl Machine {
-    /// The next child of a thread, announced but not born.
-    pub(crate) fn announce_child(&mut self, parent: ThreadId, start: Start) -> ThreadId {
+    /// The next child of a thread, announced but not born; or why there can be none.
+    pub(crate) fn announce_child(
+        &mut self,
+        parent: ThreadId,
+        start: Start,
+    ) -> Result<ThreadId, String> {
+        let child = self.number_for_child(parent).ok_or_else(|| {
+            format!("a program has at most {} threads that were not joined", ThreadId::MAX)
+        })?;
+        let thread = &mut self.threads[child.index()];
+        if thread.lender.is_none() {
+            coroutine::as_host(|| thread.lender = Lender::new());
+            if thread.lender.is_none() {
+                return Err("the system has no thread more to lend it storage".to_owned());
+            }
+        }
+        thread.start = start;
         self.is_shared = true;
         self.n_unjoined += 1;
-        let n_threads = self.threads.len();
-        let thread = &mut self.threads[parent.index()];
-        thread.n_children += 1;
-        let rank = thread.n_children;
-        let child = match thread.children.get(rank - 1) {
-            Some(&child) => child,
-            None => {
-                let child = ThreadId::new(n_threads);
-                thread.children.push(child);
-                let name = format!("{}.{rank}", thread.name);
-                self.threads.push(Thread::new(name, n_threads));
-                child
-            }
-        };
-        self.threads[child.index()].start = start;
-        child
-    }
-
-    /// Whether there is no number for another child of a thread.
-    pub(crate) fn is_full(&self, parent: ThreadId) -> bool {
-        let parent = &self.threads[parent.index()];
-        parent.n_children >= parent.children.len() && self.threads.len() >= ThreadId::MAX
+        Ok(child)
     }
 
     /// Whether to refuse a thread that is about to be announced. Rust's test harness wants one for
@@ -595,10 +664,11 @@ impl Machine {
     /// A thread begins its life.
     fn bear(&mut self, thread: ThreadId) {
         let idx = thread.index();
+        if self.has_cancellation && self.threads[idx].is_joined {
+            cancel::forget_request(self, thread);
+        }
         let thread = &mut self.threads[idx];
-        let lender = thread.lender.get_or_insert_with(|| {
-            Lender::new().expect("the system has a thread more to lend its storage")
-        });
+        let lender = thread.lender.as_ref().expect("it was lent storage when it was announced");
         lender.reset();
         let thread_pointer = lender.thread_pointer;
         coroutine::set_size(idx, thread.stack_size);
@@ -606,7 +676,8 @@ impl Machine {
         thread.reads.clear();
         thread.status = Status::New;
         thread.operation = Operation::Begin;
-        thread.n_children = 0;
+        thread.comparison = None;
+        thread.n_births = 0;
         thread.ticks = 0;
         thread.random = idx as u64 + 1;
         thread.values.clear();
@@ -619,10 +690,18 @@ impl Machine {
         thread.n_in_vain = 0;
         thread.is_patient = false;
         thread.is_uncancellable = false;
+        thread.bracket = std::ptr::null_mut();
+        thread.is_quiet = false;
+        thread.predicate = Predicate::Usual;
+        thread.next_scope = 0;
+        thread.deadline = None;
+        thread.has_expired = false;
+        thread.n_looks = 0;
         thread.awaited = Awaited::Nothing;
         thread.has_left = false;
         thread.claimed = None;
         thread.joiner = None;
+        thread.is_joined = false;
         thread.label = None;
         if self.threads[0].has_left {
             self.note_end();
@@ -725,13 +804,18 @@ impl Machine {
         }
         self.n_followed += 1;
         self.apply(decision);
+        if weak_memory::is_on() {
+            let injection = self.weak_memory.injections.get(self.depth - 1);
+            self.weak_memory.begin_step(injection.copied().unwrap_or_default());
+        }
         Some(idx)
     }
 
     /// Whether an address is one of a variable, static or on a stack.
     pub(crate) fn is_variable(&self, address: usize) -> bool {
         let is_static = |part: &Part| (part.start..part.start + part.len).contains(&address);
-        coroutine::stack_of(address) < ThreadId::MAX || self.variables.iter().any(is_static)
+        coroutine::stack_of(address) < ThreadId::MAX
+            || self.variables[..self.n_variables].iter().any(is_static)
     }
 
     /// Whether the operation that the running thread has just taken was about an atomic.
@@ -758,6 +842,11 @@ impl Machine {
 
     /// Whether a thread can take its next operation.
     pub(crate) fn is_enabled(&self, idx: usize) -> bool {
+        self.is_ready(idx) || self.has_come(idx)
+    }
+
+    /// The same without waiting for time to pass.
+    pub(crate) fn is_ready(&self, idx: usize) -> bool {
         let thread = &self.threads[idx];
         match (thread.status, thread.operation) {
             (Status::Unborn | Status::Finished | Status::Exited, _) => false,
@@ -766,6 +855,10 @@ impl Machine {
             (Status::Running, operation) if operation.is_access() => true,
             // It goes on when the other one ends, without being asked.
             (Status::Running, Operation::Join(_)) => false,
+            (Status::Running, _) if thread.predicate != Predicate::Usual => {
+                self.holds(idx, thread.predicate)
+            }
+            (Status::Running, Operation::Elapse) => false,
             (Status::Running, operation) => {
                 let can_be_taken = self.can_be_taken(operation);
                 can_be_taken.unwrap_or_else(|| {
@@ -785,6 +878,7 @@ impl Machine {
         }
         self.heap.reset();
         self.objects.reset();
+        self.times.clear();
         self.watch.begin_step();
         self.keys.clear();
         self.exit_handlers.clone_from(&self.early_handlers);
@@ -797,11 +891,12 @@ impl Machine {
         self.handlers_user = None;
         self.has_refused = false;
         self.named_semaphores.clear();
+        self.unseen_words.clear();
+        self.clock.now = 0;
         self.violation = None;
         self.value = Value::None;
-        for thread in &mut self.threads {
-            thread.status = Status::Unborn;
-        }
+        self.threads.iter_mut().for_each(Thread::forget);
+        self.threads[0].n_joined = 0;
         self.bear(ThreadId::new(0));
     }
 
@@ -814,7 +909,14 @@ impl Machine {
             Status::Finished | Status::Exited => Next::Finished,
             Status::Running if thread.reads.is_held() => Next::Finished,
             // Most often, and nothing has to be looked up.
-            Status::Running if operation.is_access() => Next::enabled(operation),
+            Status::Running if operation.is_access() => {
+                Next::enabled(match (operation, thread.comparison) {
+                    (Operation::ReadModifyWrite(object), Some(it)) if !it.succeeds() => {
+                        Operation::Load(object)
+                    }
+                    (operation, _) => operation,
+                })
+            }
             // It goes on when the other one ends, without being asked.
             Status::Running if matches!(operation, Operation::Join(_)) => Next::Blocked(operation),
             Status::Running if operation.may_block() && !self.is_enabled(idx) => {
@@ -874,6 +976,9 @@ impl Machine {
         self.depth += 1;
         self.n_lonely_reads = 0;
         self.watch.begin_step();
+        if weak_memory::is_on() {
+            self.weak_memory.begin_step(Injection::default());
+        }
         signals::begin_step();
         spin::begin_step();
         self.counting_loops.begin_step();
@@ -882,8 +987,11 @@ impl Machine {
         self.choice = decision.choice;
         self.addition = None;
         let operation = self.threads[idx].operation;
+        let has_elapsed = self.threads[idx].deadline.is_some() && self.expire(idx);
+        self.begin_time(idx, operation);
         if let Operation::Spawn(child) = operation {
             self.bear(child);
+            self.threads[child.index()].ticks = self.threads[idx].ticks;
             self.newborn = Some(child.index());
         }
         self.effect = match operation {
@@ -901,6 +1009,9 @@ impl Machine {
             }
             _ => self.objects.apply(decision.thread, operation),
         };
+        if has_elapsed {
+            self.effect = Effect::Elapsed;
+        }
     }
 
     /// A thread was ended by a signal.
@@ -912,8 +1023,7 @@ impl Machine {
 
     /// A thread came to no operation, and was left where it was: the search is over.
     fn note_stuck(&mut self, idx: usize, at: Option<Location>) {
-        let thread = &self.threads[idx];
-        let thread = thread.label.as_ref().unwrap_or(&thread.name).clone();
+        let thread = self.thread_name(idx);
         let time = signals::time_in_step();
         self.stuck.get_or_insert(Limit::Stuck { thread, at, time });
         self.stop(idx);
@@ -990,9 +1100,10 @@ impl Machine {
 /// What stands for something about a thread at an address, and whose it is.
 fn thread_event(address: usize) -> Option<(&'static str, String)> {
     let ended = ends::end_of(address).map(|idx| ("the end of", idx));
+    let ended = ended.or_else(|| trusted::scoped_thread_of(address).map(|idx| ("the end of", idx)));
     let requested = || cancel::requested_of(address).map(|idx| ("the cancellation of", idx));
     let (what, idx) = ended.or_else(requested)?;
-    with(|machine| machine.threads.get(idx).map(|thread| (what, thread.name.clone())))
+    with(|machine| (idx < machine.threads.len()).then(|| (what, machine.birth_name(idx))))
 }
 
 /// What people call the thing at an address.
@@ -1007,7 +1118,7 @@ pub(crate) fn name_of(address: usize) -> String {
         return name.to_owned();
     }
     let thread_name =
-        |idx: usize| with(|machine| machine.threads.get(idx).map(|thread| thread.name.clone()));
+        |idx: usize| with(|machine| (idx < machine.threads.len()).then(|| machine.birth_name(idx)));
     if let Some((idx, offset)) = crate::heap::place(address)
         && let Some(name) = thread_name(idx)
     {
@@ -1038,9 +1149,9 @@ pub(crate) fn name_of(address: usize) -> String {
 /// The same for a thread-local variable: its name, and whose it is.
 fn local_name(address: usize) -> Option<String> {
     with(|machine| {
-        machine.threads.iter().find_map(|thread| {
+        machine.threads.iter().enumerate().find_map(|(idx, thread)| {
             let name = thread.lender.as_ref()?.name_of(address)?;
-            Some(format!("{name} of {}", thread.name))
+            Some(format!("{name} of {}", machine.birth_name(idx)))
         })
     })
 }

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 const PAGE_LEN: usize = 4096;
 /// Up to here copying is quicker than mapping.
-const SMALL: usize = 256 << 10;
+pub(crate) const SMALL: usize = 256 << 10;
 /// With more pages than this that differ from the last image, the next one is made.
 const MAX_DIFFERENT: usize = 64;
 /// More pages than this are not put back one by one.
@@ -272,13 +272,23 @@ fn forget(start: usize, len: usize) {
     unsafe { libc::madvise(start as *mut c_void, len, libc::MADV_DONTNEED) };
 }
 
+const OWN_PAGES: &str = "/proc/self/pagemap";
+static PAGEMAP: OnceLock<Option<File>> = OnceLock::new();
+
+/// This process is the copy of another one: its pages are its own.
+pub(crate) fn begin_copy() {
+    if let (Some(Some(old)), Ok(new)) = (PAGEMAP.get(), File::open(OWN_PAGES)) {
+        // SAFETY: puts a file in the place of another one that is this library's.
+        unsafe { libc::dup2(new.as_raw_fd(), old.as_raw_fd()) };
+    }
+}
+
 /// The pages of a range that were written since it was mapped: they are not the image's.
 fn written_pages(start: usize, len: usize, pages: &mut Vec<u32>) -> Option<()> {
     const IS_THERE: u64 = 0b11 << 62;
     const IS_OF_FILE: u64 = 1 << 61;
     const ENTRY_LEN: usize = size_of::<u64>();
-    static PAGEMAP: OnceLock<Option<File>> = OnceLock::new();
-    let pagemap = PAGEMAP.get_or_init(|| File::open("/proc/self/pagemap").ok()).as_ref()?;
+    let pagemap = PAGEMAP.get_or_init(|| File::open(OWN_PAGES).ok()).as_ref()?;
     let mut entries = [0; 512 * ENTRY_LEN];
     let n_pages = len.div_ceil(PAGE_LEN);
     for first in (0..n_pages).step_by(512) {

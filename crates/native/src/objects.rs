@@ -40,8 +40,12 @@ pub(crate) struct Objects {
     regions: BTreeMap<usize, usize>,
     /// Futexes whose queue is that of another one, see [`Objects::joined_queue`].
     joined: FxHashMap<usize, usize>,
+    /// Regions that trusted calls have not been asked about yet.
+    new_regions: Vec<(usize, usize)>,
     /// Where precompiled code has accessed what was no object's then.
     passed: FxHashSet<usize>,
+    /// How often a region was made or has grown.
+    n_changes: u64,
     /// Objects that were asked for lately.
     cache: Vec<Cached>,
 }
@@ -93,6 +97,13 @@ impl Objects {
     /// A new execution begins: all objects are as nobody has used them.
     pub(crate) fn reset(&mut self) {
         self.restore(SavedObjects::default());
+    }
+
+    /// How much is known of objects.
+    pub(crate) fn known(&self) -> u64 {
+        let Self { numbers, joined, passed, n_changes, .. } = self;
+        let sizes = [numbers.len(), joined.len(), passed.len()];
+        sizes.iter().fold(*n_changes, |all, &size| all << 16 ^ all >> 48 ^ size as u64)
     }
 
     /// Keeps the states of now.
@@ -158,10 +169,12 @@ impl Objects {
         if is_divided || granules(first, last).any(|granule| self.passed.contains(&granule)) {
             CUT.store(true, Ordering::Relaxed);
         }
+        self.new_regions.push((first, last));
         for (start, _) in met {
             self.regions.remove(&start);
         }
         self.regions.insert(first, last);
+        self.n_changes += 1;
         self.forget();
         first
     }
@@ -241,6 +254,17 @@ impl Objects {
         knows
     }
 
+    /// Whether there are regions that trusted calls have not been asked about.
+    #[inline]
+    pub(crate) fn has_new_regions(&self) -> bool {
+        !self.new_regions.is_empty()
+    }
+
+    /// They, once.
+    pub(crate) fn take_new_regions(&mut self) -> Vec<(usize, usize)> {
+        std::mem::take(&mut self.new_regions)
+    }
+
     /// The regions that have a byte in common with a range.
     fn overlapping(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let before = self.regions.range(..end).rev().map(|(&first, &last)| (first, last));
@@ -275,6 +299,11 @@ impl Objects {
     /// Whether any operation was about what is at an address.
     pub(crate) fn is_known(&self, address: usize) -> bool {
         self.numbers.contains_key(&(address, 0))
+    }
+
+    /// Whether a thread has a lock for reading.
+    pub(crate) fn has_reader(&self, lock: ObjectId, thread: ThreadId) -> bool {
+        self.states[lock.index()].readers.contains(&thread)
     }
 
     /// How many permits the semaphore at an address has.
@@ -328,7 +357,7 @@ impl Objects {
             O::Reacquire { condvar, mutex } => {
                 state(mutex).owner.is_none() && !state(condvar).sleepers.contains(thread)
             }
-            O::FutexResume(queue) => !state(queue).sleepers.contains(thread),
+            O::FutexResume(queue) | O::Timeout(queue) => !state(queue).sleepers.contains(thread),
             O::SemaphoreAcquire { semaphore, .. } => state(semaphore).count > 0,
             O::Leave { barrier, .. } => state(barrier).arrived >= round_end,
             _ => true,
@@ -368,7 +397,7 @@ impl Objects {
                 self.state(mutex).owner = None;
                 self.state(condvar).sleepers.insert(thread);
             }
-            O::Expire(o) => {
+            O::Expire(o) | O::Timeout(o) => {
                 let sleepers = &mut self.state(o).sleepers;
                 if !sleepers.contains(thread) {
                     return Effect::Failed;

@@ -7,12 +7,32 @@
 use crate::coroutine;
 use crate::heap::{self, Origin};
 use crate::invalid;
+use crate::machine;
+use crate::memory::{Part, SMALL};
 use crate::real::original;
 use std::ffi::{CStr, c_void};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The blocks that objects have asked for which were made before the program is explored, and that
+/// were not freed by then.
+static EARLY: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// The memory of the [early](EARLY) blocks: it is put back between executions like variables are.
+pub(crate) fn early_parts() -> Vec<Part> {
+    let blocks = EARLY.lock().unwrap_or_else(PoisonError::into_inner);
+    let parts = blocks.iter().flat_map(|&start| {
+        // SAFETY: the block is from the C library, and was not freed.
+        let end = start + unsafe { heap::malloc_usable_size(start as *mut c_void) };
+        (start..end).step_by(SMALL).map(move |at| Part::new(at, SMALL.min(end - at)))
+    });
+    parts.collect()
+}
 
 /// Notes which operator a block is from.
 fn note(block: *mut c_void, origin: Origin) -> *mut c_void {
+    if !machine::is_set_up() && !block.is_null() {
+        EARLY.lock().unwrap_or_else(PoisonError::into_inner).push(block as usize);
+    }
     if coroutine::in_program() && are_ours() {
         heap::set_origin(block as usize, origin);
     }
@@ -22,6 +42,10 @@ fn note(block: *mut c_void, origin: Origin) -> *mut c_void {
 /// Ends the running thread if a block is from another operator. What frees it from here on is
 /// right.
 fn look(block: *mut c_void, by: Origin) {
+    if !machine::is_set_up() {
+        let mut early = EARLY.lock().unwrap_or_else(PoisonError::into_inner);
+        early.retain(|&it| it != block as usize);
+    }
     if !coroutine::in_program() || !are_ours() {
         return;
     }

@@ -48,6 +48,8 @@ use crate::rust_mutex::{self, Access, Exit, Place, Role};
 use crate::rust_runtime;
 use crate::spin::{self, Arrival};
 use crate::syscall;
+use crate::thread::Comparison;
+use crate::trusted::{self, Row, entry};
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, FlowControl, Instruction,
     InstructionBlock, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory,
@@ -223,7 +225,8 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         let name = function.name().unwrap_or_default();
         rust_mutex::note_function(name, base + function.address() as usize);
         rust_runtime::note_function(name, base + function.address() as usize);
-        if is_left_alone(name) {
+        let row = trusted::row_of(name);
+        if is_left_alone(name) && row.is_none() {
             continue;
         }
         let start = base + function.address() as usize;
@@ -231,7 +234,8 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         let code =
             unsafe { std::slice::from_raw_parts(start as *const u8, function.size() as usize) };
         let looked_at = LOOKED_AT.iter().any(|part| name.contains(part));
-        finder.look(start, code, looked_at, &mut found);
+        let is_left_alone = is_left_alone(name);
+        finder.look(start, code, looked_at, is_left_alone, row, &mut found);
     }
     if found.is_empty() {
         return Ok(());
@@ -256,7 +260,7 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     let mut sites = FxHashMap::default();
     for (idx, (at, redirected)) in found.into_iter().enumerate() {
         let piece = pieces + idx * PIECE_LEN;
-        let ways = write_piece(piece, &redirected.moved)?;
+        let ways = write_piece(piece, &redirected)?;
         divert(at, redirected.len(), piece);
         for (Moved { instruction, deed, live }, way) in redirected.moved.into_iter().zip(ways) {
             if let Some(deed) = deed {
@@ -315,6 +319,8 @@ type Found = FxHashMap<usize, Redirected>;
 /// An instruction to redirect, and those behind it that make room for a jump, if any may be moved.
 struct Redirected {
     moved: Vec<Moved>,
+    /// What is known of the function, if this is its entry.
+    row: Option<&'static Row>,
 }
 
 struct Moved {
@@ -331,7 +337,15 @@ impl Redirected {
 }
 
 impl Finder {
-    fn look(&mut self, start: usize, code: &[u8], looked_at: bool, found: &mut Found) {
+    fn look(
+        &mut self,
+        start: usize,
+        code: &[u8],
+        looked_at: bool,
+        is_left_alone: bool,
+        row: Option<&'static Row>,
+        found: &mut Found,
+    ) {
         let decoder = Decoder::with_ip(64, code, start as u64, DecoderOptions::NONE);
         let all: Vec<Instruction> = decoder.into_iter().collect();
         let is_instrumented =
@@ -345,6 +359,9 @@ impl Finder {
             && all.iter().any(|instruction| self.callback(instruction) == Some(OF_WIDE));
         let mut own = Vec::new();
         for (idx, instruction) in all.iter().enumerate() {
+            if is_left_alone {
+                break;
+            }
             if !looked_at && instruction.mnemonic() == Mnemonic::Pause {
                 own.push((idx, Deed::Pause));
                 continue;
@@ -375,7 +392,7 @@ impl Finder {
                 own.push((idx, Deed::Access(memory, kind)));
             }
         }
-        if own.is_empty() {
+        if own.is_empty() && row.is_none() {
             return;
         }
         let is_assembly = own.iter().any(|(_, deed)| matches!(deed, Deed::Assembly(_)));
@@ -383,17 +400,33 @@ impl Finder {
         let mut fixed = targets(&all, start..start + code.len(), looked_at);
         let range = start as u64..(start + code.len()) as u64;
         fixed.extend(self.entries.iter().copied().filter(|entry| range.contains(entry)));
+        let all_row = row;
+        let mut own: Vec<(usize, Option<Deed>)> =
+            own.into_iter().map(|(idx, deed)| (idx, Some(deed))).collect();
+        if row.is_some() && own.first().is_none_or(|&(idx, _)| idx > 0) && !all.is_empty() {
+            own.insert(0, (0, None));
+        }
         let mut own = own.into_iter().peekable();
         while let Some((idx, deed)) = own.next() {
-            let n_more = n_movable(&all[idx..], &fixed);
+            let is_entry = idx == 0 && row.is_some();
+            let n_more = n_movable(&all[idx..], &fixed, is_entry);
             let live_at = |idx: usize| live.get(idx).copied().unwrap_or_default();
-            let first = Moved { instruction: all[idx], deed: Some(deed), live: live_at(idx) };
+            let len: usize = all[idx..=idx + n_more].iter().map(Instruction::len).sum();
+            // There is no trap for the entry of a function.
+            let row = row.filter(|_| is_entry && len >= JUMP_LEN);
+            if is_entry && row.is_none() {
+                trusted::note_unhooked(all_row);
+            }
+            if deed.is_none() && row.is_none() {
+                continue;
+            }
+            let first = Moved { instruction: all[idx], deed, live: live_at(idx) };
             let mut moved = vec![first];
             for (idx, &instruction) in all.iter().enumerate().skip(idx + 1).take(n_more) {
-                let deed = own.next_if(|(other, _)| *other == idx).map(|(_, deed)| deed);
+                let deed = own.next_if(|(other, _)| *other == idx).and_then(|(_, deed)| deed);
                 moved.push(Moved { instruction, deed, live: live_at(idx) });
             }
-            found.insert(all[idx].ip() as usize, Redirected { moved });
+            found.insert(all[idx].ip() as usize, Redirected { moved, row });
         }
     }
 
@@ -546,8 +579,8 @@ fn entries(table: usize) -> Vec<u64> {
 }
 
 /// How many instructions behind the first one have to be moved with it to make room for a jump; 0
-/// if that is impossible.
-fn n_movable(from: &[Instruction], fixed: &FxHashSet<u64>) -> usize {
+/// if that is impossible. At the entry of a listed function, the last of them may be a call.
+fn n_movable(from: &[Instruction], fixed: &FxHashSet<u64>, is_entry: bool) -> usize {
     let mut len = from[0].len();
     for (idx, instruction) in from.iter().enumerate().skip(1) {
         if len >= JUMP_LEN {
@@ -562,12 +595,23 @@ fn n_movable(from: &[Instruction], fixed: &FxHashSet<u64>) -> usize {
             instruction.flow_control(),
             FlowControl::Next | FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
         );
-        if fixed.contains(&instruction.ip()) || may_be_landing || !is_plain {
+        let is_last_call =
+            is_entry && is_movable_call(instruction) && len + instruction.len() >= JUMP_LEN;
+        if fixed.contains(&instruction.ip()) || may_be_landing || !is_plain && !is_last_call {
             return 0;
         }
         len += instruction.len();
     }
     if len >= JUMP_LEN { from.len() - 1 } else { 0 }
+}
+
+/// Whether an instruction is a call that can be made from elsewhere.
+fn is_movable_call(instruction: &Instruction) -> bool {
+    match instruction.flow_control() {
+        FlowControl::Call => instruction.is_call_near(),
+        FlowControl::IndirectCall => instruction.is_ip_rel_memory_operand(),
+        _ => false,
+    }
 }
 
 /// The slot through which a stub of the linker jumps.
@@ -620,16 +664,20 @@ fn n_arguments(function: usize) -> Option<usize> {
 
 /// Writes the way of instructions: for each that has to be met the call, then the instruction
 /// itself; and the jump back. Where the way of each begins.
-fn write_piece(piece: usize, moved: &[Moved]) -> Result<Vec<usize>, String> {
+fn write_piece(piece: usize, redirected: &Redirected) -> Result<Vec<usize>, String> {
+    let Redirected { moved, row } = redirected;
     let last = moved[moved.len() - 1].instruction;
     let back = Instruction::with_branch(Code::Jmp_rel32_64, last.next_ip())
         .map_err(|error| error.to_string())?;
-    let mut code = Vec::new();
+    let mut code = row.map_or_else(Vec::new, |row| entry::head(row, piece));
     let mut ways = Vec::new();
     for Moved { instruction, deed, .. } in moved {
         ways.push(piece + code.len());
         if deed.is_some() {
             write_call(piece, &mut code, instruction.ip() as usize);
+        }
+        if is_movable_call(instruction) {
+            return write_moved_call(piece, code, instruction).map(|()| ways);
         }
         if !matches!(deed, Some(Deed::Assembly(deed)) if deed.replaces()) {
             encode(&[*instruction], piece, &mut code)?;
@@ -640,6 +688,26 @@ fn write_piece(piece: usize, moved: &[Moved]) -> Result<Vec<usize>, String> {
     // SAFETY: the piece was reserved for this.
     unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), piece as *mut u8, code.len()) };
     Ok(ways)
+}
+
+/// Ends a piece with a call of the program: it returns to where it stood, so that the unwinder finds its way.
+fn write_moved_call(piece: usize, mut code: Vec<u8>, call: &Instruction) -> Result<(), String> {
+    // push [return]; jmp [target]; then these two.
+    let target = match call.flow_control() {
+        FlowControl::Call => call.near_branch_target() as usize,
+        _ => rust_mutex::slot_target(call).ok_or("a call through no slot")?,
+    };
+    code.extend([0xff, 0x35]);
+    code.extend(6u32.to_le_bytes());
+    code.extend([0xff, 0x25]);
+    code.extend(8u32.to_le_bytes());
+    for word in [call.next_ip() as usize, target] {
+        code.extend(word.to_le_bytes());
+    }
+    assert!(code.len() <= PIECE_LEN, "a piece of code has room for a few instructions");
+    // SAFETY: the piece was reserved for this.
+    unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), piece as *mut u8, code.len()) };
+    Ok(())
 }
 
 /// Adds the call for the instruction at an address to the code of a piece.
@@ -780,6 +848,18 @@ extern "C-unwind" fn meet(frame: &mut Frame) {
         Deed::Assembly(deed) => return assembly::meet(deed, &site.instruction, site.live, frame),
         Deed::Access(memory, kind) => (memory, kind),
     };
+    if trusted::is_quiet() {
+        let register = |register, _, _| Some(frame.register(register) as u64);
+        if let Some(address) = memory.virtual_address(0, register) {
+            let access = match kind {
+                Kind::Load | Kind::Look(_) => trusted::Access::Load,
+                Kind::Store => trusted::Access::Store,
+                Kind::Update => trusted::Access::Update,
+            };
+            trusted::access(address as usize, site.instruction.memory_size().size(), access);
+        }
+        return;
+    }
     // What such code writes is not seen: no loop with it in it is a spin loop.
     spin::spoil();
     let register = |register, _, _| Some(frame.register(register) as u64);
@@ -789,6 +869,7 @@ extern "C-unwind" fn meet(frame: &mut Frame) {
     let is_load = *kind == Kind::Load;
     let is_seen = machine::with(|machine| {
         machine.is_concurrent()
+            && !machine.is_unseen_word(address)
             && (matches!(kind, Kind::Update | Kind::Look(_)) || machine.objects.knows(address, len))
             && !(is_load && machine.acquires_again(address, len))
     });
@@ -816,12 +897,20 @@ extern "C-unwind" fn meet(frame: &mut Frame) {
     let added = (*kind == Kind::Update).then(|| added(&site.instruction, frame)).flatten();
     let adding =
         added.and_then(|added| Adding::at(address, added, way_on(&site.instruction, frame, added)));
-    machine::visible(match kind {
+    let operation = match kind {
         Kind::Load => Operation::Load(object),
         Kind::Look(_) => futex::waiting_for(address),
         Kind::Store => Operation::Store(object),
         Kind::Update => machine::with(|machine| machine.disciplines.operation(object, adding)),
-    });
+    };
+    let in_order = machine::with(|machine| machine.trusted.in_order(operation));
+    match compared(&site.instruction, frame, address) {
+        Some(comparison) => machine::compare(comparison, || machine::visible(in_order)),
+        None => machine::visible(in_order),
+    };
+    if is_load && in_order != operation {
+        machine::fail_try();
+    }
     if let Some(adding) = adding {
         adding.note(spin::load(address, len as u8));
     }
@@ -918,15 +1007,24 @@ pub(crate) fn way_on(instruction: &Instruction, frame: &Frame, added: i64) -> Wa
 
 /// Whether an instruction changes memory: a compare-and-exchange may not.
 pub(crate) fn succeeds(instruction: &Instruction, frame: &Frame, address: usize) -> bool {
-    let len = instruction.memory_size().size();
+    compared(instruction, frame, address).is_none_or(Comparison::succeeds)
+}
+
+/// What a compare-and-exchange compares with.
+pub(crate) fn compared(
+    instruction: &Instruction,
+    frame: &Frame,
+    address: usize,
+) -> Option<Comparison> {
+    let len = instruction.memory_size().size() as u8;
     let (low, high) = (frame.register(Register::RAX), frame.register(Register::RDX));
     let expected = match instruction.mnemonic() {
         Mnemonic::Cmpxchg => low as u128,
         Mnemonic::Cmpxchg8b => u128::from(low as u32) | u128::from(high as u32) << 32,
         Mnemonic::Cmpxchg16b => low as u128 | (high as u128) << 64,
-        _ => return true,
+        _ => return None,
     };
-    spin::load(address, len as u8).to_le_bytes()[..len] == expected.to_le_bytes()[..len]
+    Some(Comparison { address, len, expected })
 }
 
 /// Reserves memory for code that calls can reach from the program.

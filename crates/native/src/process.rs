@@ -2,6 +2,7 @@
 
 use crate::callbacks;
 use crate::cancel;
+use crate::clock;
 use crate::constructors;
 use crate::coroutine;
 use crate::cxx;
@@ -16,6 +17,7 @@ use crate::rust_runtime;
 use crate::spin::watched;
 use crate::syscall::fail_with;
 use crate::thread::{Destructor, Status};
+use crate::time;
 use mazurka_core::{ObjectId, Operation, ViolationKind};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
@@ -150,7 +152,8 @@ fn check_locks() {
     let me = machine::current();
     let held = machine::with(|machine| {
         // A guard of Rust may be forgotten.
-        let may_be_held = |&it: &ObjectId| !machine.rust_mutexes.contains(it);
+        let may_be_held =
+            |&it: &ObjectId| !machine.rust_mutexes.contains(it) && !machine.trusted.has_object(it);
         let held = machine.objects.held_by(me).find(may_be_held)?;
         machine.looks_for_leaks.then(|| machine.objects.address(held))
     });
@@ -182,13 +185,17 @@ pub(crate) fn run_thread_handlers() {
     }
 }
 
-/// Nanoseconds since [`EPOCH`] for the running thread. Time only ever moves when somebody looks or
-/// waits, and for each thread by itself.
+/// Nanoseconds since [`EPOCH`]: those of the virtual clock or, if there is none, of the running thread: then
+/// time only ever moves when somebody looks or waits, and for each thread by itself.
 pub(crate) fn tick() -> u64 {
+    if clock::is_virtual() {
+        return clock::look();
+    }
     pass(1)
 }
 
 fn pass(nanoseconds: u64) -> u64 {
+    time::look();
     machine::with(|machine| {
         let thread = &mut machine.threads[machine::current().index()];
         debug_assert!(thread.status == Status::Running, "it is running");
@@ -210,9 +217,27 @@ fn nanoseconds(time: *const libc::timespec) -> u64 {
     seconds.saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
+/// A point in time, on the virtual clock.
+pub(crate) fn deadline(time: *const libc::timespec) -> u64 {
+    nanoseconds(time).saturating_sub(EPOCH as u64 * NANO)
+}
+
+/// The point in time after so long.
+pub(crate) fn deadline_after(time: *const libc::timespec) -> u64 {
+    clock::after(nanoseconds(time))
+}
+
+/// An `Option<Instant>` of Rust, on the virtual clock.
+pub(crate) fn deadline_of(seconds: usize, nanoseconds: usize) -> Option<u64> {
+    let nanoseconds = Some(nanoseconds as u32).filter(|&it| u64::from(it) < NANO)?;
+    let seconds = (seconds as i64).saturating_sub(EPOCH).max(0) as u64;
+    Some(seconds.saturating_mul(NANO).saturating_add(nanoseconds.into()))
+}
+
 /// The running thread has waited until a point in time.
 pub(crate) fn wait_until(time: *const libc::timespec) {
     let target = nanoseconds(time).saturating_sub(EPOCH as u64 * NANO);
+    time::look();
     machine::with(|machine| {
         let ticks = &mut machine.threads[machine::current().index()].ticks;
         *ticks = target.max(*ticks);
@@ -226,8 +251,12 @@ pub(crate) fn wait_for(time: *const libc::timespec) {
 
 /// The running thread lets others go first, for so long.
 pub(crate) fn sleep_for(nanoseconds: u64) -> c_int {
-    pass(nanoseconds);
-    machine::visible(Operation::Yield);
+    if clock::is_virtual() && nanoseconds > 0 {
+        clock::sleep_until(clock::after(nanoseconds));
+    } else {
+        pass(nanoseconds);
+        machine::visible(Operation::Yield);
+    }
     cancel::point();
     0
 }
@@ -437,6 +466,10 @@ replace! {
     ) -> c_int {
         if flags & libc::TIMER_ABSTIME == 0 {
             return sleep_for(nanoseconds(time));
+        }
+        if clock::is_virtual() {
+            let left = deadline(time).saturating_sub(clock::after(0));
+            return sleep_for(left);
         }
         wait_until(time);
         sleep_for(0)

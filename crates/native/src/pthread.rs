@@ -283,17 +283,18 @@ pub(crate) fn cancellable_wait<U>(mutex: *mut U, wait: impl FnOnce() -> c_int) -
 
 fn create(start: Start, stack_size: Option<usize>) -> libc::pthread_t {
     let me = machine::current();
-    if machine::with(|machine| machine.is_full(me)) {
-        let why = format!("a program has at most {} threads, over all executions", ThreadId::MAX);
-        io::refuse_always("another thread", &why);
-    }
     let size = stack_size.unwrap_or_else(|| coroutine::default_sizes().1);
     if size > coroutine::MAX_SIZE {
         let why = format!("it has at most {} MB", coroutine::MAX_SIZE >> 20);
         io::refuse_always(&format!("a stack of {} MB", size >> 20), &why);
     }
-    let child = machine::with(|machine| machine.announce_child(me, start));
-    machine::with(|machine| machine.threads[child.index()].stack_size = size);
+    let child = machine::with(|machine| machine.announce_child(me, start))
+        .unwrap_or_else(|why| io::refuse_always("another thread", &why));
+    machine::with(|machine| {
+        let scope = std::mem::take(&mut machine.threads[me.index()].next_scope);
+        machine.threads[child.index()].scope = scope;
+        machine.threads[child.index()].stack_size = size;
+    });
     machine::visible(O::Spawn(child));
     machine::with(|machine| machine.threads[child.index()].handle())
 }

@@ -2,75 +2,28 @@
 
 use crate::coroutine;
 use crate::syscall;
-use mazurka_core::{Progress, StateCoverage, Statistics, Verdict};
-use mazurka_explore::TreeSize;
-use serde::Serialize;
-use std::ffi::CString;
-use std::io::{BufWriter, Write as _};
-use std::path::Path;
+use mazurka_core::{Coverage, Statistics, Verdict};
+use mazurka_protocol::{Failed, Progress, Reply, Used, progress_path};
+use std::ffi::{CString, OsString};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
-/// The exit status of a defect of Mazurka.
-const DEFECT: i32 = 101;
-/// That of a program which cannot be explored.
-const WRONG_INPUT: i32 = 2;
-
-/// The answer, as it is written.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Report {
-    /// What was found or proved; nothing if there is an error.
-    pub(crate) verdict: Option<Verdict>,
-    pub(crate) statistics: Statistics,
-    /// The coverage, the violation or the limit as a sentence.
-    pub(crate) message: Option<String>,
-    /// What a search that raises its bound has proved before it was stopped.
-    pub(crate) proved: Option<String>,
-    /// What whoever asked may not have expected.
-    pub(crate) warnings: Vec<String>,
-    /// Why there is no verdict.
-    pub(crate) error: Option<String>,
-    /// How long the search took.
-    pub(crate) time_s: f64,
-    /// How often the search began again because memory turned out to be divided otherwise.
-    pub(crate) restarts: u32,
-    /// How much memory the execution tree of best-first search took.
-    pub(crate) tree: Option<TreeSize>,
-    /// How many states were visited, if that was asked for.
-    pub(crate) coverage: Option<StateCoverage>,
-    /// What the process has used by now.
-    pub(crate) used: Used,
-}
-
-/// What a process has used of the machine.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Used {
-    /// Threads that the program had, over all executions.
-    pub(crate) threads: usize,
-    /// The largest resident set.
-    peak_memory_bytes: Option<u64>,
-    /// Time of the processor, in the program and in the system on its behalf.
-    user_s: f64,
-    system_s: f64,
-}
-
-impl Used {
-    /// By this process, until now.
-    pub(crate) fn so_far(threads: usize) -> Self {
-        // SAFETY: the kernel fills in what is zero before.
-        let usage = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
-            usage
-        };
-        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        Self {
-            threads,
-            peak_memory_bytes: peak_memory(),
-            user_s: seconds(usage.ru_utime),
-            system_s: seconds(usage.ru_stime),
-        }
-    }
+/// What this process has used until now, of a program with so many threads.
+pub(crate) fn used_so_far(threads: usize) -> Used {
+    // SAFETY: the kernel fills in what is zero before.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    let time = |time: libc::timeval| {
+        let micros = time.tv_sec * 1_000_000 + time.tv_usec;
+        Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+    };
+    let (user, system) = (time(usage.ru_utime), time(usage.ru_stime));
+    Used { threads, peak_memory: peak_memory(), user, system }
 }
 
 /// From `/proc`: what `getrusage` says includes whoever started this process.
@@ -81,75 +34,90 @@ fn peak_memory() -> Option<u64> {
     Some(kib * 1024)
 }
 
-static PATH: OnceLock<String> = OnceLock::new();
-static PROVED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-static LAST: LazyLock<Mutex<Statistics>> = LazyLock::new(Mutex::default);
+static PATH: OnceLock<PathBuf> = OnceLock::new();
+static PROGRESS: LazyLock<Mutex<Progress>> = LazyLock::new(Mutex::default);
 static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Says where the report goes.
-pub(crate) fn set_path(path: String) {
-    PATH.get_or_init(|| path);
+/// Says where the reply goes.
+pub(crate) fn set_path(path: OsString) {
+    PATH.get_or_init(|| path.into());
 }
 
-/// Writes the report, all of it or nothing.
-pub(crate) fn write(report: &Report) -> std::io::Result<()> {
+/// Writes the reply, all of it or nothing.
+pub(crate) fn write(reply: &Reply) -> std::io::Result<()> {
     let Some(path) = PATH.get() else { return Ok(()) };
-    write_whole(Path::new(path), report)?;
+    mazurka_protocol::write(path, reply)?;
     IS_WRITTEN.store(true, Ordering::Relaxed);
     Ok(())
 }
 
+/// The exit status of a process that has replied so.
+pub(crate) fn status(reply: &Reply) -> i32 {
+    match reply {
+        Reply::Explored(report) => match report.verdict {
+            Verdict::Holds(_) => 0,
+            Verdict::Violated(_) => 1,
+            _ => 3,
+        },
+        Reply::Replayed(replayed) => i32::from(replayed.violation.is_some()),
+        Reply::Failed(Failed::WrongInput(_)) => 2,
+        Reply::Failed(Failed::Defect(_)) => 101,
+    }
+}
+
 /// The numbers that were told last.
 pub(crate) fn last_numbers() -> Statistics {
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner)
+    let progress = PROGRESS.lock().unwrap_or_else(PoisonError::into_inner);
+    progress.search.as_ref().map(|search| search.statistics).unwrap_or_default()
 }
 
-/// Writes how far the search is, beside where the report will be. Nobody may be looking.
-pub(crate) fn write_progress(progress: &Progress) {
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = progress.statistics;
-    if let Some(path) = PATH.get() {
-        let _ = write_whole(Path::new(&format!("{path}.progress")), progress);
+/// Writes how far the search is, beside where the reply will be. Nobody may be looking.
+pub(crate) fn write_progress(search: &mazurka_core::Progress) {
+    change_progress(|progress| {
+        progress.search = Some(search.clone());
+        true
+    });
+}
+
+/// Adds what is proved so far to that. A search that begins again proves it again, and that is no
+/// news.
+pub(crate) fn write_proved(coverage: &Coverage) {
+    change_progress(|progress| {
+        let is_new = !progress.proved.contains(coverage);
+        if is_new {
+            progress.proved.push(coverage.clone());
+        }
+        is_new
+    });
+}
+
+/// Writes the progress if `change` says that there is something new.
+fn change_progress(change: impl FnOnce(&mut Progress) -> bool) {
+    let mut progress = PROGRESS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let (true, Some(path)) = (change(&mut progress), PATH.get()) {
+        let _ = mazurka_protocol::write(&progress_path(path), &*progress);
     }
-}
-
-/// Writes what is proved so far, beside where the report will be, one sentence after the other. A
-/// search that begins again proves it again, and that is no news.
-pub(crate) fn write_proved(sentence: String) {
-    let Some(path) = PATH.get() else { return };
-    let mut proved = PROVED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !proved.contains(&sentence) {
-        proved.push(sentence);
-        let _ = write_whole(Path::new(&format!("{path}.proved")), &*proved);
-    }
-}
-
-fn write_whole(path: &Path, value: &impl Serialize) -> std::io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    // An execution of many steps is many small pieces.
-    let mut file = BufWriter::new(std::fs::File::create(&part)?);
-    serde_json::to_writer(&mut file, value)?;
-    file.flush()?;
-    std::fs::rename(&part, path)
 }
 
 /// Ends the process because of a defect of our own; the report says which.
 pub(crate) fn die(error: &str) -> ! {
-    end(error, DEFECT)
+    end(Failed::Defect(error.to_owned()))
 }
 
 /// Ends the process because of something that the program does; the report says what.
 pub(crate) fn end_without_verdict(error: &str) -> ! {
-    end(error, WRONG_INPUT)
+    end(Failed::WrongInput(error.to_owned()))
 }
 
-fn end(error: &str, status: i32) -> ! {
+fn end(failed: Failed) -> ! {
+    let reply = Reply::Failed(failed.clone());
+    let status = status(&reply);
     if !IS_WRITTEN.swap(true, Ordering::Relaxed) {
-        let report = Report { error: Some(error.to_owned()), ..Report::default() };
         let mut written = Ok(());
         // A thread of the program may not write files.
-        coroutine::as_host(|| written = write(&report));
+        coroutine::as_host(|| written = write(&reply));
         if written.is_err() {
+            let (Failed::WrongInput(error) | Failed::Defect(error)) = failed;
             let text = CString::new(format!("mazurka: {error}\n")).unwrap_or_default();
             // SAFETY: writes a text.
             unsafe { libc::write(2, text.as_ptr().cast(), text.as_bytes().len()) };

@@ -122,7 +122,7 @@ fn take(regrouping: &Regrouping, word: usize, operation: fn(ObjectId, ObjectId) 
     machine::visible(operation);
     machine::with(|machine| match machine.effect {
         Effect::Woke(woken) => woken.len(),
-        Effect::Done | Effect::Failed => 0,
+        Effect::Done | Effect::Failed | Effect::Elapsed => 0,
     })
 }
 

@@ -55,6 +55,13 @@ pub(crate) struct RustMutexes {
     objects: FxHashSet<ObjectId>,
 }
 
+impl RustMutexes {
+    /// How much is known of them.
+    pub(crate) fn known(&self) -> u64 {
+        (self.words.len() as u64) << 32 ^ self.objects.len() as u64
+    }
+}
+
 /// What an access to a word does to a mutex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {

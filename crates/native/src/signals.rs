@@ -139,6 +139,12 @@ pub(crate) fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
+/// How much time is left, if it is limited.
+pub(crate) fn time_left() -> Option<Duration> {
+    let end = Some(END.load(Ordering::Relaxed)).filter(|&end| end != u64::MAX);
+    end.map(|end| Duration::from_nanos(end.saturating_sub(now())))
+}
+
 /// A step begins.
 #[inline]
 pub(crate) fn begin_step() {

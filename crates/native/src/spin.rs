@@ -44,6 +44,7 @@ use crate::results::{Origin, Way};
 use crate::rust_mutex;
 use crate::thread::{self, Thread};
 use crate::watch::CUT;
+use crate::weak_memory;
 use mazurka_core::{Assumption, ObjectId, Spin, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -148,6 +149,12 @@ pub(crate) struct CountingLoops {
 }
 
 impl CountingLoops {
+    /// How much is known of them.
+    pub(crate) fn known(&self) -> u64 {
+        let Self { ends, trial: _, wait: _, has_held, has_waited } = self;
+        (ends.len() as u64) << 2 | u64::from(*has_held) << 1 | u64::from(*has_waited)
+    }
+
     /// Whether the running thread goes round a loop unseen.
     pub(crate) fn is_unseen(&self) -> bool {
         self.trial.is_some() || self.wait.is_some()
@@ -596,6 +603,8 @@ impl Machine {
                 self.threads[idx].reads.held = Some(start);
                 self.counting_loops.has_held = true;
             }
+            // What is tried reads what memory holds.
+            (None, None) if weak_memory::is_on() => {}
             // What ends it now is not its count.
             (None, None)
                 if self.threads[idx].reads.reads[start..].iter().any(Read::is_outdated) => {}
@@ -629,7 +638,7 @@ impl Machine {
     }
 
     /// Something new is known that would have mattered before.
-    fn learn(&mut self) {
+    pub(crate) fn learn(&mut self) {
         self.checkpoints.clear();
         CUT.store(true, Ordering::Relaxed);
     }
@@ -654,10 +663,11 @@ impl Machine {
             digest,
             object,
             len,
-            value: load(address, len),
+            value: self.weak_memory.read.take().unwrap_or_else(|| load(address, len)),
             is_waited: false,
         });
-        let may_wait = arrival.is_load && !self.counting_loops.is_unseen();
+        // What goes round unseen reads what memory holds, and a memory model may say otherwise.
+        let may_wait = arrival.is_load && !self.counting_loops.is_unseen() && !weak_memory::is_on();
         if may_wait && self.threads[idx].reads.waits() && !self.waits_for_ever(idx) {
             self.counting_loops.wait = Some(Wait { address, left: FOR_EVER });
         }

@@ -1,23 +1,33 @@
 //! The way in: `main` is wrapped, and explored if somebody waits for a report.
 //!
-//! `MAZURKA_REPORT` is the file to write the verdict to; `MAZURKA_OPTIONS` is a JSON object, see
-//! [`Wishes`]. Without the first the program runs as if this library were not there.
+//! What it is asked, and where the answer goes, is in the environment: see `mazurka-protocol`. Without
+//! that the program runs as if this library were not there.
 
 use crate::constructors;
 use crate::globals;
+use crate::helpers::Helpers;
 use crate::io;
+use crate::keep;
+use crate::learnt;
 use crate::library::{self, imports};
 use crate::machine;
 use crate::precompiled;
 use crate::process::{Main, Start};
-use crate::report::{self, Report, Used};
+use crate::report;
 use crate::signals;
 use crate::system::Native;
+use crate::trusted;
 use crate::watch::CUT;
-use mazurka_core::{Event, Limit, Schedule, Verdict};
-use mazurka_explore::{BporOpt, Explorer, OptionError, Options, Outcome, Reduction, retrace};
-use serde::Deserialize;
+use crate::weak_memory;
+use mazurka_core::{Event, Limit, MemoryModel, Schedule, Verdict};
+use mazurka_explore::{
+    Explorer, Options, Outcome, Replay, ReplayError, Saved, SavedError, WeakMemory, retrace,
+};
+use mazurka_protocol::{
+    Action, Failed, REPORT, REQUEST, Replayed, Reply, Report, Request, RunOptions, Saving,
+};
 use std::ffi::{c_char, c_int, c_void};
+use std::path::Path;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
@@ -25,77 +35,6 @@ use std::time::{Duration, Instant};
 const MAX_RESTARTS: u32 = 1000;
 /// The processor can change the thread pointer, and the kernel lets us.
 const HWCAP2_FSGSBASE: u64 = 2;
-
-/// What `MAZURKA_OPTIONS` may say.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Wishes {
-    reduction: Option<String>,
-    sleep: Option<bool>,
-    /// Each as on the command line: `preemption=2`.
-    bounds: Vec<String>,
-    /// As on the command line: `transitive,bound`.
-    bpor_opt: Option<String>,
-    /// Whether to raise the bound until it cuts nothing.
-    iterate: Option<bool>,
-    max_depth: Option<usize>,
-    max_executions: Option<u64>,
-    time_limit_ms: Option<u64>,
-    deadlock: Option<bool>,
-    race: Option<bool>,
-    livelock: Option<bool>,
-    order: Option<String>,
-    seed: Option<u64>,
-    coverage: Option<bool>,
-    /// Whether to go back to checkpoints, or to repeat executions from their start.
-    checkpoints: Option<bool>,
-    /// For tests: whether to compare what they lead to with what the start leads to.
-    check_checkpoints: Option<bool>,
-    /// The program is the test harness of Rust and will run one test.
-    test: Option<bool>,
-    /// Whether threads that end while they hold a lock are looked for.
-    leak: Option<bool>,
-    /// How often a thread may fail in vain to get what it tries or waits a while for.
-    retries: Option<u32>,
-    /// What is done about calls that cannot be repeated: `skip=socket`.
-    allow: Vec<String>,
-    /// Libraries and functions that the user vouches for: `libz`.
-    trust: Vec<String>,
-    /// Whether to give no verdict that assumes what others do.
-    strict: Option<bool>,
-    /// A printed schedule: only this execution is run, and its output is shown.
-    replay: Option<String>,
-}
-
-impl Wishes {
-    fn options(&self) -> Result<Options, String> {
-        let mut options = Options::new();
-        let shown = |error: OptionError| error.to_string();
-        for bound in &self.bounds {
-            options.bounds.push(bound.parse().map_err(shown)?);
-        }
-        options.reduction = match &self.reduction {
-            Some(name) => name.parse().map_err(shown)?,
-            None => Reduction::default_within(&options.bounds),
-        };
-        let opts = self.bpor_opt.as_deref().map(BporOpt::parse_list);
-        options.bpor_opt = opts.transpose().map_err(shown)?;
-        options.iterate = self.iterate.unwrap_or(options.iterate);
-        options.sleep = self.sleep.unwrap_or(options.sleep);
-        options.max_depth = self.max_depth.unwrap_or(options.max_depth);
-        options.max_executions = self.max_executions;
-        options.time_limit = self.time_limit_ms.map(Duration::from_millis);
-        options.deadlock = self.deadlock.unwrap_or(options.deadlock);
-        options.race = self.race.unwrap_or(options.race);
-        options.livelock = self.livelock.unwrap_or(options.livelock);
-        if let Some(order) = &self.order {
-            options.order = order.parse().map_err(|error| format!("{error}"))?;
-        }
-        options.seed = self.seed.unwrap_or(options.seed);
-        options.coverage = self.coverage.unwrap_or(options.coverage);
-        Ok(options)
-    }
-}
 
 type Init = Option<unsafe extern "C" fn()>;
 
@@ -129,7 +68,7 @@ unsafe extern "C-unwind" fn wrapper(
     let main = MAIN.load(Ordering::Relaxed);
     // SAFETY: it was a `main` when it was stored.
     let main = unsafe { std::mem::transmute::<*mut c_void, Main>(main) };
-    let Ok(path) = std::env::var("MAZURKA_REPORT") else {
+    let Some(path) = std::env::var_os(REPORT) else {
         constructors::run(argc, argv, envp);
         // SAFETY: the C library wanted to call just this.
         return unsafe { main(argc, argv, envp) };
@@ -137,17 +76,13 @@ unsafe extern "C-unwind" fn wrapper(
     report::set_path(path);
     die_with_parent();
     std::panic::set_hook(Box::new(|info| report::die(&info.to_string())));
-    let report = explore(Start::Main(main, argc, argv, envp))
-        .unwrap_or_else(|error| Report { error: Some(error), ..Report::default() });
-    let status = match &report.verdict {
-        None => 2,
-        Some(Verdict::Holds(_)) => 0,
-        Some(Verdict::Violated(_)) => 1,
-        Some(_) => 3,
-    };
-    if let Err(error) = report::write(&report) {
+    let reply = obey(Start::Main(main, argc, argv, envp))
+        .unwrap_or_else(|error| Reply::Failed(Failed::WrongInput(error)));
+    if let Err(error) = report::write(&reply) {
         report::die(&format!("the report cannot be written: {error}"));
     }
+    // Whoever waits reads the reply. This is for those who look at nothing else.
+    let status = report::status(&reply);
     // SAFETY: what the program registered for its end belongs to an execution that is over.
     unsafe { libc::syscall(libc::SYS_exit_group, status) };
     unreachable!("the process has ended")
@@ -156,7 +91,8 @@ unsafe extern "C-unwind" fn wrapper(
 /// Sees to it that this process does not outlive the command that has started it, however that
 /// ends.
 fn die_with_parent() {
-    let parent = std::env::var("MAZURKA_PARENT").ok().and_then(|it| it.parse::<libc::pid_t>().ok());
+    let parent =
+        std::env::var(mazurka_protocol::PARENT).ok().and_then(|it| it.parse::<libc::pid_t>().ok());
     let Some(parent) = parent else { return };
     // SAFETY: asks the kernel for a signal, and ends the process if the parent was faster.
     unsafe {
@@ -167,89 +103,183 @@ fn die_with_parent() {
     }
 }
 
-fn explore(start: Start) -> Result<Report, String> {
+/// What this process is asked to do. Without a word it explores.
+fn request() -> Result<Request, String> {
+    let Some(path) = std::env::var_os(REQUEST) else { return Ok(Request::default()) };
+    mazurka_protocol::read(Path::new(&path)).map_err(|error| error.to_string())
+}
+
+fn obey(start: Start) -> Result<Reply, String> {
     // SAFETY: asks for nothing but a number.
     if unsafe { libc::getauxval(libc::AT_HWCAP2) } & HWCAP2_FSGSBASE == 0 {
         return Err("this processor or kernel does not let programs set the thread pointer".into());
     }
-    let wishes: Wishes = match std::env::var("MAZURKA_OPTIONS") {
-        Err(_) => Wishes::default(),
-        Ok(text) => serde_json::from_str(&text).map_err(|it| format!("MAZURKA_OPTIONS: {it}"))?,
-    };
-    let mut options = wishes.options()?;
+    let Request { action, mut options, run, save, resume } = request()?;
     // Without data races, uses of memory are still held against its end.
     let are_races_allowed = !std::mem::replace(&mut options.race, true);
-    wishes.allow.iter().try_for_each(|wish| io::allow(wish))?;
-    imports::look(&wishes.trust);
+    if run.allow.iter().any(|wish| wish.starts_with("real")) {
+        // What is done outside of the process would be done by all at once.
+        options.jobs = 1;
+    }
+    if let Some(model) = options.memory {
+        if are_races_allowed {
+            return Err(format!(
+                "`--memory {model}` cannot be combined with `--races allow`: what plain accesses read \
+                 in a data race has no meaning in it; use `--memory sc`"
+            ));
+        }
+        weak_memory::begin();
+    }
+    run.allow.iter().try_for_each(|wish| io::allow(wish))?;
+    imports::look(&run.trust);
+    // What a call reads inside is not told to a memory model.
+    trusted::trust(&run.trust, options.memory.is_none())?;
     buffer_output();
     library::set_up();
     machine::set_up(start)?;
     machine::with(|machine| {
-        machine.checkpoints.are_off = wishes.checkpoints == Some(false);
-        machine.checkpoints.are_checked = wishes.check_checkpoints == Some(true);
-        machine.is_test = wishes.test == Some(true);
+        machine.checkpoints.are_off = !run.checkpoints;
+        machine.checkpoints.are_checked = run.check_checkpoints;
+        machine.is_test = run.is_test;
         machine.are_races_allowed = are_races_allowed;
         machine.watch.tells_lives_only = are_races_allowed;
         machine.disciplines.are_strict = !options.bounds.is_empty();
-        machine.disciplines.are_off = are_races_allowed;
-    });
-    machine::with(|machine| {
-        machine.retries = wishes.retries.unwrap_or(machine.retries);
-        machine.looks_for_leaks = wishes.leak.unwrap_or(true);
+        machine.disciplines.are_off = are_races_allowed || options.memory.is_some();
+        machine.retries = run.retries.unwrap_or(machine.retries);
+        machine.looks_for_leaks = run.leak;
+        machine.clock.is_virtual = run.is_time_virtual;
     });
     signals::catch();
     globals::read(MAIN.load(Ordering::Relaxed) as usize);
     precompiled::redirect(MAIN.load(Ordering::Relaxed) as usize)?;
-    if let Some(schedule) = &wishes.replay {
-        let schedule: Schedule = schedule.parse().map_err(|error| format!("replay: {error}"))?;
-        if precompiled::is_redirected() {
-            learn(&schedule, &options);
+    match action {
+        Action::Explore => {
+            let kept = Kept { run: &run, save: save.as_ref(), resume: resume.as_deref() };
+            explore(&options, &kept).map(|it| Reply::Explored(Box::new(it)))
         }
-        return follow(&schedule);
+        Action::Replay(schedule) => {
+            if precompiled::is_redirected() {
+                learn(&schedule, &options);
+            }
+            follow(&schedule, options.memory).map(Reply::Replayed)
+        }
     }
+}
+
+/// Where a search is saved, and with what it goes on.
+struct Kept<'a> {
+    run: &'a RunOptions,
+    save: Option<&'a Saving>,
+    resume: Option<&'a Path>,
+}
+
+fn explore(options: &Options, kept: &Kept<'_>) -> Result<Report, String> {
     signals::watch_time(options.time_limit);
     signals::catch_interrupt();
     let begun = Instant::now();
     let output = Silence::begin();
-    let outcome = search(&options);
+    let outcome = search(options, kept);
     drop(output);
-    let (outcome, restarts) = outcome?;
-    if wishes.strict == Some(true) && matches!(outcome.verdict, Verdict::Holds(_)) {
+    let (mut outcome, restarts) = outcome?;
+    let is_over = !matches!(outcome.verdict, Verdict::Inconclusive(_));
+    // A part that has come to its end is kept for the others, and there is nothing to go on with.
+    let is_saved = kept.leave(outcome.saved.take(), begun.elapsed())? && !is_over;
+    if kept.run.strict && matches!(outcome.verdict, Verdict::Holds(_)) {
         imports::refuse_any()?;
     }
-    let message = match &outcome.verdict {
-        Verdict::Holds(coverage) => coverage.to_string(),
-        Verdict::Violated(found) => found.violation.message.clone(),
-        Verdict::Inconclusive(limit) => limit.to_string(),
-        _ => String::new(),
-    };
     Ok(Report {
-        verdict: Some(outcome.verdict),
-        proved: outcome.proved.map(|coverage| coverage.to_string()),
-        warnings: outcome.warnings.iter().map(ToString::to_string).collect(),
-        statistics: outcome.statistics,
-        message: Some(message),
-        error: None,
-        time_s: begun.elapsed().as_secs_f64(),
+        proved: outcome.proved,
+        warnings: outcome.warnings,
         restarts,
-        used: Used::so_far(machine::with(|machine| machine.threads.len())),
+        used: report::used_so_far(machine::with(|machine| machine.thread_names.len())),
         tree: outcome.tree,
         coverage: outcome.coverage,
+        sample: outcome.sample,
+        cost: outcome.cost,
+        shortest: outcome.shortest,
+        rungs: outcome.rungs,
+        is_saved,
+        ..Report::new(outcome.verdict, outcome.statistics, begun.elapsed())
     })
+}
+
+impl Kept<'_> {
+    /// How long the search may go on before it is saved.
+    fn slice(&self, options: &Options) -> Option<Duration> {
+        // What a search that raises its bound has proved is not saved.
+        self.save.filter(|_| !options.iterate).map(|save| save.every)
+    }
+
+    /// Saves a search that goes on.
+    fn save(&self, saved: &Saved) -> Result<(), String> {
+        match self.save {
+            Some(save) if saved.may_travel() => {
+                let written = keep::save(saved.clone(), self.run, &save.path);
+                if save.is_asked { written } else { Ok(()) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Saves a search that was stopped after so long, if it is to be saved and can be. One that has
+    /// come to its end leaves nothing, unless it is a part. Whether it is saved.
+    fn leave(&self, saved: Option<Saved>, time: Duration) -> Result<bool, String> {
+        let Some(save) = self.save else { return Ok(false) };
+        match saved {
+            Some(saved) if saved.may_travel() && time >= save.after => {
+                match keep::save(saved, self.run, &save.path) {
+                    Err(error) if save.is_asked => Err(error),
+                    written => Ok(written.is_ok()),
+                }
+            }
+            Some(_) => Ok(false),
+            None => {
+                // There may be none.
+                let _ = std::fs::remove_file(&save.path);
+                Ok(false)
+            }
+        }
+    }
 }
 
 /// Searches, and again as long as something is learnt on the way that would have mattered before:
 /// how memory is divided, which words of a stack are shared, that threads spin, that additions have
 /// to be in order.
-fn search(options: &Options) -> Result<(Outcome, u32), String> {
+fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> {
     let begun = Instant::now();
-    for restarts in 0..MAX_RESTARTS {
+    let mut saved = match kept.resume {
+        Some(path) => keep::resume(path, kept.run, options)?,
+        None => None,
+    };
+    let is_part = saved.as_ref().is_some_and(|saved| saved.part().is_some());
+    if saved.is_none() {
+        learnt::begin();
+    }
+    let helpers = Helpers::for_search(options, kept.run.alone);
+    let mut restarts = 0;
+    while restarts < MAX_RESTARTS {
         let mut rest = options.clone();
+        rest.jobs = 1;
         // The limit is for all of it.
         rest.time_limit = options.time_limit.map(|limit| limit.saturating_sub(begun.elapsed()));
+        let slice = kept.slice(options);
+        let is_slice = slice.is_some_and(|it| rest.time_limit.is_none_or(|rest| it < rest));
+        if is_slice {
+            rest.time_limit = slice;
+        }
         let explorer = Explorer::new(rest).on_event(&tell).stop_when(&CUT);
-        let explorer = explorer.abandon_when(&signals::IS_OVER);
+        let mut explorer = explorer.abandon_when(&signals::IS_OVER).on_execution(&learnt::note);
+        if let Some(saved) = saved.take() {
+            explorer = explorer.resume(saved);
+        }
+        if let Some(helpers) = helpers.as_ref().filter(|it| !it.are_useless()) {
+            explorer = explorer.share_with(helpers);
+        }
         let outcome = explorer.run(|| Native).map_err(|error| error.to_string());
+        let may_travel = |outcome: &Outcome| outcome.saved.as_ref().is_some_and(Saved::may_travel);
+        if outcome.as_ref().is_ok_and(may_travel) {
+            keep::note_first();
+        }
         // A search that is void may come to anything.
         let is_void = CUT.swap(false, Ordering::Relaxed);
         if let Some(stuck) = machine::with(|machine| machine.stuck.take()) {
@@ -262,21 +292,29 @@ fn search(options: &Options) -> Result<(Outcome, u32), String> {
             let statistics = outcome.map_or_else(|_| report::last_numbers(), |it| it.statistics);
             return Ok((Outcome::stopped(limit, statistics), restarts));
         }
-        if !is_void && outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
+        if is_void || outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
+            if is_part {
+                return Err(SavedError::Void.to_string());
+            }
+            restarts += 1;
             continue;
         }
-        if !is_void {
-            let mut outcome = outcome?;
-            if let (
-                Verdict::Inconclusive(reached @ (Limit::Time(_) | Limit::Interrupted)),
-                Some(limit),
-            ) = (&mut outcome.verdict, options.time_limit)
-                && !signals::is_interrupted()
-            {
-                *reached = Limit::Time(limit);
-            }
+        let mut outcome = outcome?;
+        let Verdict::Inconclusive(reached @ (Limit::Time(_) | Limit::Interrupted)) =
+            &mut outcome.verdict
+        else {
             return Ok((outcome, restarts));
+        };
+        let is_over = signals::is_interrupted() || time.is_some();
+        if is_slice && !is_over && outcome.saved.is_some() {
+            saved = outcome.saved.take();
+            saved.iter().try_for_each(|saved| kept.save(saved))?;
+            continue;
         }
+        if let Some(limit) = options.time_limit.filter(|_| !signals::is_interrupted()) {
+            *reached = Limit::Time(limit);
+        }
+        return Ok((outcome, restarts));
     }
     Err("something new is learnt in every search".to_owned())
 }
@@ -285,7 +323,7 @@ fn tell(event: &Event) {
     match event {
         Event::Progress(progress) => report::write_progress(progress),
         Event::Proved(coverage) if !coverage.is_unbounded() => {
-            report::write_proved(coverage.to_string());
+            report::write_proved(coverage);
         }
         _ => {}
     }
@@ -297,7 +335,7 @@ fn learn(schedule: &Schedule, options: &Options) {
     const EXECUTIONS: u64 = 1000;
     let _silence = Silence::begin();
     for _ in 0..MAX_RESTARTS {
-        let is_followed = retrace(&mut Native, schedule).is_ok();
+        let is_followed = retrace_under(options.memory, schedule).is_ok();
         if CUT.swap(false, Ordering::Relaxed) {
             continue;
         }
@@ -305,8 +343,10 @@ fn learn(schedule: &Schedule, options: &Options) {
             let mut options = options.clone();
             options.max_executions = Some(EXECUTIONS);
             // What it finds was found before.
-            let _ = search(&options);
-            if retrace(&mut Native, schedule).is_err() {
+            let alone = Kept { run: &RunOptions::default(), save: None, resume: None };
+            options.jobs = 1;
+            let _ = search(&options, &alone);
+            if retrace_under(options.memory, schedule).is_err() {
                 machine::with(|machine| machine.doubt_first_rounds());
             }
         }
@@ -314,31 +354,36 @@ fn learn(schedule: &Schedule, options: &Options) {
     }
 }
 
+/// Takes the steps of a schedule, with the memory in front of the program's that it is about.
+fn retrace_under(memory: Option<MemoryModel>, schedule: &Schedule) -> Result<Replay, ReplayError> {
+    match memory {
+        None => retrace(&mut Native, schedule),
+        Some(model) => retrace(&mut WeakMemory::new(Native, model), schedule),
+    }
+}
+
 /// Takes the steps of one schedule, with the program's output.
-fn follow(schedule: &Schedule) -> Result<Report, String> {
+fn follow(schedule: &Schedule, memory: Option<MemoryModel>) -> Result<Replayed, String> {
     // What an execution teaches matters from its first step on. Nothing is shown before.
     let output = Silence::begin();
     for _ in 0..MAX_RESTARTS {
-        let _ = retrace(&mut Native, schedule);
+        let _ = retrace_under(memory, schedule);
         if !CUT.swap(false, Ordering::Relaxed) {
             break;
         }
     }
     drop(output);
     // Nobody reads the story, and places take their time to be found.
-    let replayed = retrace(&mut Native, schedule).map_err(|error| error.to_string())?;
+    let replayed = retrace_under(memory, schedule).map_err(|error| error.to_string())?;
     // SAFETY: writes out what the program has printed.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     let last = replayed.execution.steps.len();
     let at_end = || replayed.deadlock(&Native).map(|deadlock| (last, deadlock));
-    let message = match replayed.violation.clone().or_else(at_end) {
-        Some((step, violation)) => {
-            machine::mazurka_violation();
-            format!("step {step}: {}", violation.message)
-        }
-        None => "no violation in this execution".to_owned(),
-    };
-    Ok(Report { message: Some(message), ..Report::default() })
+    let violation = replayed.violation.clone().or_else(at_end);
+    if violation.is_some() {
+        machine::mazurka_violation();
+    }
+    Ok(Replayed { violation })
 }
 
 unsafe extern "C" {

@@ -1,17 +1,20 @@
 //! The machine as the [`System`] that the explorer drives.
 
+use crate::clock;
 use crate::io;
 use crate::library::imports;
 use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
+use crate::rust_assembly;
 use crate::spin;
 use crate::watch::Seen;
 use crate::weak_accesses;
+use crate::weak_memory;
 use mazurka_core::{
-    Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Location,
-    MemoryOrder, Next, ObjectId, Part, PlainAccess, Property, Schedule, Sighting, Spin, System,
-    ThreadId, Turn, WeakAccess,
+    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence,
+    Injection, Location, MemoryOrder, Next, ObjectId, Operation, Part, PlainAccess, Property,
+    Schedule, Sighting, Spin, System, ThreadId, Turn, WeakAccess,
 };
 use std::borrow::Cow;
 
@@ -33,18 +36,56 @@ impl System for Native {
         with(|machine| machine.next(thread.index()))
     }
 
+    #[inline]
+    fn compares(&self, thread: ThreadId) -> bool {
+        with(|machine| {
+            let thread = &machine.threads[thread.index()];
+            thread.comparison.is_some() && matches!(thread.operation, Operation::ReadModifyWrite(_))
+        })
+    }
+
     #[inline(always)]
     fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
         with(|machine| machine.apply(decision));
-        run(decision.thread.index());
-        // A thread that has crashed has handed over to nobody.
-        while let Some(next) = with(Machine::follow) {
-            run(next);
+        go_on(decision)
+    }
+
+    fn takes_injections(&self) -> bool {
+        weak_memory::is_on()
+    }
+
+    fn step_with(&mut self, decision: Decision, injection: Injection) -> Result<Effect, Failure> {
+        let operation = with(|machine| {
+            machine.apply(decision);
+            machine.weak_memory.begin_step(injection);
+            machine.threads[decision.thread.index()].operation
+        });
+        let effect = go_on(decision)?;
+        match with(|machine| machine.conclude_access(operation)) {
+            None => Ok(effect),
+            Some(violation) => Err(Failure { effect, violation }),
         }
-        if with(|machine| machine.weak_accesses.has_unnamed()) {
-            weak_accesses::name_locals();
-        }
-        with(Machine::conclude)
+    }
+
+    fn is_weak(&self, object: ObjectId) -> bool {
+        with(|machine| machine.weak_memory.is_weak(object))
+    }
+
+    fn accessed(&self) -> Option<Accessed> {
+        with(|machine| machine.weak_memory.accessed())
+    }
+
+    fn rewind_with(
+        &mut self,
+        schedule: &Schedule,
+        injections: &[Injection],
+        depth: usize,
+    ) -> Result<(), Divergence> {
+        with(|machine| {
+            machine.weak_memory.injections.clear();
+            machine.weak_memory.injections.extend_from_slice(&injections[..depth]);
+        });
+        self.rewind(schedule, depth)
     }
 
     /// Goes back to a checkpoint, and repeats the rest.
@@ -168,8 +209,16 @@ impl System for Native {
                 assumptions.push(Assumption::NoRace);
             }
             if machine.has_patience {
-                assumptions.push(Assumption::TimedWaits(machine.retries));
+                let retries = match machine.clock.is_virtual {
+                    true => clock::MAX_EXPIRIES,
+                    false => machine.retries,
+                };
+                assumptions.push(Assumption::TimedWaits(retries));
             }
+            if machine.clock.is_used {
+                assumptions.push(Assumption::VirtualTime);
+            }
+            assumptions.extend(machine.trusted.assumption());
             if machine.has_cancellation {
                 assumptions.push(Assumption::DeferredCancellation);
             }
@@ -179,9 +228,15 @@ impl System for Native {
             assumptions.extend(machine.counting_loops.assumptions());
             assumptions.extend(machine.watch.assumption());
         });
+        let ordered: Vec<_> = with(|machine| machine.weak_memory.ordered().collect());
+        if !ordered.is_empty() {
+            let names = ordered.into_iter().map(|object| self.object_name(object).into_owned());
+            assumptions.push(Assumption::OrderedAtomics(names.collect()));
+        }
         if let Some(stack) = with(|machine| machine.first_assembly.clone()) {
             assumptions.push(Assumption::Assembly(names::location_of(&stack)));
         }
+        assumptions.extend(rust_assembly::assumption());
         assumptions.extend(io::assumptions());
         assumptions.extend(imports::assumptions());
         assumptions
@@ -205,10 +260,7 @@ impl System for Native {
     }
 
     fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
-        Cow::Owned(with(|machine| {
-            let thread = &machine.threads[thread.index()];
-            thread.label.as_ref().unwrap_or(&thread.name).clone()
-        }))
+        Cow::Owned(with(|machine| machine.thread_name(thread.index())))
     }
 
     fn object_name(&self, object: ObjectId) -> Cow<'_, str> {
@@ -220,6 +272,20 @@ impl System for Native {
     fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
         Cow::Owned(name_of(with(|machine| machine.watch.address(object))))
     }
+}
+
+/// Runs the thread of a step that was applied, up to its next operation.
+#[inline(always)]
+fn go_on(decision: Decision) -> Result<Effect, Failure> {
+    run(decision.thread.index());
+    // A thread that has crashed has handed over to nobody.
+    while let Some(next) = with(Machine::follow) {
+        run(next);
+    }
+    if with(|machine| machine.weak_accesses.has_unnamed()) {
+        weak_accesses::name_locals();
+    }
+    with(Machine::conclude)
 }
 
 /// A slice that does not borrow the machine.

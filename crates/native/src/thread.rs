@@ -5,8 +5,9 @@ use crate::coroutine::Coroutine;
 use crate::futex::ALL_BITS;
 use crate::process::{Handler, Start};
 use crate::requeue::Regrouping;
-use crate::spin::Reads;
+use crate::spin::{self, Reads};
 use crate::tls::Lender;
+use crate::trusted::{Bracket, Predicate};
 use mazurka_core::{Operation, ThreadId};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,9 +18,8 @@ pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut std::ffi::c_void);
 /// A thread of the program.
 pub(crate) struct Thread {
     pub(crate) lender: Option<Box<Lender>>,
-    /// By birth, over all executions.
+    /// The numbers that only its children have, in all executions: see `numbers`.
     pub(crate) children: Vec<ThreadId>,
-    pub(crate) name: String,
     /// The words of its stack that other threads have touched in any execution, ascending.
     pub(crate) shared_words: Vec<usize>,
     /// The lowest stack pointer with which it has read something in any execution.
@@ -45,16 +45,40 @@ pub(crate) struct Life {
     pub(crate) reads: Reads,
 }
 
+/// What a compare-and-swap compares with, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Comparison {
+    pub(crate) address: usize,
+    pub(crate) len: u8,
+    pub(crate) expected: u128,
+}
+
+impl Comparison {
+    /// Whether the swap would be made now.
+    #[inline]
+    pub(crate) fn succeeds(self) -> bool {
+        let len = usize::from(self.len);
+        let now = spin::load(self.address, self.len).to_le_bytes();
+        now[..len] == self.expected.to_le_bytes()[..len]
+    }
+}
+
 /// Those parts of it that are copied in one piece.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
     pub(crate) coroutine: Coroutine,
     pub(crate) status: Status,
     pub(crate) operation: Operation,
+    /// What its operation compares with, if that is a compare-and-swap.
+    pub(crate) comparison: Option<Comparison>,
     /// How many must have come to the barrier the thread waits at.
     pub(crate) round_end: u32,
-    /// How many children were announced in this execution.
+    /// How many of its [`Thread::children`] were announced in this execution, also by those that had
+    /// its number before.
     pub(crate) n_children: usize,
+    /// How many children it has announced itself, and its own name: see `numbers`.
+    pub(crate) n_births: u32,
+    pub(crate) name: u32,
     pub(crate) start: Start,
     /// How large its stack is to be.
     pub(crate) stack_size: usize,
@@ -80,8 +104,25 @@ pub(crate) struct Plain {
     pub(crate) has_left: bool,
     /// Whether it was joined or detached.
     pub(crate) claimed: Option<&'static str>,
-    /// Who has come to wait for its end.
+    /// Who has come to wait for its end, and whether that goes on since. Afterwards, to whom its
+    /// number belongs.
     pub(crate) joiner: Option<usize>,
+    /// The trusted call that it is in, whether that is quiet, and what its operation needs: see
+    /// `trusted`.
+    pub(crate) bracket: *mut Bracket,
+    pub(crate) is_quiet: bool,
+    pub(crate) predicate: Predicate,
+    /// The scope that it belongs to, and that of the next thread that it starts; 0 for none.
+    pub(crate) scope: usize,
+    pub(crate) next_scope: usize,
+    /// Until when it waits on the virtual clock, whether its last wait has expired, and how often it has
+    /// looked at the clock since time has passed: see `clock`.
+    pub(crate) deadline: Option<u64>,
+    pub(crate) has_expired: bool,
+    pub(crate) n_looks: u32,
+    pub(crate) is_joined: bool,
+    /// How many it has joined, or got with its number.
+    pub(crate) n_joined: u32,
     /// For random numbers and clocks, which depend on the thread alone.
     pub(crate) ticks: u64,
     pub(crate) random: u64,
@@ -93,8 +134,11 @@ impl Default for Plain {
             coroutine: Coroutine::default(),
             status: Status::Unborn,
             operation: Operation::Yield,
+            comparison: None,
             round_end: 0,
             n_children: 0,
+            n_births: 0,
+            name: 0,
             start: Start::Nothing,
             stack_size: 0,
             result: 0,
@@ -110,6 +154,16 @@ impl Default for Plain {
             has_left: false,
             claimed: None,
             joiner: None,
+            bracket: std::ptr::null_mut(),
+            is_quiet: false,
+            predicate: Predicate::Usual,
+            scope: 0,
+            next_scope: 0,
+            deadline: None,
+            has_expired: false,
+            n_looks: 0,
+            is_joined: false,
+            n_joined: 0,
             ticks: 0,
             random: 0,
         }
@@ -188,13 +242,12 @@ pub(crate) enum Status {
 }
 
 impl Thread {
-    pub(crate) fn new(name: String, idx: usize) -> Self {
+    pub(crate) fn new(idx: usize) -> Self {
         Self {
             lender: None,
             children: Vec::new(),
             shared_words: Vec::new(),
             lowest: usize::MAX,
-            name,
             life: Life {
                 plain: Plain { random: idx as u64, ..Plain::default() },
                 ..Life::default()
@@ -214,6 +267,13 @@ impl Thread {
         if self.changed >= epoch {
             self.life.clone_from(life);
         }
+    }
+
+    /// The execution begins again: nobody has its number.
+    pub(crate) fn forget(&mut self) {
+        self.status = Status::Unborn;
+        self.n_children = 0;
+        self.is_joined = false;
     }
 
     /// Whether it was born and has not ended.

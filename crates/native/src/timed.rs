@@ -1,6 +1,7 @@
 //! Waits that end by themselves, and locks that are only tried for.
 //!
-//! Time has no length here: a wait with a time limit may expire at any moment, and every moment is
+//! With `--time virtual` a wait ends when its time has come, see `clock`. With `--time any`, which the rest of
+//! this is about, time has no length: a wait with a time limit may expire at any moment, and every moment is
 //! explored. For a lock or a semaphore that is the same as trying at that moment: who waits and then
 //! gets it might as well have come later. For a condition variable it is an operation of its own,
 //! `Expire`, which stops sleeping unless the thread was woken before.
@@ -11,8 +12,9 @@
 //! no deadlock. The coverage says so if it came to that.
 
 use crate::cancel;
+use crate::clock;
 use crate::machine;
-use crate::process::wait_until;
+use crate::process::{self, wait_until};
 use crate::pthread::{self, THRD_ERROR};
 use crate::real::replace;
 use crate::robust;
@@ -56,6 +58,16 @@ pub(crate) fn attempt(tried: O, waited: O) -> bool {
 
 /// The same until a point in time, which has come if it fails.
 fn attempt_until(until: Time, tried: O, waited: O) -> c_int {
+    if clock::is_virtual() {
+        let deadline = process::deadline(until);
+        let object = waited.object().expect("what is waited for is an object");
+        while !machine::visible(tried) {
+            if clock::await_until(object, waited, deadline) {
+                return libc::ETIMEDOUT;
+            }
+        }
+        return 0;
+    }
     if attempt(tried, waited) {
         return 0;
     }
@@ -77,6 +89,16 @@ pub(crate) fn resume(queue: ObjectId) -> bool {
 }
 
 fn lock<T>(mutex: *mut T, until: Time) -> c_int {
+    if clock::is_virtual() {
+        let deadline = process::deadline(until);
+        loop {
+            let error = pthread::try_lock(mutex, libc::ETIMEDOUT);
+            let it = pthread::object(mutex);
+            if error != libc::ETIMEDOUT || clock::await_until(it, O::Acquire(it), deadline) {
+                return error;
+            }
+        }
+    }
     let error = pthread::try_lock(mutex, libc::ETIMEDOUT);
     if error == libc::ETIMEDOUT {
         wait_until(until);
@@ -105,6 +127,14 @@ fn sleep<T, U>(condvar: *mut T, mutex: *mut U, until: Time) -> c_int {
 
 fn sleep_in_peace<T, U>(condvar: *mut T, mutex: *mut U, until: Time) -> c_int {
     let (condvar, it) = pthread::fall_asleep(condvar, mutex);
+    if clock::is_virtual() {
+        let has_expired = clock::resume_until(condvar, process::deadline(until));
+        machine::visible(O::Acquire(it));
+        return match robust::taken(mutex, it) {
+            0 if has_expired => libc::ETIMEDOUT,
+            result => result,
+        };
+    }
     if may_fail() {
         let has_expired = machine::visible(O::Expire(condvar));
         conclude(has_expired);

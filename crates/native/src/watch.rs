@@ -45,6 +45,8 @@ pub(crate) struct Watch {
     memories: Vec<Memory>,
     /// What the operation of the step accessed, if there are plain accesses to it, too.
     atomic: Option<PlainAccess>,
+    /// How often a piece was accessed in a new way.
+    n_ways: u64,
     step: u64,
     /// What is looked at, and from where it was accessed in this step.
     looked_at: Option<ObjectId>,
@@ -94,6 +96,7 @@ impl Watch {
             granules: FxHashMap::default(),
             memories: Vec::new(),
             atomic: None,
+            n_ways: 0,
             step: 1,
             looked_at: None,
             sightings: Vec::new(),
@@ -104,6 +107,11 @@ impl Watch {
     /// What a verdict takes for granted of long ranges.
     pub(crate) fn assumption(&self) -> Option<Assumption> {
         self.has_long_ranges.then_some(Assumption::LongAccesses(WATCHED_OF_A_RANGE as u64))
+    }
+
+    /// How much is known of memory.
+    pub(crate) fn known(&self) -> u64 {
+        (self.memories.len() as u64) << 32 ^ self.n_ways << 1 ^ u64::from(self.has_long_ranges)
     }
 
     /// A new step begins.
@@ -223,6 +231,7 @@ impl Watch {
                 CUT.store(true, Ordering::Relaxed);
             }
             *ways |= way;
+            self.n_ways += 1;
         }
     }
 

@@ -60,6 +60,11 @@ pub(crate) struct WeakAccesses {
 }
 
 impl WeakAccesses {
+    /// How much is known of them.
+    pub(crate) fn known(&self) -> u64 {
+        self.noted.len() as u64
+    }
+
     /// The running thread, whose stack pointer was this when it called one of our functions,
     /// accesses an atomic with a weak order.
     #[inline]

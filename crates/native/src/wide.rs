@@ -7,6 +7,7 @@ use crate::atomics::Orders;
 use crate::coroutine;
 use crate::machine::{self, Value};
 use crate::real::replace;
+use crate::thread::Comparison;
 use mazurka_core::{MemoryOrder, ObjectId, Operation};
 use std::arch::x86_64::cmpxchg16b;
 use std::ffi::{c_int, c_void};
@@ -91,7 +92,13 @@ fn note_failure(is_seen: bool, operation: Announce) {
 
 /// What was there before: `new` is there now if that was as expected.
 fn compare_exchange(address: *mut u128, orders: Orders, expected: u128, new: u128) -> u128 {
-    update(address, orders, Operation::ReadModifyWrite, |old| (old == expected).then_some(new))
+    let change = |old| (old == expected).then_some(new);
+    if !coroutine::in_program() {
+        return update_for_real(address, change);
+    }
+    let comparison =
+        Comparison { address: address as usize, len: size_of::<u128>() as u8, expected };
+    machine::compare(comparison, || update(address, orders, Operation::ReadModifyWrite, change))
 }
 
 macro_rules! wide {

@@ -5,6 +5,7 @@
 //! moves after that. The library lets others go on, and has to come to the same answer with every
 //! reduction.
 
+use crate::numbers;
 use crate::program::{GCC, Program};
 use mazurka_core::Verdict;
 use rustc_hash::FxHashSet;
@@ -311,7 +312,11 @@ fn the_end_of_the_process_is_as_enumerated() {
         let text = Text::random(&mut Random(seed));
         let found = World::explore(&text);
         let folder = tempfile::TempDir::new().expect("there is room");
-        std::fs::write(folder.path().join("exits.c"), text.c()).expect("there is room");
+        let source = match seed % 3 {
+            0 => numbers::used_before(&text.c()),
+            _ => text.c(),
+        };
+        std::fs::write(folder.path().join("exits.c"), source).expect("there is room");
         let flags = [["-O0", "-w"], ["-O2", "-w"]][seed as usize % 2];
         let program = Program::build_in(folder.path(), GCC, "exits", &flags);
         let reductions: &[&str] = match seed % 4 {

@@ -38,7 +38,8 @@ fn the_time_is_over_in_the_middle_of_an_execution() {
     let answer = program.explore(&json!({"time_limit_ms": 1}));
     let is_over = matches!(&answer.verdict, Some(Verdict::Inconclusive(Limit::Time(_))));
     assert!(is_over, "{:?} {:?}", answer.verdict, answer.error);
-    assert_eq!(answer.statistics.executions, 0);
+    // One that is nearly through may come to its end.
+    assert!(answer.statistics.executions <= 1);
     assert!(answer.time_s < SOON_S, "{} s", answer.time_s);
 }
 
@@ -87,6 +88,6 @@ fn more_threads_than_there_are_numbers_for_are_refused_where_they_begin() {
     let answer = Program::build("many_threads", &[]).explore(&json!({}));
     let error = answer.error.expect("there is no verdict");
     assert!(error.contains("many_threads.c:15"), "{error}");
-    assert!(error.contains("a program has at most 128 threads"), "{error}");
+    assert!(error.contains("a program has at most 1024 threads that were not joined"), "{error}");
     assert_eq!(answer.output.status.code(), Some(2));
 }

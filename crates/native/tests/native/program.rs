@@ -1,10 +1,13 @@
 //! Compiles the programs of these tests, explores them, and asks what came of it.
 
 use mazurka_core::{Statistics, Verdict};
+use mazurka_explore::Reduction;
+use mazurka_protocol::{Action, Failed, REPORT, REQUEST, Reply, Request};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// The compilers of C and C++ of one maker, and the flags of its own.
 #[derive(Clone, Copy)]
@@ -139,29 +142,116 @@ impl Program {
         command
     }
 
+    /// Explores with the options that an object names, see [`request`], or follows its `replay`.
     pub(crate) fn explore(&self, options: &Value) -> Answer {
         self.explore_with(&[], options)
     }
 
     pub(crate) fn explore_with(&self, arguments: &[&str], options: &Value) -> Answer {
+        self.ask_with(arguments, &request(options))
+    }
+
+    /// Runs the program with a request.
+    pub(crate) fn ask_typed(&self, request: &Request) -> Answer {
+        self.ask_with(&[], request)
+    }
+
+    fn ask_with(&self, arguments: &[&str], request: &Request) -> Answer {
+        let path = self.folder.join("request.json");
+        mazurka_protocol::write(&path, request).expect("a request can be written");
+        self.ask(arguments, &path)
+    }
+
+    /// Runs the program with a request that is there.
+    pub(crate) fn ask(&self, arguments: &[&str], request: &Path) -> Answer {
         let path = self.folder.join("report.json");
         let mut command = self.command();
         command.args(arguments);
-        command.env("MAZURKA_REPORT", &path).env("MAZURKA_OPTIONS", options.to_string());
+        command.env(REPORT, &path).env(REQUEST, request);
         let output = command.output().expect("the program can be started");
-        let text = std::fs::read(&path)
+        let reply = mazurka_protocol::read(&path)
             .unwrap_or_else(|error| panic!("no report: {error}; {:?}", output.status));
-        let report: Value = serde_json::from_slice(&text).expect("a report is JSON");
-        let get = |name: &str| report[name].clone();
-        Answer {
-            verdict: serde_json::from_value(get("verdict")).expect("a verdict can be read"),
-            statistics: serde_json::from_value(get("statistics")).expect("and its numbers"),
-            message: report["message"].as_str().unwrap_or_default().to_owned(),
-            error: report["error"].as_str().map(str::to_owned),
-            time_s: report["time_s"].as_f64().expect("a time is a number"),
+        let mut answer = Answer {
+            verdict: None,
+            statistics: Statistics::default(),
+            message: String::new(),
+            error: None,
+            time_s: 0.0,
             output,
+        };
+        match reply {
+            Reply::Explored(report) => {
+                answer.message = match &report.verdict {
+                    Verdict::Holds(coverage) => coverage.to_string(),
+                    Verdict::Violated(found) => found.violation.message.clone(),
+                    Verdict::Inconclusive(limit) => limit.to_string(),
+                    other => panic!("{other:?}"),
+                };
+                answer.verdict = Some(report.verdict);
+                answer.statistics = report.statistics;
+                answer.time_s = report.time.as_secs_f64();
+            }
+            Reply::Replayed(replayed) => {
+                answer.message = match replayed.violation {
+                    Some((step, violation)) => format!("step {step}: {}", violation.message),
+                    None => "no violation in this execution".to_owned(),
+                };
+            }
+            Reply::Failed(Failed::WrongInput(error) | Failed::Defect(error)) => {
+                answer.error = Some(error);
+            }
+        }
+        answer
+    }
+
+    /// Where files of a test may be.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// The request that an object names, with options as on the command line.
+pub(crate) fn request(wishes: &Value) -> Request {
+    let mut request = Request::default();
+    let Request { action, options, run, .. } = &mut request;
+    let is_on = |value: &Value| value.as_bool().expect("on or off");
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().expect("a list").iter().map(text).collect()
+    };
+    let wishes = wishes.as_object().expect("options have names");
+    for (name, value) in wishes {
+        match name.as_str() {
+            "reduction" => options.reduction = text(value).parse().expect("there is such a one"),
+            "sleep" => options.sleep = is_on(value),
+            "bounds" => {
+                let bounds = texts(value);
+                options.bounds = bounds.iter().map(|it| it.parse().expect("a bound")).collect();
+                if !wishes.contains_key("reduction") {
+                    options.reduction = Reduction::default_within(&options.bounds);
+                }
+            }
+            "max_executions" => options.max_executions = Some(number(value)),
+            "time_limit_ms" => options.time_limit = Some(Duration::from_millis(number(value))),
+            "deadlock" => options.deadlock = is_on(value),
+            "race" => options.race = is_on(value),
+            "livelock" => options.livelock = is_on(value),
+            "jobs" => options.jobs = number(value) as usize,
+            "alone" => run.alone = number(value),
+            "checkpoints" => run.checkpoints = is_on(value),
+            "check_checkpoints" => run.check_checkpoints = is_on(value),
+            "leak" => run.leak = is_on(value),
+            "allow" => run.allow = texts(value),
+            "trust" => run.trust = texts(value),
+            "strict" => run.strict = is_on(value),
+            "retries" => run.retries = Some(number(value) as u32),
+            "test" => run.is_test = is_on(value),
+            "replay" => *action = Action::Replay(text(value).parse().expect("a schedule")),
+            _ => panic!("there is no option `{name}`"),
         }
     }
+    request
 }
 
 /// The folder of the programs.

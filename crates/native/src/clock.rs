@@ -1,0 +1,148 @@
+//! The virtual clock: time passes when no thread can move, and goes on to the earliest deadline.
+//!
+//! Implements the discrete-event time of simulation, as in Misra, *Distributed Discrete-Event Simulation* (ACM
+//! Computing Surveys 18(1), 1986), section 1: the clock jumps to the time of the next event.
+//!
+//! A thread that sleeps, or waits for something until a deadline, has the deadline in
+//! [`Plain::deadline`](crate::thread::Plain). It goes on when what it waits for has come; when the clock is
+//! there already; or when no thread can move and no other deadline is earlier: then the clock goes on to it
+//! ([`Effect::Elapsed`](mazurka_core::Effect)), and that step comes after all steps before it. So
+//! nothing that a program does takes longer than a timeout waits for, which the verdict says.
+//!
+//! All threads see one clock, so times are monotonic across threads. A look at it is no operation:
+//! every step after one in which time has passed is caused by it, so no thread can see two times in
+//! two linearisations of one trace. A thread that only looks at the clock, waiting for it to go on, sleeps a
+//! little at every [`PATIENT_LOOKS`]th look.
+//!
+//! Where many waits of one thread expire, it may poll for ever. From the [`MAX_EXPIRIES`]th on its waits with a
+//! limit are waits without one, as `timed` has it, and the coverage says so.
+//!
+//! Differs from the paper: threads that run take no time.
+//!
+//! With `--time any` none of this is used, and a wait expires at any moment: see `timed`.
+
+use crate::machine::{self, Machine};
+use crate::thread::Status;
+use crate::trusted::Predicate;
+use mazurka_core::{ObjectId, Operation as O};
+
+/// So many looks at a clock that stands still are for other reasons than to wait.
+const PATIENT_LOOKS: u32 = 64;
+/// How long a thread sleeps that looks more often, in nanoseconds.
+const LITTLE: u64 = 1_000_000;
+/// How often the waits of one thread may expire in one execution.
+pub(crate) const MAX_EXPIRIES: u32 = 100;
+
+/// The clock of the process.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    /// In nanoseconds since the program began.
+    pub(crate) now: u64,
+    /// Whether it is virtual; else each thread has its own, and waits expire at any moment.
+    pub(crate) is_virtual: bool,
+    /// Whether any thread of any execution has waited with a limit, or slept.
+    pub(crate) is_used: bool,
+}
+
+/// Whether time is virtual.
+pub(crate) fn is_virtual() -> bool {
+    machine::with(|machine| machine.clock.is_virtual)
+}
+
+/// The time at which so many nanoseconds will have passed.
+pub(crate) fn after(nanoseconds: u64) -> u64 {
+    machine::with(|machine| machine.clock.now.saturating_add(nanoseconds))
+}
+
+/// Sleeps until a time.
+pub(crate) fn sleep_until(deadline: u64) {
+    wait(O::Elapse, Predicate::Usual, deadline);
+}
+
+/// Waits for a wake from a queue until a time. Whether that came before the wake.
+pub(crate) fn resume_until(queue: ObjectId, deadline: u64) -> bool {
+    wait(O::Timeout(queue), Predicate::Usual, deadline)
+}
+
+/// Waits until an operation on an object would be possible, or until a time. Whether that has come.
+pub(crate) fn await_until(object: ObjectId, operation: O, deadline: u64) -> bool {
+    wait(O::Await(object), Predicate::Allowed(operation), deadline)
+}
+
+/// Announces an operation that is possible by its predicate or at a time. Whether the time has come.
+pub(crate) fn wait(operation: O, predicate: Predicate, deadline: u64) -> bool {
+    let me = machine::current().index();
+    machine::with(|machine| {
+        machine.clock.is_used = true;
+        let is_sleep = operation == O::Elapse;
+        let is_patient = !is_sleep && machine.threads[me].n_in_vain >= MAX_EXPIRIES;
+        machine.has_patience |= is_patient;
+        let thread = &mut machine.threads[me];
+        thread.is_patient = is_patient;
+        thread.deadline = Some(deadline).filter(|_| !is_patient);
+        thread.has_expired = false;
+        thread.predicate = predicate;
+    });
+    machine::visible_call(operation);
+    machine::with(|machine| {
+        let thread = &mut machine.threads[me];
+        thread.deadline = None;
+        thread.is_patient = false;
+        thread.predicate = Predicate::Usual;
+        thread.n_looks = 0;
+        thread.n_in_vain += u32::from(thread.has_expired && operation != O::Elapse);
+        thread.has_expired
+    })
+}
+
+/// The running thread looks at the clock.
+pub(crate) fn look() -> u64 {
+    let me = machine::current().index();
+    let is_impatient = machine::with(|machine| {
+        let thread = &mut machine.threads[me];
+        thread.n_looks += 1;
+        thread.n_looks > PATIENT_LOOKS && !thread.is_quiet
+    });
+    if is_impatient {
+        sleep_until(after(LITTLE));
+    }
+    machine::with(|machine| machine.clock.now)
+}
+
+impl Machine {
+    /// Whether the time of a thread that waits until a deadline has come, or would pass now.
+    #[cold]
+    fn has_come_slowly(&self, idx: usize, deadline: u64) -> bool {
+        if deadline <= self.clock.now {
+            return true;
+        }
+        let key = |idx: usize| self.threads[idx].deadline.map(|deadline| (deadline, idx));
+        let others = || (0..self.threads.len()).filter(|&other| other != idx);
+        !others().any(|other| self.is_ready(other))
+            && others().all(|other| {
+                let is_waiting = self.threads[other].status == Status::Running;
+                !is_waiting || key(other).is_none_or(|other| other > (deadline, idx))
+            })
+    }
+
+    /// The same for any thread.
+    #[inline]
+    pub(crate) fn has_come(&self, idx: usize) -> bool {
+        let thread = &self.threads[idx];
+        thread.status == Status::Running
+            && thread.deadline.is_some_and(|deadline| self.has_come_slowly(idx, deadline))
+    }
+
+    /// A thread that waits until a deadline goes on. Whether time has passed for that.
+    #[cold]
+    pub(crate) fn expire(&mut self, idx: usize) -> bool {
+        let Some(deadline) = self.threads[idx].deadline else { return false };
+        let is_ready = self.is_ready(idx);
+        self.threads[idx].has_expired = !is_ready;
+        let has_elapsed = !is_ready && deadline > self.clock.now;
+        if has_elapsed {
+            self.clock.now = deadline;
+        }
+        has_elapsed
+    }
+}

@@ -1,0 +1,967 @@
+//! Calls of trusted libraries as single operations: what a listed function does inside is not explored.
+//!
+//! Implements the reduction by atomicity of Lipton, *Reduction: A Method of Proving Properties of
+//! Parallel Programs* (CACM 18(12), 1975), for objects that are linearizable in the sense of Herlihy and Wing
+//! (TOPLAS 12(3), 1990): in every execution a call of such an object takes effect at one point. All its
+//! steps can be moved there; no thread can tell, for only calls of the same object look at what they
+//! touch. So a call is one operation ([`Kind`] says which), enabled when it would not block, and its
+//! inside runs to its end with no scheduling point.
+//!
+//! **Brackets.** The entry and the exit of a listed function are seen (`entry`), by a return and by a panic.
+//! Between them the thread is *quiet*: its accesses are neither announced nor looked at. Where code of the
+//! user begins inside, as the closure of `call_once`, a row of kind [`Kind::Open`] ends that until it
+//! returns. Brackets are a list on the stack of their thread ([`Bracket`]), so a checkpoint restores them.
+//!
+//! **Objects** come from arguments, or are the word that the function accesses first in a way that the row
+//! names ([`Bracket::is_pending`]): it is then announced before that access.
+//!
+//! **Blocking.** What a call waits for is read from the object's memory ([`Predicate`]), so nothing has to be
+//! known of calls that were made while there was one thread. Calls whose wait is not that simple (barriers,
+//! bounded channels) run into the library's own futex: there the thread sleeps, and going on is another
+//! call, once it was woken.
+//!
+//! **Happens-before** is that of the operation: a call releases and acquires its object, a message carries the
+//! clock of its sender, the end of a scope follows the ends of its threads.
+//!
+//! **What is not recognised** is explored. A word that some thread accesses quietly and another one
+//! with an operation of its own would be no word of the object alone: then the rows of that family
+//! ([`Family`]) are given up, and the search begins again.
+//!
+//! Differs from the papers: a call that blocks inside is two atomic parts, one on each side of its wait.
+
+pub(crate) mod entry;
+mod std;
+
+use crate::clock;
+use crate::coroutine;
+use crate::machine::{self, Machine};
+use crate::process;
+use crate::timed;
+use crate::watch::CUT;
+use ::std::ffi::{c_int, c_long};
+use ::std::sync::atomic::{AtomicBool, Ordering};
+use mazurka_core::{Assumption, Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// One function that is listed.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Its path, as the compiler writes it; a star stands for anything.
+    path: &'static str,
+    kind: Kind,
+}
+
+/// What a function is to the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Code of the user begins.
+    Open,
+    /// The same for the result of a thread that nobody took: who drops it depends on who is last.
+    OpenResult,
+    /// Nothing that it touches can be told apart: no operation.
+    Hidden,
+    /// Acquires the word that it loads first, unless somebody runs what is to be done once; gives it
+    /// back when that was done.
+    Once,
+    /// The same, and the word is the first argument.
+    OnceCall,
+    /// Waits until it is done; the word is the first argument.
+    OnceWait,
+    /// Takes the lock that is the second argument, for the first is where the result goes.
+    Read,
+    Write,
+    TryRead,
+    TryWrite,
+    /// Give back the lock whose word they modify first.
+    ReadUnlock,
+    WriteUnlock,
+    /// Takes the token whose word it modifies first, once that is there.
+    Park,
+    /// The same, or time is up.
+    ParkTimeout,
+    /// Puts it there.
+    Unpark,
+    /// A call of the first argument; who is not the last sleeps inside.
+    BarrierWait,
+    /// Calls of an unbounded channel: a message more, and one less.
+    ListSend,
+    ListReceive,
+    ListTryReceive,
+    /// Its last sender goes: the last message.
+    ListClose,
+    /// Its receiver goes.
+    ListDrop,
+    /// Calls of a bounded channel; the second is when its receiver goes.
+    ArrayCall,
+    ArrayDrop,
+    /// Calls of a channel without room.
+    ZeroCall,
+    /// Waits for the threads of the scope when its closure has returned.
+    Scope,
+    /// A thread of a scope is about to be started.
+    ScopedSpawn,
+    /// The whole life of a thread.
+    ThreadStart,
+    /// Looks at a count that is hidden otherwise.
+    IsFinished,
+}
+
+/// Rows that are given up together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Threads,
+    Once,
+    ReadersWriters,
+    Parking,
+    Barriers,
+    Channels,
+}
+
+impl Kind {
+    fn family(self) -> Family {
+        match self {
+            Self::Open
+            | Self::OpenResult
+            | Self::Hidden
+            | Self::Scope
+            | Self::ScopedSpawn
+            | Self::ThreadStart
+            | Self::IsFinished => Family::Threads,
+            Self::Once | Self::OnceCall | Self::OnceWait => Family::Once,
+            Self::Read
+            | Self::Write
+            | Self::TryRead
+            | Self::TryWrite
+            | Self::ReadUnlock
+            | Self::WriteUnlock => Family::ReadersWriters,
+            Self::Park | Self::ParkTimeout | Self::Unpark => Family::Parking,
+            Self::BarrierWait => Family::Barriers,
+            Self::ListSend
+            | Self::ListReceive
+            | Self::ListTryReceive
+            | Self::ListClose
+            | Self::ListDrop
+            | Self::ArrayCall
+            | Self::ArrayDrop
+            | Self::ZeroCall => Family::Channels,
+        }
+    }
+
+    fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::OpenResult)
+    }
+}
+
+/// A call of a listed function, on the stack of its thread.
+#[derive(Debug)]
+pub(crate) struct Bracket {
+    /// The call around it.
+    outer: *mut Bracket,
+    kind: Kind,
+    /// Whether it decides what its inside is: not within another one that is quiet.
+    is_active: bool,
+    /// Whether its operation is announced with an access inside.
+    is_pending: bool,
+    /// Whether its thread was quiet before.
+    was_quiet: bool,
+    /// Whether code of the user ran in it, which is then known to be seen.
+    has_opened: bool,
+    /// Whether what is to be done once was still to be done when it began, or whether a channel was open.
+    was_incomplete: bool,
+    object: Option<ObjectId>,
+    /// Whether it is to return because its time is up.
+    has_expired: bool,
+    /// Until when it may wait, on the virtual clock.
+    deadline: Option<u64>,
+    /// Of the life of a thread: the token that its end has put for the end of its scope.
+    token: usize,
+    /// How many steps there were before.
+    depth: usize,
+    /// Of a scope: the last block that was allocated before the code of the user, which holds what is known
+    /// of its threads.
+    block: usize,
+}
+
+/// What the object of an operation must be like for it to be enabled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Predicate {
+    /// As the operation says.
+    #[default]
+    Usual,
+    /// Always.
+    Now,
+    /// Nobody runs what is to be done once.
+    OnceIdle(usize),
+    /// It was done, or has failed.
+    OnceOver(usize),
+    /// Readers may come in.
+    Readable(usize),
+    /// Nobody has the lock.
+    Writable(usize),
+    /// The token is there.
+    Token(usize),
+    /// There is a message, or there will never be one.
+    Message(usize),
+    /// The thread was woken.
+    Woken,
+    /// An operation would be possible.
+    Allowed(O),
+}
+
+/// How the standard library marks who holds a lock in its word.
+const LOCK_MASK: u32 = (1 << 30) - 1;
+const ONCE_MASK: u32 = 3;
+const ONCE_RUNNING: u32 = 1;
+const ONCE_INCOMPLETE: u32 = 3;
+const TOKEN: u32 = 1;
+const NO_TOKEN: u32 = 0;
+/// Where an unbounded channel has the indices of its ends; the lowest bit of the second is whether it is closed.
+const LIST_TAIL: usize = 0x80;
+const CACHE_LINE: usize = 0x80;
+
+/// What is known of trusted calls, over all executions.
+#[derive(Debug)]
+pub(crate) struct Trusted {
+    /// The families that were given up, a bit each.
+    given_up: u32,
+    /// The words that are accessed quietly, and by which family.
+    quiet_words: FxHashMap<usize, Family>,
+    /// The objects of calls, some of which threads of Rust may forget to give back. Other operations on them are
+    /// in order with calls that wait, see [`Trusted::in_order`].
+    objects: FxHashSet<ObjectId>,
+    readers_writers: FxHashMap<usize, Users>,
+    /// Whether any call was taken for an operation.
+    pub(crate) is_used: bool,
+}
+
+impl Default for Trusted {
+    /// Locks for readers and writers are explored: whether a reader waits for a writer that waits is
+    /// learnt on the way, and steps that were taken before then differ.
+    fn default() -> Self {
+        Self {
+            given_up: 1 << Family::ReadersWriters as u32,
+            quiet_words: FxHashMap::default(),
+            objects: FxHashSet::default(),
+            readers_writers: FxHashMap::default(),
+            is_used: false,
+        }
+    }
+}
+
+/// Who uses a lock for readers and writers.
+#[derive(Debug, Default)]
+struct Users {
+    readers: ThreadSet,
+    has_reentrant: bool,
+    has_writer: bool,
+    /// Whether a writer that waits is a step of its own: readers then wait for it.
+    prefers_writers: bool,
+}
+
+impl Trusted {
+    /// How much is known of them.
+    pub(crate) fn known(&self) -> u64 {
+        let Self { given_up, quiet_words, objects, readers_writers, is_used } = self;
+        let users = readers_writers.values().map(|users| {
+            let flags = [users.has_reentrant, users.has_writer, users.prefers_writers];
+            let flags = flags.into_iter().fold(0, |all, is_set| all << 1 | u64::from(is_set));
+            (users.readers.iter().count() as u64) << 3 | flags
+        });
+        // The order of the table does not matter to a sum.
+        let sizes = (quiet_words.len() as u64) << 20 ^ (objects.len() as u64) << 1;
+        sizes ^ u64::from(*given_up) << 32 ^ u64::from(*is_used) ^ users.sum::<u64>() << 40
+    }
+}
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// Trusts the lists that the user names among libraries. There is one, `std`; nothing named is `none`.
+pub(crate) fn trust(names: &[String], may_be_on: bool) -> Result<(), String> {
+    let has = |it: &str| names.iter().any(|name| name == it);
+    if has("none") && has("std") {
+        return Err("`--trust none` and `--trust std` contradict each other".to_owned());
+    }
+    IS_ON.store(may_be_on && has("std"), Ordering::Relaxed);
+    Ok(())
+}
+
+/// The row of a function, by its symbol.
+pub(crate) fn row_of(symbol: &str) -> Option<&'static Row> {
+    if !IS_ON.load(Ordering::Relaxed) || !(symbol.contains("3std") || symbol.contains("std..")) {
+        return None;
+    }
+    let path = addr2line::demangle_auto(symbol.into(), None);
+    std::ROWS.iter().find(|row| match row.path.split_once('*') {
+        None => row.path == path,
+        Some((start, end)) => {
+            path.len() >= start.len() + end.len() && path.starts_with(start) && path.ends_with(end)
+        }
+    })
+}
+
+/// A listed function could not be redirected. If code of the user begins in it, what is around it cannot be
+/// quiet.
+pub(crate) fn note_unhooked(row: Option<&'static Row>) {
+    if row.is_some_and(|row| row.kind.is_open()) {
+        machine::with(|machine| {
+            for family in [Family::Threads, Family::Once, Family::Channels] {
+                machine.trusted.give_up(family);
+            }
+        });
+        CUT.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Whether the running thread is within a call that is one operation.
+#[inline]
+pub(crate) fn is_quiet() -> bool {
+    let me = coroutine::running();
+    machine::with(|machine| machine.threads[me].is_quiet)
+}
+
+/// How a thread accesses a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Load,
+    Store,
+    Update,
+}
+
+/// A quiet thread is about to access a word.
+pub(crate) fn access(address: usize, len: usize, access: Access) {
+    let me = coroutine::running();
+    let active = machine::with(|machine| active(machine.threads[me].bracket));
+    let Some(bracket) = active else { return };
+    if bracket.is_pending && len == 4 && is_expected(bracket.kind, access) {
+        bracket.is_pending = false;
+        begin(bracket, address);
+        return;
+    }
+    let family = bracket.kind.family();
+    machine::with(|machine| {
+        if family == Family::Threads {
+            if access == Access::Update && len == 8 {
+                machine.note_unseen(address);
+            }
+            let is_token = access == Access::Update && len == 4;
+            if is_token && bracket.kind == Kind::ThreadStart && read_word(address) == NO_TOKEN {
+                bracket.token = address;
+            }
+            return;
+        }
+        let is_own = bracket.object.is_some_and(|it| machine.objects.address(it) == address);
+        if !is_own && machine.is_concurrent() {
+            machine.trusted.quiet_words.insert(address, family);
+            if machine.objects.is_known(address) {
+                machine.trusted.give_up(family);
+            }
+        }
+    });
+}
+
+/// Whether an access is the one that names the object of a call.
+fn is_expected(kind: Kind, access: Access) -> bool {
+    match kind {
+        Kind::Once => access == Access::Load,
+        _ => access == Access::Update,
+    }
+}
+
+/// The innermost call that decides.
+fn active(mut bracket: *mut Bracket) -> Option<&'static mut Bracket> {
+    // SAFETY: brackets are on the stack of the running thread, whose calls have not returned.
+    while let Some(this) = unsafe { bracket.as_mut() } {
+        if this.is_active {
+            return Some(this);
+        }
+        bracket = this.outer;
+    }
+    None
+}
+
+/// A listed function was called.
+extern "C-unwind" fn bracket(frame: &mut entry::Frame) {
+    let kind = frame.row().kind;
+    let here = ::std::ptr::from_ref(frame) as usize;
+    if !coroutine::is_own_stack(here)
+        || machine::with(|machine| machine.trusted.is_given_up(kind.family()))
+    {
+        return frame.call();
+    }
+    let me = machine::current().index();
+    let (outer, was_quiet) = machine::with(|machine| {
+        let thread = &machine.threads[me];
+        (thread.bracket, thread.is_quiet)
+    });
+    let is_active = kind.is_open() || !was_quiet;
+    let bracket = Bracket {
+        outer,
+        kind,
+        is_active,
+        is_pending: false,
+        was_quiet,
+        has_opened: false,
+        was_incomplete: false,
+        object: None,
+        has_expired: false,
+        deadline: None,
+        block: 0,
+        token: 0,
+        depth: machine::with(|machine| machine.depth),
+    };
+    let mut bracket = Leaving(bracket);
+    machine::with(|machine| {
+        let thread = &mut machine.threads[me];
+        thread.bracket = &raw mut bracket.0;
+        thread.is_quiet = !kind.is_open();
+    });
+    enter(&mut bracket.0, frame);
+    frame.call();
+}
+
+/// Sees a call to its end, by a return or by a panic.
+struct Leaving(Bracket);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        leave(&mut self.0);
+        let me = machine::current().index();
+        machine::with(|machine| {
+            machine.threads[me].bracket = self.0.outer;
+            machine.threads[me].is_quiet = self.0.was_quiet;
+        });
+    }
+}
+
+/// A call begins.
+fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
+    if bracket.kind == Kind::ScopedSpawn {
+        let me = machine::current().index();
+        machine::with(|machine| machine.threads[me].next_scope = frame.argument(0));
+    }
+    if !bracket.is_active {
+        return;
+    }
+    match bracket.kind {
+        Kind::Open | Kind::OpenResult => {
+            if let Some(outer) = active(bracket.outer) {
+                outer.has_opened = true;
+            }
+        }
+        Kind::Hidden | Kind::ScopedSpawn | Kind::ThreadStart | Kind::Scope => {}
+        Kind::IsFinished => machine::with(|machine| machine.trusted.give_up(Family::Threads)),
+        Kind::Once | Kind::ReadUnlock | Kind::WriteUnlock | Kind::Park | Kind::Unpark => {
+            bracket.is_pending = true;
+        }
+        Kind::ParkTimeout => {
+            bracket.is_pending = true;
+            let seconds = frame.argument(0) as u64;
+            let nanoseconds = seconds.saturating_mul(1_000_000_000);
+            let nanoseconds = nanoseconds.saturating_add(frame.argument(1) as u32 as u64);
+            bracket.deadline = Some(clock::after(nanoseconds));
+        }
+        Kind::OnceCall | Kind::OnceWait | Kind::BarrierWait => begin(bracket, frame.argument(0)),
+        Kind::Read | Kind::Write | Kind::TryRead | Kind::TryWrite => {
+            begin(bracket, frame.argument(1));
+        }
+        Kind::ListSend
+        | Kind::ListReceive
+        | Kind::ListTryReceive
+        | Kind::ListClose
+        | Kind::ListDrop
+        | Kind::ArrayCall
+        | Kind::ArrayDrop
+        | Kind::ZeroCall => {
+            let idx = self_idx(bracket.kind, frame);
+            if matches!(bracket.kind, Kind::ListReceive) {
+                bracket.deadline =
+                    process::deadline_of(frame.argument(idx + 1), frame.argument(idx + 2));
+            }
+            begin(bracket, frame.argument(idx));
+        }
+    }
+}
+
+/// Which argument is the channel: the second, if the result goes to where the first one points to, which is
+/// on the stack. Channels are on the heap.
+fn self_idx(kind: Kind, frame: &entry::Frame) -> usize {
+    let is_channel = |address: usize| {
+        !coroutine::is_own_stack(address)
+            && (kind == Kind::ZeroCall || address.is_multiple_of(CACHE_LINE))
+    };
+    usize::from(!is_channel(frame.argument(0)))
+}
+
+/// The operation of a call, on the object at an address.
+fn begin(bracket: &mut Bracket, address: usize) {
+    let len = if bracket.kind.family() == Family::Channels { 8 } else { 4 };
+    let object = machine::with(|machine| {
+        machine.trusted.is_used = true;
+        machine.note_sharing(address, len);
+        let was_known = machine.objects.is_known(address);
+        let object = machine.objects.atomic(address, len);
+        // What was said of it before may have been a load.
+        if machine.trusted.objects.insert(object) && was_known {
+            CUT.store(true, Ordering::Relaxed);
+        }
+        object
+    });
+    bracket.object = Some(object);
+    match bracket.kind {
+        Kind::Once | Kind::OnceCall => {
+            announce(O::Acquire(object), Predicate::OnceIdle(address));
+            bracket.was_incomplete = !Predicate::OnceOver(address).holds_in_memory();
+        }
+        Kind::OnceWait => {
+            announce(O::Call(object), Predicate::OnceOver(address));
+        }
+        Kind::Read | Kind::TryRead | Kind::Write | Kind::TryWrite => {
+            lock(bracket.kind, object, address);
+        }
+        Kind::ReadUnlock => {
+            announce(O::ReadRelease(object), Predicate::Now);
+        }
+        Kind::WriteUnlock => {
+            announce(O::WriteRelease(object), Predicate::Now);
+        }
+        Kind::Park | Kind::ParkTimeout => {
+            announce_until(bracket, O::Call(object), Predicate::Token(address));
+        }
+        Kind::Unpark | Kind::BarrierWait | Kind::ArrayCall | Kind::ArrayDrop | Kind::ZeroCall => {
+            announce(O::Call(object), Predicate::Now);
+        }
+        Kind::ListSend | Kind::ListClose => {
+            let is_closed = machine::with(|_| read(address + LIST_TAIL)) & 1 != 0;
+            if announce(O::Send { channel: object, capacity: u32::MAX }, Predicate::Now) {
+                let is_closed_now = read(address + LIST_TAIL) & 1 != 0;
+                if is_closed || is_closed_now {
+                    machine::fail_try();
+                }
+            }
+        }
+        Kind::ListReceive if bracket.deadline.is_some() => {
+            announce_until(bracket, O::TryReceive(object), Predicate::Message(address));
+        }
+        Kind::ListReceive => {
+            announce(O::Receive(object), Predicate::Message(address));
+        }
+        Kind::ListTryReceive | Kind::ListDrop => {
+            bracket.was_incomplete = read(address + LIST_TAIL) & 1 == 0;
+            if announce(O::TryReceive(object), Predicate::Now) {
+                let takes = bracket.kind == Kind::ListTryReceive
+                    && Predicate::Message(address).holds_in_memory();
+                if !takes {
+                    machine::fail_try();
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn lock(kind: Kind, object: ObjectId, address: usize) {
+    let me = machine::current();
+    let is_read = matches!(kind, Kind::Read | Kind::TryRead);
+    let prefers_writers = machine::with(|machine| {
+        let reenters = is_read && machine.objects.has_reader(object, me);
+        let is_concurrent = machine.is_concurrent();
+        let users = machine.trusted.readers_writers.entry(address).or_default();
+        if is_read {
+            users.readers.insert(me);
+            users.has_reentrant |= reenters;
+        } else {
+            users.has_writer = true;
+        }
+        let has_several = users.readers.len() > 1 || users.has_reentrant;
+        if has_several && users.has_writer && !users.prefers_writers && is_concurrent {
+            users.prefers_writers = true;
+            CUT.store(true, Ordering::Relaxed);
+        }
+        users.prefers_writers
+    });
+    let tried = match kind {
+        Kind::Read => {
+            announce(O::ReadAcquire(object), Predicate::Readable(address));
+            return;
+        }
+        Kind::Write if !prefers_writers => {
+            announce(O::WriteAcquire(object), Predicate::Writable(address));
+            return;
+        }
+        Kind::TryRead => (O::TryReadAcquire(object), Predicate::Readable(address)),
+        _ => (O::TryWriteAcquire(object), Predicate::Writable(address)),
+    };
+    let is_announced = announce(tried.0, Predicate::Now);
+    let is_taken = machine::with(|machine| machine.holds_now(tried.1));
+    if is_announced {
+        machine::with(|machine| {
+            machine.effect = if is_taken { Effect::Done } else { Effect::Failed };
+        });
+    }
+    if kind == Kind::Write && !is_taken {
+        // From here on the lock lets no reader in beside others.
+        machine::with(|machine| machine.objects.state(object).count += 1);
+        announce(O::WriteAcquire(object), Predicate::Writable(address));
+        machine::with(|machine| machine.objects.state(object).count -= 1);
+    }
+}
+
+/// Announces the operation of a call, unless there is one thread and it can go on. Whether it was.
+fn announce(operation: O, predicate: Predicate) -> bool {
+    let me = machine::current().index();
+    let is_seen = machine::with(|machine| {
+        machine.threads[me].predicate = predicate;
+        machine.is_concurrent() || !machine.holds(me, predicate)
+    });
+    if is_seen {
+        machine::visible_call(operation);
+    }
+    machine::with(|machine| machine.threads[me].predicate = Predicate::Usual);
+    is_seen
+}
+
+/// The same for an operation that may give up when its time is up.
+fn announce_until(bracket: &mut Bracket, operation: O, predicate: Predicate) {
+    let Some(deadline) = bracket.deadline else {
+        announce(operation, predicate);
+        return;
+    };
+    bracket.has_expired = if clock::is_virtual() {
+        clock::wait(operation, predicate, deadline)
+    } else if timed::may_fail() {
+        announce(operation, Predicate::Now);
+        let has_expired = machine::with(|machine| !machine.holds_now(predicate));
+        timed::conclude(has_expired);
+        has_expired
+    } else {
+        announce(operation, predicate);
+        timed::conclude(false);
+        false
+    };
+    if bracket.has_expired && matches!(operation, O::TryReceive(_)) {
+        machine::with(|machine| {
+            if machine.effect == Effect::Done {
+                machine.effect = Effect::Failed;
+            }
+        });
+    }
+}
+
+/// A call ends.
+fn leave(bracket: &mut Bracket) {
+    if !bracket.is_active {
+        return;
+    }
+    match bracket.kind {
+        Kind::Open | Kind::OpenResult => {
+            // Dropping the result was more than giving memory back: who does it matters.
+            if bracket.kind == Kind::OpenResult {
+                machine::with(|machine| {
+                    if machine.depth != bracket.depth {
+                        machine.trusted.give_up(Family::Threads);
+                    }
+                });
+            }
+            let Some(outer) = active(bracket.outer) else { return };
+            match (outer.kind, outer.object) {
+                (Kind::Once | Kind::OnceCall, Some(object)) => {
+                    announce(O::Release(object), Predicate::Now);
+                }
+                (Kind::Scope, _) => end_scope(outer.block + COUNTS_LEN),
+                _ => {}
+            }
+        }
+        Kind::Once | Kind::OnceCall => {
+            let Some(object) = bracket.object else { return };
+            machine::with(|machine| {
+                machine.objects.state(object).owner = None;
+                let is_over = Predicate::OnceOver(machine.objects.address(object));
+                if bracket.was_incomplete && is_over.holds_in_memory() && !bracket.has_opened {
+                    machine.trusted.give_up(Family::Once);
+                }
+            });
+        }
+        // What its senders have closed is not emptied here.
+        Kind::ListDrop if !bracket.was_incomplete => {}
+        Kind::ListDrop | Kind::ArrayDrop | Kind::Scope if !bracket.has_opened => {
+            machine::with(|machine| machine.trusted.give_up(bracket.kind.family()));
+        }
+        Kind::ThreadStart => {
+            if !bracket.has_opened {
+                machine::with(|machine| machine.trusted.give_up(Family::Threads));
+            }
+            if bracket.token != 0 {
+                // The thread that waits for the scope does so by other means, and finds no token more.
+                // SAFETY: it is the word of a thread that lives, and no other thread runs.
+                unsafe { ::std::ptr::write_volatile(bracket.token as *mut u32, NO_TOKEN) };
+            }
+            let me = machine::current().index();
+            let is_scoped = machine::with(|machine| machine.threads[me].scope != 0);
+            if is_scoped {
+                let flag = end_of(me);
+                machine::visible_call(O::SemaphoreRelease(flag));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What stands for the end of a thread of a scope: an address in its stack's guard that nothing else has.
+fn end_of(idx: usize) -> ObjectId {
+    let address = coroutine::top(idx) - coroutine::STACK_LEN + SCOPE_OFFSET;
+    machine::with(|machine| machine.objects.at(address))
+}
+
+const SCOPE_OFFSET: usize = 64;
+
+/// The thread whose end of a scope an address stands for.
+pub(crate) fn scoped_thread_of(address: usize) -> Option<usize> {
+    let idx = coroutine::stack_of(address);
+    (idx < ThreadId::MAX && coroutine::top(idx) - coroutine::STACK_LEN + SCOPE_OFFSET == address)
+        .then_some(idx)
+}
+
+/// Waits for the threads of the scope that the running thread is about to leave: for those that it has
+/// started, in that order, and for those that they have started in it.
+///
+/// Nothing here is on the heap: a thread that is suspended owns nothing outside of its stack.
+fn end_scope(scope: usize) {
+    let mut awaited = ThreadSet::one(machine::current());
+    while let Some(child) = machine::with(|machine| machine.next_of_scope(scope, awaited)) {
+        let semaphore = end_of(child.index());
+        machine::visible_call(O::SemaphoreAcquire { semaphore, permits: 0 });
+        machine::with(|machine| machine.threads[child.index()].scope = 0);
+        awaited.insert(child);
+    }
+}
+
+/// How many bytes of a block the counts of references are.
+const COUNTS_LEN: usize = 16;
+
+/// The call of a futex by a quiet thread: what it gives back.
+pub(crate) fn futex_wait(address: usize, expected: u32, bits: u32) -> c_long {
+    let me = machine::current();
+    let active = machine::with(|machine| active(machine.threads[me.index()].bracket));
+    if read_word(address) != expected {
+        return crate::syscall::fail_with(libc::EAGAIN);
+    }
+    let Some(bracket) = active else { return 0 };
+    if bracket.has_expired {
+        return crate::syscall::fail_with(libc::ETIMEDOUT);
+    }
+    let object = bracket.object;
+    let operation = machine::with(|machine| {
+        let object = object.unwrap_or_else(|| machine.objects.queue(address));
+        machine.objects.state(object).sleepers.insert(me);
+        let thread = &mut machine.threads[me.index()];
+        thread.woken_by = bits;
+        thread.sleeps_at = address;
+        match bracket.kind {
+            Kind::ArrayCall => O::Call(object),
+            _ => O::FutexResume(object),
+        }
+    });
+    let predicate = match operation {
+        O::Call(_) => Predicate::Woken,
+        _ => Predicate::Usual,
+    };
+    announce(operation, predicate);
+    machine::with(|machine| machine.threads[me.index()].sleeps_at = 0);
+    0
+}
+
+/// The same for a wake; nothing if it has to be a step of its own.
+pub(crate) fn futex_wake(address: usize, most: c_int, bits: u32) -> Option<c_long> {
+    let me = machine::current().index();
+    machine::with(|machine| {
+        let sleepers = machine.sleepers_at(address, bits);
+        if sleepers.is_empty() {
+            return Some(0);
+        }
+        if !matches!(machine.threads[me].operation, O::Call(_)) {
+            return None;
+        }
+        let before = match machine.effect {
+            Effect::Woke(woken) => woken,
+            _ => ThreadSet::EMPTY,
+        };
+        let mut woken = ThreadSet::EMPTY;
+        for sleeper in sleepers.iter().take(most.max(1) as usize) {
+            woken.insert(sleeper);
+        }
+        let queue = machine.objects.queue(address);
+        machine.wake(queue, woken);
+        machine.effect = Effect::Woke(before | woken);
+        Some(woken.len() as c_long)
+    })
+}
+
+fn read(address: usize) -> usize {
+    // SAFETY: it is a word of an object that a thread is about to access.
+    unsafe { ::std::ptr::read_volatile(address as *const usize) }
+}
+
+fn read_word(address: usize) -> u32 {
+    // SAFETY: as above.
+    unsafe { ::std::ptr::read_volatile(address as *const u32) }
+}
+
+impl Predicate {
+    /// Whether the object is like that now, as far as its memory tells.
+    fn holds_in_memory(self) -> bool {
+        match self {
+            Self::Usual | Self::Now | Self::Woken | Self::Allowed(_) => true,
+            Self::OnceIdle(at) => read_word(at) & ONCE_MASK != ONCE_RUNNING,
+            Self::OnceOver(at) => {
+                !matches!(read_word(at) & ONCE_MASK, ONCE_RUNNING | ONCE_INCOMPLETE)
+            }
+            Self::Readable(at) => read_word(at) & LOCK_MASK != LOCK_MASK,
+            Self::Writable(at) => read_word(at) & LOCK_MASK == 0,
+            Self::Token(at) => read_word(at) == TOKEN,
+            Self::Message(at) => {
+                let (head, tail) = (read(at), read(at + LIST_TAIL));
+                head >> 1 != tail >> 1 || tail & 1 != 0
+            }
+        }
+    }
+}
+
+impl Machine {
+    /// Whether what a thread's operation needs is there.
+    pub(crate) fn holds(&self, idx: usize, predicate: Predicate) -> bool {
+        match predicate {
+            Predicate::Woken => {
+                let operation = self.threads[idx].operation;
+                let sleepers = operation.object().map(|object| self.objects.sleepers(object));
+                sleepers.is_none_or(|sleepers| !sleepers.contains(ThreadId::new(idx)))
+            }
+            Predicate::Allowed(operation) => {
+                let me = ThreadId::new(idx);
+                self.objects.allows(me, operation, self.threads[idx].round_end)
+            }
+            predicate => self.holds_now(predicate),
+        }
+    }
+
+    /// The same, whoever asks.
+    fn holds_now(&self, predicate: Predicate) -> bool {
+        let waits = match predicate {
+            Predicate::Readable(at) => {
+                let n_readers = read_word(at) & LOCK_MASK;
+                n_readers > 0 && self.objects.count_at(at) > 0
+            }
+            _ => false,
+        };
+        !waits && predicate.holds_in_memory()
+    }
+
+    /// An atomic word that only the bookkeeping of threads accesses, whatever the code.
+    fn note_unseen(&mut self, address: usize) {
+        if let Err(at) = self.unseen_words.binary_search(&address) {
+            self.unseen_words.insert(at, address);
+        }
+    }
+
+    /// Whether an access to an atomic is one that never matters.
+    #[inline]
+    pub(crate) fn is_unseen_word(&self, address: usize) -> bool {
+        !self.unseen_words.is_empty() && self.unseen_words.binary_search(&address).is_ok()
+    }
+
+    /// Memory ends, and with it what is known of its words.
+    pub(crate) fn forget_words(&mut self, address: usize, len: usize) {
+        let range = address..address + len;
+        if !self.unseen_words.is_empty() {
+            self.unseen_words.retain(|word| !range.contains(word));
+        }
+        if !self.trusted.quiet_words.is_empty() {
+            self.trusted.quiet_words.retain(|word, _| !range.contains(word));
+        }
+    }
+
+    /// Operations of their own are about some words: no thread may access those quietly.
+    #[inline]
+    pub(crate) fn check_new_regions(&mut self) {
+        if self.objects.has_new_regions() {
+            self.hold_new_regions_against_calls();
+        }
+    }
+
+    #[cold]
+    fn hold_new_regions_against_calls(&mut self) {
+        for (start, end) in self.objects.take_new_regions() {
+            for word in start..end {
+                if let Some(&family) = self.trusted.quiet_words.get(&word) {
+                    self.trusted.give_up(family);
+                }
+            }
+        }
+    }
+
+    /// The first thread of a scope, by its number, that one of these threads has started and that was not waited
+    /// for; if there is none, any.
+    fn next_of_scope(&self, scope: usize, parents: ThreadSet) -> Option<ThreadId> {
+        let is_its = |child: &ThreadId| self.threads[child.index()].scope == scope;
+        let children = |parent: ThreadId| {
+            let parent = &self.threads[parent.index()];
+            parent.children[..parent.n_children].iter().copied()
+        };
+        let started = parents.iter().flat_map(children).filter(is_its).min();
+        started.or_else(|| {
+            (0..self.threads.len())
+                .map(ThreadId::new)
+                .find(|it| self.threads[it.index()].is_alive() && is_its(it))
+        })
+    }
+
+    /// A thread has allocated a block.
+    #[inline]
+    pub(crate) fn note_block(&mut self, idx: usize, block: usize) {
+        if self.threads[idx].is_quiet
+            && let Some(bracket) = active(self.threads[idx].bracket)
+            && bracket.kind == Kind::Scope
+            && !bracket.has_opened
+        {
+            bracket.block = block;
+        }
+    }
+}
+
+impl Trusted {
+    fn is_given_up(&self, family: Family) -> bool {
+        self.given_up & 1 << family as u32 != 0
+    }
+
+    /// Rows turned out to be about words that are accessed elsewhere, too.
+    fn give_up(&mut self, family: Family) {
+        if !self.is_given_up(family) {
+            self.given_up |= 1 << family as u32;
+            CUT.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// What a verdict takes for granted of them.
+    pub(crate) fn assumption(&self) -> Option<Assumption> {
+        self.is_used.then(|| Assumption::TrustedCalls(vec!["std".to_owned()]))
+    }
+
+    /// Whether an object is one of calls, which may be a lock that is held at the end.
+    #[inline]
+    pub(crate) fn has_object(&self, object: ObjectId) -> bool {
+        self.objects.contains(&object)
+    }
+
+    /// The operation as which an access to an object is announced. What waits competes with the operations that
+    /// form the chain of its object, and a load or an addition would not be one of those.
+    #[inline]
+    pub(crate) fn in_order(&self, operation: O) -> O {
+        match operation {
+            O::Load(object) | O::Add(object) | O::AddAndTest(object)
+                if !self.objects.is_empty() && self.has_object(object) =>
+            {
+                O::ReadModifyWrite(object)
+            }
+            operation => operation,
+        }
+    }
+}
