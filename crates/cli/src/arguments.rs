@@ -1,32 +1,40 @@
 //! What can be said on the command line.
 
-mod heed;
-mod model;
-mod search;
+mod chosen;
+mod flags;
 mod selection;
 mod values;
 
-pub(crate) use model::{
-    CircuitFormat, Format, Modelling, RacesAre, Simulation, Solving, Storing, Temporal,
+pub(crate) use chosen::{
+    Chosen, OfCheck, OfCircuits, OfModels, OfPrograms, OfSchedules, shows_all,
 };
-pub(crate) use search::{Asked, Conduct, Search, in_force, wishes};
 pub(crate) use selection::Selection;
-pub(crate) use values::{IN_FILE, schedule};
+pub(crate) use values::{Choice, IN_FILE, schedule};
 
+use crate::Failure;
 use crate::automaton::Format as AutomatonFormat;
-use crate::{Failure, memory, promela, runtime};
+use crate::doctor::Told;
+use crate::output::Output;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use mazurka_core::Schedule;
 use mazurka_report::ExitStatus;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use values::{Flags, flags};
+use values::{AUTO, choice};
 
 /// What `--help` says of the exit status.
 fn exit_status() -> String {
     let lines = ExitStatus::ALL.map(|it| format!("\n  {:<3}  {}", it.code(), it.meaning()));
     format!("Exit status:{}", lines.concat())
 }
+
+/// The same, and where the other options are.
+fn exit_status_and_more() -> String {
+    format!("`--help-all` has all options.\n\n{}", exit_status())
+}
+
+/// The word that asks for all of `--help`.
+const HELP_ALL: &str = "--help-all";
 
 /// Checks concurrent programs under every schedule.
 #[derive(Debug, Parser)]
@@ -40,32 +48,32 @@ impl Arguments {
     /// What was said on the command line. Where that is no command, or asks for help, this is the
     /// end.
     pub(crate) fn read() -> Result<Self, Vec<Failure>> {
-        let mut known = Self::command();
-        let given = known.get_matches_mut();
+        Self::of(std::env::args_os().collect())
+    }
+
+    /// The same of these words, the first of which is the name of the command.
+    pub(crate) fn of(mut words: Vec<OsString>) -> Result<Self, Vec<Failure>> {
+        let behind = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        if words.get(1).is_some_and(|word| word == "completions" || word == "man") {
+            chosen::show_all();
+        }
+        for word in words[..behind].iter_mut().filter(|word| *word == HELP_ALL) {
+            chosen::show_all();
+            *word = "--help".into();
+        }
+        let known = Self::command();
+        let flags = match words.get(1).and_then(|name| known.find_subcommand(name)) {
+            Some(command) if COMPILING.contains(&command.get_name()) => {
+                let (ours, flags) = flags::split(command, words.split_off(2));
+                words.extend(ours);
+                flags
+            }
+            _ => Vec::new(),
+        };
+        let given = known.get_matches_from(words);
         let mut arguments = Self::from_arg_matches(&given).unwrap_or_else(|it| it.exit());
-        if let Command::Check { engine, files, output, .. } = &mut arguments.command
-            && *engine == Engine::Auto
-            && !promela::is_among(files)
-            && !runtime::is_here()
-        {
-            *engine = Engine::Vm;
-            if !output.quiet {
-                let why = runtime::NOWHERE_ELSE;
-                eprintln!("note: a model is explored (`--engine vm`): programs run natively {why}");
-            }
-        }
-        if arguments.command.memory_limit().is_some() && !memory::is_measured() {
-            let text = "`--memory-limit` is not supported here: the system does not tell how much is in use";
-            return Err(Failure::input(text).into());
-        }
-        let check = known.find_subcommand("check").zip(given.subcommand_matches("check"));
-        if let (Command::Check { engine, files, .. }, Some((check, given))) =
-            (&arguments.command, check)
-        {
-            let unheeded = heed::unheeded(check, given, *engine, promela::is_among(files));
-            if !unheeded.is_empty() {
-                return Err(unheeded);
-            }
+        if let Some(options) = arguments.command.options_mut() {
+            options.flags.extend(flags);
         }
         Ok(arguments)
     }
@@ -87,32 +95,74 @@ impl Arguments {
     }
 }
 
+/// The commands that take flags of the compiler.
+const COMPILING: [&str; 6] = ["check", "split", "replay", "model", "circuit", "simulate"];
+
+/// What `--engine` says of itself.
+fn engines() -> String {
+    let names = values::names().join(", ");
+    format!("What decides: {names}; or {AUTO}, the one that suits the program [default: {AUTO}]")
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Compile C and C++ files and explore every schedule of the program they make
+    /// Check the program that C and C++ files make, or a Promela model, under every schedule
     ///
-    /// The compilers are `gcc` and `g++`, or what the variables `CC` and `CXX` name.
-    #[command(after_help = exit_status())]
+    /// Flags that begin with one dash go to the compiler: `mazurka check x.c -DN=3 -Iinclude -lm --
+    /// ARGUMENTS`. The compilers are `gcc` and `g++`, or what the variables `CC` and `CXX` name.
+    #[command(after_help = exit_status_and_more())]
     Check {
         /// The C and C++ files of one program, or one Promela model (`.pml`)
-        #[arg(value_name = "FILE.c", required = true)]
+        #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
-        /// Run the program itself (native), or a model of it (vm, statespace), or decide a circuit
-        /// of it (bmc, induction, ic3, bdd, portfolio) [default: auto, which is native]
-        #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
-        engine: Engine,
+        #[arg(long, value_name = "NAME", default_value = AUTO, hide_default_value = true)]
+        #[arg(value_parser = choice, help = engines())]
+        engine: Choice,
         #[command(flatten)]
-        build: Build,
+        output: Output,
         #[command(flatten)]
-        modelling: Modelling,
+        chosen: Box<Chosen<OfCheck>>,
+        /// What the program is given
+        #[arg(last = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Begin a search, and split the rest into files for as many machines
+    ///
+    /// Each file is explored by `mazurka check … --resume FILE`, anywhere where the program is the
+    /// same; `mazurka merge` tells what all of them have come to. The output has the commands. What
+    /// the options say holds for all parts.
+    #[command(after_help = exit_status_and_more())]
+    Split {
+        /// The C and C++ files of one program
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// How many parts
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        into: u32,
+        /// The folder of the parts: `01.mzs`, `02.mzs` and so on
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+        /// What explores: native or vm; or auto, the one that suits the program
+        #[arg(long, value_name = "NAME", default_value = AUTO, hide_default_value = true)]
+        #[arg(value_parser = choice)]
+        engine: Choice,
         #[command(flatten)]
-        storing: Storing,
-        #[command(flatten)]
-        temporal: Temporal,
-        #[command(flatten)]
-        solving: Solving,
-        #[command(flatten)]
-        search: Search,
+        chosen: Box<Chosen<OfCheck>>,
+        /// What the program is given; without files, a program that was built by `mazurka cc` and
+        /// its arguments
+        #[arg(last = true)]
+        program: Vec<OsString>,
+    },
+    /// Tell what the parts of a search have come to, together
+    ///
+    /// The verdict and the numbers are those of one search, if all parts are there and at their
+    /// end, or if something goes wrong in one of them. Else the exit status is 3, and the output
+    /// says which parts are missing and how to go on with the others.
+    #[command(after_help = exit_status())]
+    Merge {
+        /// The files of all parts: `DIR/*.mzs`
+        #[arg(value_name = "FILE.mzs", required = true)]
+        files: Vec<PathBuf>,
         #[command(flatten)]
         output: Output,
     },
@@ -124,7 +174,7 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE.pml")]
         file: PathBuf,
         #[command(flatten)]
-        build: Build,
+        chosen: Box<Chosen<OfModels>>,
         #[command(flatten)]
         simulation: Simulation,
     },
@@ -134,9 +184,7 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
-        build: Build,
-        #[command(flatten)]
-        modelling: Modelling,
+        chosen: Box<Chosen<OfModels>>,
         /// As text, or as a picture for `dot`
         #[arg(long, value_name = "text|dot", default_value = "text", hide_possible_values = true)]
         format: Format,
@@ -147,13 +195,7 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE.c", required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
-        build: Build,
-        #[command(flatten)]
-        modelling: Modelling,
-        #[command(flatten)]
-        solving: Solving,
-        #[command(flatten)]
-        temporal: Temporal,
+        chosen: Box<Chosen<OfCircuits>>,
         /// As AIGER, in text or binary form, or as BTOR2
         #[arg(long, value_name = "aag|aig|btor2", default_value = "aag")]
         #[arg(hide_possible_values = true)]
@@ -177,28 +219,30 @@ pub(crate) enum Command {
         arguments: Vec<OsString>,
     },
     /// Explore every schedule of a program that was built by `mazurka cc` or `mazurka c++`
-    #[command(after_help = exit_status())]
+    ///
+    /// `mazurka run ./program arguments`, or behind `--` if an argument begins with a dash.
+    #[command(after_help = exit_status_and_more())]
     Run {
         #[command(flatten)]
-        search: Search,
-        #[command(flatten)]
         output: Output,
+        #[command(flatten)]
+        chosen: Box<Chosen<OfPrograms>>,
         /// The program and its arguments; it reads nothing from standard input
-        #[arg(last = true, required = true)]
+        #[arg(value_name = "PROGRAM", trailing_var_arg = true, required = true)]
         program: Vec<OsString>,
     },
     /// Build the tests of a cargo project and explore every schedule of each
     ///
     /// Each `#[test]` is a process of its own. Examples in documentation, benchmarks and tests with
     /// a harness of their own are not run.
-    #[command(after_help = exit_status())]
+    #[command(after_help = exit_status_and_more())]
     Test {
         #[command(flatten)]
         selection: Selection,
         #[command(flatten)]
-        search: Search,
-        #[command(flatten)]
         output: Output,
+        #[command(flatten)]
+        chosen: Box<Chosen<OfPrograms>>,
         /// Instead of exploring: follow this schedule of one test, with what it prints
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         replay: Option<Schedule>,
@@ -216,7 +260,7 @@ pub(crate) enum Command {
     /// compilers that are taken by default, and else 1.
     Doctor {
         #[command(flatten)]
-        output: Output,
+        output: Told,
     },
     /// Print what makes a shell complete the words of this command
     ///
@@ -257,17 +301,12 @@ pub(crate) enum Command {
     /// The exit status is 1 if something goes wrong in the execution, and else 0.
     Replay {
         /// The C and C++ files of one program
-        #[arg(value_name = "FILE.c")]
+        #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// The engine that found it [default: auto, which is native]
-        #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
-        engine: Engine,
-        #[command(flatten)]
-        build: Build,
-        #[command(flatten)]
-        modelling: Modelling,
-        #[command(flatten)]
-        temporal: Temporal,
+        /// The engine that found it
+        #[arg(long, value_name = "NAME", default_value = AUTO, hide_default_value = true)]
+        #[arg(value_parser = choice)]
+        engine: Choice,
         /// The schedule
         #[arg(long, value_name = "mzk1:…", value_parser = schedule)]
         schedule: Option<Schedule>,
@@ -275,7 +314,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE", conflicts_with = "schedule")]
         trail: Option<PathBuf>,
         #[command(flatten)]
-        conduct: Conduct,
+        chosen: Box<Chosen<OfSchedules>>,
         /// Print the command that follows the schedule under gdb, up to where something goes wrong
         #[arg(long)]
         debugger: bool,
@@ -286,93 +325,59 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// How much memory a search may take.
-    fn memory_limit(&self) -> Option<u64> {
+    /// Has a command that explores write to somewhere else.
+    pub(crate) fn set_output(&mut self, to: Output) {
+        if let Self::Check { output, .. } | Self::Run { output, .. } = self {
+            *output = to;
+        }
+    }
+
+    /// The options of a command that takes flags of the compiler.
+    fn options_mut(&mut self) -> Option<&mut mazurka_check::Options> {
         match self {
-            Self::Check { search, .. } | Self::Run { search, .. } | Self::Test { search, .. } => {
-                search.memory_limit
-            }
-            _ => None,
+            Self::Check { chosen, .. } | Self::Split { chosen, .. } => Some(&mut chosen.options),
+            Self::Simulate { chosen, .. } | Self::Model { chosen, .. } => Some(&mut chosen.options),
+            Self::Circuit { chosen, .. } => Some(&mut chosen.options),
+            Self::Replay { chosen, .. } => Some(&mut chosen.options),
+            Self::Run { chosen, .. } | Self::Test { chosen, .. } => Some(&mut chosen.options),
+            Self::Cc { .. }
+            | Self::Cxx { .. }
+            | Self::Doctor { .. }
+            | Self::Merge { .. }
+            | Self::Completions { .. }
+            | Self::Man { .. }
+            | Self::Automaton { .. } => None,
         }
     }
 }
 
-/// How C files are compiled.
-#[derive(Debug, Args)]
-pub(crate) struct Build {
-    /// Define a macro
-    #[arg(short = 'D', value_name = "NAME=VALUE")]
-    pub(crate) define: Vec<String>,
-    /// More flags for the compiler and the linker, as in a shell
-    #[arg(long, value_name = "FLAGS", value_parser = flags, allow_hyphen_values = true)]
-    pub(crate) cflags: Option<Flags>,
-}
-
-impl Build {
-    /// The flags that the user gave.
-    pub(crate) fn flags(&self) -> Vec<String> {
-        let defines = self.define.iter().map(|define| format!("-D{define}"));
-        defines.chain(self.cflags.iter().flat_map(|flags| flags.0.clone())).collect()
-    }
-}
-
-/// What runs the program.
+/// How a model is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Engine {
-    Auto,
-    Native,
-    Vm,
-    Statespace,
-    Bmc,
-    Induction,
-    Ic3,
-    Bdd,
-    Portfolio,
+pub(crate) enum Format {
+    Text,
+    Dot,
 }
 
-impl Engine {
-    /// Whether it decides a circuit.
-    pub(crate) fn is_symbolic(self) -> bool {
-        matches!(self, Self::Bmc | Self::Induction | Self::Ic3 | Self::Bdd | Self::Portfolio)
-    }
-
-    /// What it is called.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Native => "native",
-            Self::Vm => "vm",
-            Self::Statespace => "statespace",
-            Self::Bmc => "bmc",
-            Self::Induction => "induction",
-            Self::Ic3 => "ic3",
-            Self::Bdd => "bdd",
-            Self::Portfolio => "portfolio",
-        }
-    }
+/// How a circuit is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CircuitFormat {
+    Aag,
+    Aig,
+    Btor2,
 }
 
-/// Where the result goes.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Output {
-    /// Write the result as JSON; to `-`, and nothing else is printed on standard output
-    #[arg(long, value_name = "FILE|-")]
-    pub(crate) json: Option<PathBuf>,
-    /// Print the verdict on one line
+/// How an execution of a model is chosen.
+#[derive(Debug, Args)]
+pub(crate) struct Simulation {
+    /// Seed of the random number generator: the same seed, the same execution
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Ask which step comes next
     #[arg(long)]
-    pub(crate) quiet: bool,
-}
-
-impl Output {
-    /// Whether nothing but JSON goes to standard output.
-    pub(crate) fn is_json_alone(&self) -> bool {
-        self.json.as_deref() == Some(Path::new("-"))
-    }
-
-    /// Whether everything is told to people.
-    pub(crate) fn is_told(&self) -> bool {
-        !self.is_json_alone() && !self.quiet
-    }
+    pub(crate) interactive: bool,
+    /// Stop after so many steps
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(crate) steps: usize,
 }
 
 #[cfg(test)]

@@ -22,11 +22,12 @@ const SEPARATOR: &str = "\x1f";
 
 /// The passes of the sanitizer, for every function. Before them, variables move into registers as far
 /// as they can: without optimisation every result is stored first, and the library could not tell
-/// whether anybody looks at it.
+/// whether anybody looks at it. Functions keep their entries in an optimised build, too: the library tells
+/// calls of the standard library by them.
 const INSTRUMENT: [&str; 2] = [
     "-Cpasses=forceattrs,function(sroa),tsan-module,function(tsan)",
     "-Cllvm-args=-force-attribute=sanitize_thread -tsan-instrument-func-entry-exit=0 \
-     -tsan-distinguish-volatile=1 -tsan-instrument-read-before-write=1",
+     -tsan-distinguish-volatile=1 -tsan-instrument-read-before-write=1 -force-attribute=noinline",
 ];
 
 /// Functions of the project that were compiled into one program.
@@ -58,6 +59,8 @@ pub(crate) fn build(selection: &Selection) -> Result<Vec<TestProgram>, Failure> 
     command.env("CARGO_ENCODED_RUSTFLAGS", flags()?.join(SEPARATOR));
     // An optimised build tells its lines, too.
     command.env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only");
+    // Otherwise the compiler inlines functions of the standard library before LLVM is asked not to.
+    command.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true");
     let output = command.output().map_err(|error| cannot_start(&command, &error))?;
     if !output.status.success() {
         return Err(Failure::input("the tests cannot be built"));
@@ -152,7 +155,7 @@ fn flags() -> Result<Vec<String>, Failure> {
 
 /// Whether the compiler instruments as we ask it to.
 fn probe() -> Result<(), Failure> {
-    let folder = crate::program::folder()?;
+    let folder = mazurka_check::native::folder()?;
     let source = folder.path().join("probe.rs");
     let object = folder.path().join("probe.o");
     let text = "#![no_std]\npub fn probe(x: &core::sync::atomic::AtomicU32, y: &mut u32) {\n    \

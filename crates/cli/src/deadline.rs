@@ -6,17 +6,41 @@
 //! no more than that after an interrupt; then it tells that the limit was reached, and ends the
 //! command. Who begins to tell first tells alone.
 
-use crate::arguments::Output;
-use crate::{interrupt, tell_now};
-use mazurka_core::{Limit, Statistics, Verdict};
-use mazurka_report::Report;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use crate::interrupt;
+use crate::output::Output;
+use crate::tell::tell_limit;
+use mazurka_core::Limit;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long an engine has to come back.
 const GRACE: Duration = Duration::from_millis(800);
+
+/// Waits until something is over, or longer than it may take: the limit that it has then reached by
+/// more than `grace`.
+fn reached(
+    is_over: &Receiver<()>,
+    limit: Option<Duration>,
+    grace: Duration,
+    is_stopped: impl Fn() -> bool,
+) -> Option<Limit> {
+    let begun = Instant::now();
+    let mut stopped: Option<Instant> = None;
+    while is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+        if is_stopped() {
+            stopped.get_or_insert_with(Instant::now);
+        }
+        if let Some(limit) = limit.filter(|limit| begun.elapsed() >= limit.saturating_add(grace)) {
+            return Some(Limit::Time(limit));
+        }
+        if stopped.is_some_and(|since| since.elapsed() >= grace) {
+            return Some(Limit::Interrupted);
+        }
+    }
+    None
+}
 
 /// Who tells the verdict.
 static TELLER: Mutex<Teller> = Mutex::new(Teller::Nobody);
@@ -45,30 +69,14 @@ impl Deadline {
         let (end, is_over) = channel();
         let (name, output, begun) = (name.to_owned(), output.clone(), Instant::now());
         std::thread::spawn(move || {
-            let mut interrupted = None;
-            while is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                if interrupt::is_interrupted() {
-                    interrupted.get_or_insert_with(Instant::now);
-                }
-                let is_late = |limit: &Duration| begun.elapsed() >= limit.saturating_add(GRACE);
-                let has_waited = |since: Instant| since.elapsed() >= GRACE;
-                let reached = limit
-                    .filter(is_late)
-                    .map(Limit::Time)
-                    .or_else(|| interrupted.is_some_and(has_waited).then_some(Limit::Interrupted));
-                if let Some(limit) = reached {
-                    give_up(&name, engine, limit, begun.elapsed(), &output);
-                    return;
-                }
+            if let Some(limit) = reached(&is_over, limit, GRACE, interrupt::is_interrupted)
+                && claim(Teller::Deadline)
+            {
+                tell_limit(&name, engine, limit, begun.elapsed(), &output);
             }
         });
         Self { _end: end }
     }
-}
-
-/// The time for so many searches, each of which has so much.
-pub(crate) fn for_all(limit: Option<Duration>, n_searches: usize) -> Option<Duration> {
-    limit.map(|limit| limit.saturating_mul(u32::try_from(n_searches).unwrap_or(u32::MAX)))
 }
 
 /// Says that the verdict of an engine is about to be told. If its deadline does so already, the
@@ -87,16 +95,4 @@ fn claim(teller: Teller) -> bool {
         *now = teller;
     }
     is_free
-}
-
-/// Tells that a limit was reached, and ends the command, unless its verdict is being told.
-fn give_up(name: &str, engine: &'static str, limit: Limit, elapsed: Duration, output: &Output) {
-    if !claim(Teller::Deadline) {
-        return;
-    }
-    let (verdict, statistics) = (Verdict::Inconclusive(limit), Statistics::default());
-    let mut report = Report::new(name, engine, &verdict, &statistics, elapsed);
-    report.notes.push("the engine was ended before it could tell how far it was".to_owned());
-    let status = tell_now(&report, output).unwrap_or(mazurka_report::ExitStatus::WrongInput);
-    std::process::exit(status.code().into());
 }

@@ -6,12 +6,14 @@
 //! memory that may be mapped and executed) was there a moment ago, or the message is that of the
 //! part that failed.
 
-use crate::arguments::Output;
-use crate::{Done, Failure, os, runtime, show, style};
+use crate::tell::{show, style};
+use crate::{Done, Failure, runtime};
+use clap::Args;
+use mazurka_check::native::os;
 use mazurka_report::{Colour, ExitStatus, Page};
 use serde::Serialize;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What is tried: two threads, whose only two orders of steps that differ are both explored.
@@ -28,6 +30,23 @@ const TEST: &str = "#[test]\nfn threads() {\n    let n = std::sync::Mutex::new(0
     std::thread::scope(|s| { s.spawn(|| *n.lock().unwrap() += 1); *n.lock().unwrap() += 1; });\n    \
     assert_eq!(*n.lock().unwrap(), 2);\n}\n";
 const MODEL: &str = "byte n;\nactive [2] proctype p() { n++; assert(n <= 2) }\n";
+
+/// Where the findings go.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Told {
+    /// Write the result as JSON; to `-`, and nothing else is printed on standard output
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<PathBuf>,
+    /// Print the verdict on one line
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Told {
+    fn is_json_alone(&self) -> bool {
+        self.json.as_deref() == Some(Path::new("-"))
+    }
+}
 
 /// Whether something can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -76,9 +95,9 @@ struct Findings {
 }
 
 /// Looks at everything, and says what is usable.
-pub(crate) fn examine(output: &Output) -> Done {
+pub(crate) fn examine(output: &Told) -> Done {
     let findings = Findings::gather()?;
-    if output.is_told() {
+    if !output.quiet && !output.is_json_alone() {
         show(&findings.text());
     } else if !output.is_json_alone() {
         let word = if findings.is_ready { "ready" } else { "not ready" };
@@ -99,7 +118,7 @@ pub(crate) fn examine(output: &Output) -> Done {
 
 impl Findings {
     fn gather() -> Result<Self, Failure> {
-        let folder = crate::program::folder()?;
+        let folder = mazurka_check::native::folder()?;
         let folder = folder.path();
         let write = |name: &str, text: &str| {
             std::fs::write(folder.join(name), text)
@@ -264,7 +283,7 @@ fn library() -> Tool {
         name: "runtime".to_owned(),
         status: if found.is_ok() { Status::Ok } else { Status::Unusable },
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        remedy: found.as_ref().err().and_then(|it| it.help).map(str::to_owned),
+        remedy: found.as_ref().err().and_then(|it| it.help.clone()),
         detail: Some(match found {
             Ok(path) => path.display().to_string(),
             Err(failure) => failure.message,

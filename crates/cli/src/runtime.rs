@@ -12,10 +12,8 @@
 mod unpack;
 
 use crate::Failure;
+use mazurka_check::native::LIBRARY;
 use std::path::PathBuf;
-
-/// The name of the library's file.
-pub(crate) const LIBRARY: &str = "libmazurka_native.so";
 
 /// Names another library than the one in this command: a file, or the folder that it is in.
 pub(crate) const VARIABLE: &str = "MAZURKA_NATIVE";

@@ -1,16 +1,19 @@
 //! `mazurka test`: the tests of a Rust project, each under every schedule.
 
-use crate::arguments::{self, Asked, Conduct, Output, Selection};
+use crate::arguments::Selection;
 use crate::cargo::{self, TestProgram};
-use crate::native::{self, report_of, rest_of, shorten, told};
-use crate::program::{self, Answer, Surroundings};
-use crate::{Done, Failure, show, style};
+use crate::output::Output;
+use crate::simulate::tell_replay;
+use crate::tell::{Screen, report, show, status_of, style, told};
+use crate::{Done, Failure};
+use mazurka_check::native::debugger_command;
+use mazurka_check::{Engine, Input, Outcome, Task, quoted};
 use mazurka_core::{Schedule, Verdict, ViolationKind};
-use mazurka_report::{Colour, ExitStatus, Page, Style, counted, grouped, json, text};
-use serde_json::Value;
+use mazurka_report::{Colour, ExitStatus, Page, Report, Style, counted, grouped, text};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// What came of all tests.
@@ -27,32 +30,51 @@ struct Summary {
 }
 
 /// Builds the tests, explores each and tells what came of it.
-pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done {
+pub(crate) fn run(
+    selection: &Selection,
+    task: &Task,
+    engine: &'static dyn Engine,
+    output: &Output,
+) -> Done {
     let begun = Instant::now();
+    if task.options.save.is_some() || task.options.resume.is_some() {
+        let text = "`--save` and `--resume` are for one program, not for several tests";
+        return Err(Failure::input(text).into());
+    }
     let programs = cargo::build(selection)?;
     let mut summary = Summary::default();
-    let mut lines = Vec::new();
+    let mut checked = Vec::new();
     let mut details = String::new();
     let style = style();
+    let mut wanted = Vec::new();
     for program in &programs {
-        for test in cargo::list(program)? {
-            if !selection.wants(&test.name) {
-                continue;
-            }
-            if test.is_ignored && !selection.include_ignored {
-                summary.ignored += 1;
-                continue;
-            }
-            let tells = output.is_told();
-            let told = explore(program, &test.name, selection, asked, style, tells);
-            summary.count(&told, name(program, &test.name));
-            lines.extend(told.json);
-            details.push_str(&told.details);
-            if !output.is_json_alone() {
-                show(&told.line);
+        let tests = cargo::list(program)?.into_iter().filter(|test| selection.wants(&test.name));
+        for test in tests {
+            match test.is_ignored && !selection.include_ignored {
+                true => summary.ignored += 1,
+                false => wanted.push((program, test.name)),
             }
         }
     }
+    let explore = |idx: usize, jobs: usize, is_alone: bool| {
+        let (program, test) = &wanted[idx];
+        let mut task = of_test(task, program, test);
+        // Each test is a search of its own, and what is saved is one.
+        task.saving = None;
+        if task.options.explored().may_be_shared() {
+            task.options.jobs = Some(jobs);
+        }
+        explore(program, test, selection, (task, engine), output, is_alone)
+    };
+    side_by_side(wanted.len(), task.options.processes(), &explore, |idx, told: Told| {
+        let (program, test) = &wanted[idx];
+        summary.count(&told, name(program, test));
+        checked.extend(told.checked);
+        details.push_str(&told.details);
+        if !output.is_json_alone() {
+            show(&told.line);
+        }
+    });
     if !output.is_json_alone() {
         if !output.quiet {
             show(&details);
@@ -60,9 +82,7 @@ pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done
         }
         show(&summary.text(begun.elapsed(), style));
     }
-    if let Some(path) = &output.json {
-        write_json(path, &lines, output.is_json_alone())?;
-    }
+    output.write(&checked.iter().map(Checked::report).collect::<Vec<_>>())?;
     if summary.n_tests() == 0 {
         let text = "no test was run: none has such a name".to_owned();
         return Err(Failure::input(text)
@@ -72,10 +92,52 @@ pub(crate) fn run(selection: &Selection, asked: &Asked, output: &Output) -> Done
     Ok(summary.status())
 }
 
+/// Does so many things, several at a time if there are several jobs, and hands over what came of each
+/// in their order. Whatever there is one of has all jobs.
+fn side_by_side<T: Send>(
+    n: usize,
+    jobs: usize,
+    work: &(impl Fn(usize, usize, bool) -> T + Sync),
+    mut tell: impl FnMut(usize, T),
+) {
+    let n_at_a_time = n.min(jobs);
+    if n_at_a_time < 2 {
+        (0..n).for_each(|idx| tell(idx, work(idx, jobs, true)));
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    let (done, results) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..n_at_a_time {
+            let (done, next) = (done.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let idx = next.fetch_add(1, Ordering::Relaxed);
+                    // Nobody listens any more if whoever tells has panicked.
+                    if idx >= n || done.send((idx, work(idx, jobs / n_at_a_time, false))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(done);
+        let mut waiting = BTreeMap::new();
+        let mut n_told = 0;
+        for (idx, result) in results {
+            waiting.insert(idx, result);
+            while let Some(result) = waiting.remove(&n_told) {
+                tell(n_told, result);
+                n_told += 1;
+            }
+        }
+    });
+}
+
 /// Follows one schedule of one test, with what it prints.
 pub(crate) fn replay(
     selection: &Selection,
-    conduct: &Conduct,
+    task: &Task,
+    engine: &'static dyn Engine,
     schedule: &Schedule,
     is_debugged: bool,
 ) -> Done {
@@ -88,12 +150,14 @@ pub(crate) fn replay(
     }
     match &found[..] {
         [(program, test)] => {
-            let surroundings = Surroundings { folder: Some(&program.folder), ..Default::default() };
-            let wishes = replaying(conduct, schedule);
+            let task = of_test(task, program, test);
             if is_debugged {
-                return native::debug(&words(program, test), &wishes, Some(&program.folder));
+                show(&format!("{}\n", debugger_command(&task, schedule)?));
+                return Ok(ExitStatus::Holds);
             }
-            native::follow(&words(program, test), &name(program, test), &wishes, &surroundings)
+            let output = Output::default();
+            let replay = task.replay_by(engine, schedule, &Screen::new(&task, engine, &output))?;
+            Ok(tell_replay(&replay))
         }
         [] => Err(Failure::input("there is no such test").into()),
         _ => {
@@ -103,11 +167,13 @@ pub(crate) fn replay(
     }
 }
 
-/// What the library is given to follow a schedule of a test.
-fn replaying(conduct: &Conduct, schedule: &Schedule) -> Value {
-    let mut wishes = conduct.replaying(schedule);
-    wishes["test"] = true.into();
-    wishes
+/// The task to check one test.
+fn of_test(task: &Task, program: &TestProgram, test: &str) -> Task {
+    let (words, folder) = (words(program, test), Some(program.folder.clone()));
+    let input = Input::Program { words, name: name(program, test), folder, is_test: true };
+    let mut task = task.clone();
+    task.input = input;
+    task
 }
 
 fn name(program: &TestProgram, test: &str) -> String {
@@ -129,81 +195,91 @@ struct Told {
     verdict: Option<Verdict>,
     line: String,
     details: String,
-    json: Option<Value>,
+    checked: Option<Checked>,
+}
+
+/// What came of one test.
+struct Checked {
+    outcome: Outcome,
+    task: Task,
+    name: String,
+    replay: String,
+}
+
+impl Checked {
+    fn report(&self) -> Report<'_> {
+        report(&self.outcome, &self.name, &self.replay, &self.task)
+    }
 }
 
 fn explore(
     program: &TestProgram,
     test: &str,
     selection: &Selection,
-    asked: &Asked,
-    style: Style,
-    tells: bool,
+    (task, engine): (Task, &'static dyn Engine),
+    output: &Output,
+    is_alone: bool,
 ) -> Told {
-    let name = name(program, test);
-    let mut wishes = arguments::wishes(asked);
-    wishes["test"] = true.into();
-    let words = words(program, test);
-    let memory_limit = asked.memory_limit;
-    let surroundings = Surroundings { folder: Some(&program.folder), output: None, memory_limit };
+    let style = style();
+    let name = task.input.name();
     let line = |colour, word, aside: &str| {
         let mut page = Page::new(style);
         page.headline(colour, word, &name, aside);
         page.into_text()
     };
-    let watch = tells.then(|| (style, Some(format!("{name}: "))));
-    let answer = program::run_in(&words, &name, &wishes, watch, &surroundings);
-    let mut answer = match answer {
-        Ok(answer) if answer.verdict.is_some() => answer,
-        failed => {
-            let (status, message) = match failed {
-                Err(failure) => (failure.status, failure.message),
-                Ok(_) => (ExitStatus::Defect, "there is no verdict".to_owned()),
-            };
-            let details = format!("\n{}error: {message}\n", line(Colour::Bad, "Error", ""));
+    // What is written for machines is not mixed with how far a test is.
+    let shown = output.on_screen();
+    let screen = Screen::new(&task, engine, &shown).among_others(is_alone);
+    let outcome = engine.check(&task, &screen);
+    drop(screen);
+    let mut outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(failures) => {
+            let status = failures.iter().map(status_of).max().unwrap_or(ExitStatus::Defect);
+            let messages: Vec<String> =
+                failures.iter().map(|it| format!("error: {}\n", it.message)).collect();
+            let messages = messages.concat();
+            let details = format!("\n{}{messages}", line(Colour::Bad, "Error", ""));
             let line = line(Colour::Bad, "Error", "");
-            return Told { status, verdict: None, line, details, json: None };
+            return Told { status, verdict: None, line, details, checked: None };
         }
     };
-    let printed = explain(&mut answer, program, test, asked);
-    let replay =
-        format!("{} --replay", asked.conduct.told_to(selection.again(&program.target, test)));
-    let report = report_of(&answer, &name, asked, &replay).expect("it has a verdict");
-    let time = format!("{:.2} s", answer.time_s);
-    let aside = format!("{}, {time}", counted(answer.statistics.executions, "execution"));
-    let verdict = answer.verdict.clone();
+    name_panic(&mut outcome);
+    let mut replay = selection.again(&program.target, test);
+    replay.extend(task.options.words(|row| row.is_of_schedules));
+    let replay = format!("{} --replay", quoted(replay));
+    let checked = Checked { outcome, name: name.clone(), replay, task };
+    let (report, outcome) = (checked.report(), &checked.outcome);
+    output.verdict(&report);
+    let time = format!("{:.2} s", outcome.elapsed.as_secs_f64());
+    let aside = format!("{}, {time}", counted(outcome.statistics.executions, "execution"));
+    let verdict = outcome.verdict.clone();
     let (colour, word) = match &verdict {
-        Some(Verdict::Holds(_)) => (Colour::Good, "Holds"),
-        Some(Verdict::Violated(_)) => (Colour::Bad, "Violated"),
+        Verdict::Holds(_) => (Colour::Good, "Holds"),
+        Verdict::Violated(_) => (Colour::Bad, "Violated"),
         _ => (Colour::Open, "Unverified"),
     };
     let mut details = String::new();
-    if !matches!(verdict, Some(Verdict::Holds(_))) {
+    if !matches!(verdict, Verdict::Holds(_)) {
         details =
             format!("\n{}{}", text::checking(&name, 0, &style), text::verdict(&report, &style));
-        details.push_str(&told(&by_the_test(&printed, test)));
+        let printed = outcome.printed.as_deref().unwrap_or_default();
+        details.push_str(&told(&by_the_test(printed, test)));
     }
-    let status = verdict.as_ref().map_or(ExitStatus::Defect, ExitStatus::from);
-    let json = Some(json::value(&report));
-    Told { status, line: line(colour, word, &aside), details, json, verdict }
+    let status = ExitStatus::from(&verdict);
+    let line = line(colour, word, &aside);
+    Told { status, line, details, verdict: Some(verdict), checked: Some(checked) }
 }
 
-/// Follows the execution of a violation once more for what the test prints, and takes the message
-/// of a panic from it.
-fn explain(answer: &mut Answer, program: &TestProgram, test: &str, asked: &Asked) -> String {
-    answer.verdict.iter_mut().for_each(shorten);
-    let rest = asked.options.time_limit.map(|limit| rest_of(limit, answer));
-    let Some(Verdict::Violated(found)) = &mut answer.verdict else { return String::new() };
-    let mut wishes = replaying(&asked.conduct, &found.schedule);
-    rest.into_iter().for_each(|rest| wishes["time_limit_ms"] = rest);
-    let printed = program::printed(&words(program, test), test, &wishes, Some(&program.folder));
-    let printed = printed.unwrap_or_default();
-    if found.violation.kind == ViolationKind::Panic
-        && let Some(message) = panics(&printed)
+/// Takes the message of a panic from what the test prints.
+fn name_panic(outcome: &mut Outcome) {
+    let printed = outcome.printed.as_deref().unwrap_or_default();
+    if let Verdict::Violated(found) = &mut outcome.verdict
+        && found.violation.kind == ViolationKind::Panic
+        && let Some(message) = panics(printed)
     {
         found.violation.message = message;
     }
-    printed
 }
 
 /// What a test has printed, without the words of the harness around it.
@@ -238,15 +314,6 @@ fn panics(printed: &str) -> Option<String> {
         panics.push(format!("`{thread}` panicked at {place}: {}", message.join(" ")));
     }
     (!panics.is_empty()).then(|| panics.join("; then "))
-}
-
-fn write_json(path: &Path, lines: &[Value], is_alone: bool) -> Result<(), Failure> {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    if is_alone {
-        return crate::write(&text);
-    }
-    std::fs::write(path, text)
-        .map_err(|error| Failure::input(format!("`{}` cannot be written: {error}", path.display())))
 }
 
 impl Summary {

@@ -1,80 +1,20 @@
 //! Shows how far a search is: in place on a terminal, else a line a minute.
-//!
-//! A search in this process tells a [`Display`]; one in another process writes files, and a [`Watch`]
-//! looks at them.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mazurka_core::Progress;
+use mazurka_check::memory::resident;
+use mazurka_core::Reading;
 use mazurka_report::{Colour, Page, Style, progress};
-use serde::de::DeserializeOwned;
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-const LOOK_EVERY: Duration = Duration::from_millis(250);
 const LINE_EVERY: Duration = Duration::from_secs(60);
-
-/// A thread that looks at what a program writes beside its report.
-pub(crate) struct Watch {
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Watch {
-    /// Begins to look; `report` is where the report of the program will be.
-    ///
-    /// What is proved on the way is printed if there is something to print `before` it.
-    pub(crate) fn start(report: &Path, style: Style, before: Option<String>) -> Self {
-        let beside = |ending: &str| {
-            let mut path = report.as_os_str().to_owned();
-            path.push(ending);
-            PathBuf::from(path)
-        };
-        let (progress, proved) = (beside(".progress"), beside(".proved"));
-        let (end, is_over) = channel();
-        let thread = std::thread::spawn(move || {
-            let mut display = Display::new(style);
-            let mut n_told = 0;
-            loop {
-                let is_on = is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout);
-                if let Some(before) = &before
-                    && let Some(proved) = read::<Vec<String>>(&proved)
-                {
-                    proved.iter().skip(n_told).for_each(|it| display.proved(before, it));
-                    n_told = proved.len();
-                }
-                if !is_on {
-                    break;
-                }
-                read(&progress).iter().for_each(|now| display.progress(now));
-            }
-        });
-        Self { end: Some(end), thread: Some(thread) }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.end = None;
-        if let Some(thread) = self.thread.take() {
-            // What is shown on the way is no reason to lose a verdict.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// What a file says, if it is there.
-pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
-}
 
 /// Where it is shown.
 pub(crate) struct Display {
     style: Style,
     bar: Option<ProgressBar>,
-    last_line: Instant,
+    /// When the last line was printed; none if there is nothing to say how far the search is.
+    last_line: Option<Instant>,
 }
 
 impl Display {
@@ -83,7 +23,12 @@ impl Display {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.with_style(ProgressStyle::with_template("{msg}").expect("it is a template"))
         });
-        Self { style, bar, last_line: Instant::now() }
+        Self { style, bar, last_line: Some(Instant::now()) }
+    }
+
+    /// One for a search beside others: how far each is, is not shown.
+    pub(crate) fn silent(style: Style) -> Self {
+        Self { style, bar: None, last_line: None }
     }
 
     /// Prints what was proved on the way, `before` first.
@@ -91,17 +36,30 @@ impl Display {
         let mut page = Page::new(self.style);
         page.headline(Colour::Good, "Proved", &format!("{before}{sentence}"), "");
         match &self.bar {
-            Some(bar) => bar.suspend(|| crate::show(&page.into_text())),
-            None => crate::show(&page.into_text()),
+            Some(bar) => bar.suspend(|| crate::tell::show(&page.into_text())),
+            None => crate::tell::show(&page.into_text()),
+        }
+    }
+
+    /// Shows how far a search is that takes no executions.
+    pub(crate) fn gauged(&mut self, now: &Reading) {
+        let memory = resident(std::process::id());
+        match &self.bar {
+            Some(bar) => bar.set_message(progress::gauged(now, memory, &self.style)),
+            None if self.last_line.is_some_and(|last| last.elapsed() >= LINE_EVERY) => {
+                self.last_line = Some(Instant::now());
+                eprintln!("{}", progress::gauged_line(now, memory));
+            }
+            None => {}
         }
     }
 
     /// Shows how far the search is.
-    pub(crate) fn progress(&mut self, now: &Progress) {
+    pub(crate) fn progress(&mut self, now: &mazurka_core::Progress) {
         match &self.bar {
             Some(bar) => bar.set_message(progress::lines(now, &self.style).join("\n")),
-            None if self.last_line.elapsed() >= LINE_EVERY => {
-                self.last_line = Instant::now();
+            None if self.last_line.is_some_and(|last| last.elapsed() >= LINE_EVERY) => {
+                self.last_line = Some(Instant::now());
                 eprintln!("{}", progress::line(now, &self.style));
             }
             None => {}

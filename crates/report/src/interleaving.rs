@@ -272,13 +272,13 @@ fn who(shown: &Interleaving<'_>, idx: usize) -> Who {
 
 /// What people call threads and objects, as far as an execution tells.
 #[derive(Default)]
-struct Names {
+pub(crate) struct Names {
     threads: BTreeMap<ThreadId, String>,
     objects: BTreeMap<ObjectId, String>,
 }
 
 impl Names {
-    fn of(shown: &Interleaving<'_>) -> Self {
+    pub(crate) fn of(shown: &Interleaving<'_>) -> Self {
         let mut names = Self::default();
         names.objects.extend(shown.object_names.iter().cloned());
         for (step, told) in shown.execution.steps.iter().zip(shown.story) {
@@ -303,7 +303,7 @@ impl Names {
         names
     }
 
-    fn thread(&self, thread: ThreadId) -> String {
+    pub(crate) fn thread(&self, thread: ThreadId) -> String {
         self.threads.get(&thread).cloned().unwrap_or_else(|| thread.to_string())
     }
 
@@ -315,7 +315,7 @@ impl Names {
     }
 
     /// An operation with what it is about, as far as that has a name.
-    fn operation(&self, operation: Operation) -> String {
+    pub(crate) fn operation(&self, operation: Operation) -> String {
         let verb = operation.name();
         let objects = match operation {
             Operation::Spawn(thread) | Operation::Join(thread) => vec![self.thread(thread)],
@@ -333,7 +333,7 @@ impl Names {
     }
 
     /// A step in words.
-    fn step(&self, shown: &Interleaving<'_>, idx: usize) -> String {
+    pub(crate) fn step(&self, shown: &Interleaving<'_>, idx: usize) -> String {
         let told = told(shown.execution, shown.story, idx);
         let mut text = told.operation.clone();
         let mut push = |word: &str| {
@@ -358,6 +358,7 @@ impl Names {
         match step.effect {
             Effect::Done => {}
             Effect::Failed => text.push_str(", failed"),
+            Effect::Elapsed => text.push_str(", time passes"),
             Effect::Woke(threads) if threads.is_empty() => text.push_str(", wakes nobody"),
             Effect::Woke(threads) => {
                 let woken: Vec<_> = threads.iter().map(|thread| self.thread(thread)).collect();

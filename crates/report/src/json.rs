@@ -14,7 +14,7 @@
 //! | `assumptions` | what was taken for granted, if it holds, each with `code`, `text` and `places`; else `null` |
 //! | `scope` | if it holds: `kind` is `all`, `fair`, `bounded` or `probable`, with `fairness`, `bounds` and `odds`; else `null` |
 //! | `options` | those in force |
-//! | `stats` | `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `visited_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes`, `over_time` |
+//! | `stats` | what was counted, `null` where the engine does not count it: `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `visited_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes`, `over_time`, and of a circuit `solver`: `latches`, `gates`, `clauses`, `calls`, `conflicts`, `decisions`, `propagations` |
 //! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
 //!
 //! Each of the `steps` has `thread`, `operation`, `object`, `value`, `file`, `line` and `column`.
@@ -25,8 +25,9 @@ use crate::Report;
 use crate::interleaving::told;
 use mazurka_core::{
     Access, Assumption, Counterexample, Coverage, CoverageSample, Fairness, Limit, Location,
-    Property, Told, Verdict,
+    Property, Solving, Told, Verdict,
 };
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -42,7 +43,13 @@ pub fn render(report: &Report<'_>) -> String {
     serde_json::to_string(&Object::new(report)).expect("all keys are strings")
 }
 
-#[derive(Serialize)]
+/// The JSON schema of the object: `schema.json` beside this crate's manifest is the same.
+pub fn schema() -> Value {
+    serde_json::to_value(schemars::schema_for!(Object<'static>)).expect("all keys are strings")
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "What came of a check")]
 struct Object<'a> {
     mazurka: &'static str,
     file: &'a str,
@@ -53,6 +60,7 @@ struct Object<'a> {
     assumptions: Option<Vec<Assumed>>,
     scope: Option<Scope>,
     #[serde(serialize_with = "as_map")]
+    #[schemars(with = "BTreeMap<String, Value>")]
     options: &'a [(String, Value)],
     stats: Stats<'a>,
     violation: Option<Violated<'a>>,
@@ -97,7 +105,7 @@ impl<'a> Object<'a> {
 }
 
 /// Something taken for granted.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Assumed {
     code: &'static str,
     text: String,
@@ -115,12 +123,14 @@ impl Assumed {
 
 /// Which executions a claim is about: `all`, `fair` or `bounded`, with the bounds, and with the
 /// odds that it is wrong where states were told apart by hashes.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Scope {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     fairness: Option<Fairness>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "Option<BTreeMap<String, Option<u64>>>")]
     bounds: BTreeMap<&'static str, Option<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     odds: Option<f64>,
@@ -140,21 +150,24 @@ impl Scope {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Stats<'a> {
-    executions: u64,
-    blocked_executions: u64,
-    transitions: u64,
+    executions: Option<u64>,
+    blocked_executions: Option<u64>,
+    transitions: Option<u64>,
     states: Option<u64>,
     states_matched: Option<u64>,
     unique_local_states: Option<u64>,
     visited_local_states: Option<u64>,
     traces: Option<u64>,
-    max_depth: u64,
+    max_depth: Option<u64>,
     bound_exceeded: Option<bool>,
     time_s: f64,
     peak_memory_bytes: Option<u64>,
+    #[schemars(with = "Option<Vec<BTreeMap<String, f64>>>")]
     over_time: Option<&'a [CoverageSample]>,
+    #[schemars(with = "Option<BTreeMap<String, u64>>")]
+    solver: Option<&'a Solving>,
 }
 
 impl<'a> Stats<'a> {
@@ -163,36 +176,40 @@ impl<'a> Stats<'a> {
         let visits = report.state_coverage;
         // A search that stores states stores the first one.
         let stores = counted.states > 0;
+        // Whoever asks a solver takes no steps.
+        let runs = report.solving.is_none();
         let bound_exceeded = report.bound_exceeded.or(match report.verdict {
             Verdict::Holds(coverage) if coverage.is_unbounded() => Some(false),
             Verdict::Inconclusive(Limit::Depth(_)) => Some(true),
             _ => None,
         });
         Self {
-            executions: counted.executions,
-            blocked_executions: counted.blocked_executions,
-            transitions: counted.transitions,
+            executions: runs.then_some(counted.executions),
+            blocked_executions: runs.then_some(counted.blocked_executions),
+            transitions: runs.then_some(counted.transitions),
             states: stores.then_some(counted.states),
             states_matched: stores.then_some(counted.states_matched),
             unique_local_states: visits.map(|visits| visits.local_states.unique),
             visited_local_states: visits.map(|visits| visits.local_states.visited),
             traces: report.traces.or(visits.map(|visits| visits.traces.unique)),
-            max_depth: counted.max_depth,
+            max_depth: runs.then_some(counted.max_depth),
             bound_exceeded,
             time_s: report.elapsed.as_micros() as f64 / 1e6,
             peak_memory_bytes: report.peak_memory,
             over_time: visits.map(|visits| visits.over_time.as_slice()),
+            solver: report.solving,
         }
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Violated<'a> {
     kind: &'static str,
     message: &'a str,
     schedule: String,
     steps: Vec<StepObject>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schemars(with = "Option<Vec<BTreeMap<String, Value>>>")]
     accesses: &'a [Access],
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
@@ -213,7 +230,7 @@ impl<'a> Violated<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct StepObject {
     thread: String,
     operation: String,
@@ -261,6 +278,17 @@ mod tests {
         let read: Value = serde_json::from_str(&render(report)).unwrap();
         assert_eq!(read, value(report));
         assert!(!render(report).contains('\n'));
+    }
+
+    /// `UPDATE_EXPECT=1` writes it.
+    #[test]
+    fn the_schema_is_the_one_that_is_published() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema.json");
+        let text = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::write(path, &text).unwrap();
+        }
+        assert!(std::fs::read_to_string(path).unwrap_or_default() == text, "it is older");
     }
 
     #[test]
@@ -329,7 +357,8 @@ mod tests {
                         "local_states": 49,
                         "traces": 1
                       }
-                    ]
+                    ],
+                    "solver": null
                   },
                   "violation": null
                 }"#]],
@@ -364,7 +393,8 @@ mod tests {
                     "bound_exceeded": null,
                     "time_s": 0.01,
                     "peak_memory_bytes": null,
-                    "over_time": null
+                    "over_time": null,
+                    "solver": null
                   },
                   "violation": {
                     "kind": "deadlock",
@@ -424,7 +454,8 @@ mod tests {
                     "bound_exceeded": null,
                     "time_s": 0.01,
                     "peak_memory_bytes": null,
-                    "over_time": null
+                    "over_time": null,
+                    "solver": null
                   },
                   "violation": {
                     "kind": "livelock",
@@ -514,7 +545,8 @@ mod tests {
                     "bound_exceeded": null,
                     "time_s": 0.01,
                     "peak_memory_bytes": null,
-                    "over_time": null
+                    "over_time": null,
+                    "solver": null
                   },
                   "violation": null
                 }"#]],
@@ -533,7 +565,7 @@ mod tests {
             let object: Value = serde_json::from_str(&render(&report)).unwrap();
             let found = [&object, &object["stats"], &object["violation"]].map(keys);
             assert_eq!(found[0].len(), 11, "{name}");
-            assert_eq!(found[1].len(), 13, "{name}");
+            assert_eq!(found[1].len(), 14, "{name}");
             let n_keys = 4 + usize::from(report.loop_start.is_some());
             assert_eq!(found[2].len(), n_keys, "{name}");
             for step in object["violation"]["steps"].as_array().unwrap() {

@@ -1,8 +1,10 @@
 //! A [`Verdict`] for people and machines.
 //!
 //! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of
-//! it, [`json`] the object that programs read, [`ExitStatus`] the number that shells read;
-//! [`progress`] tells how far a search is. Nothing here writes anywhere: everything is a string.
+//! it, [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`junit`],
+//! [`sarif`] and [`annotations`] what test and review systems read, [`shiviz`] and [`mermaid`] what
+//! other tools draw, [`ExitStatus`] the number that shells read;
+//! [`progress`] tells how far a search is, and [`events`] the same to programs. Nothing here writes anywhere: everything is a string.
 //!
 //! ```
 //! use mazurka_core::{Coverage, Property, Statistics, Verdict};
@@ -21,15 +23,23 @@
 //! assert_eq!(ExitStatus::from(&verdict).code(), 0);
 //! ```
 
+pub mod annotations;
+mod diagram;
+pub mod events;
 mod exit;
 mod fold;
+pub mod html;
 pub mod interleaving;
 pub mod json;
+pub mod junit;
+pub mod mermaid;
 mod number;
 mod preemption;
 pub mod progress;
 #[cfg(test)]
 mod samples;
+pub mod sarif;
+pub mod shiviz;
 mod style;
 pub mod text;
 
@@ -37,7 +47,9 @@ pub use exit::ExitStatus;
 pub use number::{counted, grouped};
 pub use style::{Colour, Page, Style};
 
-use mazurka_core::{ObjectId, StateCoverage, Statistics, Verdict};
+use mazurka_core::{
+    Coverage, ObjectId, Rung, Sample, Shortest, Solving, StateCoverage, Statistics, Verdict,
+};
 use std::time::Duration;
 
 /// All that is to be told of one check.
@@ -52,6 +64,8 @@ pub struct Report<'a> {
     pub verdict: &'a Verdict,
     /// What it counted.
     pub statistics: &'a Statistics,
+    /// What a solver did, if one was asked.
+    pub solving: Option<&'a Solving>,
     /// How long it took.
     pub elapsed: Duration,
     /// The options that were in force, for the JSON form. Of two with one name the last counts.
@@ -69,8 +83,14 @@ pub struct Report<'a> {
     pub traces: Option<u64>,
     /// How many states were visited, if they were counted.
     pub state_coverage: Option<&'a StateCoverage>,
-    /// What was proved before a limit stopped the search, as a sentence.
-    pub proved: Option<&'a str>,
+    /// What was proved before a limit stopped the search.
+    pub proved: Option<&'a Coverage>,
+    /// The bounded searches that have come to their end before that.
+    pub rungs: &'a [Rung],
+    /// The executions that were drawn at random, if some were.
+    pub sample: Option<&'a Sample>,
+    /// How short the counterexample is, if that is known.
+    pub shortest: Option<&'a Shortest>,
     /// Whether a bound cut something, if that is known and the verdict does not tell.
     pub bound_exceeded: Option<bool>,
     /// Of a violation that goes on for ever: the step, from 1, that follows the last one again.
@@ -97,6 +117,7 @@ impl<'a> Report<'a> {
             engine,
             verdict,
             statistics,
+            solving: None,
             elapsed,
             options: Vec::new(),
             peak_memory: None,
@@ -106,6 +127,9 @@ impl<'a> Report<'a> {
             traces: None,
             state_coverage: None,
             proved: None,
+            rungs: &[],
+            sample: None,
+            shortest: None,
             bound_exceeded: None,
             loop_start: None,
             notes: Vec::new(),

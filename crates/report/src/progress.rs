@@ -6,7 +6,7 @@
 use crate::Style;
 use crate::number::{clock, grouped, rough, time};
 use crate::style::columns;
-use mazurka_core::{Estimate, Progress};
+use mazurka_core::{Estimate, Progress, Reading};
 use std::time::Duration;
 
 /// Two lines to be shown in place, without line ends: a bar with the estimate, and what was
@@ -29,6 +29,36 @@ pub fn line(progress: &Progress, style: &Style) -> String {
     let mut fields = outlook(progress, style);
     fields.extend(counts(progress));
     fields.join("   ")
+}
+
+/// How far a search is that takes no executions: a line to be shown in place, without its end.
+pub fn gauged(now: &Reading, memory: Option<u64>, style: &Style) -> String {
+    let mut fields = vec![spinner(now.elapsed, style)];
+    fields.extend(readings(now, memory));
+    fitted(&fields, style)
+}
+
+/// The same for where there is no terminal.
+pub fn gauged_line(now: &Reading, memory: Option<u64>) -> String {
+    readings(now, memory).join("   ")
+}
+
+fn readings(now: &Reading, memory: Option<u64>) -> Vec<String> {
+    let mut fields = Vec::new();
+    if now.states > 0 {
+        fields.push(format!("states {}", grouped(now.states)));
+    }
+    if now.clauses > 0 || now.depth > 0 {
+        fields.push(format!("depth {}", grouped(now.depth)));
+        fields.push(format!("clauses {}", grouped(now.clauses)));
+        fields.push(format!("conflicts {}", grouped(now.conflicts)));
+    }
+    if now.rate > 0.0 && now.rate.is_finite() {
+        fields.push(format!("{} /s", rough(now.rate)));
+    }
+    fields.extend(memory.map(|bytes| format!("memory {} MB", grouped(bytes / 1_000_000))));
+    fields.push(clock(now.elapsed));
+    fields
 }
 
 /// The estimate, if it is a number and says more than its spread takes back.

@@ -62,7 +62,15 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
                 None => "nothing wrong in what was explored, and nothing proved",
             };
             if let Some(proved) = report.proved {
-                page.headline(Colour::Good, "Proved", proved, "");
+                page.headline(Colour::Good, "Proved", &proved.to_string(), "");
+            }
+            if let Some(rung) = report.rungs.last() {
+                let executions = counted(rung.executions, "execution");
+                let words = format!("within {}: {executions}", preemptions(rung.preemptions));
+                page.headline(Colour::Good, "", &format!("{words}, {}", time(rung.time)), "");
+            }
+            if let Some(sample) = report.sample {
+                page.headline(Colour::Open, "Sampled", &sample.to_string(), "");
             }
             page.headline(Colour::Open, "Unverified", text, "");
             notes(report).iter().for_each(|note| page.headline(Colour::Open, "", note, ""));
@@ -160,6 +168,9 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
         table.lines().for_each(|line| page.line(line));
     }
     page.line("");
+    if let Some(shortest) = report.shortest {
+        page.paragraph("Shortest:", &shortest.to_string());
+    }
     let schedule = found.schedule.to_string();
     match report.replay_with.map(|words| style.clean_line(words)) {
         // Nobody copies that, and no system starts a command with such a word.
@@ -184,6 +195,10 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
         }
     }
     tips(page, &report.tips);
+}
+
+fn preemptions(n: u32) -> String {
+    counted(n.into(), "preemption")
 }
 
 /// An access of a data race: its place, and the calls that led there.

@@ -94,16 +94,16 @@ impl Selection {
         names.peek().is_none() || names.any(is_one)
     }
 
-    /// The command that builds a program of the tests again, and takes one test of it. `target` is
+    /// The words of the command that builds a program of the tests again, and takes one test of it. `target` is
     /// what selects the program, if there is such a flag: others may have a test of the same name.
-    pub(crate) fn again(&self, target: &[String], test: &str) -> String {
+    pub(crate) fn again(&self, target: &[String], test: &str) -> Vec<String> {
         let mut words = vec!["mazurka".to_owned(), "test".to_owned()];
         match target {
             [] => words.extend(self.words()),
             _ => words.extend(self.package_words().iter().chain(target).cloned()),
         }
         words.extend(["--exact".to_owned(), test.to_owned()]);
-        crate::quoted(words.iter().map(Into::into))
+        words
     }
 }
 

@@ -1,0 +1,14 @@
+//! The engines, each in a file of its own.
+
+pub mod circuit;
+mod native;
+mod promela;
+mod saved;
+mod statespace;
+mod threads;
+mod vm;
+
+pub(crate) use circuit::{BDD, BMC, IC3, INDUCTION, PORTFOLIO};
+pub(crate) use native::{Native, replaying};
+pub(crate) use statespace::Statespace;
+pub(crate) use vm::Vm;

@@ -1,0 +1,134 @@
+//! `--engine vm`: every execution of a model of C files, run by a machine.
+
+use super::saved;
+use crate::engine::{Accepts, Engine, Feature, Language, Listener, Support};
+use crate::memory::watched;
+use crate::options::{Property, faults};
+use crate::{Ending, Fault, Faults, Outcome, Replay, Task, translate};
+use mazurka_core::{Event, Limit, Phase, Schedule, Verdict};
+use mazurka_explore::{
+    self as explore, ExploreError, Replay as Followed, WeakMemory, replay as follow,
+};
+use mazurka_model::{Program, Races, Vm as Machine, split_choices};
+use std::time::Instant;
+
+/// The stateless search of a model.
+pub(crate) struct Vm;
+
+impl Engine for Vm {
+    fn name(&self) -> &'static str {
+        "vm"
+    }
+
+    fn supports(&self) -> Support {
+        use Feature::{Executions, Fingerprints, Jobs, Models};
+        use Property::{Assert, Deadlock, Leak, Livelock, Memory, Overflow, Race};
+        Support {
+            inputs: &[Accepts {
+                language: Language::C,
+                properties: &[Assert, Deadlock, Race, Livelock, Memory, Overflow],
+                if_named: &[Leak],
+            }],
+            features: &[Executions, Fingerprints, Jobs, Models],
+        }
+    }
+
+    fn conflicts(&self, task: &Task) -> Faults {
+        faults(search_options(task).errors())
+    }
+
+    fn check(&self, task: &Task, listener: &dyn Listener) -> Result<Outcome, Faults> {
+        listener.event(&Event::Phase(Phase::Translating));
+        let program = translate::c(task.input.files(), &task.options)?;
+        let vm = machine(program, task)?;
+        listener.event(&Event::Phase(Phase::Searching));
+        let begun = Instant::now();
+        let options = search_options(task);
+        let searched = watched(task, listener, |stop| {
+            saved::search(&vm, &options, task.saving().as_ref(), task, stop, listener)
+        });
+        let (mut explored, saved) = searched.result?;
+        if let (Verdict::Inconclusive(Limit::Interrupted), Some(limit)) =
+            (&explored.verdict, searched.reached)
+        {
+            explored.verdict = Verdict::Inconclusive(Limit::Memory(limit));
+        }
+        let mut outcome = Outcome::new(&Self, explored.verdict, explored.statistics, begun);
+        outcome.n_threads = vm.n_names();
+        outcome.proved = explored.proved;
+        outcome.rungs = explored.rungs;
+        outcome.sample = explored.sample;
+        outcome.shortest = explored.shortest;
+        outcome.state_coverage = explored.coverage;
+        outcome.warnings = explored.warnings.iter().map(ToString::to_string).collect();
+        outcome.saved = saved;
+        outcome.count_traces(&options);
+        outcome.add_tips(task);
+        Ok(outcome)
+    }
+
+    fn replay(
+        &self,
+        task: &Task,
+        schedule: &Schedule,
+        listener: &dyn Listener,
+    ) -> Result<Replay, Faults> {
+        let mut program = translate::c(task.input.files(), &task.options)?;
+        // A solver may have chosen among more numbers than a search would try.
+        split_choices(&mut program);
+        listener.event(&Event::Phase(Phase::Replaying));
+        let mut vm = machine(program, task)?;
+        if let Some(model) = task.options.graphs_of() {
+            let mut vm = WeakMemory::new(vm, model);
+            let replay = follow(&mut vm, schedule).map_err(|error| {
+                Fault::input(format!("the schedule cannot be followed: {error}"))
+            })?;
+            return Ok(Replay::to(violation_in(&replay, vm.system()).unwrap_or(Ending::Followed)));
+        }
+        let replay = follow_schedule(&mut vm, schedule)?;
+        Ok(Replay::to(violation_in(&replay, &vm).unwrap_or(Ending::Followed)))
+    }
+}
+
+fn search_options(task: &Task) -> explore::Options {
+    let mut options = task.options.explored();
+    options.stateful = task.options.stateful;
+    options.jobs = task.options.threads();
+    if task.options.races == Races::Allow {
+        // Whether something ends while others may use it is looked for in the same way.
+        options.race = !options.stateful;
+    }
+    options
+}
+
+pub(super) fn failed(error: ExploreError) -> Fault {
+    match error {
+        ExploreError::Nondeterministic(_) => Fault::defect(error.to_string()),
+        error => Fault::input(error.to_string()),
+    }
+}
+
+fn machine(program: Program, task: &Task) -> Result<Machine, Faults> {
+    let options = &task.options;
+    let files = program.files.clone();
+    let vm = Machine::new(program, options.races);
+    let vm = vm.map_err(|errors| translate::not_run(&files, errors))?;
+    // Stored states end loops by themselves.
+    let vm = if options.stateful { vm } else { vm.holding_spins() };
+    Ok(if options.names(Property::Leak) { vm.finding_leaks() } else { vm })
+}
+
+/// Runs the execution of a schedule.
+pub(super) fn follow_schedule(vm: &mut Machine, schedule: &Schedule) -> Result<Followed, Fault> {
+    follow(vm, schedule)
+        .map_err(|error| Fault::input(format!("the schedule cannot be followed: {error}")))
+}
+
+/// What goes wrong in an execution that a machine has followed.
+pub(super) fn violation_in(replay: &Followed, vm: &Machine) -> Option<Ending> {
+    let (step, violation) = match &replay.violation {
+        Some((step, violation)) => (Some(*step), violation.clone()),
+        None => (None, replay.deadlock(vm)?),
+    };
+    Some(Ending::Violated { step, violation, stuck: Vec::new() })
+}

@@ -1,0 +1,56 @@
+//! Programs that run themselves: how they are compiled, run under the runtime library, and watched.
+
+pub mod assembler;
+mod command_line;
+pub mod compiler;
+mod debugger;
+pub mod os;
+mod process;
+
+pub use command_line::WITH_VALUE;
+pub use debugger::debugger_command;
+pub use process::{folder, lasting_folder, out_of_memory};
+
+pub(crate) use process::Process;
+
+use crate::task::Input;
+use crate::{Fault, Faults, Task};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The name of the library's file.
+pub const LIBRARY: &str = "libmazurka_native.so";
+
+/// What programs are built with to be run natively.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    /// Finds the runtime library, a file with the name [`LIBRARY`].
+    pub library: fn() -> Result<PathBuf, Fault>,
+    /// The command that stands between the compiler and the assembler, if it is not this program:
+    /// one that calls [`assembler::step`] first.
+    pub command: Option<PathBuf>,
+}
+
+impl Toolchain {
+    fn command(&self) -> Result<PathBuf, Fault> {
+        match &self.command {
+            Some(command) => Ok(command.clone()),
+            None => std::env::current_exe()
+                .map_err(|error| Fault::defect(format!("where am I? {error}"))),
+        }
+    }
+}
+
+/// The words that run the program of a task. If it is one of files, it is built into the folder.
+pub fn build(task: &Task, folder: &Path) -> Result<Vec<OsString>, Faults> {
+    match &task.input {
+        Input::Program { words, .. } => Ok(words.clone()),
+        Input::Files { files, arguments } => {
+            let Some(toolchain) = &task.toolchain else {
+                return Err(Fault::input("nothing is there to build a native program with").into());
+            };
+            let program = compiler::build(files, &task.options.flags, folder, toolchain)?;
+            Ok([program.into_os_string()].into_iter().chain(arguments.iter().cloned()).collect())
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Where the result goes: the formats, each a row of a table, and the files that were named for them.
+//!
+//! To add a format: a file in `mazurka-report`, and a row here. `--help` and the manual have it by that.
+
+use crate::Failure;
+use crate::tell::write;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use mazurka_core::{Event, Verdict};
+use mazurka_report::{Report, events, html, json, junit, mermaid, sarif, shiviz};
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A form in which results can be written.
+struct Format {
+    /// Its flag.
+    name: &'static str,
+    help: &'static str,
+    /// Whether `--help` has it.
+    is_common: bool,
+    render: fn(&[Report<'_>]) -> String,
+}
+
+/// What may be written to standard output, alone.
+const JSON: &str = "json";
+
+static FORMATS: &[Format] = &[
+    Format {
+        name: JSON,
+        help: "Write the result as JSON; to `-`, and nothing else is printed on standard output",
+        is_common: true,
+        render: |reports| reports.iter().map(|it| format!("{}\n", json::render(it))).collect(),
+    },
+    Format {
+        name: "html",
+        help: "Write the result as a page, of a violation with its space-time diagram",
+        is_common: true,
+        render: |reports| most_telling(reports).map_or(String::new(), page),
+    },
+    Format {
+        name: "junit",
+        help: "Write the result as JUnit's XML, for CI",
+        is_common: false,
+        render: |reports| junit::render("mazurka", reports),
+    },
+    Format {
+        name: "sarif",
+        help: "Write violations as SARIF, for code review",
+        is_common: false,
+        render: sarif::render,
+    },
+    Format {
+        name: "shiviz",
+        help: "Write the execution of a violation for ShiViz",
+        is_common: false,
+        render: |reports| most_telling(reports).map_or(String::new(), shiviz::render),
+    },
+    Format {
+        name: "mermaid",
+        help: "Write the execution of a violation as a sequence diagram of Mermaid",
+        is_common: false,
+        render: |reports| most_telling(reports).map_or(String::new(), mermaid::render),
+    },
+];
+
+/// The first violation, or else the first of all.
+fn most_telling<'a, 'b>(reports: &'a [Report<'b>]) -> Option<&'a Report<'b>> {
+    let is_violated = |it: &&Report<'_>| matches!(it.verdict, Verdict::Violated(_));
+    reports.iter().find(is_violated).or(reports.first())
+}
+
+fn page(report: &Report<'_>) -> String {
+    html::render(report, &|file| std::fs::read_to_string(file).ok())
+}
+
+/// Where the result goes.
+#[derive(Clone, Default)]
+pub(crate) struct Output {
+    files: Vec<(&'static str, PathBuf)>,
+    /// Whether the verdict is printed on one line.
+    pub(crate) quiet: bool,
+    events: Option<Arc<Mutex<Events>>>,
+}
+
+/// A file that events go to.
+struct Events {
+    file: File,
+    begun: Instant,
+}
+
+impl Output {
+    /// Where nobody reads along.
+    pub(crate) fn quiet() -> Self {
+        Self { quiet: true, ..Self::default() }
+    }
+
+    /// Whether nothing but JSON goes to standard output.
+    pub(crate) fn is_json_alone(&self) -> bool {
+        self.files.iter().any(|(name, path)| *name == JSON && path == Path::new("-"))
+    }
+
+    /// Whether everything is told to people.
+    pub(crate) fn is_told(&self) -> bool {
+        !self.is_json_alone() && !self.quiet
+    }
+
+    /// The same without files.
+    pub(crate) fn on_screen(&self) -> Self {
+        let quiet = !self.is_told();
+        Self { quiet, files: Vec::new(), events: self.events.clone() }
+    }
+
+    /// Writes an event.
+    pub(crate) fn event(&self, event: &Event) {
+        self.line(|begun| {
+            let memory = mazurka_check::memory::resident(std::process::id());
+            events::line(event, begun.elapsed(), memory)
+        });
+    }
+
+    /// Writes what came of a check behind its events.
+    pub(crate) fn verdict(&self, report: &Report<'_>) {
+        self.line(|begun| Some(events::verdict(report.verdict, report.engine, begun.elapsed())));
+    }
+
+    fn line(&self, line: impl FnOnce(Instant) -> Option<String>) {
+        let Some(events) = &self.events else { return };
+        let mut events = events.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = line(events.begun) {
+            // What is told on the way is no reason to lose a verdict.
+            let _ = writeln!(events.file, "{line}");
+        }
+    }
+
+    /// Writes all files that were asked for.
+    pub(crate) fn write(&self, reports: &[Report<'_>]) -> Result<(), Failure> {
+        for (name, path) in &self.files {
+            let format = FORMATS.iter().find(|it| it.name == *name).expect("it is in the table");
+            let text = (format.render)(reports);
+            if path == Path::new("-") {
+                write(&text)?;
+            } else if let Err(error) = std::fs::write(path, text) {
+                return Err(cannot_write(path, &error));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("`{}` cannot be written: {error}", path.display()))
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output").field("files", &self.files).field("quiet", &self.quiet).finish()
+    }
+}
+
+const HEADING: &str = "Output";
+
+impl Args for Output {
+    fn augment_args(command: Command) -> Command {
+        let shows_all = crate::arguments::shows_all();
+        let command = FORMATS.iter().fold(command, |command, format| {
+            let value = if format.name == JSON { "FILE|-" } else { "FILE" };
+            command.arg(
+                Arg::new(format.name)
+                    .long(format.name)
+                    .value_name(value)
+                    .help(format.help)
+                    .help_heading(HEADING)
+                    .hide(!format.is_common && !shows_all),
+            )
+        });
+        let events = Arg::new("events")
+            .long("events")
+            .value_name("FILE")
+            .help("Write what happens on the way as lines of JSON")
+            .help_heading(HEADING)
+            .hide(!shows_all);
+        let quiet = Arg::new("quiet")
+            .long("quiet")
+            .action(ArgAction::SetTrue)
+            .help("Print the verdict on one line")
+            .help_heading(HEADING);
+        command.arg(events).arg(quiet)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Output {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let files = FORMATS.iter().filter_map(|format| {
+            let path = matches.get_one::<String>(format.name)?;
+            Some((format.name, PathBuf::from(path)))
+        });
+        let opened = matches.get_one::<String>("events").map(|path| {
+            File::create(path).map_err(|error| {
+                let text = cannot_write(Path::new(path), &error).message;
+                clap::Error::raw(clap::error::ErrorKind::Io, format!("{text}\n"))
+            })
+        });
+        let events = opened.transpose()?.map(|file| Events { file, begun: Instant::now() });
+        Ok(Self {
+            files: files.collect(),
+            quiet: matches.get_flag("quiet"),
+            events: events.map(|events| Arc::new(Mutex::new(events))),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

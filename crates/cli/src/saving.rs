@@ -1,0 +1,30 @@
+//! Where searches are saved of which the user says nothing: in a cache folder, one file for each command.
+
+use mazurka_check::Task;
+use mazurka_protocol::Saving;
+use std::hash::{Hash as _, Hasher as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What took less is sooner repeated.
+const AFTER: Duration = Duration::from_secs(10);
+
+/// Where and when the search of a task is saved if nothing is said.
+pub(crate) fn by_default(task: &Task) -> Option<Saving> {
+    let folder = cache_folder()?.join("mazurka/saved");
+    let mut hash = rustc_hash::FxHasher::default();
+    // The same command in the same folder has the same file.
+    std::env::current_dir().ok()?.hash(&mut hash);
+    task.input.name().hash(&mut hash);
+    task.options.words(|row| row.name != "time-limit").hash(&mut hash);
+    let path = folder.join(format!("{:016x}.mzk", hash.finish()));
+    Some(Saving { path, after: AFTER, every: Saving::EVERY, is_asked: false })
+}
+
+/// Where programs keep what can be made again.
+fn cache_folder() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let home = || variable("HOME").filter(|path| path.is_absolute());
+    cache.or_else(|| home().map(|home| home.join(".cache")))
+}

@@ -1,0 +1,250 @@
+//! What is printed: verdicts, steps on the way, mistakes; in the style that the terminal has.
+
+use crate::deadline::{self, Deadline};
+use crate::output::Output;
+use crate::watch::Display;
+use crate::{Done, Failure, first_try};
+use mazurka_check::native::out_of_memory;
+use mazurka_check::{Engine, FaultKind, Feature, Listener, Outcome, Task};
+use mazurka_core::{Event, Limit, Phase, Verdict, ViolationKind};
+use mazurka_report::{Colour, ExitStatus, Page, Report, Style, annotations, text};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Says what is checked.
+pub(crate) fn announce(name: &str, output: &Output) {
+    if output.is_told() {
+        show(&text::checking(name, 0, &style()));
+    }
+}
+
+/// All that is to be told of what came of a task; `replay` is what comes before a schedule.
+pub(crate) fn report<'a>(
+    outcome: &'a Outcome,
+    name: &'a str,
+    replay: &'a str,
+    task: &Task,
+) -> Report<'a> {
+    let Outcome { verdict, statistics, .. } = outcome;
+    let mut report = Report::new(name, outcome.engine.name(), verdict, statistics, outcome.elapsed);
+    report.solving = outcome.solving.as_ref();
+    report.peak_memory = outcome.peak_memory;
+    report.n_threads = outcome.n_threads;
+    report.options = task.in_force(outcome.engine);
+    report.traces = outcome.traces;
+    report.state_coverage = outcome.state_coverage.as_ref();
+    report.proved = outcome.proved.as_ref();
+    report.rungs = &outcome.rungs;
+    report.sample = outcome.sample.as_ref();
+    report.shortest = outcome.shortest.as_ref();
+    report.bound_exceeded = outcome.bound_exceeded;
+    report.loop_start = outcome.loop_start;
+    report.notes.clone_from(&outcome.notes);
+    report.tips.clone_from(&outcome.tips);
+    report.replay_with = Some(replay);
+    report
+}
+
+/// Tells what came of a task, unless its deadline was faster: that ends the command then.
+pub(crate) fn tell(outcome: &Outcome, task: &Task, output: &Output) -> Done {
+    deadline::begin_to_tell();
+    outcome.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let (name, replay) = (task.input.name(), task.replay_command(outcome.replays));
+    let status = tell_now(&report(outcome, &name, &replay, task), output)?;
+    if output.is_told() {
+        show(&told(outcome.printed.as_deref().unwrap_or_default()));
+        if let Some(path) = &outcome.saved {
+            // The last line, to be copied.
+            show(&format!(" Resume: {}\n", task.resume_command(outcome.engine, path)));
+        }
+    }
+    Ok(status)
+}
+
+/// What a program has printed, under a heading.
+pub(crate) fn told(printed: &str) -> String {
+    match printed.is_empty() {
+        true => String::new(),
+        false => format!("\nWhat it prints:\n{printed}"),
+    }
+}
+
+/// Tells it at once.
+pub(crate) fn tell_now(report: &Report<'_>, output: &Output) -> Done {
+    if let Verdict::Violated(found) = report.verdict
+        && found.violation.kind == ViolationKind::Unsupported
+    {
+        let text = format!("{}: this engine cannot do that", found.violation.message);
+        return Err(Failure::input(text).into());
+    }
+    let style = style();
+    if output.is_told() {
+        show(&text::verdict(report, &style));
+        first_try::next(report.name).iter().for_each(|lines| show(&format!("\n{lines}")));
+    } else if !output.is_json_alone() {
+        show(&format!("{}\n", text::one_line(report, &style)));
+    }
+    // GitHub's runner reads it, and marks the place in the pull request.
+    if std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
+        && !output.is_json_alone()
+        && let Some(line) = annotations::render(report)
+    {
+        show(&format!("{line}\n"));
+    }
+    output.verdict(report);
+    output.write(std::slice::from_ref(report))?;
+    Ok(report.verdict.into())
+}
+
+/// Says what is wrong, all of it; the exit status is that of the worst.
+pub(crate) fn complain(failures: &[Failure]) -> ExitStatus {
+    let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    for failure in failures {
+        match &failure.source {
+            Some(fault) => eprintln!("{}\n", fault.render(is_coloured)),
+            None => {
+                eprintln!("error: {}", failure.message);
+                failure.help.iter().for_each(|help| eprintln!("help: {help}"));
+            }
+        }
+    }
+    failures.iter().map(status_of).max().unwrap_or(ExitStatus::Defect)
+}
+
+/// The exit status that a mistake leads to.
+pub(crate) fn status_of(failure: &Failure) -> ExitStatus {
+    match failure.kind {
+        FaultKind::Input => ExitStatus::WrongInput,
+        FaultKind::Limit(_) => ExitStatus::Inconclusive,
+        _ => ExitStatus::Defect,
+    }
+}
+
+/// What a terminal sees of a check while it goes on.
+pub(crate) struct Screen<'a> {
+    engine: &'static dyn Engine,
+    name: String,
+    output: &'a Output,
+    time_limit: Option<Duration>,
+    /// What stands before that which is proved on the way, where there are several checks.
+    before: Option<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    display: Option<Display>,
+    is_announced: bool,
+    deadline: Option<Deadline>,
+}
+
+impl<'a> Screen<'a> {
+    pub(crate) fn new(task: &Task, engine: &'static dyn Engine, output: &'a Output) -> Self {
+        let display = (!output.quiet).then(|| Display::new(style()));
+        let state = Mutex::new(State { display, ..State::default() });
+        let (name, time_limit) = (task.input.name(), task.options.time_limit);
+        Self { engine, name, output, time_limit, before: None, state }
+    }
+
+    /// The same for one of several checks, which are announced by others, and may go on beside it.
+    pub(crate) fn among_others(mut self, is_alone: bool) -> Self {
+        if !is_alone {
+            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            state.display = state.display.take().map(|_| Display::silent(style()));
+        }
+        self.before = Some(format!("{}: ", self.name));
+        self
+    }
+
+    /// The search begins: its name is told, and from now on its time counts. A program under test
+    /// is looked at by others.
+    fn begin(&self, state: &mut State) {
+        if std::mem::replace(&mut state.is_announced, true) {
+            return;
+        }
+        if self.before.is_none() {
+            announce(&self.name, self.output);
+        }
+        if !self.engine.supports().features.contains(&Feature::Processes) {
+            let (name, engine) = (&self.name, self.engine.name());
+            state.deadline = Some(Deadline::start(name, engine, self.time_limit, self.output));
+        }
+    }
+}
+
+impl Listener for Screen<'_> {
+    fn event(&self, event: &Event) {
+        self.output.event(event);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Phase(Phase::Searching | Phase::Proving) => self.begin(&mut state),
+            Event::Phase(Phase::Replaying) => say(Colour::Doing, "Replaying", &self.name),
+            Event::Progress(now) => {
+                state.display.iter_mut().for_each(|display| display.progress(now));
+            }
+            Event::Gauged(now) => {
+                state.display.iter_mut().for_each(|display| display.gauged(now));
+            }
+            Event::Proved(coverage) if self.output.is_told() => {
+                let before = self.before.as_deref().unwrap_or_default();
+                state.display.iter().for_each(|it| it.proved(before, &coverage.to_string()));
+            }
+            Event::OutOfMemory { limit } => {
+                let status = complain(&[out_of_memory("the search", *limit)]);
+                std::process::exit(status.code().into());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is known of a check that was ended before it could tell anything.
+pub(crate) fn tell_limit(name: &str, engine: &str, limit: Limit, time: Duration, output: &Output) {
+    let (verdict, statistics) = (Verdict::Inconclusive(limit), Default::default());
+    let mut report = Report::new(name, engine, &verdict, &statistics, time);
+    report.notes.push("the engine was ended before it could tell how far it was".to_owned());
+    let status = tell_now(&report, output).unwrap_or(ExitStatus::WrongInput);
+    std::process::exit(status.code().into());
+}
+
+/// Shows one line that begins with a word in colour.
+pub(crate) fn say(colour: Colour, word: &str, text: &str) {
+    let mut page = Page::new(style());
+    page.headline(colour, word, text, "");
+    show(&page.into_text());
+}
+
+/// In colour if standard output is a terminal and `NO_COLOR` does not object, or if
+/// `CLICOLOR_FORCE` asks for it; as wide as the terminal is.
+pub(crate) fn style() -> Style {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let terminal = || terminal_size::terminal_size_of(std::io::stdout());
+    let width = columns.or_else(|| terminal().map(|(width, _)| usize::from(width.0)));
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| is_set(name));
+    let locale = locale.and_then(|name| std::env::var(name).ok()).unwrap_or_default();
+    let locale = locale.to_ascii_lowercase();
+    let is_unicode = locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8");
+    Style::new()
+        .width(width.filter(|&width| width > 0).unwrap_or(80))
+        .colour(is_set("CLICOLOR_FORCE") || std::io::stdout().is_terminal() && !is_set("NO_COLOR"))
+        .ascii(!is_unicode)
+}
+
+/// Writes what was asked for, and says so if that cannot be done.
+pub(crate) fn write(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::input(format!("the standard output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a text at once. Whoever closes the pipe has seen enough: that is no error.
+pub(crate) fn show(text: &str) {
+    let mut stdout = std::io::stdout();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}

@@ -1,0 +1,461 @@
+//! `mazurka test` on the tests of `corpus/rust`: the last word of each name is what is to be found.
+
+#[expect(unreachable_pub, reason = "the tests of the corpus share it")]
+#[path = "../../../../corpus/rust/src/mutexes.rs"]
+mod mutexes;
+
+use expect_test::expect;
+use mutexes::{Deed, Program, changed, outcome, program};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn mazurka(arguments: &[&str]) -> Output {
+    mazurka_with(arguments, &[])
+}
+
+/// The same with more in the environment.
+fn mazurka_with(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/rust");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.arg("test").args(arguments).arg("--locked").current_dir(project);
+    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus-rust"));
+    // Cargo's would come before the folder that the programs were linked with.
+    command.env_remove("LD_LIBRARY_PATH").env("COLUMNS", "100");
+    command.envs(environment.iter().copied());
+    command.output().expect("the command can be started")
+}
+
+/// Runs these tests of one file, and compares what is found to their names.
+fn check(file: &str, names: &[&str]) {
+    check_with(&[], file, names);
+}
+
+/// What is said of each test, by name.
+fn verdicts(output: &Output) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let verdict = |line: &str| {
+        let value: Value = serde_json::from_str(line).expect("a line is an object");
+        let word = |name: &str| value[name].as_str().expect("a word").to_owned();
+        (word("file"), word("verdict"))
+    };
+    let mut found: Vec<(String, String)> = text.lines().map(verdict).collect();
+    found.sort();
+    found
+}
+
+/// The same with more options.
+fn check_with(options: &[&str], file: &str, names: &[&str]) {
+    let mut arguments = vec!["--test", file, "--exact", "--json", "-", "--time-limit", "5m"];
+    arguments.extend(options);
+    arguments.extend(names);
+    let output = mazurka(&arguments);
+    let found = verdicts(&output);
+    let mut expected: Vec<(String, String)> = names
+        .iter()
+        .map(|name| {
+            let (_, verdict) = name.rsplit_once('_').expect("a name ends with a verdict");
+            (format!("test {file} {name}"), verdict.to_owned())
+        })
+        .collect();
+    expected.sort();
+    assert_eq!(found, expected, "{}", String::from_utf8_lossy(&output.stderr));
+    let is_violated = names.iter().any(|name| name.ends_with("violated"));
+    assert_eq!(output.status.code(), Some(i32::from(is_violated)));
+}
+
+#[test]
+fn the_standard_library() {
+    check(
+        "std",
+        &[
+            "mutex_holds",
+            "mutex_violated",
+            "condvar_holds",
+            "condvar_violated",
+            "condvar_timeout_holds",
+            "condvar_timeout_violated",
+            "condvar_both_violated",
+            "rwlock_holds",
+            "rwlock_violated",
+            "barrier_holds",
+            "barrier_violated",
+            "mpsc_holds",
+            "mpsc_violated",
+            "sync_channel_holds",
+            "sync_channel_violated",
+            "once_lock_holds",
+            "once_lock_violated",
+            "scope_holds",
+            "scope_violated",
+            "park_holds",
+            "park_violated",
+            "arc_holds",
+            "arc_violated",
+            "unsafe_violated",
+            "should_panic_holds",
+            "result_violated",
+        ],
+    );
+}
+
+/// What loom calls a causality violation is a data race, and the repaired versions have none.
+#[test]
+fn threads_that_end_the_process() {
+    check("exits", &["one_exit_holds", "two_exits_holds", "exit_with_an_error_violated"]);
+}
+
+#[test]
+fn cells_that_orders_keep_apart() {
+    check(
+        "causality",
+        &[
+            "release_and_acquire_holds",
+            "relaxed_load_violated",
+            "relaxed_store_violated",
+            "unlooked_violated",
+            "written_behind_the_release_violated",
+            "release_sequence_holds",
+            "broken_release_sequence_violated",
+            "two_fences_holds",
+            "fence_of_the_reader_alone_violated",
+            "fence_of_the_writer_alone_violated",
+            "fence_the_wrong_way_violated",
+            "two_writers_violated",
+            "writer_and_reader_violated",
+            "reader_and_writer_violated",
+            "two_readers_holds",
+            "one_after_the_other_holds",
+            "atomic_without_atomicity_violated",
+            "lock_holds",
+            "lock_that_does_not_acquire_violated",
+            "lock_that_does_not_release_violated",
+        ],
+    );
+}
+
+#[test]
+fn crates_that_many_stand_on() {
+    let names = ["mutex_holds", "mutex_violated", "condvar_holds", "condvar_violated"];
+    check("parking_lot", &names);
+    check(
+        "crossbeam",
+        &[
+            "channel_holds",
+            "channel_violated",
+            "deque_holds",
+            "deque_violated",
+            "epoch_holds",
+            "epoch_violated",
+            "queue_holds",
+            "queue_violated",
+        ],
+    );
+    check(
+        "others",
+        &[
+            "arc_swap_holds",
+            "arc_swap_violated",
+            "dashmap_holds",
+            "dashmap_violated",
+            "flume_holds",
+            "flume_violated",
+        ],
+    );
+    check("tokio", &["current_thread_holds", "current_thread_violated"]);
+    check("tokio", &["multi_thread_holds", "multi_thread_violated"]);
+}
+
+/// Three threads count and drop references: in a build without optimisation, too, it is seen that
+/// nobody looks at the results.
+#[test]
+fn what_nobody_can_tell_is_one_execution() {
+    let output = mazurka(&["--test", "std", "--exact", "--json", "-", "arc_holds"]);
+    let value: Value = serde_json::from_slice(&output.stdout).expect("an object");
+    assert_eq!(value["stats"]["executions"], 1, "{value}");
+}
+
+/// How many executions there are of each test that holds, by name.
+fn executions(arguments: &[&str]) -> String {
+    let output = mazurka(&[arguments, &["--json", "-"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = |line: &str| {
+        let value: Value = serde_json::from_str(line).expect("a line is an object");
+        format!("{} {} {}\n", value["file"], value["verdict"], value["stats"]["executions"])
+    };
+    text.lines().map(line).collect()
+}
+
+/// Every thread that the standard library starts asks for its destructors to be run, and the first
+/// one creates a key for all. A load of that key was not looked at: what the threads did next
+/// depended on something that the search did not know of, and it said that the program is not
+/// deterministic.
+#[test]
+fn what_threads_begin_with_is_no_race() {
+    expect![[r#"
+        "test notified once_2_holds" "holds" 156
+        "test notified once_3_holds" "holds" 24594
+        "test notified tokens_2_holds" "holds" 168
+        "test notified tokens_3_holds" "holds" 36522
+    "#]]
+    .assert_eq(&executions(&["--test", "notified"]));
+    expect![[r#"
+        "test notified once_2_holds" "holds" 156
+        "test notified tokens_2_holds" "holds" 168
+    "#]]
+    .assert_eq(&executions(&["--test", "notified", "--reduction", "dpor", "_2_"]));
+}
+
+/// What has more schedules than a test has time for is proved as far as that.
+#[test]
+fn crates_with_workers_within_a_bound() {
+    let within = |limit: u32| ["--bound".to_owned(), format!("preemption={limit}")];
+    let check = |limit: u32, file: &str, name: &str| {
+        let [flag, bound] = within(limit);
+        check_with(&[&flag, &bound], file, &[name]);
+    };
+    check(3, "tokio", "multi_thread_task_holds");
+    check(2, "others", "rayon_holds");
+    check(1, "others", "rayon_violated");
+    check(1, "parking_lot", "two_locks_violated");
+}
+
+/// What is proved is said of each test, also on the way, and within which bound.
+#[test]
+fn what_is_proved_is_told() {
+    let words = ["--test", "std", "--exact", "condvar_holds", "scope_holds"];
+    let output = mazurka(&[&words[..], &["--bound", "preemption=0", "--iterate"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for words in [
+        "Proved test std condvar_holds: no assertion failure",
+        "with at most 0 preemptions",
+        "with at most 1 preemption,",
+        "Covered: no assertion failure, crash, deadlock, data race or livelock in any execution",
+        "Summary 2 tests: 2 hold",
+    ] {
+        assert!(text.contains(words), "no `{words}` in:\n{text}");
+    }
+}
+
+/// Steps are told in the words of the test's own source.
+#[test]
+fn a_story_is_about_the_source() {
+    let output = mazurka(&["--test", "std", "--exact", "unsafe_violated", "rwlock_violated"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    for words in [
+        "data race on `heap(std.rs:",
+        "main.1 reads it at tests/std.rs:",
+        "in std::unsafe_violated",
+        "in RwLock::read",
+        "in RwLock::write",
+    ] {
+        assert!(text.contains(words), "no `{words}` in:\n{text}");
+    }
+    for words in ["/rustc/", "/registry/", "main.heap+", "_R"] {
+        assert!(!text.contains(words), "`{words}` in:\n{text}");
+    }
+}
+
+/// A part of a variable is told as the source would call it, and no farther than that declares it.
+#[test]
+fn parts_of_variables_have_names() {
+    let output = mazurka(&["--test", "names", "--exact", "--json", "-", "fields_violated"]);
+    let value: Value = serde_json::from_slice(&output.stdout).expect("an object");
+    let steps = value["violation"]["steps"].as_array().expect("steps");
+    let objects: BTreeSet<&str> = steps.iter().filter_map(|it| it["object"].as_str()).collect();
+    for name in [
+        "names::fields_violated::SHAPES[1].n_points",
+        "names::fields_violated::SHAPES[1].points[1].at.1",
+        "names::fields_violated::SHAPES[1].name",
+        "local.points[0].is_set (local of fields_violated)",
+    ] {
+        assert!(objects.contains(name), "no `{name}` in {objects:#?}");
+    }
+}
+
+#[test]
+fn tests_of_the_kinds_in_the_thesis() {
+    let names = [
+        "bag_that_is_never_empty",
+        "bag_that_is_stolen_from",
+        "barrier_that_counts",
+        "barrier_with_late_reset",
+        "blocking_collection",
+        "causality",
+        "exception",
+        "fairness",
+        "gather_of_two_kinds",
+        "gather_post",
+        "iterator",
+        "manual_reset_event",
+        "matrix_on_futures",
+        "parallel_fft",
+        "queens_on_futures",
+        "queens_that_ask_each_other",
+        "region_ownership",
+        "scatter_gather",
+        "semaphore",
+    ];
+    let pairs = names.map(|name| [format!("{name}_holds"), format!("{name}_violated")]);
+    check("thesis", &pairs.as_flattened().iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_violation_is_told_and_can_be_replayed() {
+    let output = mazurka(&["--test", "std", "scope_violated"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let message = "`main` panicked at tests/std.rs";
+    assert!(text.contains(message), "{text}");
+    assert!(text.contains("Summary 1 test: 1 violated"), "{text}");
+    let schedule = text.split("--replay ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let schedule = schedule.expect("it says how to replay it");
+    let again = mazurka(&["--test", "std", "--exact", "scope_violated", "--replay", schedule]);
+    let text = String::from_utf8_lossy(&again.stdout);
+    assert_eq!(again.status.code(), Some(1), "{text}");
+    assert!(text.contains("Violated") && text.contains("the test failed"), "{text}");
+
+    let follow = ["--test", "std", "--exact", "scope_violated", "--replay", schedule, "--debugger"];
+    let told = mazurka(&follow);
+    assert_eq!(told.status.code(), Some(0), "{told:?}");
+    let command_line = String::from_utf8_lossy(&told.stdout);
+    let batch = command_line.trim_end().replacen(" gdb ", " gdb -batch -nx ", 1);
+    let batch = batch.replacen(" --args", " -ex backtrace --args", 1);
+    let mut shell = Command::new("sh");
+    let debugged = shell.args(["-c", &batch]).env_remove("LD_LIBRARY_PATH").output();
+    let text =
+        String::from_utf8_lossy(&debugged.expect("a shell can be started").stdout).into_owned();
+    assert!(text.contains("mazurka_violation"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_run_is_named() {
+    let output = mazurka(&["--test", "std", "no_such_test"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("error: no test was run"));
+    let output = mazurka(&["--test", "std", "ignored"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let output = mazurka(&["--manifest-path", "nowhere/Cargo.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no cargo project here"));
+}
+
+/// A step of a thread that is made of its deeds.
+#[derive(Clone, Copy)]
+enum Step {
+    Lock(usize),
+    /// If the mutex is taken, notes that and goes on behind the next two.
+    TryLock(usize),
+    Unlock(usize),
+    Change(usize, u32),
+    Look(usize),
+    Store(u32),
+    Note,
+}
+
+fn steps(deed: Deed) -> Vec<Step> {
+    use Step::{Change, Lock, Look, Note, Store, TryLock, Unlock};
+    match deed {
+        Deed::Section(it) => vec![Lock(it), Change(it, 3), Unlock(it)],
+        Deed::Nested(outer, inner) => vec![
+            Lock(outer),
+            Lock(inner),
+            Change(outer, 3),
+            Change(inner, 5),
+            Unlock(inner),
+            Unlock(outer),
+        ],
+        Deed::Attempt(it) => vec![TryLock(it), Change(it, 7), Unlock(it)],
+        Deed::Look(it) => vec![Lock(it), Look(it), Unlock(it)],
+        Deed::Store(value) => vec![Store(value)],
+        Deed::Note => vec![Note],
+    }
+}
+
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    at: Vec<usize>,
+    notes: Vec<u32>,
+    guarded: [u32; 2],
+    is_taken: [bool; 2],
+    atomic: u32,
+}
+
+/// What a program can come to in any order of its steps: outcomes, and nothing where nobody can move.
+fn all_ends(program: &Program) -> BTreeSet<Option<u32>> {
+    let threads: Vec<Vec<Step>> =
+        program.iter().map(|deeds| deeds.iter().copied().flat_map(steps).collect()).collect();
+    let (at, notes) = (vec![0; threads.len()], vec![0; threads.len()]);
+    let mut open = vec![State { at, notes, ..State::default() }];
+    let (mut seen, mut ends) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(state) = open.pop() {
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        let next = |thread: usize| threads[thread].get(state.at[thread]).copied();
+        let successors: Vec<State> =
+            (0..threads.len()).filter_map(|thread| after(&state, thread, next(thread)?)).collect();
+        let is_over = (0..threads.len()).all(|thread| next(thread).is_none());
+        if is_over {
+            ends.insert(Some(outcome(state.guarded, state.atomic, &state.notes)));
+        } else if successors.is_empty() {
+            ends.insert(None);
+        }
+        open.extend(successors);
+    }
+    ends
+}
+
+/// The state after a step of a thread, if that can be taken.
+fn after(state: &State, thread: usize, step: Step) -> Option<State> {
+    let mut state = state.clone();
+    state.at[thread] += 1;
+    match step {
+        Step::Lock(it) if state.is_taken[it] => return None,
+        Step::TryLock(it) if state.is_taken[it] => {
+            state.at[thread] += 2;
+            state.notes[thread] = changed(state.notes[thread], 2, thread);
+        }
+        Step::Lock(it) | Step::TryLock(it) => state.is_taken[it] = true,
+        Step::Unlock(it) => state.is_taken[it] = false,
+        Step::Change(it, factor) => state.guarded[it] = changed(state.guarded[it], factor, thread),
+        Step::Look(it) => state.guarded[it] = changed(state.guarded[it], 3, state.atomic as usize),
+        Step::Store(value) => state.atomic = value,
+        Step::Note => {
+            state.notes[thread] = changed(state.notes[thread], 11, state.atomic as usize);
+        }
+    }
+    Some(state)
+}
+
+/// Mutexes of the standard library are taken for what they are, not for the futexes that they are made of. What
+/// random programs come to is what an enumeration of all orders comes to.
+#[test]
+fn mutexes_are_those_of_an_enumeration() {
+    const N_SEEDS: u64 = 30;
+    let (mut n_holds, mut n_wrong, mut n_deadlocks) = (0, 0, 0);
+    for wrong in 0..4 {
+        let mut expected: Vec<(String, String)> = (0..N_SEEDS)
+            .map(|seed| {
+                let ends = all_ends(&program(seed));
+                let holds = ends.iter().all(|end| end.is_some_and(|it| it % 24 != wrong));
+                let is_deadlock = ends.contains(&None);
+                n_holds += u32::from(holds);
+                n_deadlocks += u32::from(is_deadlock);
+                n_wrong += u32::from(!holds && !is_deadlock);
+                let verdict = if holds { "holds" } else { "violated" };
+                (format!("test mutexes seed_{seed}"), verdict.to_owned())
+            })
+            .collect();
+        expected.sort();
+        let arguments = ["--test", "mutexes", "--json", "-"];
+        let output = mazurka_with(&arguments, &[("MAZURKA_OUTCOME", &wrong.to_string())]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(verdicts(&output), expected, "{wrong}: {said}");
+    }
+    let counts = (n_holds, n_wrong, n_deadlocks);
+    assert!(n_holds > 20 && n_wrong > 20 && n_deadlocks > 10, "{counts:?}");
+}
