@@ -1,7 +1,7 @@
 //! Instructions of a search, counted by callgrind: `cargo bench -p mazurka-lab`.
 //!
-//! Needs valgrind and `cargo install gungraun-runner`. What must not grow is in the names: steps per
-//! execution and threads; divide by the steps that `--bin explore` prints for the same program.
+//! Needs valgrind and `cargo install gungraun-runner`. What must not grow is in the names: steps
+//! per execution and threads; divide by the steps that `--bin explore` prints for the same program.
 
 #![expect(missing_docs, reason = "the macros make public items without any")]
 

@@ -1,15 +1,15 @@
 //! Temporal properties of Promela models, checked by SPIN and by us in the same run.
 //!
-//! SPIN's time is the user time of its verifier alone, compiled with `-O2`; what it takes to make and
-//! compile the verifier is told apart. Ours is the time that the search takes of the processor, in the
-//! system too.
+//! SPIN's time is the user time of its verifier alone, compiled with `-O2`; what it takes to make
+//! and compile the verifier is told apart. Ours is the time that the search takes of the processor,
+//! in the system too.
 
 use mazurka_core::Verdict;
 use mazurka_model::Expr;
 use mazurka_promela::{self as promela, NamedFormula};
 use mazurka_statespace::{
-    Claim, CycleSearch, Cycles, Fairness, Machine, Options, Property, Reduction, claim,
-    search_cycles,
+    Claim, CycleSearch, Cycles, Fairness, Machine, Optimisations, Options, Property, Reduction,
+    claim, search_cycles,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
@@ -95,6 +95,9 @@ impl Checked {
         let mut options = Options::default();
         options.fairness = how.fairness;
         options.reduction = how.reduction;
+        if how.reduction == Reduction::None {
+            options.optimisations = Optimisations::NONE;
+        }
         options.cycle_search = how.cycle_search;
         options.all_violations = how.goes_on;
         // SPIN looks for failed assertions only as long as its claim goes on, too.
@@ -133,8 +136,8 @@ pub struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    /// Makes it in the folder of the model; nothing if SPIN does not accept the model. Without a reduction, it has no
-    /// optimisations either: all states of the model are searched, as by us.
+    /// Makes it in the folder of the model; nothing if SPIN does not accept the model. Without a
+    /// reduction, it has no optimisations either: all states of the model are searched, as by us.
     pub fn new(folder: &'a Path, model: &str, how: How) -> Option<Self> {
         let (options, flags) = match (how.reduction, how.fairness) {
             (Reduction::None, _) => ("-o1 -o2 -o3", "-DNOREDUCE"),

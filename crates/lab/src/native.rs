@@ -1,6 +1,7 @@
 //! C programs of known size: how many traces each has, and what exploring them natively takes.
 
-use serde_json::{Value, json};
+use mazurka_core::Verdict;
+use mazurka_protocol::{REPORT, REQUEST, Reply, Request};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,43 +65,43 @@ const LINK: [&str; 3] =
 impl Case {
     /// Compiles the program into a folder that is there, and explores it. It must hold.
     pub fn explore(self, folder: &Path) -> Result<Measured, Error> {
-        self.explore_with(folder, &json!({}), "Holds")
+        self.explore_with(folder, &Request::default(), "holds")
     }
 
     /// The same for the first so many executions; it must have more.
     pub fn explore_first(self, folder: &Path, executions: u64) -> Result<Measured, Error> {
-        self.explore_with(folder, &json!({ "max_executions": executions }), "Inconclusive")
+        let mut request = Request::default();
+        request.options.max_executions = Some(executions);
+        self.explore_with(folder, &request, "inconclusive")
     }
 
     fn explore_with(
         self,
         folder: &Path,
-        options: &Value,
+        request: &Request,
         verdict: &str,
     ) -> Result<Measured, Error> {
         let program = self.build(folder)?;
         let path = program.with_extension("json");
+        let asked = program.with_extension("request.json");
+        mazurka_protocol::write(&asked, request)
+            .map_err(|error| self.error(format!("cannot be asked: {error}")))?;
         let status = Command::new(&program)
-            .env("MAZURKA_REPORT", &path)
-            .env("MAZURKA_OPTIONS", options.to_string())
+            .env(REPORT, &path)
+            .env(REQUEST, &asked)
             .env_remove("LD_LIBRARY_PATH")
             .status();
         status.map_err(|error| self.error(format!("cannot be started: {error}")))?;
-        let text = std::fs::read(&path);
-        let text = text.map_err(|error| self.error(format!("has written no report: {error}")))?;
-        let report: Value = serde_json::from_slice(&text)
-            .map_err(|error| self.error(format!("has written no JSON: {error}")))?;
-        if report["verdict"].get(verdict).is_none() {
-            let (message, error) = (&report["message"], &report["error"]);
-            return Err(self.error(format!("is not `{verdict}`: {message} {error}")));
-        }
-        let used = &report["used"];
-        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+        let reply = mazurka_protocol::read(&path).map_err(|error| self.error(error.to_string()))?;
+        let report = match reply {
+            Reply::Explored(report) if Verdict::name(&report.verdict) == verdict => report,
+            other => return Err(self.error(format!("is not `{verdict}`: {other:?}"))),
+        };
         Ok(Measured {
-            executions: report["statistics"]["executions"].as_u64().unwrap_or(0),
-            user_s: number(&used["user_s"]),
-            system_s: number(&used["system_s"]),
-            peak_memory: used["peak_memory_bytes"].as_u64().unwrap_or(0),
+            executions: report.statistics.executions,
+            user_s: report.used.user.as_secs_f64(),
+            system_s: report.used.system.as_secs_f64(),
+            peak_memory: report.used.peak_memory.unwrap_or(0),
         })
     }
 

@@ -1,9 +1,9 @@
 //! Dining philosophers as circuits, as Kahlon, Wang and Gupta (CAV 2009) describe them.
 //!
 //! Each philosopher is a thread with a program counter and a note whether it has eaten; the threads
-//! share an array of chop-sticks. A meal is seven steps: take one chop-stick, take the other, begin to
-//! eat, finish, put one back, put the other back, think. Everybody takes the chop-stick with the smaller
-//! number first, so that there is no deadlock.
+//! share an array of chop-sticks. A meal is seven steps: take one chop-stick, take the other, begin
+//! to eat, finish, put one back, put the other back, think. Everybody takes the chop-stick with the
+//! smaller number first, so that there is no deadlock.
 
 use mazurka_symbolic::{CellTouch, Circuit, Lit, Move, Word};
 
@@ -71,8 +71,8 @@ impl Philosopher {
         Self { pc, here, has_eaten, sticks }
     }
 
-    /// The steps that touch each of its chop-sticks: the one that takes it, and the one that puts it
-    /// back.
+    /// The steps that touch each of its chop-sticks: the one that takes it, and the one that puts
+    /// it back.
     fn touches(&self) -> [(usize, Lit, Lit); 2] {
         let [first, second] = self.sticks;
         [

@@ -47,6 +47,9 @@ fn lint() -> Done {
     heading("clippy");
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     run(cargo().args(clippy))?;
+    heading("the command without its optional parts");
+    let least = ["check", "--package", "mazurka-cli", "--no-default-features", "--locked"];
+    run(cargo().args(least))?;
     heading("documentation");
     let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
     run(cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))

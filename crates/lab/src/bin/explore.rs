@@ -1,10 +1,10 @@
 //! How fast the explorer is: `cargo run --profile dist -p mazurka-lab --bin explore`.
 //!
 //! Prints a table of searches with executions, transitions, CPU time, rates and memory: the
-//! resident set after the first tenth of a second, and its peak.
-//! With arguments `REDUCTION PROGRAM [JOBS]`, only that search: `optimal long4x50/10 2`. A program
-//! whose name begins with `vm:` is run by the machine of `mazurka-model`: `optimal vm:indexer15`. With
-//! the argument `peers`, the programs on which GenMC was measured, and how many times as fast we are.
+//! resident set after the first tenth of a second, and its peak. With arguments `REDUCTION PROGRAM
+//! [JOBS]`, only that search: `optimal long4x50/10 2`. A program whose name begins with `vm:` is
+//! run by the machine of `mazurka-model`: `optimal vm:indexer15`. With the argument `peers`, the
+//! programs on which GenMC was measured, and how many times as fast we are.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
@@ -73,8 +73,8 @@ fn measure(reduction: Reduction, name: &str, jobs: usize) -> Result<(), String> 
     measure_system(reduction, name, jobs, &script, true)
 }
 
-/// Programs, their traces, and how many executions a second GenMC 0.11 came to at sequential consistency
-/// on a machine of the same kind.
+/// Programs, their traces, and how many executions a second GenMC 0.11 came to at sequential
+/// consistency on a machine of the same kind.
 const PEERS: [(&str, u64, f64); 5] = [
     ("indexer15", 4_096, 1_900.0),
     ("filesystem24", 2_048, 700.0),

@@ -1,24 +1,23 @@
-//! Which programs of `corpus/c` the portfolio decides: `cargo build --profile dist -p mazurka-cli
-//! && cargo run --profile dist -p mazurka-lab --bin portfolio [SECONDS]`.
+//! Which programs of `corpus/c` the portfolio decides: `cargo run --profile dist -p mazurka-lab
+//! --bin portfolio [SECONDS]`.
 //!
-//! Every program, compiled in each way for which its first lines expect a verdict, by `mazurka
+//! Every program, compiled in each way for which its first lines expect a verdict, as by `mazurka
 //! check --engine portfolio` and in so many seconds, 60 unless it is said. Leaks are left out: no
 //! circuit looks for them. A verdict that is not the expected one ends it. The table goes to
 //! `results/portfolio.csv`, and how many were decided to standard output.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
+use mazurka_check::{Task, engine};
+use mazurka_core::{Assumption, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Instant;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/c");
 const CSV: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results/portfolio.csv");
-
-/// What a verdict takes for granted that is about all ends but those of executions that never end.
-const NO_SPINNING: &str = "spins for ever";
 
 fn main() -> ExitCode {
     let seconds = std::env::args().nth(1).unwrap_or_else(|| "60".to_owned());
@@ -36,8 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn run(seconds: &str) -> Result<(), String> {
-    let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mazurka = this.with_file_name("mazurka");
+    let portfolio = engine("portfolio").ok_or("there is no such engine")?;
     let mut csv = String::from("program,flags,expected,verdict,seconds\n");
     // By program, how many cases there are and how many were decided.
     let mut programs = BTreeMap::<String, (u32, u32)>::new();
@@ -49,31 +47,29 @@ fn run(seconds: &str) -> Result<(), String> {
             if flags.contains("--property=leak") {
                 continue;
             }
-            let mut command = Command::new(&mazurka);
-            command.args(["check", "--engine", "portfolio"]).arg(&path);
-            command.arg(format!("--time-limit={seconds}s")).args(flags.split_whitespace());
+            let mut task = Task::files([&path]);
+            task.options.flags = flags.split_whitespace().map(str::to_owned).collect();
+            let limit = format!("{seconds}s");
+            task.options.set("time-limit", &limit).map_err(|fault| fault.to_string())?;
             let start = Instant::now();
-            let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+            let outcome = task.check_by(portfolio, &());
             let taken = start.elapsed().as_secs_f64();
-            let said = String::from_utf8_lossy(&output.stdout);
-            // Lines are broken anywhere.
-            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-            let verdict = match output.status.code() {
-                Some(0) if said.contains(NO_SPINNING) => "holds unless somebody spins for ever",
-                Some(0) => "holds",
-                Some(1) => "violated",
-                Some(2) => "refused",
-                _ => "inconclusive",
+            let verdict = outcome.as_ref().map(|outcome| &outcome.verdict);
+            let is_assumed = matches!(verdict, Ok(Verdict::Holds(coverage))
+                if coverage.assumptions().contains(&Assumption::NoSpinning));
+            let said = match verdict {
+                Ok(Verdict::Holds(_)) if is_assumed => "holds unless somebody spins for ever",
+                Ok(verdict) => verdict.name(),
+                Err(_) => "refused",
             };
             let (expected, flags) = (expected.trim(), flags.trim());
-            let is_decided = matches!(output.status.code(), Some(0 | 1));
+            let is_decided = matches!(verdict, Ok(Verdict::Holds(_) | Verdict::Violated(_)));
             let counts = programs.entry(name.clone()).or_default();
             *counts = (counts.0 + 1, counts.1 + u32::from(is_decided));
-            let _ = writeln!(csv, "{name},\"{flags}\",{expected},{verdict},{taken:.2}");
+            let _ = writeln!(csv, "{name},\"{flags}\",{expected},{said},{taken:.2}");
             let kind = |text: &str| text.split(' ').next().map(str::to_owned);
-            let is_assumed = verdict.contains("spins");
-            if is_decided && !is_assumed && kind(expected) != kind(verdict) {
-                return Err(format!("{name} {flags}: {verdict}, where {expected} is expected"));
+            if is_decided && !is_assumed && kind(expected) != kind(said) {
+                return Err(format!("{name} {flags}: {said}, where {expected} is expected"));
             }
         }
     }

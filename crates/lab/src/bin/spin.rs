@@ -9,6 +9,11 @@
 //! verifier in user mode. The table goes to standard output, and as comma-separated values to
 //! `results/spin.csv`, if all models are measured.
 //!
+//! With `defaults` as its first word, both tools run as people run them: with the optimisations of
+//! both, with and without their reductions, and no state has to be the same, but the verdict. Then
+//! time is that of the search alone: of ours, what its thread has had of the processor. The table
+//! goes to `results/spin_defaults.csv`.
+//!
 //! The system tells the time of processes in steps of 10 ms. So a search is repeated for about a
 //! second, and what counts is the mean of the processor's time, and the median of the clock's; of
 //! three such rounds, in which the tools take turns, the median. What takes longer than ten seconds
@@ -32,6 +37,7 @@ struct Model {
 
 const EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/promela");
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
 const CSV: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results/spin.csv");
 
 const MODELS: [Model; 8] = [
@@ -62,9 +68,102 @@ const MODELS: [Model; 8] = [
     },
 ];
 
+/// The models that are searched as people do.
+const AS_USED: [Model; 13] = [
+    Model { name: "pftp", file: "LTL/pftp.pml", lines: &[] },
+    Model {
+        name: "pftp, loss and duplication",
+        file: "LTL/pftp.pml",
+        lines: &[("#define DUPS", "#define DUPS 1")],
+    },
+    Model { name: "philosophers(8)", file: "philosophers.pml", lines: &[] },
+    Model {
+        name: "philosophers(9)",
+        file: "philosophers.pml",
+        lines: &[("#define N", "#define N 9")],
+    },
+    Model { name: "bakery(3)", file: "bakery.pml", lines: &[] },
+    Model { name: "leader(6)", file: "leader0.pml", lines: &[("#define N", "#define N 6")] },
+    Model {
+        name: "leader(7)",
+        file: "leader0.pml",
+        lines: &[("#define N", "#define N 7"), ("#define L", "#define L 14")],
+    },
+    Model {
+        name: "leader(8)",
+        file: "leader0.pml",
+        lines: &[("#define N", "#define N 8"), ("#define L", "#define L 16")],
+    },
+    Model {
+        name: "peterson(4)",
+        file: "LTL/petersonN.pml",
+        lines: &[("#define N", "#define N 4")],
+    },
+    Model { name: "sieve", file: "sieve.pml", lines: &[("#define MAX", "#define MAX 50")] },
+    Model { name: "snoopy", file: "snoopy.pml", lines: &[] },
+    Model { name: "dtp", file: "dtp.pml", lines: &[] },
+    Model { name: "cambridge", file: "cambridge.pml", lines: &[] },
+];
+
+/// Measures both tools as people run them.
+fn compare_defaults(words: &[String]) -> Result<(), String> {
+    println!(
+        "| model | reduction | SPIN, states | ours | SPIN, s | ours | ratio | with compilation | two jobs, by one |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    let mut csv = String::from(
+        "model,reduction,spin_states,our_states,spin_user_s,our_s,ratio,spin_compile_user_s,two_jobs_speedup\n",
+    );
+    let is_asked = |model: &&Model| {
+        words.is_empty() || words.iter().any(|word| model.name.contains(word.as_str()))
+    };
+    for model in AS_USED.iter().filter(is_asked) {
+        for (reduction, flags) in [("stubborn", &[][..]), ("none", &["-DNOREDUCE"][..])] {
+            let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let file = model.write(folder.path())?;
+            let pan = Pan::with(folder.path(), &file, &[], flags)?;
+            let first = pan.run()?;
+            let n_rounds = if first.wall_s > LONG_S { 1 } else { ROUNDS };
+            let mut rounds = [const { Vec::new() }; 3];
+            for _ in 0..n_rounds {
+                let n_runs = (0.5 / first.wall_s).ceil().clamp(1.0, 30.0) as usize;
+                rounds[0].push(repeated(n_runs, || pan.run())?);
+                rounds[1].push(ours(&file, 1, &[reduction])?);
+                rounds[2].push(ours(&file, 2, &[reduction])?);
+            }
+            let [theirs, one, two] = rounds.map(|round| Measured {
+                user_s: median(round.iter().map(|it| it.user_s)),
+                search_s: median(round.iter().map(|it| it.search_s)),
+                wall_s: median(round.iter().map(|it| it.wall_s)),
+                ..round[0]
+            });
+            let (ratio, speedup) = (theirs.user_s / one.search_s, one.wall_s / two.wall_s);
+            let with = (theirs.user_s + pan.compile_s) / one.search_s;
+            println!(
+                "| {} | {reduction} | {} | {} | {:.3} | {:.3} | {ratio:.2} | {with:.0} | {speedup:.2} |",
+                model.name, theirs.states, one.states, theirs.user_s, one.search_s,
+            );
+            let _ = writeln!(
+                csv,
+                "\"{}\",{reduction},{},{},{:.3},{:.3},{ratio:.2},{:.2},{speedup:.2}",
+                model.name, theirs.states, one.states, theirs.user_s, one.search_s, pan.compile_s,
+            );
+        }
+    }
+    if words.is_empty() {
+        let path = CSV.replace("spin.csv", "spin_defaults.csv");
+        std::fs::write(&path, csv).map_err(|error| format!("{path}: {error}"))?;
+    }
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    match compare(&words) {
+    let done = match words.split_first() {
+        Some((first, words)) if first == "defaults" => compare_defaults(words),
+        _ => compare(&words),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -83,6 +182,8 @@ struct Measured {
     user_s: f64,
     /// By the clock, the whole process.
     wall_s: f64,
+    /// Of the processor, the search alone; with one job.
+    search_s: f64,
 }
 
 /// Measures all models, or those whose names contain one of the words.
@@ -151,8 +252,8 @@ fn measure(model: &Model, csv: &mut String) -> Result<(), String> {
             true => first,
             false => repeated(n_runs, || pan.run())?,
         });
-        rounds[1].push(repeated(n_runs, || ours(&file, 1))?);
-        rounds[2].push(repeated(n_runs, || ours(&file, 2))?);
+        rounds[1].push(repeated(n_runs, || ours(&file, 1, &["none", "plain"]))?);
+        rounds[2].push(repeated(n_runs, || ours(&file, 2, &["none", "plain"]))?);
     }
     let [theirs, one, two] = rounds.map(|round| Measured {
         user_s: median(round.iter().map(|it| it.user_s)),
@@ -188,8 +289,9 @@ fn measure(model: &Model, csv: &mut String) -> Result<(), String> {
 impl Model {
     /// Writes it into a folder, in its size.
     fn write(&self, folder: &Path) -> Result<PathBuf, String> {
-        let corpus = Path::new(CORPUS).join(self.file);
-        let path = if corpus.exists() { corpus } else { Path::new(EXAMPLES).join(self.file) };
+        let own = [CORPUS, PROGRAMS].map(|folder| Path::new(folder).join(self.file));
+        let own = own.into_iter().find(|path| path.exists());
+        let path = own.unwrap_or_else(|| Path::new(EXAMPLES).join(self.file));
         let text = std::fs::read_to_string(&path);
         let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
         let lines = text.lines().map(|line| {
@@ -211,12 +313,18 @@ struct Pan {
 }
 
 impl Pan {
+    /// Without reduction and without optimisations.
     fn new(folder: &Path, model: &Path, flags: &[&str]) -> Result<Self, String> {
+        let plain = [&["-DNOREDUCE"], flags].concat();
+        Self::with(folder, model, &["-o1", "-o2", "-o3"], &plain)
+    }
+
+    fn with(folder: &Path, model: &Path, options: &[&str], flags: &[&str]) -> Result<Self, String> {
         let path = folder.join("pan");
         let mut spin = Command::new("spin");
-        spin.args(["-o1", "-o2", "-o3", "-a"]).arg(model).current_dir(folder);
+        spin.args(options).arg("-a").arg(model).current_dir(folder);
         let mut gcc = Command::new("gcc");
-        gcc.args(["-w", "-O2", "-DNOREDUCE", "-DSAFETY", "-DNOCLAIM", "-DMEMLIM=16000"]);
+        gcc.args(["-w", "-O2", "-DSAFETY", "-DNOCLAIM", "-DMEMLIM=16000"]);
         gcc.arg("-DVECTORSZ=2048").args(flags).args(["-o", "pan", "pan.c"]).current_dir(folder);
         let compile_s = timed(&mut spin)?.1 + timed(&mut gcc)?.1;
         Ok(Self { path, compile_s })
@@ -237,29 +345,40 @@ impl Pan {
             bytes: number("actual memory usage for states").unwrap_or(f64::NAN) * 1024.0 * 1024.0,
             user_s,
             wall_s: start.elapsed().as_secs_f64(),
+            search_s: user_s,
         })
     }
 }
 
-/// Our search, in a process of its own.
-fn ours(model: &Path, jobs: usize) -> Result<Measured, String> {
+/// Our search, in a process of its own; how: the reduction, and `plain` if it has no optimisations.
+fn ours(model: &Path, jobs: usize, how: &[&str]) -> Result<Measured, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let states = this.with_file_name("examples").join("states");
     let mut command = Command::new(states);
-    command.arg(model).args(["none", "tree", "dfs"]).arg(jobs.to_string());
+    command
+        .arg(model)
+        .arg(how[0])
+        .args(["tree", "dfs"])
+        .arg(jobs.to_string())
+        .arg("auto")
+        .args(&how[1..]);
     let start = Instant::now();
     let (said, user_s) = timed(&mut command)?;
-    let words: Vec<&str> = said.split([' ', ',']).collect();
+    let words: Vec<&str> = said.split([' ', ',', '\n']).collect();
     let number = |unit: &[&str]| {
         let at = words.windows(unit.len()).position(|words| words == unit)?;
         words.get(at.checked_sub(1)?)?.parse::<f64>().ok()
     };
-    let numbers = (number(&["states"]), number(&["bytes", "a", "state"]));
-    let (Some(states), Some(bytes)) = numbers else {
+    let numbers = (
+        number(&["states"]),
+        number(&["bytes", "a", "state"]),
+        number(&["s", "of", "the", "processor"]),
+    );
+    let (Some(states), Some(bytes), Some(search_s)) = numbers else {
         return Err(format!("not what was expected: {said}"));
     };
     let wall_s = start.elapsed().as_secs_f64();
-    Ok(Measured { states: states as u64, bytes: bytes * states, user_s, wall_s })
+    Ok(Measured { states: states as u64, bytes: bytes * states, user_s, wall_s, search_s })
 }
 
 /// What a command says, and the time of the processor that it takes.
