@@ -1,7 +1,7 @@
 //! Sleep sets: do not redo a step until something it depends on has happened.
 //!
 //! Implements Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*
-//! (LNCS 1032, 1996), chapter 5, for [`Stack`](super::stack::Stack).
+//! (LNCS 1032, 1996), chapter 5, for the stack of `stack.rs`.
 //!
 //! | book                                    | here                                       |
 //! |-----------------------------------------|--------------------------------------------|
