@@ -12,12 +12,14 @@
 use crate::options::Fairness;
 
 /// A set of processes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Processes([u64; 4]);
 
 impl Processes {
     /// The empty set.
     pub(super) const NONE: Self = Self([0; 4]);
+    /// The set of all.
+    pub(super) const ALL: Self = Self([u64::MAX; 4]);
 
     /// The most that the number of a process can be, and one more.
     const MAX: u32 = 256;
@@ -66,7 +68,7 @@ impl FromIterator<u32> for Processes {
 }
 
 /// Who can move in a state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Able {
     pub(super) all: Processes,
     /// Those of them whose next step is independent of all that others may do.
@@ -74,7 +76,7 @@ pub(super) struct Able {
 }
 
 /// What happens in a cycle.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Moved {
     /// Who moves.
     pub(super) processes: Processes,
@@ -108,7 +110,7 @@ pub(super) fn neglected(
     moved: Moved,
 ) -> Processes {
     let due = match fairness {
-        Fairness::Weak => able.fold(Processes::NONE.others(), |due, it| due.and(it.all)),
+        Fairness::Weak => able.fold(Processes::ALL, |due, it| due.and(it.all)),
         _ => able.fold(Processes::NONE, |due, it| due.or(due_at(fairness, it, moved))),
     };
     due.and(moved.processes.others())

@@ -360,6 +360,11 @@ impl<'a, T: Transitions> Graph<'a, T> {
         self.reduction != Reduction::None || self.fairness != Fairness::None
     }
 
+    /// Whether steps may be left out.
+    pub(super) fn is_reduced(&self) -> bool {
+        self.reduction != Reduction::None
+    }
+
     /// What keeps a reduction from putting a step off for ever.
     pub(super) fn proviso(&self) -> Proviso {
         self.proviso

@@ -21,6 +21,7 @@ mod nested;
 mod prefix;
 mod product;
 mod property;
+mod shortest;
 
 pub use claim::{Claim, ClaimError, ClaimMoves, claim};
 pub use property::Property;
@@ -41,6 +42,7 @@ use mazurka_core::{
 };
 use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
 use product::Bad;
+use shortest::Shortest;
 
 /// What an execution must not do for ever.
 #[derive(Clone, Copy, Debug)]
@@ -145,18 +147,33 @@ pub fn search_cycles<T: Transitions>(
     if options.fairness != Fairness::None {
         let mut unfair = options.clone();
         unfair.fairness = Fairness::None;
-        let outcome = search_all(program, cycles, &unfair);
+        let outcome = search_all(program, cycles, &unfair, Lassos::AnyLength);
         // What goes wrong in a step, or stops somewhere, is fair.
         if outcome.loop_start.is_none() {
             return Ok(outcome);
         }
     }
-    Ok(search_all(program, cycles, options))
+    Ok(search_all(program, cycles, options, Lassos::Shortest))
 }
 
-fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options) -> Outcome {
+/// Which lasso is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lassos {
+    /// The first one.
+    AnyLength,
+    /// The shortest, as far as that is found soon.
+    Shortest,
+}
+
+fn search_all<T: Transitions>(
+    program: &T,
+    cycles: Cycles<'_>,
+    options: &Options,
+    lassos: Lassos,
+) -> Outcome {
     let automaton = cycles.automaton();
     let (reduction, optimisations, note) = reduction(cycles, options);
+    let original = program;
     let mut program = program.clone();
     program.reduce_watched(reduction, optimisations, options.fairness);
     let program = &program;
@@ -171,10 +188,19 @@ fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options
     let mut loop_start = None;
     let verdict = match (found, ended) {
         (Some(Found::Lasso(lasso)), _) => {
-            let told = lasso::confirm(&mut graph, &automaton, options.fairness, &lasso, |stays| {
+            let violation = |stays| {
                 let how = if stays { "it stops there for ever" } else { "this goes on for ever" };
                 cycles.violation(how)
-            });
+            };
+            let mut told =
+                lasso::confirm(&mut graph, &automaton, options.fairness, &lasso, violation);
+            if lassos == Lassos::Shortest {
+                let n_steps = told.counterexample.schedule.len();
+                let plain = (original, optimisations, options);
+                let (shorter, is_minimum) = shorten(plain, cycles, &automaton, n_steps, violation);
+                told = shorter.unwrap_or(told);
+                notes.extend(if is_minimum { lengths(&told) } else { None });
+            }
             let Confirmed { counterexample, loop_start: start, notes: more } = told;
             loop_start = start;
             notes.extend(more);
@@ -210,6 +236,38 @@ fn search_all<T: Transitions>(program: &T, cycles: Cycles<'_>, options: &Options
         loop_start,
         notes,
     }
+}
+
+/// Looks for a lasso of fewer than `n_steps` steps in the program without reduction. Whether there
+/// is certainly none that is shorter than the one that is known then.
+fn shorten<T: Transitions>(
+    (program, optimisations, options): (&T, Optimisations, &Options),
+    cycles: Cycles<'_>,
+    automaton: &Automaton,
+    n_steps: usize,
+    violation: impl FnOnce(bool) -> Violation,
+) -> (Option<Confirmed>, bool) {
+    let mut program = program.clone();
+    let optimisations = Optimisations { merging: false, ..optimisations };
+    program.reduce_watched(Reduction::None, optimisations, options.fairness);
+    let (states, nodes) = (Tree::by_number(), Numbers::new());
+    let how = (Reduction::None, Proviso::OffPath);
+    let mut graph = Graph::new(program, cycles.letters(), cycles.parts(), &states, how, options);
+    let watch = Watch::new(options);
+    let found = shortest::search(&mut graph, automaton, &nodes, n_steps, &watch);
+    let Shortest { shorter, is_minimum } = found;
+    let confirm =
+        |lasso| lasso::confirm(&mut graph, automaton, options.fairness, &lasso, violation);
+    (shorter.map(confirm), is_minimum)
+}
+
+/// What is said of a lasso than which none is shorter. One that stops is as short as its stem.
+fn lengths(told: &Confirmed) -> Option<String> {
+    let stem = told.loop_start? - 1;
+    let around = told.counterexample.story.len() - stem;
+    let steps = |n: usize| if n == 1 { "1 step".to_owned() } else { format!("{n} steps") };
+    let (to, around) = (steps(stem), steps(around));
+    Some(format!("shortest: {to} to the loop and {around} around it; none that goes on has fewer"))
 }
 
 /// Searches the product, and what is beside it for steps that go wrong.

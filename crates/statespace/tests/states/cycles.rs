@@ -197,6 +197,76 @@ impl<'a> Product<'a> {
     }
 }
 
+impl Product<'_> {
+    /// Whether there is a lasso of fewer steps that is accepted and fair, by going all ways round
+    /// from every node.
+    fn has_shorter(&self, n_steps: usize, fairness: Fairness) -> bool {
+        let mut distance = vec![usize::MAX; self.nodes.len()];
+        distance[0] = 0;
+        let mut todo = std::collections::VecDeque::from([0]);
+        while let Some(at) = todo.pop_front() {
+            for &(_, to) in &self.steps[at] {
+                if distance[to] == usize::MAX {
+                    distance[to] = distance[at] + 1;
+                    todo.push_back(to);
+                }
+            }
+        }
+        (0..self.nodes.len()).any(|root| {
+            let most = n_steps.saturating_sub(distance[root] + 1);
+            self.comes_back(&mut vec![root], &mut Vec::new(), most, fairness)
+        })
+    }
+
+    /// Whether some way of at most so many more steps leads back to its first node.
+    fn comes_back(
+        &self,
+        way: &mut Vec<usize>,
+        movers: &mut Vec<Option<Mover>>,
+        most: usize,
+        fairness: Fairness,
+    ) -> bool {
+        if most == 0 {
+            return false;
+        }
+        let last = *way.last().expect("it begins somewhere");
+        self.steps[last].iter().any(|&(who, to)| {
+            movers.push(who);
+            let mut is_found = to == way[0] && self.is_good(way, movers, fairness);
+            if !is_found {
+                way.push(to);
+                is_found = self.comes_back(way, movers, most - 1, fairness);
+                way.pop();
+            }
+            movers.pop();
+            is_found
+        })
+    }
+
+    /// Whether a loop is accepted and fair.
+    fn is_good(&self, nodes: &[usize], movers: &[Option<Mover>], fairness: Fairness) -> bool {
+        let accepts = |&it: &usize| self.automaton.states[self.nodes[it].1].is_accepting;
+        let has_dependent = movers.iter().flatten().any(|(_, is_independent)| !is_independent);
+        let able = |node: usize, process: u32| {
+            let enabled = self.whole.enabled[self.nodes[node].0].get(&process);
+            enabled.is_some_and(|is_independent| {
+                fairness != Fairness::Trace || *is_independent || !has_dependent
+            })
+        };
+        let is_starved = |process: u32| {
+            let moves = movers.iter().flatten().any(|&(who, _)| who == process);
+            let mut due = nodes.iter().map(|&node| able(node, process));
+            !moves
+                && match fairness {
+                    Fairness::None => false,
+                    Fairness::Weak => due.all(|it| it),
+                    _ => due.any(|it| it),
+                }
+        };
+        nodes.iter().any(accepts) && !(0..8).any(is_starved)
+    }
+}
+
 /// Where one can get from a node by at least one step, within some nodes.
 fn reach(
     steps: &[Vec<(Option<Mover>, usize)>],
@@ -349,6 +419,42 @@ fn every_search_agrees_with_the_whole_product() {
 }
 
 /// A search that goes on after a violation comes to every node of the product, and tells the same.
+#[test]
+fn no_lasso_is_shorter_than_the_one_that_is_told() {
+    let mut n_compared = 0;
+    for seed in seeds(0..1500) {
+        let mut random = Random::new(78_000 + seed);
+        let mut table = Table::random(&mut random);
+        // An indivisible sequence is one step, and several that are told.
+        table.processes.iter_mut().flatten().for_each(|place| place.atomic = false);
+        if spins_inside(&table) {
+            continue;
+        }
+        let Some((property, automaton)) = random_property(&mut random) else { continue };
+        let whole = Whole::new(&table, letter);
+        let product = Product::new(&whole, &automaton);
+        for fairness in Fairness::ALL {
+            let mut options = Options::default();
+            options.fairness = fairness;
+            options.ignored = vec![ViolationKind::Assertion];
+            let outcome = run(&table, Cycles::Accepted(&property), &options);
+            let Verdict::Violated(found) = &outcome.verdict else { continue };
+            let says = outcome.notes.iter().any(|note| note.starts_with("shortest: "));
+            // Going all ways is for short ones.
+            let n_steps = found.story.len();
+            if !says || n_steps > 6 {
+                continue;
+            }
+            n_compared += 1;
+            assert!(
+                !product.has_shorter(n_steps, fairness),
+                "seed {seed}, {fairness:?}, {n_steps} steps\n{automaton:?}\n{table:#?}"
+            );
+        }
+    }
+    assert!(n_compared > share(300), "{n_compared} were compared");
+}
+
 #[test]
 fn a_search_that_goes_on_finds_all_nodes() {
     let mut n_violated = 0;
