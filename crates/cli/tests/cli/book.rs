@@ -308,3 +308,38 @@ fn every_key_of_the_json_object_is_explained() {
         }
     }
 }
+
+/// The glossary is in order, has each word once, and has the words of the field that the book is about.
+#[test]
+fn the_glossary_has_each_word_once() {
+    let page = read(&root().join("book/src/glossary.md"));
+    let entries = page.lines().filter_map(|line| line.strip_prefix("- **"));
+    let words: Vec<&str> =
+        entries.filter_map(|entry| entry.split_once("**: ")).map(|it| it.0).collect();
+    assert_eq!(words.len(), page.lines().filter(|line| line.starts_with("- ")).count(), "form");
+    let keys: Vec<String> = words.iter().map(|it| it.to_lowercase().replace('ü', "u")).collect();
+    let mut sorted = keys.clone();
+    sorted.sort();
+    sorted.dedup();
+    assert_eq!(keys, sorted, "in the order of the alphabet, and each once");
+    for word in [
+        "ample set",
+        "causal past",
+        "execution",
+        "execution graph",
+        "happens-before",
+        "k-induction",
+        "linearization",
+        "nested depth-first search",
+        "persistent set",
+        "race",
+        "sleep set",
+        "source set",
+        "strong fairness",
+        "stubborn set",
+        "trace",
+        "weak fairness",
+    ] {
+        assert!(words.contains(&word), "`{word}` is missing");
+    }
+}
