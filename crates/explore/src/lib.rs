@@ -1,5 +1,5 @@
-//! Stateless search of any [`System`](mazurka_core::System): dynamic partial-order reduction, bounds,
-//! memory models and sampling; every interleaving, each Mazurkiewicz trace once.
+//! Stateless search of any [`System`](mazurka_core::System): dynamic partial-order reduction,
+//! bounds, memory models and sampling; every interleaving, each Mazurkiewicz trace once.
 //!
 //! [`Explorer`] takes [`Options`] to an [`Outcome`]. Which executions are left out is the business
 //! of a [`Reduction`], which executions count that of a [`Bound`], and which comes next that of an
@@ -9,7 +9,8 @@
 //! A program is a type that says what each thread would do next, and does it:
 //!
 //! ```
-//! use mazurka_core::{Decision, Effect, Failure, Next, ObjectId, Operation, System, ThreadId, Verdict};
+//! use mazurka_core::{Decision, Effect, Failure, Next, ObjectId, Operation};
+//! use mazurka_core::{System, ThreadId, Verdict};
 //! use mazurka_explore::{Explorer, Options, Reduction};
 //!
 //! /// Two threads that take two locks in opposite orders.
@@ -28,14 +29,17 @@
 //!     }
 //!     fn next(&self, thread: ThreadId) -> Next {
 //!         let (me, step) = (thread.index(), self.taken[thread.index()]);
-//!         let first_or_second = [me, 1 - me];
+//!         let locks = [me, 1 - me];
 //!         match step {
 //!             0 | 1 => {
-//!                 let lock = first_or_second[step];
+//!                 let lock = locks[step];
 //!                 let acquire = Operation::Acquire(ObjectId::new(lock));
-//!                 if self.holder[lock].is_none() { Next::enabled(acquire) } else { Next::Blocked(acquire) }
+//!                 match self.holder[lock] {
+//!                     None => Next::enabled(acquire),
+//!                     Some(_) => Next::Blocked(acquire),
+//!                 }
 //!             }
-//!             2 | 3 => Next::enabled(Operation::Release(ObjectId::new(first_or_second[3 - step]))),
+//!             2 | 3 => Next::enabled(Operation::Release(ObjectId::new(locks[3 - step]))),
 //!             _ => Next::Finished,
 //!         }
 //!     }
@@ -59,8 +63,9 @@
 //! assert_eq!(outcome.statistics.executions, 3);
 //! ```
 //!
-//! `examples/system.rs` has another one and compares reductions. Reductions, bounds and memory models
-//! are not open to other crates: each is held against exhaustive search by the tests of this one.
+//! `examples/system.rs` has another one and compares reductions. Reductions, bounds and memory
+//! models are not open to other crates: each is held against exhaustive search by the tests of this
+//! one.
 
 mod bound;
 mod confirm;

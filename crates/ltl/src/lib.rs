@@ -1,12 +1,14 @@
-//! Linear temporal logic and Büchi automata: formulae, translation, simplification, complement, stutter
-//! invariance.
+//! Linear temporal logic and Büchi automata: formulae, translation, simplification, complement,
+//! stutter invariance.
 //!
 //! From text to automaton: [`Formula::parse`] reads SPIN's syntax, [`Pool`] has formulae in
 //! negation normal form and rewrites them, [`translate`] goes by way of very weak alternating
-//! automata (Gastin and Oddoux) to a small Büchi automaton, [`Automaton`]. Automata are also read and
-//! written in the HOA format ([`hoa`]) and written as never claims and graphs ([`print`](mod@print)).
+//! automata (Gastin and Oddoux) to a small Büchi automaton, [`Automaton`]. Automata are also read
+//! and written in the HOA format ([`hoa`]) and written as never claims and graphs
+//! ([`print`](mod@print)).
 //!
-//! What a proposition means is not known here: it is a text, and the caller that has a program reads it.
+//! What a proposition means is not known here: it is a text, and the caller that has a program
+//! reads it.
 //!
 //! ```
 //! use mazurka_ltl::{Atoms, Formula, Lasso, Stuttering, accepts, negated};

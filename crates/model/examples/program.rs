@@ -1,5 +1,5 @@
-//! A `Program` built by hand and searched: two processes that pass a flag, with the memory order that
-//! makes it right and the one that does not.
+//! A `Program` built by hand and searched: two processes that pass a flag, with the memory order
+//! that makes it right and the one that does not.
 //!
 //! `cargo run -p mazurka-model --example program`
 

@@ -13,7 +13,8 @@
 //! assert_eq!(model.program.processes.len(), 1);
 //! assert_eq!(model.formulas[0].name, "often");
 //!
-//! let faults = mazurka_promela::translate_text("x.pml", "active proctype p() { m = 1 }").unwrap_err();
+//! let wrong = "active proctype p() { m = 1 }";
+//! let faults = mazurka_promela::translate_text("x.pml", wrong).unwrap_err();
 //! assert_eq!(faults.iter().next().unwrap().place(), Some(("x.pml", 1, 23)));
 //! ```
 //! # What a step is

@@ -1,11 +1,11 @@
-//! Stateful search of a concurrent program: every reachable state stored once; stubborn and ample sets,
-//! and LTL on the fly with fairness.
+//! Stateful search of a concurrent program: every reachable state stored once; stubborn and ample
+//! sets, and LTL on the fly with fairness.
 //!
 //! A program is anything behind the trait [`Transitions`]: its states are bytes, and it says which
-//! small steps lead from one to the next, and which of them commute. [`search()`] goes through all of
-//! them, by depth or by breadth, with one worker or several, and [`Storage`] says how states are kept;
-//! [`search_cycles`] looks for an infinite execution that an automaton accepts. [`Machine`] runs Promela
-//! models, [`Threads`] C models.
+//! small steps lead from one to the next, and which of them commute. [`search()`] goes through all
+//! of them, by depth or by breadth, with one worker or several, and [`Storage`] says how states are
+//! kept; [`search_cycles`] looks for an infinite execution that an automaton accepts. [`Machine`]
+//! runs Promela models, [`Threads`] C models.
 //!
 //! ```
 //! use mazurka_statespace::{Machine, Options, Reduction, search};

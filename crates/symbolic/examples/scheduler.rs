@@ -1,5 +1,5 @@
-//! A partial-order reduction of one's own, as a constraint on a circuit: of two steps that follow each
-//! other and touch nothing in common, the smaller thread's comes first.
+//! A partial-order reduction of one's own, as a constraint on a circuit: of two steps that follow
+//! each other and touch nothing in common, the smaller thread's comes first.
 //!
 //! It is the peephole reduction of Wang, Yang, Kahlon and Gupta (TACAS 2008), written with what the
 //! crate offers to everybody. Each engine finds the same with it and without.

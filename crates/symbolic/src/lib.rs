@@ -1,12 +1,13 @@
 //! Symbolic model checking: concurrent programs as circuits, decided by bounded model checking,
 //! k-induction, IC3 and decision diagrams.
 //!
-//! A [`Circuit`] is an and-inverter graph ([`Aig`]) with latches that begin somewhere and have a next
-//! value, constraints that executions must meet, and bad states to look for. An [`Engine`] takes it to
-//! an [`Answer`]: safe, with a certificate that [can be checked](Certificate); safe to a depth; or
-//! unsafe, with a [`Witness`] that [can be run](Circuit::simulate). [`encode()`] makes a circuit of a
-//! program, and a [`Scheduler`] leaves out interleavings in it: stubborn sets, transactions, peephole
-//! and monotonic partial-order reduction, or one of your own (`examples/scheduler.rs`).
+//! A [`Circuit`] is an and-inverter graph ([`Aig`]) with latches that begin somewhere and have a
+//! next value, constraints that executions must meet, and bad states to look for. An [`Engine`]
+//! takes it to an [`Answer`]: safe, with a certificate that [can be checked](Certificate); safe to
+//! a depth; or unsafe, with a [`Witness`] that [can be run](Circuit::simulate). [`encode()`] makes
+//! a circuit of a program, and a [`Scheduler`] leaves out interleavings in it: stubborn sets,
+//! transactions, peephole and monotonic partial-order reduction, or one of your own
+//! (`examples/scheduler.rs`).
 //!
 //! ```
 //! use mazurka_symbolic::{Answer, Circuit, Engine, Limits};

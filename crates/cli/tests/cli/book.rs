@@ -1,6 +1,6 @@
-//! The book: every chapter is in its list, every link leads somewhere, the page of papers is what the
-//! headers of the source files say, every technique has its file, and every assumption, bound, property
-//! and exit status has its paragraph. `readme.rs` runs the console blocks.
+//! The book: every chapter is in its list, every link leads somewhere, the page of papers is what
+//! the headers of the source files say, every technique has its file, and every assumption, bound,
+//! property and exit status has its paragraph. `readme.rs` runs the console blocks.
 //!
 //! `UPDATE_EXPECT=1` writes the page of papers anew.
 
