@@ -108,6 +108,29 @@ fn header(text: &str) -> Option<(String, String)> {
     Some((first_sentence(join(&lines)), join(&lines[begin..])))
 }
 
+/// A text of rustdoc without its links to items, which lead nowhere in a book.
+fn without_items(text: &str) -> String {
+    let mut parts = text.split("](");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((target, rest)) if target.contains("::") => {
+                let begin = plain.rfind('[').expect("the link begins");
+                plain.remove(begin);
+                plain += rest;
+            }
+            _ => plain = plain + "](" + part,
+        }
+    }
+    plain
+}
+
+#[test]
+fn links_to_items_are_left_out() {
+    assert_eq!(without_items("for [`A`](b::A), [c](d.md)."), "for `A`, [c](d.md).");
+    assert_eq!(without_items("none"), "none");
+}
+
 /// The page of papers.
 fn papers() -> String {
     let mut crates: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -121,6 +144,7 @@ fn papers() -> String {
         }
         if let Some((what, implements)) = header(&read(&file)) {
             let folder = name.split('/').nth(1).unwrap_or_default().to_owned();
+            let (what, implements) = (without_items(&what), without_items(&implements));
             let row = format!("- [`{name}`](../../{name}): {what}\n  {implements}\n");
             crates.entry(folder).or_default().push(row);
         }
