@@ -6,6 +6,20 @@
 //! (`check`, into the `tree`), and graphs are written (`lower`). The library that programs call is
 //! written in C (`library/library.c`), in terms of what the machine has.
 //!
+//! ```
+//! use mazurka_c::{Options, translate};
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! let file = folder.path().join("x.c");
+//! std::fs::write(&file, "int x; int main(void) { x = 1; return x - 1; }").unwrap();
+//! let program = translate(&[file.clone()], &Options::default()).unwrap();
+//! assert_eq!(program.processes.len(), 1);
+//!
+//! // All mistakes are told at once, each with its place.
+//! std::fs::write(&file, "int main(void) { return y + z; }").unwrap();
+//! let faults = translate(&[file], &Options::default()).unwrap_err();
+//! assert_eq!(faults.iter().count(), 2);
+//! ```
 //! # What is fixed here that C leaves open
 //!
 //! - Sizes and representations are those of x86-64 Linux.

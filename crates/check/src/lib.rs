@@ -4,17 +4,35 @@
 //! [`Listener`] on the way what it does. [`ENGINES`] has all engines; what each of them takes is in
 //! its [`Support`], from which [`Task::faults_for`] derives every refusal.
 //!
-//! ```no_run
-//! use mazurka_check::{Task, engine};
-//!
-//! let mut task = Task::files(["peterson.c"]);
-//! task.options.set("time-limit", "60s").unwrap();
-//! let ic3 = engine("ic3").unwrap();
-//! match task.check_by(ic3, &()) {
-//!     Ok(outcome) => println!("{}", outcome.verdict.name()),
-//!     Err(faults) => faults.iter().for_each(|fault| eprintln!("{fault}")),
-//! }
 //! ```
+//! use mazurka_check::{Task, engine};
+//! use mazurka_core::Event;
+//! use std::sync::Mutex;
+//!
+//! let file = tempfile::Builder::new().suffix(".pml").tempfile().unwrap();
+//! std::fs::write(file.path(), "byte n; active [2] proctype p() { n++; assert(n < 2) }").unwrap();
+//! let mut task = Task::files([file.path()]);
+//! task.options.set("time-limit", "60s").unwrap();
+//!
+//! // A listener hears what an engine does.
+//! let phases = Mutex::new(Vec::new());
+//! let listener = |event: &Event| {
+//!     if let Event::Phase(phase) = event {
+//!         phases.lock().unwrap().push(phase.name());
+//!     }
+//! };
+//! let statespace = engine("statespace").unwrap();
+//! let outcome = task.check_by(statespace, &listener).unwrap();
+//! assert_eq!(outcome.verdict.name(), "violated");
+//! assert!(phases.lock().unwrap().contains(&"searching"));
+//!
+//! // What an engine does not take is refused, with all reasons at once and the engines that do.
+//! let ic3 = engine("ic3").unwrap();
+//! let faults = task.check_by(ic3, &()).unwrap_err();
+//! assert!(faults.iter().any(|fault| fault.to_string().contains("ic3")));
+//! ```
+//!
+//! `examples/engine.rs` has a C program checked by three engines.
 
 pub mod auto;
 mod engine;

@@ -1,9 +1,42 @@
-//! The shared words of Mazurka.
+//! The shared words of Mazurka: operations and their dependence, happens-before, schedules, claims
+//! and verdicts.
 //!
-//! A [`System`] is a concurrent program that is run one [`Operation`] at a time. Two operations
-//! are [`dependent`] or they commute; executions that differ only in the order of independent
-//! steps are one [`Trace`]. A [`Schedule`] is the list of decisions that replays an execution,
-//! and a [`Verdict`] says what was found or exactly what was proved.
+//! A [`System`] is a concurrent program that is run one [`Operation`] at a time. Two operations are
+//! [`dependent`] or they commute; executions that differ only in the order of independent steps are
+//! one Mazurkiewicz [`Trace`]. A [`Schedule`] is the list of decisions that replays an execution,
+//! and a [`Verdict`] says what was found or exactly what was proved: it cannot say *holds* without
+//! a [`Coverage`].
+//!
+//! | to | see |
+//! |---|---|
+//! | have a program of one's own explored | [`System`], and `mazurka-explore` |
+//! | know which operations commute | [`dependent`], [`may_be_coenabled`], [`may_enable`] |
+//! | order the steps of an execution | [`HappensBefore`] |
+//! | say what was proved | [`Coverage`], [`Property`], [`Bound`], [`Assumption`] |
+//! | follow a search on its way | [`Event`] |
+//!
+//! ```
+//! use mazurka_core::{Assumption, Bound, Coverage, Property};
+//! use mazurka_core::{ObjectId, Operation, Schedule, dependent};
+//!
+//! // Two loads of one object commute; a load and a store do not.
+//! let x = ObjectId::new(0);
+//! assert!(!dependent(Operation::Load(x), Operation::Load(x)));
+//! assert!(dependent(Operation::Load(x), Operation::Store(x)));
+//!
+//! // A schedule has a printed form: thread 0 takes three steps, then thread 1 one.
+//! let schedule: Schedule = "mzk1:0x3.1".parse().unwrap();
+//! assert_eq!(schedule.len(), 4);
+//! assert_eq!(schedule.to_string(), "mzk1:0x3.1");
+//!
+//! // A claim names its properties, bounds and assumptions, and writes its own sentence.
+//! let claim = Coverage::of([Property::Assertion, Property::Deadlock])
+//!     .within(Bound::Preemption(2))
+//!     .assuming(Assumption::NoRace);
+//! let text = claim.to_string();
+//! assert!(text.starts_with("no assertion failure or deadlock in any execution with at most"));
+//! assert!(text.ends_with("preemptions, assuming no data race"));
+//! ```
 
 mod claim;
 mod clock;

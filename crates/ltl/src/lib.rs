@@ -1,11 +1,34 @@
-//! Formulae of linear temporal logic, and Büchi automata for them.
+//! Linear temporal logic and Büchi automata: formulae, translation, simplification, complement,
+//! stutter invariance.
 //!
 //! From text to automaton: [`Formula::parse`] reads SPIN's syntax, [`Pool`] has formulae in
 //! negation normal form and rewrites them, [`translate`] goes by way of very weak alternating
-//! automata to a small Büchi automaton, [`Automaton`]. Automata are also read and written in the
-//! HOA format ([`hoa`]) and written as never claims and graphs ([`print`](mod@print)).
+//! automata (Gastin and Oddoux) to a small Büchi automaton, [`Automaton`]. Automata are also read
+//! and written in the HOA format ([`hoa`]) and written as never claims and graphs
+//! ([`print`](mod@print)).
 //!
-//! What a proposition means is not known here: it is a text, and whoever has a program reads it.
+//! What a proposition means is not known here: it is a text, and the caller that has a program
+//! reads it.
+//!
+//! ```
+//! use mazurka_ltl::{Atoms, Formula, Lasso, Stuttering, accepts, negated};
+//!
+//! let mut atoms = Atoms::new();
+//! let formula = Formula::parse("[] (request -> <> answer)", &mut atoms).unwrap();
+//! assert_eq!(atoms, ["request", "answer"]);
+//!
+//! // The automaton accepts the words that violate the formula.
+//! let (automaton, stuttering) = negated(&formula, &atoms).unwrap();
+//! assert_eq!(stuttering, Stuttering::Invariant);
+//!
+//! // A letter has a bit for each atom: a request, and then nothing for ever.
+//! let unanswered = Lasso { letters: vec![0b01, 0b00], loop_start: 1 };
+//! let answered = Lasso { letters: vec![0b01, 0b10], loop_start: 0 };
+//! assert!(accepts(&automaton, &unanswered));
+//! assert!(!accepts(&automaton, &answered));
+//! ```
+//!
+//! `examples/automaton.rs` prints a formula as a never claim and in the HOA format.
 
 mod alternating;
 mod automaton;

@@ -1,4 +1,4 @@
-//! Concurrent programs as control-flow graphs of guarded actions.
+//! Concurrent programs as control-flow graphs of guarded actions, and a machine that runs them.
 //!
 //! A [`Program`] has [`Object`]s (memory with a size in bytes and a [`Layout`]), [`Routine`]s
 //! (functions and process types as graphs of [`Location`]s and [`Edge`]s) and the [`Process`]es it
@@ -6,6 +6,35 @@
 //! so that an engine may run them one by one, store the states between them, or turn them into a
 //! circuit.
 //!
+//! ```
+//! use mazurka_core::Verdict;
+//! use mazurka_explore::{Explorer, Options};
+//! use mazurka_model::{Access, Action, Compare, Expr, Place, Program, Races, RoutineBuilder, Type};
+//! use mazurka_model::{ViolationKind, Vm};
+//!
+//! // `x = 1` beside `assert(x == 0)`, by atomic accesses.
+//! let mut program = Program::new("two");
+//! let int = program.scalar(Type::I32);
+//! let x = Place::object(program.object("x", int));
+//! let mut writer = RoutineBuilder::new("writer");
+//! writer.store(x.clone(), Expr::int(Type::I32, 1), Access::ATOMIC);
+//! let mut reader = RoutineBuilder::new("reader");
+//! let seen = reader.register("seen", Type::I32);
+//! reader.load(seen, x, Access::ATOMIC);
+//! let condition = Expr::compare(Compare::Equal, reader.get(seen), Expr::int(Type::I32, 0));
+//! let message = "x is no longer 0".to_owned();
+//! reader.then(Action::Check { condition, kind: ViolationKind::Assertion, message });
+//! for (name, routine) in [("writer", writer), ("reader", reader)] {
+//!     let id = program.add_routine(routine.finish());
+//!     program.process(name, id, Vec::new());
+//! }
+//!
+//! // The machine runs it as a `System`, and the explorer takes every interleaving.
+//! let vm = Vm::new(program, Races::Error).expect("it has nothing that the machine refuses");
+//! let outcome = Explorer::new(Options::new()).run(|| vm.clone()).unwrap();
+//! let Verdict::Violated(found) = outcome.verdict else { panic!("the store may come first") };
+//! assert_eq!(found.violation.message, "x is no longer 0");
+//! ```
 //! # State
 //!
 //! A state is the bytes of all objects that live, and for each process its stack of frames. A frame

@@ -5,6 +5,18 @@
 //! (`parse`, `tree`) in which inline calls are replaced by what they stand for; names and types are
 //! resolved and graphs are written (`lower`).
 //!
+//! ```
+//! let model = mazurka_promela::translate_text(
+//!     "turns.pml",
+//!     "byte n; active proctype p() { do :: n = 1 - n od } ltl often { [] <> (n == 1) }",
+//! ).unwrap();
+//! assert_eq!(model.program.processes.len(), 1);
+//! assert_eq!(model.formulas[0].name, "often");
+//!
+//! let wrong = "active proctype p() { m = 1 }";
+//! let faults = mazurka_promela::translate_text("x.pml", wrong).unwrap_err();
+//! assert_eq!(faults.iter().next().unwrap().place(), Some(("x.pml", 1, 23)));
+//! ```
 //! # What a step is
 //!
 //! One statement is one edge, whatever it reads and writes. Which places of a process are states of

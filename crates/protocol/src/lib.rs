@@ -6,6 +6,20 @@
 //! it is, it writes beside that ([`progress_path`]). Every file is written as a whole: under
 //! another name, and renamed.
 //!
+//! ```
+//! use mazurka_core::{Coverage, Property, Statistics, Verdict};
+//! use mazurka_protocol::{Reply, Report, read, write};
+//! use std::time::Duration;
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! let path = folder.path().join("report.json");
+//! let verdict = Verdict::Holds(Coverage::of([Property::Deadlock]));
+//! let report = Report::new(verdict, Statistics::default(), Duration::from_millis(3));
+//! write(&path, &Reply::Explored(Box::new(report))).unwrap();
+//! let Reply::Explored(report) = read(&path).unwrap() else { panic!("it was explored") };
+//! assert_eq!(report.verdict.name(), "holds");
+//! ```
+//!
 //! Programs outlive the command that has built them, so each side looks at the [`VERSION`] of the
 //! other before it reads anything else. A change of any type that travels, those of other crates
 //! included, changes what `tests/form.rs` of this crate expects, and is a new version.

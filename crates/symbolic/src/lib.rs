@@ -1,9 +1,38 @@
-//! Concurrent programs as circuits, and the engines that decide them.
+//! Symbolic model checking: concurrent programs as circuits, decided by bounded model checking,
+//! k-induction, IC3 and decision diagrams.
 //!
-//! A [`Circuit`] is an and-inverter graph ([`Aig`]) with latches that begin somewhere and have a next
-//! value, constraints that executions must meet, and bad states to look for. An [`Engine`] takes it to
-//! an [`Answer`]: safe, with a certificate that [can be checked](Certificate); safe to a depth; or
-//! unsafe, with a [`Witness`] that [can be run](Circuit::simulate).
+//! A [`Circuit`] is an and-inverter graph ([`Aig`]) with latches that begin somewhere and have a
+//! next value, constraints that executions must meet, and bad states to look for. An [`Engine`]
+//! takes it to an [`Answer`]: safe, with a certificate that [can be checked](Certificate); safe to
+//! a depth; or unsafe, with a [`Witness`] that [can be run](Circuit::simulate). [`encode()`] makes
+//! a circuit of a program, and a [`Scheduler`] leaves out interleavings in it: stubborn sets,
+//! transactions, peephole and monotonic partial-order reduction, or one of your own
+//! (`examples/scheduler.rs`).
+//!
+//! ```
+//! use mazurka_symbolic::{Answer, Circuit, Engine, Limits};
+//!
+//! // Two bits that count 0, 1, 2 and then begin again: 3 is never reached.
+//! let mut circuit = Circuit::new();
+//! let low = circuit.latch("low", Some(false));
+//! let high = circuit.latch("high", Some(false));
+//! let is_zero = circuit.aig.and(!low, !high);
+//! circuit.set_next(low, is_zero);
+//! circuit.set_next(high, low);
+//! let is_three = circuit.aig.and(low, high);
+//! circuit.bad(is_three, "three");
+//!
+//! for engine in [Engine::Induction, Engine::Ic3, Engine::Bdd] {
+//!     let outcome = engine.decide(&circuit, &Limits::default(), &mut |_| {});
+//!     assert!(matches!(outcome.answer, Answer::Safe(_)), "{}", engine.name());
+//! }
+//!
+//! // 2 is reached, after two steps.
+//! circuit.bad(high, "two");
+//! let outcome = Engine::Bounded.decide(&circuit, &Limits::default(), &mut |_| {});
+//! let Answer::Unsafe(witness) = outcome.answer else { panic!("it is reached") };
+//! assert!(circuit.simulate(&witness).is_ok());
+//! ```
 
 mod check;
 mod circuit;

@@ -7,6 +7,9 @@
 //! - a time, such as `0.02 s`, stands for any time;
 //! - `…` stands for any text within a line, and on a line of its own for any number of lines.
 //!
+//! A block that begins with a language and `file=NAME`, as in "c,file=queue.c", is a file: it is
+//! there when the commands of its page run.
+//!
 //! `UPDATE_EXPECT=1` rewrites blocks that differ, and the picture.
 
 use crate::support::Said;
@@ -15,19 +18,47 @@ use anstyle::{AnsiColor, Color, RgbColor};
 use anstyle_svg::{Term, VGA};
 use std::fs;
 
-/// Files whose blocks are run.
-const DOCUMENTS: [&str; 4] = [
-    "README.md",
-    "examples/README.md",
-    "book/src/getting_started.md",
-    "book/src/counterexample.md",
-];
+/// Files whose blocks are run, beside the pages of the book that have some.
+const READMES: [&str; 2] = ["README.md", "examples/README.md"];
 
 /// What the README's picture shows, and where it is typed.
 const COMMAND: &str = "mazurka test";
 const FOLDER: &str = "examples/fetch";
 /// How wide the picture's terminal is.
 const COLUMNS: &str = "110";
+
+/// Files whose blocks are run.
+fn documents() -> Vec<String> {
+    let pages = super::book::chapters().into_iter().filter_map(|page| {
+        let text = fs::read_to_string(&page).expect("it can be read");
+        let name = page.strip_prefix(root()).expect("it is below");
+        text.contains("\n```console\n").then(|| name.to_string_lossy().into_owned())
+    });
+    READMES.map(str::to_owned).into_iter().chain(pages).collect()
+}
+
+/// The files that a document has as blocks, by their names.
+fn files(document: &str) -> Vec<(&str, String)> {
+    let mut all: Vec<(&str, String)> = Vec::new();
+    let mut is_inside = false;
+    for line in document.lines() {
+        let begins = line.strip_prefix("```").and_then(|it| it.split_once(",file="));
+        match (is_inside, begins) {
+            (false, Some((_, name))) => {
+                all.push((name, String::new()));
+                is_inside = true;
+            }
+            (true, _) if line == "```" => is_inside = false,
+            (true, _) => {
+                let (_, text) = all.last_mut().expect("a block has begun");
+                *text += line;
+                text.push('\n');
+            }
+            (false, None) => {}
+        }
+    }
+    all
+}
 
 /// A command in a block, and the lines of the document that show what it prints.
 #[derive(Debug, PartialEq)]
@@ -120,11 +151,16 @@ fn is_updating() -> bool {
 fn every_block_shows_what_the_command_prints() {
     let checkout = Checkout::new();
     let mut wrong = Vec::new();
-    for name in DOCUMENTS {
+    let documents = documents();
+    assert!(documents.len() >= 10, "where are the pages? {documents:?}");
+    for name in &documents {
         let path = root().join(name);
         let document = fs::read_to_string(&path).expect("it is there");
         let commands = shown(&document);
         assert!(!commands.is_empty(), "{name} has no blocks");
+        for (file, text) in files(&document) {
+            checkout.write(file, &text);
+        }
         let mut lines: Vec<String> = document.lines().map(str::to_owned).collect();
         let said: Vec<Said> = commands.iter().map(|it| checkout.shell(it.command)).collect();
         // From the last to the first, so that the numbers of lines stay right.
@@ -218,6 +254,8 @@ fn blocks_are_found_and_compared() {
         Shown { command: "c", first: 6, lines: Vec::new() },
     ];
     assert_eq!(shown(document), expected);
+    let document = "```c,file=a.c\nb\n\n```\n```c\nd\n```\n```promela,file=e.pml\n```\n";
+    assert_eq!(files(document), [("a.c", "b\n\n".to_owned()), ("e.pml", String::new())]);
     assert!(fits(&["a 0.10 s", "…", "z"], &["a 22.01 s", "b", "c", "z"]));
     assert!(fits(&["Holds x      3 traces, 0.10 s"], &["Holds x     3 traces, 22.01 s"]));
     assert!(!fits(&["Holds x      3 traces, 0.10 s"], &["Holds x     4 traces, 22.01 s"]));
@@ -230,7 +268,7 @@ fn blocks_are_found_and_compared() {
 /// What the documents link to is there.
 #[test]
 fn links_lead_somewhere() {
-    for name in DOCUMENTS {
+    for name in READMES {
         let path = root().join(name);
         let document = fs::read_to_string(&path).expect("it is there");
         let targets = document.split("](").skip(1).filter_map(|it| it.split_once(')'));

@@ -26,6 +26,11 @@ impl Checkout {
         Self(folder)
     }
 
+    /// Writes a file of a document.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).expect("it can be written");
+    }
+
     /// What a line in a shell prints. Both ways to call the command mean the one of this build.
     pub(crate) fn shell(&self, line: &str) -> Said {
         self.shell_with(line, &[])
