@@ -3,17 +3,20 @@
 //! Cargo builds them ([`cargo`]), the programs list them, and each is a search of its own, several at a
 //! time ([`side_by_side`]). Whatever ends the run early, an interrupt, `--total-time` or the first
 //! failure with `--fail-fast`, stops the searches that run, and they tell what they have learnt; tests
-//! that were not begun are counted. [`summary`] has what is told.
+//! that were not begun are counted. [`saved_run`] keeps what is over and where the others were, and
+//! [`summary`] has what is told.
 
 mod cargo;
 mod harness;
 mod listing;
 mod manifest;
+mod saved_run;
 mod side_by_side;
 mod summary;
 
 use crate::arguments::{Filter, RunOptions, Selection};
 use crate::output::Output;
+use crate::saving::AFTER;
 use crate::simulate::tell_replay;
 use crate::tell::{Screen, annotate, report, say, show, style};
 use crate::{Done, Failure, interrupt};
@@ -21,10 +24,12 @@ use cargo::{Built, TestProgram};
 use mazurka_check::native::debugger_command;
 use mazurka_check::{Engine, FaultKind, Input, Outcome, Task, quoted};
 use mazurka_core::{Limit, Schedule, Verdict};
-use mazurka_report::{Colour, ExitStatus, Report};
+use mazurka_report::{Colour, ExitStatus, Report, counted};
+use saved_run::{SavedRun, fingerprint};
 use side_by_side::side_by_side;
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -80,9 +85,24 @@ struct Checked {
     test: String,
     /// The command that replays a schedule of it, without the schedule.
     replay: String,
+    /// Whether a run that was saved has had it.
+    is_kept: bool,
 }
 
 impl Checked {
+    fn new(
+        wanted: &Wanted<'_>,
+        outcome: Outcome,
+        task: Task,
+        mut again: Vec<String>,
+        is_kept: bool,
+    ) -> Self {
+        again.extend(task.options.words(|row| row.is_of_schedules));
+        let replay = format!("{} --replay", quoted(again));
+        let (name, test) = (wanted.name(), wanted.test.clone());
+        Self { outcome, task, name, test, replay, is_kept }
+    }
+
     fn report(&self) -> Report<'_> {
         report(&self.outcome, &self.name, &self.replay, &self.task)
     }
@@ -105,10 +125,6 @@ pub(crate) fn run(
     output: &Output,
 ) -> Done {
     let begun = Instant::now();
-    if task.options.save.is_some() || task.options.resume.is_some() {
-        let text = "`--save` and `--resume` are for one program, not for several tests";
-        return Err(Failure::input(text).into());
-    }
     let filter = selection.filter()?;
     let is_list = options.list || filter.lists;
     let mut built = cargo::build(selection, output.quiet || is_list)?;
@@ -128,26 +144,37 @@ pub(crate) fn run(
         ..Summary::default()
     };
     let (style, wanted) = (style(), &found.wanted);
+    let saved = SavedRun::of(task)?;
+    let fingerprints = fingerprints(&built)?;
+    tell_changes(wanted, saved.as_ref(), &fingerprints);
     let watch = Watch::new(begun, options, !output.is_told());
     let explore = |idx: usize, jobs: usize, is_alone: bool| {
         let wanted = &wanted[idx];
-        let name = wanted.name();
+        let (name, program) = (wanted.name(), fingerprints[&wanted.program.program].as_str());
+        let package = built.has_packages.then_some(wanted.program.package.as_str());
+        let again = selection.again(package, &wanted.program.target, &wanted.test);
+        let mut task = of_test(task, wanted);
+        if let Some(outcome) = saved.as_ref().and_then(|saved| saved.kept(&name, program)) {
+            let checked = Checked::new(wanted, outcome, task, again, true);
+            return TestResult { name, end: End::Checked(Box::new(checked)) };
+        }
         if watch.stopped().is_some() {
             return TestResult { name, end: End::NotRun };
         }
-        let mut task = of_test(task, wanted);
-        // Each test is a search of its own, and what is saved is one.
-        task.saving = None;
+        // Each test is a search of its own.
+        (task.saving, task.options.save, task.options.resume) = (None, None, None);
+        saved.iter().for_each(|saved| saved.begin_test(&mut task, &name, program));
         task.stop = Some(watch.stop);
         if task.options.explored().may_be_shared() {
             task.options.jobs = Some(jobs);
         }
         let is_cut = watch.limit(&mut task);
-        let package = built.has_packages.then_some(wanted.program.package.as_str());
-        let again = selection.again(package, &wanted.program.target, &wanted.test);
         watch.begin(idx, &name, is_alone);
         let end = explored(wanted, (task, engine), again, output, (is_alone, is_cut));
         watch.end(idx, &end);
+        if let (End::Checked(checked), Some(saved)) = (&end, &saved) {
+            saved.end_test(&name, program, &checked.outcome);
+        }
         TestResult { name, end }
     };
     let mut details = String::new();
@@ -166,7 +193,42 @@ pub(crate) fn run(
     });
     summary.stopped = watch.stopped();
     tell(&summary, &details, begun, output)?;
+    // Short runs are sooner repeated.
+    let was_interrupted = interrupt::is_interrupted() && begun.elapsed() >= AFTER;
+    let left = saved.map(|saved| saved.finish(summary.is_done(), was_interrupted)).transpose()?;
+    if let Some(path) = left.flatten().filter(|_| !output.is_json_alone()) {
+        let mut words = selection.all_again(&filter);
+        words.extend(options.words());
+        words.extend(task.options.words(|row| !matches!(row.name, "save" | "resume")));
+        words.extend(["--resume".to_owned(), path.to_string_lossy().into_owned()]);
+        // The last line, to be copied.
+        show(&format!(" Resume: {}\n", quoted(words)));
+    }
     Ok(summary.status())
+}
+
+/// What tells the programs from others, by their paths.
+fn fingerprints(built: &Built) -> Result<BTreeMap<PathBuf, String>, Failure> {
+    let of = |program: &TestProgram| Ok((program.program.clone(), fingerprint(&program.program)?));
+    built.programs.iter().map(of).collect()
+}
+
+/// Says which tests are explored again, though a run was saved that had begun them.
+fn tell_changes(
+    wanted: &[Wanted<'_>],
+    saved: Option<&SavedRun>,
+    fingerprints: &BTreeMap<PathBuf, String>,
+) {
+    let Some(saved) = saved else { return };
+    let has_changed =
+        |it: &&Wanted<'_>| saved.has_changed(&it.name(), &fingerprints[&it.program.program]);
+    match wanted.iter().filter(has_changed).count() {
+        0 => {}
+        n => {
+            let tests = counted(n as u64, "test");
+            eprintln!("note: {tests} explored anew: what was saved is of another program");
+        }
+    }
 }
 
 /// Tells all that is not told test by test.
@@ -287,7 +349,7 @@ fn of_test(task: &Task, wanted: &Wanted<'_>) -> Task {
 fn explored(
     wanted: &Wanted<'_>,
     (task, engine): (Task, &'static dyn Engine),
-    mut again: Vec<String>,
+    again: Vec<String>,
     output: &Output,
     (is_alone, is_cut): (bool, bool),
 ) -> End {
@@ -306,10 +368,7 @@ fn explored(
     if is_cut && matches!(outcome.verdict, Verdict::Inconclusive(Limit::Time(_))) {
         outcome.tips = vec!["a longer `--total-time` sees more".to_owned()];
     }
-    again.extend(task.options.words(|row| row.is_of_schedules));
-    let replay = format!("{} --replay", quoted(again));
-    let (name, test) = (wanted.name(), wanted.test.clone());
-    let checked = Box::new(Checked { outcome, task, name, test, replay });
+    let checked = Box::new(Checked::new(wanted, outcome, task, again, false));
     output.verdict(&checked.report());
     End::Checked(checked)
 }

@@ -27,6 +27,27 @@ pub(crate) struct RunOptions {
     pub(crate) slow_after: Duration,
 }
 
+impl RunOptions {
+    /// The words that say the same of a run which goes on with another one.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.fail_fast {
+            words.push("--fail-fast".to_owned());
+        }
+        if let Some(limit) = self.total_time {
+            words.extend(["--total-time".to_owned(), time_text(limit)]);
+        }
+        words
+    }
+}
+
+/// A time, as `time` reads it.
+fn time_text(time: Duration) -> String {
+    let mut options = Options::default();
+    options.time_limit = Some(time);
+    (row("time-limit").expect("the table has it").get)(&options).concat()
+}
+
 /// A time, written as that of `--time-limit`.
 fn time(text: &str) -> Result<Duration, String> {
     let row = row("time-limit").expect("the table has it");

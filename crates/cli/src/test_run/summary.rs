@@ -36,7 +36,9 @@ pub(super) fn line(result: &TestResult, slow_after: Duration, style: Style) -> S
                 true => format!("slow: {seconds:.0} s"),
                 false => format!("{seconds:.2} s"),
             };
-            let aside = format!("{}, {time}", counted(outcome.statistics.executions, "execution"));
+            let kept = if checked.is_kept { ", kept" } else { "" };
+            let executions = counted(outcome.statistics.executions, "execution");
+            let aside = format!("{executions}, {time}{kept}");
             let (colour, word) = match &outcome.verdict {
                 Verdict::Holds(_) => (Colour::Good, "Holds"),
                 Verdict::Violated(_) => (Colour::Bad, "Violated"),
@@ -82,6 +84,17 @@ impl Summary {
 
     fn count_verdicts(&self, is_one: impl Fn(&Verdict) -> bool) -> usize {
         self.count(|end| matches!(end, End::Checked(checked) if is_one(&checked.outcome.verdict)))
+    }
+
+    /// Whether there is nothing to go on with: every test has a verdict that does not change.
+    pub(super) fn is_done(&self) -> bool {
+        self.results.iter().all(|result| match &result.end {
+            End::Checked(checked) => {
+                matches!(checked.outcome.verdict, Verdict::Holds(_) | Verdict::Violated(_))
+            }
+            End::Failed(_) => true,
+            End::NotRun => false,
+        })
     }
 
     /// What was proved: once, if it is the same of all tests that hold.

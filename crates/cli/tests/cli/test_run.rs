@@ -350,8 +350,103 @@ fn an_interrupt_leaves_what_was_learnt() {
             "Holds test endless a_short",
             "Unverified test endless b_endless",
             "Stop interrupted",
-            "Summary 2 tests: 1 hold, 1 unverified, 1 slow, 2 not run: interrupted",
-        ]);
+        ])
+        .prints(&["2 not run: interrupted"]);
+}
+
+/// What a run says of each test, without times and whether it was kept: verdict, name, executions.
+fn verdicts(stdout: &str) -> Vec<String> {
+    let words = ["Holds", "Violated", "Unverified"];
+    let lines = stdout.lines().map(str::trim).filter(|line| line.contains(" execution"));
+    let lines = lines.filter(|line| words.iter().any(|word| line.starts_with(word)));
+    let upto = |line: &str| {
+        let end = line.find(" execution").expect("it is there");
+        line[..end].split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    lines.map(upto).collect()
+}
+
+/// The words of the command that goes on with a run.
+fn resume_words(stdout: &str) -> &str {
+    let last = stdout.lines().last().unwrap_or_default();
+    let words = last.trim().strip_prefix("Resume: mazurka test ");
+    words.unwrap_or_else(|| panic!("{stdout}"))
+}
+
+/// Stopped at any moment, a run comes to what it comes to in one go: tests that are over are kept, and the
+/// others go on where they were.
+#[test]
+fn a_run_that_is_saved_goes_on_where_it_was() {
+    let words = "-p beta --test it --test endless --skip b_endless --jobs 1";
+    let whole = verdicts(&test(words).ends_with(1).stdout);
+    assert_eq!(whole.len(), 8, "{whole:?}");
+    let file = WORKSPACE.join("saved.mzr");
+    let name = file.display().to_string();
+    let mut command = format!("{words} --save {name} --max-executions 3");
+    let mut n_stopped = 0;
+    let last = loop {
+        let said = test(&command);
+        if said.status == Some(1) && !said.stdout.contains("Resume: ") {
+            break said;
+        }
+        let (said, found) = (said.ends_with(1), n_stopped);
+        n_stopped = found + 1;
+        assert!(n_stopped < 10, "{}", said.stdout);
+        command = resume_words(&said.stdout).to_owned();
+        assert!(command.contains("--max-executions 3"), "{command}");
+    };
+    assert!(n_stopped >= 2, "{}", last.stdout);
+    assert_eq!(verdicts(&last.stdout), whole);
+    assert!(last.stdout.contains(", kept"), "{}", last.stdout);
+    assert!(!file.exists() && !WORKSPACE.join("saved.mzr.searches").exists(), "nothing is left");
+}
+
+/// An interrupt, or worse, leaves the file; a part of a line at its end is no harm.
+#[test]
+fn a_saved_run_survives_an_interrupt() {
+    let file = WORKSPACE.join("interrupted.mzr");
+    let name = file.display().to_string();
+    let words = format!("-p beta --test endless --jobs 1 --slow-after 1s --save {name}");
+    let said = interrupted(&words, "Slow test endless b_endless").ends_with(3);
+    let again = resume_words(&said.stdout).to_owned();
+    let mut text = fs::read_to_string(&file).expect("it is saved");
+    text.push_str("{\"name\": \"test end");
+    fs::write(&file, text).expect("there is room");
+    let said = test(&format!("{again} --max-executions 1 --time-limit 20s")).ends_with(3);
+    let executions = |said: &Said| {
+        let lines = verdicts(&said.stdout);
+        let line = lines.iter().find(|it| it.contains("b_endless")).expect("it was run").clone();
+        let digits = line.chars().filter(char::is_ascii_digit).collect::<String>();
+        digits.parse::<u64>().expect("it is a number")
+    };
+    let said =
+        said.prints(&["Holds test endless a_short", ", kept", "Holds test endless d_never_begun"]);
+    // It goes on with its search: one that begins anew would have taken one.
+    assert!(executions(&said) > 1, "{}", said.stdout);
+    fs::remove_file(&file).expect("it is there");
+    fs::remove_dir_all(WORKSPACE.join("interrupted.mzr.searches")).expect("it is there");
+}
+
+#[test]
+fn what_was_saved_of_another_run_is_refused() {
+    let file = WORKSPACE.join("other.mzr");
+    let name = file.display().to_string();
+    let words = "-p beta --test it --jobs 1 adds";
+    test(&format!("{words} --max-executions 2 --save {name}")).ends_with(3);
+    let options = "was saved by a run with other options: no options";
+    test_refuses(&format!("{words} --max-depth 99 --resume {name}"), options);
+    test_refuses(&format!("{words} --resume {name} --save {name}"), "take `--resume` alone");
+    test_refuses(&format!("{words} --resume nowhere"), "`nowhere` cannot be read");
+    // Another program: the verdict of an older one says nothing.
+    let text = fs::read_to_string(&file).expect("it is saved");
+    let program = text.split("\"program\":\"").nth(1).and_then(|it| it.split('"').next());
+    let text = text.replace(program.expect("a program is named"), "0000-1");
+    fs::write(&file, text).expect("there is room");
+    let said = test(&format!("{words} --resume {name}")).ends_with(0).prints(&["4 executions"]);
+    assert!(said.stderr.contains("note: 1 test explored anew"), "{}", said.stderr);
+    fs::write(&file, "mazurka\n").expect("there is room");
+    test_refuses(&format!("{words} --resume {name}"), "is no saved run of tests");
+    fs::remove_file(&file).expect("it is there");
 }
 
 #[test]
