@@ -8,14 +8,17 @@ use mazurka_core::{
     Violation,
 };
 use mazurka_explore::{self as explore, Bound};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What came of a task: the verdict, and everything that may be told beside it.
-#[derive(Clone, Debug)]
+/// What came of a task: the verdict, and everything that may be told beside it. A run of several
+/// tasks that is saved keeps those of the ones that are over.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Outcome {
     /// Who decided it.
+    #[serde(with = "by_name")]
     pub engine: &'static dyn Engine,
     /// What is wrong, or exactly what was proved.
     pub verdict: Verdict,
@@ -54,9 +57,30 @@ pub struct Outcome {
     /// What the program prints in a violation, if it runs itself.
     pub printed: Option<String>,
     /// Who can follow the schedule of a violation.
+    #[serde(with = "by_name")]
     pub replays: &'static dyn Engine,
     /// Where the rest of a search that was stopped is saved.
     pub saved: Option<PathBuf>,
+}
+
+/// An engine is written as its name.
+mod by_name {
+    use crate::engine::{Engine, engine};
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(
+        engine: &&'static dyn Engine,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.serialize_str(engine.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<&'static dyn Engine, D::Error> {
+        let name = String::deserialize(from)?;
+        engine(&name).ok_or_else(|| D::Error::custom(format!("there is no engine `{name}`")))
+    }
 }
 
 impl Outcome {

@@ -2,13 +2,15 @@
 
 mod chosen;
 mod flags;
+mod run_options;
 mod selection;
 mod values;
 
 pub(crate) use chosen::{
     Chosen, OfCheck, OfCircuits, OfModels, OfPrograms, OfSchedules, shows_all,
 };
-pub(crate) use selection::Selection;
+pub(crate) use run_options::RunOptions;
+pub(crate) use selection::{Filter, Selection};
 pub(crate) use values::{Choice, IN_FILE, schedule};
 
 use crate::Failure;
@@ -31,6 +33,14 @@ fn exit_status() -> String {
 /// The same, and where the other options are.
 fn exit_status_and_more() -> String {
     format!("`--help-all` has all options.\n\n{}", exit_status())
+}
+
+/// The same for several tests.
+fn exit_status_of_tests() -> String {
+    let worst = "The exit status of several tests is that of the worst: 101, then 1, 2, 3, and 0 if \
+                 all hold. Tests that were not run because something stopped the run count as 3; \
+                 that there are none to run is 2.";
+    format!("{}\n\n{worst}", exit_status_and_more())
 }
 
 /// The word that asks for all of `--help`.
@@ -233,12 +243,17 @@ pub(crate) enum Command {
     },
     /// Build the tests of a cargo project and explore every schedule of each
     ///
-    /// Each `#[test]` is a process of its own. Examples in documentation, benchmarks and tests with
-    /// a harness of their own are not run.
-    #[command(after_help = exit_status_and_more())]
+    /// Each `#[test]` is a process of its own. Examples in documentation and targets with a harness of
+    /// their own are not run, and named. Examples and benchmarks are not built unless they are asked
+    /// for. The tests are built with the condition `mazurka`: `cfg!(mazurka)`.
+    ///
+    /// `cargo mazurka test` is the same.
+    #[command(after_help = exit_status_of_tests())]
     Test {
         #[command(flatten)]
         selection: Selection,
+        #[command(flatten)]
+        run: RunOptions,
         #[command(flatten)]
         output: Output,
         #[command(flatten)]

@@ -1,15 +1,14 @@
 //! The command `mazurka`: arguments in, a verdict and an exit status out.
 //!
 //! `arguments` is what can be said, and `tell` what is printed. `mazurka-check` has the engines.
-//! `runtime` has the library that native programs are linked with, `tests` and `cargo` are about the
-//! tests of a project, `parts` about searches on several machines, `doctor` tries what can be checked
+//! `runtime` has the library that native programs are linked with, `test_run` is about the tests of a
+//! cargo project, `parts` about searches on several machines, `doctor` tries what can be checked
 //! on this machine.
 
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 
 mod arguments;
 mod automaton;
-mod cargo;
 mod deadline;
 mod doctor;
 mod first_try;
@@ -20,7 +19,7 @@ mod runtime;
 mod saving;
 mod simulate;
 mod tell;
-mod tests;
+mod test_run;
 mod watch;
 
 use arguments::{Arguments, Choice, Chosen, CircuitFormat, Command, Format};
@@ -94,13 +93,13 @@ fn obey(command: Command) -> Done {
             drop(screen);
             tell(&outcome, &task, &output)
         }
-        Command::Test { selection, chosen, replay, debugger, output } => {
+        Command::Test { selection, run, chosen, replay, debugger, output } => {
             let mut task = Task::program(Vec::new()).options(chosen.options);
             let engine = chosen_engine(Choice::Auto, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
             match replay {
-                Some(schedule) => tests::replay(&selection, &task, engine, &schedule, debugger),
-                None => tests::run(&selection, &task, engine, &output),
+                Some(schedule) => test_run::replay(&selection, &task, engine, &schedule, debugger),
+                None => test_run::run(&selection, &run, &task, engine, &output),
             }
         }
         Command::Model { files, chosen, format } => model(files, &chosen.options, format),

@@ -149,6 +149,27 @@ impl Output {
     }
 }
 
+impl Output {
+    /// Writes a text of JSON where that is asked for; nothing else can show it.
+    pub(crate) fn write_json(&self, text: &str, what: &str) -> Result<(), Vec<Failure>> {
+        let others = self.files.iter().filter(|(name, _)| *name != JSON);
+        let refused = |(name, _): &(&str, PathBuf)| {
+            Failure::input(format!("`--{name}` does not go with `{what}`"))
+        };
+        let failures: Vec<Failure> = others.map(refused).collect();
+        if !failures.is_empty() {
+            return Err(failures);
+        }
+        for (_, path) in &self.files {
+            match path == Path::new("-") {
+                true => write(text)?,
+                false => std::fs::write(path, text).map_err(|error| cannot_write(path, &error))?,
+            }
+        }
+        Ok(())
+    }
+}
+
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("`{}` cannot be written: {error}", path.display()))
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What took less is sooner repeated.
-const AFTER: Duration = Duration::from_secs(10);
+pub(crate) const AFTER: Duration = Duration::from_secs(10);
 
 /// Where and when the search of a task is saved if nothing is said.
 pub(crate) fn by_default(task: &Task) -> Option<Saving> {
@@ -19,6 +19,13 @@ pub(crate) fn by_default(task: &Task) -> Option<Saving> {
     task.options.words(|row| row.name != "time-limit").hash(&mut hash);
     let path = folder.join(format!("{:016x}.mzk", hash.finish()));
     Some(Saving { path, after: AFTER, every: Saving::EVERY, is_asked: false })
+}
+
+/// Where a run of tests is saved that is interrupted, if nothing is said: a file for each process, since
+/// two may run the same tests.
+pub(crate) fn run_by_default() -> Option<PathBuf> {
+    let name = format!("tests-{}.mzr", std::process::id());
+    Some(cache_folder()?.join("mazurka/saved").join(name))
 }
 
 /// Where programs keep what can be made again.

@@ -85,16 +85,20 @@ pub(crate) fn tell_now(report: &Report<'_>, output: &Output) -> Done {
     } else if !output.is_json_alone() {
         show(&format!("{}\n", text::one_line(report, &style)));
     }
-    // GitHub's runner reads it, and marks the place in the pull request.
+    annotate(report, output);
+    output.verdict(report);
+    output.write(std::slice::from_ref(report))?;
+    Ok(report.verdict.into())
+}
+
+/// Marks the place of a violation in the pull request, where GitHub's runner reads along.
+pub(crate) fn annotate(report: &Report<'_>, output: &Output) {
     if std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
         && !output.is_json_alone()
         && let Some(line) = annotations::render(report)
     {
         show(&format!("{line}\n"));
     }
-    output.verdict(report);
-    output.write(std::slice::from_ref(report))?;
-    Ok(report.verdict.into())
 }
 
 /// Says what is wrong, all of it; the exit status is that of the worst.

@@ -10,6 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Which rows of the table a command takes.
 pub(crate) trait Rows {
     fn has(row: &Row) -> bool;
+
+    /// The letter that stands for an option. Commands that hand flags with one dash to the compiler have
+    /// none.
+    fn letter(row: &Row) -> Option<char> {
+        let _ = row;
+        None
+    }
 }
 
 /// `mazurka check` takes them all.
@@ -32,6 +39,10 @@ impl Rows for OfPrograms {
         let mut supports = ENGINES.iter().map(|engine| engine.supports()).filter(|it| takes(*it));
         let is_built = row.name == "cflags";
         !is_built && supports.any(|support| row.is_for(support.features, Language::Program))
+    }
+
+    fn letter(row: &Row) -> Option<char> {
+        (row.name == "jobs").then_some('j')
     }
 }
 
@@ -92,7 +103,7 @@ impl<R: Rows> Args for Chosen<R> {
     fn augment_args(command: Command) -> Command {
         let rows = |group| TABLE.iter().filter(move |row| row.group == group && R::has(row));
         let all = Group::ALL.into_iter().flat_map(rows);
-        all.fold(command, |command, row| command.arg(argument(row)))
+        all.fold(command, |command, row| command.arg(argument(row).short(R::letter(row))))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

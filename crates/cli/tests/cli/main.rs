@@ -34,5 +34,6 @@ mod statespace;
 mod support;
 mod symbolic;
 mod temporal;
+mod test_run;
 mod thesis;
 mod tsan;
