@@ -11,4 +11,5 @@ mod vm;
 pub(crate) use circuit::{BDD, BMC, IC3, INDUCTION, PORTFOLIO};
 pub(crate) use native::{Native, replaying};
 pub(crate) use statespace::Statespace;
+pub use statespace::is_saving;
 pub(crate) use vm::Vm;

@@ -52,7 +52,7 @@ pub mod walk;
 
 pub use auto::choose;
 pub use engine::{Accepts, ENGINES, Engine, Feature, Language, Listener, Support, engine};
-pub use engines::circuit;
+pub use engines::{circuit, is_saving};
 pub use fault::{Fault, FaultKind, Faults};
 pub use options::Options;
 pub use outcome::{Ending, Outcome, Replay, Shown};

@@ -4,7 +4,7 @@
 //! Every engine looks at its limits and at interrupts itself. Some of what they do is long and not
 //! divided, such as making a large circuit. So a thread waits a little longer than the limit, and
 //! no more than that after an interrupt; then it tells that the limit was reached, and ends the
-//! command. Who begins to tell first tells alone.
+//! command. Who begins to tell first tells alone. States that are being saved are waited for.
 
 use crate::interrupt;
 use crate::output::Output;
@@ -31,6 +31,9 @@ fn reached(
     while is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         if is_stopped() {
             stopped.get_or_insert_with(Instant::now);
+        }
+        if mazurka_check::is_saving() {
+            continue;
         }
         if let Some(limit) = limit.filter(|limit| begun.elapsed() >= limit.saturating_add(grace)) {
             return Some(Limit::Time(limit));

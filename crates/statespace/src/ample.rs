@@ -20,7 +20,9 @@
 //! where everybody has moved: `witness.rs` says why.
 
 use crate::options::Reduction;
+use crate::saved::{Form, Reader, Writer};
 use crate::transitions::Moves;
+use std::io;
 
 /// Which moves of a state are taken, and in which order: set by set, until one of them satisfies
 /// C2, or else all.
@@ -34,6 +36,19 @@ pub(crate) struct Plan {
     next: u32,
     /// Whether a set that was taken satisfies C2.
     is_satisfied: bool,
+}
+
+impl Form for Plan {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.word(u64::from(self.n_sets) << 32 | u64::from(self.next))?;
+        out.flag(self.is_satisfied)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        let word = from.word()?;
+        let is_satisfied = from.flag()?;
+        Ok(Self { n_sets: (word >> 32) as u32, next: word as u32, is_satisfied })
+    }
 }
 
 impl Plan {

@@ -9,15 +9,17 @@
 use crate::ample::Plan;
 use crate::inner::TRANSIENT;
 use crate::options::{Options, Reduction};
-use crate::store::{Key, Seen, Session, Store};
+use crate::saved::{Form, Reader, Writer};
+use crate::store::{Key, Seen, Session, Store, Words};
 use crate::transitions::{Moves, Successor, Transitions};
 use crate::undo::Undo;
 use crate::watch::{Counted, Ended, Path, Watch};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
+use std::io;
 
-/// How many moves are made between two looks at the clock.
-const PATIENCE: u64 = 1 << 12;
+/// How many moves are made between two looks at the clock. Tests stop searches that are small.
+const PATIENCE: u64 = if cfg!(debug_assertions) { 1 << 7 } else { 1 << 12 };
 
 /// A depth-first search.
 pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
@@ -48,6 +50,9 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
     /// The longest path that is of interest.
     max_depth: usize,
     is_cut: bool,
+    has_begun: bool,
+    /// Whether others may have the states for now.
+    is_settled: bool,
     pub(crate) counted: Counted,
     pub(crate) found: Option<Path>,
 }
@@ -88,6 +93,17 @@ enum Destination<K> {
     Stored(K, Option<Seen>),
 }
 
+impl<K> Destination<K> {
+    /// Which kind it is.
+    fn number(&self) -> u64 {
+        match self {
+            Self::Nowhere => 0,
+            Self::Transient => 1,
+            Self::Stored(..) => 2,
+        }
+    }
+}
+
 impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     pub(crate) fn new(program: T, options: &'a Options, store: &'a S) -> Self {
         Self {
@@ -108,6 +124,8 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             tells_sets: options.reduction != Reduction::None && program.tells_sets(),
             max_depth: options.depth.unwrap_or(usize::MAX),
             is_cut: false,
+            has_begun: false,
+            is_settled: false,
             counted: Counted::new(program.n_edges()),
             found: None,
             program,
@@ -124,14 +142,94 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         (self.program, self.counted, self.found)
     }
 
-    /// Searches.
+    /// The program.
+    pub(crate) fn program(&self) -> &T {
+        &self.program
+    }
+
+    /// Lets others have the states, until the search goes on.
+    pub(crate) fn settle(&mut self) {
+        self.session.settle();
+        self.is_settled = true;
+    }
+
+    /// Writes how far a search is that has come to a limit or pauses, without the states.
+    pub(crate) fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.kept.save(out)?;
+        out.all(&self.frames, |frame, out| {
+            out.flag(frame.key.is_some())?;
+            frame.key.map_or(Ok(()), |key| key.save(out))?;
+            frame.plan.save(out)?;
+            out.flag(frame.is_kept)?;
+            out.len(frame.n_before)?;
+            out.word(u64::from(frame.taken) << 32 | u64::from(frame.transient))
+        })?;
+        out.all(&self.waiting, |waiting, out| {
+            out.word(u64::from(waiting.idx) << 2 | waiting.to.number())?;
+            out.flag(waiting.is_wrong)?;
+            if let Destination::Stored(key, found) = waiting.to {
+                key.save(out)?;
+                found.save(out)?;
+            }
+            out.len(waiting.start)
+        })?;
+        out.text(&self.ahead)?;
+        self.depths.save(out)?;
+        out.len(self.max_depth)?;
+        out.flag(self.is_cut)?;
+        self.counted.save(out)?;
+        self.found.save(out)
+    }
+
+    /// Goes back to where a search was whose states are stored.
+    pub(crate) fn load(&mut self, from: &mut Reader) -> io::Result<()> {
+        self.has_begun = true;
+        self.kept = Undo::load(from)?;
+        self.frames = from.all(|from| {
+            let key = from.flag()?.then(|| Key::<'a, S>::load(from)).transpose()?;
+            let (plan, is_kept, n_before) = (Plan::load(from)?, from.flag()?, from.len()?);
+            let word = from.word()?;
+            let (taken, transient) = ((word >> 32) as u32, word as u32);
+            Ok(Frame { key, plan, is_kept, n_before, taken, transient })
+        })?;
+        self.waiting = from.all(|from| {
+            let word = from.word()?;
+            let is_wrong = from.flag()?;
+            let to = match word & 3 {
+                0 => Destination::Nowhere,
+                1 => Destination::Transient,
+                _ => Destination::Stored(Key::<'a, S>::load(from)?, Option::<Seen>::load(from)?),
+            };
+            Ok(Waiting { idx: (word >> 2) as u32, is_wrong, to, start: from.len()? })
+        })?;
+        self.ahead = from.text()?;
+        self.depths = Path::load(from)?;
+        self.max_depth = from.len()?;
+        self.is_cut = from.flag()?;
+        self.counted = Counted::load(from)?;
+        self.found = Option::<Path>::load(from)?;
+        if let Some(on_path) = &mut self.on_path {
+            for key in self.frames.iter().filter_map(|frame| frame.key) {
+                *on_path.entry(key).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches, from the beginning or from where it was.
     pub(crate) fn run(&mut self, watch: &Watch<'_>) -> Ended {
-        self.program.initial(&mut self.state);
-        let key = self.session.growing(|session| session.key(&self.state));
-        let seen = self.session.growing(|session| session.try_insert(key, &self.state));
-        self.count(seen);
-        if self.enter(Some(key), 0) {
-            return Ended::Done;
+        if std::mem::take(&mut self.is_settled) {
+            self.session.open();
+        }
+        if !self.has_begun {
+            self.has_begun = true;
+            self.program.initial(&mut self.state);
+            let key = self.session.growing(|session| session.key(&self.state));
+            let seen = self.session.growing(|session| session.try_insert(key, &self.state));
+            self.count(seen);
+            if self.enter(Some(key), 0) {
+                return Ended::Done;
+            }
         }
         let mut patience = PATIENCE;
         while !self.frames.is_empty() {
@@ -139,8 +237,8 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             if patience == 0 {
                 patience = PATIENCE;
                 let bytes = || self.store.bytes() + self.bytes();
-                if let Some(limit) = watch.limit(self.counted.states, bytes) {
-                    return Ended::Limit(limit);
+                if let Some(ended) = watch.ended(self.counted.states, bytes) {
+                    return ended;
                 }
             }
             match self.next() {

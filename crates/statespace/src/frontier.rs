@@ -9,10 +9,12 @@
 use crate::ample::Plan;
 use crate::inner::{Inner, TRANSIENT, arrival};
 use crate::options::{Options, Order, Reduction};
+use crate::saved::{Form, Reader, Writer};
 use crate::store::{Chunked, Key, Seen, Session, Store};
 use crate::transitions::{Successor, Transitions};
 use crate::watch::{Counted, Ended, Path, Watch};
 use crate::witness::Witnesses;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
@@ -30,7 +32,7 @@ const LOOKS: u32 = 1000;
 pub(crate) struct Frontier<'a, S> {
     options: &'a Options,
     store: &'a S,
-    watch: &'a Watch<'a>,
+    watch: Watch<'a>,
     todo: Mutex<Todo>,
     /// Something is there to do, or nothing will be any more.
     changed: Condvar,
@@ -46,6 +48,8 @@ pub(crate) struct Frontier<'a, S> {
     n_states: AtomicU64,
     n_waiting: AtomicU32,
     is_over: AtomicBool,
+    /// What all workers together have counted before this run.
+    counted: Option<Counted>,
 }
 
 /// What is left to do.
@@ -82,7 +86,41 @@ struct Batch {
     bytes: Vec<u8>,
 }
 
+impl Form for Wrong {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.word(self.len)?;
+        out.word(u64::from(self.number))?;
+        self.rest.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { len: from.word()?, number: from.word()? as u32, rest: Path::load(from)? })
+    }
+}
+
+impl Form for Batch {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.numbers.save(out)?;
+        out.all(&self.ends, |&end, out| out.len(end))?;
+        out.text(&self.bytes)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { numbers: Path::load(from)?, ends: from.all(Reader::len)?, bytes: from.text()? })
+    }
+}
+
 impl Batch {
+    /// The states from one on.
+    fn rest(&self, first: usize) -> Self {
+        let mut rest = Self::default();
+        for idx in first..self.len() {
+            let (number, state) = self.get(idx);
+            rest.push(number, state);
+        }
+        rest
+    }
+
     fn push(&mut self, number: u32, state: &[u8]) {
         self.numbers.push(number);
         self.bytes.extend_from_slice(state);
@@ -113,7 +151,8 @@ pub(crate) struct Searched {
 }
 
 impl<'a, S: Store> Frontier<'a, S> {
-    pub(crate) fn new(options: &'a Options, store: &'a S, watch: &'a Watch<'a>) -> Self {
+    /// A search whose store is empty; `watch` is what it is to stop for.
+    pub(crate) fn new(options: &'a Options, store: &'a S, watch: Watch<'a>) -> Self {
         Self {
             options,
             store,
@@ -127,32 +166,80 @@ impl<'a, S: Store> Frontier<'a, S> {
             n_states: AtomicU64::new(0),
             n_waiting: AtomicU32::new(0),
             is_over: AtomicBool::new(false),
+            counted: None,
         }
     }
 
-    /// Searches.
-    pub(crate) fn run<T: Transitions>(&self, program: &T) -> Searched {
-        let mut counted = Counted::new(program.n_edges());
-        self.begin(program.clone());
-        counted.states += 1;
+    /// What it is to stop for.
+    pub(crate) fn watch(&mut self) -> &mut Watch<'a> {
+        &mut self.watch
+    }
+
+    /// Writes how far a search is that has come to a limit or pauses, without the states.
+    pub(crate) fn save(&self, out: &mut Writer) -> io::Result<()> {
+        let todo = self.lock();
+        out.all(&todo.batches, Batch::save)?;
+        out.all(&todo.next, Batch::save)?;
+        out.word(todo.level)?;
+        todo.found.save(out)?;
+        self.origins.save(out)?;
+        self.ordinals.save(out)?;
+        self.witnesses.save(out)?;
+        out.word(self.n_states.load(Ordering::Relaxed))?;
+        self.counted.save(out)
+    }
+
+    /// Goes back to where a search was whose states are stored.
+    pub(crate) fn load(&mut self, from: &mut Reader) -> io::Result<()> {
+        let todo = self.todo.get_mut().expect("nobody panics with it");
+        todo.batches = from.all(Batch::load)?;
+        todo.next = from.all(Batch::load)?;
+        todo.level = from.word()?;
+        todo.found = Option::<Wrong>::load(from)?;
+        self.origins = Chunked::load(from)?;
+        self.ordinals = Chunked::load(from)?;
+        self.witnesses = Option::<Witnesses>::load(from)?;
+        *self.n_states.get_mut() = from.word()?;
+        self.counted = Option::<Counted>::load(from)?;
+        Ok(())
+    }
+
+    /// Searches, from the beginning or from where it was; says how it has ended.
+    pub(crate) fn run<T: Transitions>(&mut self, program: &T) -> Ended {
+        let mut counted = self.counted.take().unwrap_or_else(|| {
+            self.begin(program.clone());
+            let mut counted = Counted::new(program.n_edges());
+            counted.states += 1;
+            counted
+        });
+        *self.is_over.get_mut() = false;
         std::thread::scope(|scope| {
-            let work = || Worker::new(program.clone(), self).run();
+            let frontier = &*self;
+            let work = || Worker::new(program.clone(), frontier).run();
             // The first worker is this thread.
-            let others: Vec<_> = (1..self.options.jobs).map(|_| scope.spawn(work)).collect();
+            let others: Vec<_> = (1..frontier.options.jobs).map(|_| scope.spawn(work)).collect();
             counted.add(&work());
             for other in others {
                 counted.add(&other.join().expect("a worker does not panic"));
             }
         });
+        self.counted = Some(counted);
+        self.lock().ended.take().unwrap_or(Ended::Done)
+    }
+
+    /// What it has counted and found.
+    pub(crate) fn into_searched(mut self, program: &impl Transitions, ended: Ended) -> Searched {
+        let mut counted = self.counted.take().unwrap_or_default();
         let mut todo = self.lock();
         counted.max_depth = counted.max_depth.max(todo.level);
         let found = todo.found.take().filter(|_| !program.is_lost());
+        drop(todo);
         let found = found.map(|Wrong { number, rest, .. }| {
             let mut path = self.way(&mut program.clone(), number);
             path.extend(rest);
             path
         });
-        Searched { counted, found, ended: todo.ended.take().unwrap_or(Ended::Done) }
+        Searched { counted, found, ended }
     }
 
     fn begin(&self, mut program: impl Transitions) {
@@ -253,8 +340,20 @@ impl<'a, S: Store> Frontier<'a, S> {
     }
 
     fn stop(&self, ended: Ended) {
-        self.lock().ended.get_or_insert(ended);
+        let mut todo = self.lock();
+        // The first reason counts, unless something was left out for good.
+        if todo.ended.is_none() || matches!(ended, Ended::Cut(_)) {
+            todo.ended = Some(ended);
+        }
+        drop(todo);
         self.finish();
+    }
+
+    /// Takes back what a worker has not come to.
+    fn take_back(&self, rest: Batch) {
+        if rest.len() > 0 {
+            self.lock().batches.push(rest);
+        }
     }
 
     /// A state with a discoverer.
@@ -355,6 +454,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
                     self.frontier.finish();
                 }
                 if self.frontier.is_over.load(Ordering::Relaxed) {
+                    self.frontier.take_back(batch.rest(idx));
                     break;
                 }
                 let (number, state) = batch.get(idx);
@@ -378,8 +478,8 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         let bytes = || frontier.store.bytes() + frontier.origins.bytes() + witnesses();
         let n_new = std::mem::take(&mut self.n_new);
         let n_states = frontier.n_states.fetch_add(n_new, Ordering::Relaxed) + n_new;
-        if let Some(limit) = frontier.watch.limit(n_states, bytes) {
-            frontier.stop(Ended::Limit(limit));
+        if let Some(ended) = frontier.watch.ended(n_states, bytes) {
+            frontier.stop(ended);
         }
     }
 

@@ -35,6 +35,7 @@ mod frontier;
 mod inner;
 mod machine;
 mod options;
+mod saved;
 mod search;
 mod store;
 mod threads;
@@ -51,7 +52,8 @@ pub use machine::{Machine, MachineError, Tier, TrailError};
 pub use options::{
     Construction, CycleSearch, Fairness, Optimisations, Options, OptionsError, Order, Reduction,
 };
-pub use search::{Outcome, search};
+pub use saved::{SavedError, Saving};
+pub use search::{Outcome, SearchError, search, search_saving};
 pub use store::Storage;
 pub use threads::Threads;
 pub use transitions::{

@@ -5,10 +5,12 @@ use crate::depth_first::DepthFirst;
 use crate::frontier::{Frontier, Searched};
 use crate::machine::{ByParts, Lost};
 use crate::options::{Options, OptionsError, Order};
+use crate::saved::{self, Checkpoints, Reader, SavedError, Saving, Writer};
 use crate::store::{Bitstate, Compact, Exact, Label, Packed, Storage, Store, Tree};
 use crate::transitions::{Described, Transitions};
 use crate::watch::{Ended, Watch};
 use mazurka_core::{Assumption, Coverage, Limit, Statistics, Told, Verdict};
+use std::io;
 use std::sync::atomic::AtomicU32;
 
 /// What a search came to.
@@ -36,6 +38,8 @@ pub struct Outcome {
     pub loop_start: Option<usize>,
     /// What there is to say about how it was done.
     pub notes: Vec<String>,
+    /// Whether what is left to do was saved.
+    pub is_saved: bool,
 }
 
 /// Searches all states of a program for moves that go wrong and wrong ends.
@@ -43,57 +47,246 @@ pub fn search<T: Transitions>(
     program: &T,
     options: &Options,
 ) -> Result<Outcome, Vec<OptionsError>> {
-    let errors = options.errors();
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    Ok(match options.storage {
-        Storage::Exact => search_in(program, options, &Exact::new()),
-        Storage::Tree if options.needs_numbers() => {
-            search_compressed::<T, AtomicU32>(program, options)
-        }
-        Storage::Tree => search_compressed::<T, ()>(program, options),
-        Storage::Compact => search_in(program, options, &Compact::new()),
-        Storage::Bitstate(bits) => search_in(program, options, &Bitstate::new(bits)),
+    search_saving(program, options, &Saving::default()).map_err(|error| match error {
+        SearchError::Options(errors) => errors,
+        SearchError::Saved(error) => unreachable!("nothing is saved: {error}"),
     })
 }
 
-/// Searches packed states for as long as that is of use, and otherwise those that a tree
-/// compresses.
-fn search_compressed<T: Transitions, L: Label>(program: &T, options: &Options) -> Outcome {
-    let watch = Watch::new(options);
-    let program = &reduced(program, options);
-    if let Some(mut packed) = program.by_parts() {
-        loop {
-            if !options.is_one_path() {
-                packed = warmed_up(packed, options);
-            }
-            if packed.lost().is_none() {
-                let store = Packed::<L>::new(packed.memory());
-                let searched = match options.is_one_path() {
-                    true => {
-                        let mut search = DepthFirst::new(packed, options, &store);
-                        let ended = search.run(&watch);
-                        // What it remembers is of use if it has to begin again.
-                        let (program, counted, found) = search.into_parts();
-                        packed = program;
-                        Searched { counted, found, ended }
-                    }
-                    false => run(&packed, options, &store, &watch),
-                };
+/// Why a search that may be saved was not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// Options that do not go together.
+    Options(Vec<OptionsError>),
+    /// A file that cannot be written, or that the search cannot go on from.
+    Saved(SavedError),
+}
+
+impl From<SavedError> for SearchError {
+    fn from(error: SavedError) -> Self {
+        Self::Saved(error)
+    }
+}
+
+/// The same, with a file that it is written to when it comes to a limit, and one that it goes on
+/// from. A search that goes on counts and finds what it would have if it had not been stopped; its
+/// time limit begins anew.
+pub fn search_saving<T: Transitions>(
+    program: &T,
+    options: &Options,
+    saving: &Saving,
+) -> Result<Outcome, SearchError> {
+    let errors = options.errors();
+    if !errors.is_empty() {
+        return Err(SearchError::Options(errors));
+    }
+    let is_asked = saving.path.is_some() || saving.resume.is_some();
+    let fingerprint = if is_asked { program.fingerprint() } else { None };
+    if is_asked && fingerprint.is_none() {
+        return Err(SavedError::NotSavable.into());
+    }
+    let file = match (&saving.resume, fingerprint) {
+        (Some(path), Some(program)) => Some(saved::open(path, program, options)?),
+        _ => None,
+    };
+    let (header, mut file) = file.unzip();
+    let is_packed = header.is_some_and(|header| header.is_packed);
+    let mut search = Search {
+        options,
+        checkpoints: Checkpoints::new(saving, fingerprint, options),
+        is_packed: file.as_ref().map(|_| is_packed),
+    };
+    let outcome = match options.storage {
+        Storage::Exact => {
+            let store = file.as_mut().map_or_else(|| Ok(Exact::new()), Exact::load);
+            search.in_store(program, store, file)
+        }
+        Storage::Tree if options.needs_numbers() => {
+            search.compressed::<T, AtomicU32>(program, file)
+        }
+        Storage::Tree => search.compressed::<T, ()>(program, file),
+        Storage::Compact => {
+            let store = file.as_mut().map_or_else(|| Ok(Compact::new()), Compact::load);
+            search.in_store(program, store, file)
+        }
+        Storage::Bitstate(bits) => {
+            let load = |file| Bitstate::load(bits, file);
+            let store = file.as_mut().map_or_else(|| Ok(Bitstate::new(bits)), load);
+            search.in_store(program, store, file)
+        }
+    };
+    let mut outcome = outcome.map_err(unreadable)?;
+    if let Some(error) = search.checkpoints.error.filter(|_| saving.is_required) {
+        return Err(error.into());
+    }
+    outcome.is_saved = search.checkpoints.is_saved;
+    Ok(outcome)
+}
+
+fn unreadable(error: io::Error) -> SavedError {
+    SavedError::Unreadable(error.to_string())
+}
+
+/// Writes what the states of a program mean, where that is not the same in every process.
+type Save<T> = fn(&T, &mut Writer) -> io::Result<()>;
+
+/// A search, with what it is saved by.
+struct Search<'a> {
+    options: &'a Options,
+    checkpoints: Checkpoints<'a>,
+    /// If it goes on from a file: whether states are packed there.
+    is_packed: Option<bool>,
+}
+
+impl<'a> Search<'a> {
+    /// Searches packed states for as long as that is of use, and otherwise those that a tree
+    /// compresses.
+    fn compressed<T: Transitions, L: Label>(
+        &mut self,
+        program: &T,
+        mut file: Option<Reader>,
+    ) -> io::Result<Outcome> {
+        let options = self.options;
+        let mut watch = Watch::new(options);
+        let program = &reduced(program, options);
+        if let Some(mut packed) = program.by_parts().filter(|_| self.is_packed != Some(false)) {
+            loop {
+                // A file is read once: what is lost later begins from the beginning.
+                let mut file = file.take();
+                match &mut file {
+                    Some(file) => packed.load(file)?,
+                    None if !options.is_one_path() => packed = warmed_up(packed, options),
+                    None => {}
+                }
                 if packed.lost().is_none() {
-                    let outcome = outcome(program, options, &store, searched);
-                    return Outcome { is_packed: true, ..outcome };
+                    let store = match &mut file {
+                        Some(file) => Packed::<L>::load(packed.memory(), file)?,
+                        None => Packed::<L>::new(packed.memory()),
+                    };
+                    let searched = match options.is_one_path() {
+                        true => {
+                            let mut search = DepthFirst::new(packed, options, &store);
+                            let save: Option<Save<ByParts>> = Some(ByParts::save);
+                            let ended =
+                                self.along_path(&mut search, &store, &mut watch, file, save)?;
+                            // What it remembers is of use if it has to begin again.
+                            let (program, counted, found) = search.into_parts();
+                            packed = program;
+                            Searched { counted, found, ended }
+                        }
+                        false => {
+                            let save: Save<ByParts> = ByParts::save;
+                            self.by_workers(&packed, &store, watch, file, Some(save))?
+                        }
+                    };
+                    if packed.lost().is_none() {
+                        let outcome = outcome(program, options, &store, searched);
+                        return Ok(Outcome { is_packed: true, ..outcome });
+                    }
+                }
+                if packed.lost() != Some(Lost::Full) || !packed.try_again() {
+                    break;
                 }
             }
-            if packed.lost() != Some(Lost::Full) || !packed.try_again() {
-                break;
+        }
+        let store = file.as_mut().map_or_else(|| Ok(Tree::<L>::new()), Tree::load)?;
+        let searched = self.run(program, &store, watch, file)?;
+        Ok(outcome(program, options, &store, searched))
+    }
+
+    fn in_store<T: Transitions, S: Store>(
+        &mut self,
+        program: &T,
+        store: io::Result<S>,
+        file: Option<Reader>,
+    ) -> io::Result<Outcome> {
+        let store = store?;
+        let program = &reduced(program, self.options);
+        let searched = self.run(program, &store, Watch::new(self.options), file)?;
+        Ok(outcome(program, self.options, &store, searched))
+    }
+
+    fn run<T: Transitions, S: Store>(
+        &mut self,
+        program: &T,
+        store: &S,
+        mut watch: Watch<'a>,
+        file: Option<Reader>,
+    ) -> io::Result<Searched> {
+        if !self.options.is_one_path() {
+            return self.by_workers(program, store, watch, file, None);
+        }
+        let mut search = DepthFirst::new(program.clone(), self.options, store);
+        let ended = self.along_path(&mut search, store, &mut watch, file, None)?;
+        Ok(Searched { counted: search.counted, found: search.found, ended })
+    }
+
+    /// Searches depth first, and writes how far it is now and then; `save` writes what packed states
+    /// mean.
+    fn along_path<T: Transitions, S: Store>(
+        &mut self,
+        search: &mut DepthFirst<'_, T, S>,
+        store: &S,
+        watch: &mut Watch<'_>,
+        file: Option<Reader>,
+        save: Option<Save<T>>,
+    ) -> io::Result<Ended> {
+        if let Some(mut file) = file {
+            search.load(&mut file)?;
+        }
+        loop {
+            watch.pause_at(self.checkpoints.next());
+            let ended = search.run(watch);
+            let is_over = match ended {
+                Ended::Limit(_) if !search.program().is_lost() => true,
+                Ended::Paused => false,
+                _ => return Ok(ended),
+            };
+            search.settle();
+            self.checkpoints.write(is_over, save.is_some(), store.bytes(), |out| {
+                save.map_or(Ok(()), |save| save(search.program(), out))?;
+                store.save(out)?;
+                search.save(out)
+            });
+            if is_over {
+                return Ok(ended);
             }
         }
     }
-    let store = Tree::<L>::new();
-    let searched = run(program, options, &store, &watch);
-    outcome(program, options, &store, searched)
+
+    /// Searches with any number of workers, and writes how far they are now and then; `save` writes
+    /// what packed states mean.
+    fn by_workers<T: Transitions, S: Store>(
+        &mut self,
+        program: &T,
+        store: &S,
+        watch: Watch<'_>,
+        file: Option<Reader>,
+        save: Option<Save<T>>,
+    ) -> io::Result<Searched> {
+        let mut frontier = Frontier::new(self.options, store, watch);
+        if let Some(mut file) = file {
+            frontier.load(&mut file)?;
+        }
+        loop {
+            frontier.watch().pause_at(self.checkpoints.next());
+            let ended = frontier.run(program);
+            let is_over = match ended {
+                Ended::Limit(_) if !program.is_lost() => true,
+                Ended::Paused if !program.is_lost() => false,
+                _ => return Ok(frontier.into_searched(program, ended)),
+            };
+            self.checkpoints.write(is_over, save.is_some(), store.bytes(), |out| {
+                save.map_or(Ok(()), |save| save(program, out))?;
+                store.save(out)?;
+                frontier.save(out)
+            });
+            if is_over {
+                return Ok(frontier.into_searched(program, ended));
+            }
+        }
+    }
 }
 
 /// How many states one worker looks at before several do.
@@ -111,33 +304,10 @@ fn warmed_up(packed: ByParts, options: &Options) -> ByParts {
     search.into_program()
 }
 
-fn search_in<T: Transitions, S: Store>(program: &T, options: &Options, store: &S) -> Outcome {
-    let watch = Watch::new(options);
-    let program = &reduced(program, options);
-    let searched = run(program, options, store, &watch);
-    outcome(program, options, store, searched)
-}
-
 fn reduced<T: Transitions>(program: &T, options: &Options) -> T {
     let mut program = program.clone();
     program.reduce(options.reduction, options.optimisations);
     program
-}
-
-fn run<T: Transitions, S: Store>(
-    program: &T,
-    options: &Options,
-    store: &S,
-    watch: &Watch<'_>,
-) -> Searched {
-    match options.is_one_path() {
-        true => {
-            let mut search = DepthFirst::new(program.clone(), options, store);
-            let ended = search.run(watch);
-            Searched { counted: search.counted, found: search.found, ended }
-        }
-        false => Frontier::new(options, store, watch).run(program),
-    }
 }
 
 fn outcome<T: Transitions, S: Store>(
@@ -150,6 +320,7 @@ fn outcome<T: Transitions, S: Store>(
     let (verdict, stuck) = match (confirmed, ended) {
         (Some(found), _) => (Verdict::Violated(Box::new(found.counterexample)), found.stuck),
         (None, Ended::Limit(limit)) => (Verdict::Inconclusive(limit), Vec::new()),
+        (None, Ended::Paused) => unreachable!("a search that pauses goes on"),
         (None, Ended::Cut(depth)) => (Verdict::Inconclusive(Limit::Depth(depth)), Vec::new()),
         (None, Ended::Done) => {
             let assumption = store.assumption(counted.states);
@@ -167,6 +338,7 @@ fn outcome<T: Transitions, S: Store>(
         is_packed: false,
         loop_start: None,
         notes: Vec::new(),
+        is_saved: false,
     }
 }
 

@@ -161,6 +161,13 @@ pub trait Transitions: Clone + Send + Sync {
         None
     }
 
+    /// What tells it from all other programs, if its states mean the same to another process that
+    /// has the same program: then a search of it can be saved.
+    #[doc(hidden)]
+    fn fingerprint(&self) -> Option<u128> {
+        None
+    }
+
     /// Whether nothing that it says is of use any more, so that a search may stop: states that are
     /// packed did not fit.
     #[doc(hidden)]

@@ -1,5 +1,8 @@
 //! A path of states, of which only the last one is there in full: of the others, what is different.
 
+use crate::saved::{Form, Reader, Writer};
+use std::io;
+
 /// The states of a path. It begins with none, and with the state without bytes as the one before
 /// the first.
 #[derive(Default)]
@@ -15,6 +18,29 @@ pub(crate) struct Undo {
 
 /// The bytes of a piece.
 const PIECE: usize = 8;
+
+impl Form for Undo {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.text(&self.state)?;
+        out.all(&self.pieces, |(piece, idx), out| {
+            out.bytes(piece)?;
+            out.word(u64::from(*idx))
+        })?;
+        out.all(&self.marks, |&(len, n), out| out.word(u64::from(len) << 32 | u64::from(n)))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self {
+            state: from.text()?,
+            pieces: from.all(|from| {
+                let mut piece = [0; PIECE];
+                from.bytes(&mut piece)?;
+                Ok((piece, from.word()? as u32))
+            })?,
+            marks: from.all(|from| from.word().map(|word| ((word >> 32) as u32, word as u32)))?,
+        })
+    }
+}
 
 impl Undo {
     /// The last state.

@@ -1,8 +1,10 @@
 //! Limits: when a search has to stop, and what it has counted by then.
 
 use crate::options::{Fairness, Options};
+use crate::saved::{Form, Reader, Writer};
 use crate::transitions::Moves;
 use mazurka_core::{Limit, Statistics};
+use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -10,14 +12,30 @@ use std::time::Instant;
 pub(crate) const PATIENCE: u64 = 1 << 12;
 
 /// The limits of a search.
+#[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
     options: &'a Options,
     start: Instant,
+    /// When a search that can go on pauses to be saved.
+    pause: Option<Instant>,
 }
 
 impl<'a> Watch<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
-        Self { options, start: Instant::now() }
+        Self { options, start: Instant::now(), pause: None }
+    }
+
+    /// Has a search that can go on pause then.
+    pub(crate) fn pause_at(&mut self, pause: Option<Instant>) {
+        self.pause = pause;
+    }
+
+    /// Why a search that can go on has to stop or to pause. To be asked now and then.
+    pub(crate) fn ended(&self, n_states: u64, bytes: impl FnOnce() -> u64) -> Option<Ended> {
+        if let Some(limit) = self.limit(n_states, bytes) {
+            return Some(Ended::Limit(limit));
+        }
+        self.pause.is_some_and(|pause| Instant::now() >= pause).then_some(Ended::Paused)
     }
 
     /// Which executions count.
@@ -60,6 +78,28 @@ pub(crate) struct Counted {
     pub(crate) violations: u64,
     /// The edges that some move took.
     reached: Vec<bool>,
+}
+
+impl Form for Counted {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        let Self { states, matched, moves, max_depth, ends, violations, reached } = self;
+        for count in [states, matched, moves, max_depth, ends, violations] {
+            out.word(*count)?;
+        }
+        out.all(reached, |&is_reached, out| out.flag(is_reached))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self {
+            states: from.word()?,
+            matched: from.word()?,
+            moves: from.word()?,
+            max_depth: from.word()?,
+            ends: from.word()?,
+            violations: from.word()?,
+            reached: from.all(Reader::flag)?,
+        })
+    }
 }
 
 impl Counted {
@@ -116,6 +156,8 @@ pub(crate) enum Ended {
     Done,
     /// Some paths were longer than this, and were cut.
     Cut(usize),
+    /// It is time to save it; then it goes on.
+    Paused,
     /// A limit was reached.
     Limit(Limit),
 }
@@ -123,3 +165,24 @@ pub(crate) enum Ended {
 /// A way to something that is wrong: the numbers of the moves. If the last one has no fault, the
 /// state that it leads to is no valid end.
 pub(crate) type Path = Vec<u32>;
+
+impl Form for Path {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.all(self, |&idx, out| out.word(u64::from(idx)))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        from.all(|from| from.word().map(|word| word as u32))
+    }
+}
+
+impl<T: Form> Form for Option<T> {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.flag(self.is_some())?;
+        self.as_ref().map_or(Ok(()), |it| it.save(out))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        from.flag()?.then(|| T::load(from)).transpose()
+    }
+}

@@ -50,7 +50,9 @@
 //! (For ends, no such condition is needed.) This is the weak form of Valmari's condition S,
 //! *Stubborn Sets for Reduced State Space Generation* (LNCS 483, 1991).
 
+use crate::saved::{Form, Reader, Writer};
 use crate::store::Chunked;
+use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -76,6 +78,16 @@ enum Root {
     Full,
     /// To a state without one.
     Open(u32),
+}
+
+impl Form for Witnesses {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.of.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { of: Chunked::load(from)?, finding: Mutex::new(()) })
+    }
 }
 
 impl Witnesses {

@@ -11,8 +11,9 @@ use mazurka_core::{Event, Gauge, Limit, Phase, Schedule, Verdict, Violation, Vio
 use mazurka_model::Expr;
 use mazurka_promela::Model;
 use mazurka_statespace::{
-    Machine, Options as Stored, Outcome as Searched, search as search_states,
+    Machine, Options as Stored, Outcome as Searched, Saving, SearchError, search_saving,
 };
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,6 +35,7 @@ pub(super) fn check(
     if asks.names(Property::Livelock) {
         wanted.push(temporal::progress());
     }
+    let saving = if wanted.is_empty() { statespace::saving(task) } else { unsaved(task)? };
     let mut machine = translate::machine(&model.program, &[])?;
     if asks.names(Property::Overflow) {
         machine = machine.finding_truncation();
@@ -53,10 +55,14 @@ pub(super) fn check(
         },
         options: &options,
         begun,
+        saving: &saving,
+        is_saved: Cell::new(false),
     };
     let conclusion = searches.run()?.conclude(asks.threads());
     let property = conclusion.property.clone();
+    let is_saved = searches.is_saved.get();
     let mut outcome = concluded(task, conclusion, &options, begun);
+    outcome.saved = saving.path.filter(|_| is_saved);
     if let (Some(file), Verdict::Violated(found)) = (&asks.trail, &outcome.verdict) {
         let property = wanted.iter().find(|it| Some(&it.name) == property.as_ref());
         let trail = property.and_then(|it| it.trail(&model.program, &found.schedule));
@@ -66,6 +72,16 @@ pub(super) fn check(
         outcome.notes.push(told);
     }
     Ok(outcome)
+}
+
+/// How a search is saved that is not; an error if it has to be.
+fn unsaved(task: &Task) -> Result<Saving, Faults> {
+    if task.options.save.is_none() && task.options.resume.is_none() {
+        return Ok(Saving::default());
+    }
+    let text = "a search for infinite executions cannot be saved";
+    let help = "`--property assert,deadlock` leaves out what the model says of infinite executions";
+    Err(Fault::input(text).help(help).into())
 }
 
 /// The model, and the properties that it is held against.
@@ -138,6 +154,9 @@ struct Searches<'a> {
     /// For what is temporal.
     cycle_options: Stored,
     begun: Instant,
+    /// Where the search of states is saved, and whether it was.
+    saving: &'a Saving,
+    is_saved: Cell<bool>,
 }
 
 /// How many states the first round of searches may see.
@@ -196,8 +215,24 @@ impl Searches<'_> {
     }
 
     fn search_states(&self, round: Option<usize>) -> Result<Searched, Faults> {
-        let outcome = search_states(self.machine, &self.limited(self.options, round));
-        outcome.map(|it| told(self.task, it)).map_err(faults)
+        let options = self.limited(self.options, round);
+        let searched = search_saving(self.machine, &options, self.saving);
+        let outcome = searched.map_err(|error| match error {
+            SearchError::Saved(error) => {
+                let path = self.saving.resume.as_ref().or(self.saving.path.as_ref());
+                let name = path.map(|it| format!("`{}`: ", it.display())).unwrap_or_default();
+                Fault::input(format!("{name}{error}")).into()
+            }
+            SearchError::Options(errors) => faults(errors),
+            other => Faults::from(Fault::defect(format!("{other:?}"))),
+        })?;
+        self.is_saved.set(outcome.is_saved);
+        let is_over = !matches!(outcome.verdict, Verdict::Inconclusive(_));
+        if let Some(path) = self.saving.path.as_ref().filter(|_| is_over && !outcome.is_saved) {
+            // There may be none.
+            let _ = std::fs::remove_file(path);
+        }
+        Ok(told(self.task, outcome))
     }
 
     /// The options for one round. All rounds and all properties share the time.

@@ -5,10 +5,11 @@ use crate::engine::{Accepts, Engine, Feature, Language, Listener, Support};
 use crate::options::{Property, faults};
 use crate::results::Conclusion;
 use crate::ticker::gauged;
-use crate::{Faults, Outcome, Replay, Task};
+use crate::{Fault, Faults, Outcome, Replay, Task};
 use mazurka_core::{Gauge, Limit, Schedule, Verdict};
 use mazurka_statespace::{self as stored, Options, Reduction};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// The search that stores states.
@@ -41,7 +42,15 @@ impl Engine for Statespace {
     }
 
     fn conflicts(&self, task: &Task) -> Faults {
-        faults(search_options(task).errors())
+        let mut all = faults(search_options(task).errors());
+        let is_saved = task.options.save.is_some() || task.options.resume.is_some();
+        if is_saved && !matches!(task.input.language(), Ok(Language::Promela)) {
+            let text = "`--save` and `--resume` with `--engine statespace` are for Promela models";
+            let why = "threads of a C program are numbered as the search meets them; `--engine vm` \
+                       saves its searches";
+            all.push(Fault::input(text).help(why));
+        }
+        all
     }
 
     fn check(&self, task: &Task, listener: &dyn Listener) -> Result<Outcome, Faults> {
@@ -80,6 +89,31 @@ pub(super) fn gauged_options(task: &Task, gauge: Arc<Gauge>) -> Options {
     let mut options = search_options(task);
     options.gauge = Some(gauge);
     options
+}
+
+/// Whether a search is being written to a file.
+static IS_SAVING: AtomicBool = AtomicBool::new(false);
+
+/// Whether a search that has come to a limit is being written to a file: that may take a while.
+pub fn is_saving() -> bool {
+    IS_SAVING.load(Ordering::Relaxed)
+}
+
+/// States that take more than this many bytes are saved only if that is asked for.
+const MOST_UNASKED: u64 = 1 << 30;
+
+/// Where and when the search of a task is saved, and what it goes on from.
+pub(super) fn saving(task: &Task) -> stored::Saving {
+    let mut saving = stored::Saving::default();
+    saving.resume.clone_from(&task.options.resume);
+    saving.is_writing = Some(&IS_SAVING);
+    if let Some(asked) = task.saving() {
+        saving.path = Some(asked.path);
+        (saving.after, saving.every) = (asked.after, Some(asked.every));
+        saving.is_required = asked.is_asked;
+        saving.most = (!asked.is_asked).then_some(MOST_UNASKED);
+    }
+    saving
 }
 
 /// An outcome with the time limit that was asked for, not what was left of it.

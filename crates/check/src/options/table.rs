@@ -708,11 +708,11 @@ pub static TABLE: &[Row] = &[
         takes: Takes::One("FILE"),
         group: Group::Limits,
         is_common: true,
-        uses: &[Executions],
+        uses: &[Executions, States],
         help: "Save a search that is interrupted or comes to a limit, and one that lasts every minute",
         more: "Without it, a search that took 10 seconds or more is saved in a folder of the user. The \
                last line says how to go on with it.",
-        manual: "save a search that is interrupted or comes to a limit, and one that lasts every minute; without it, a search that took 10 seconds or more is saved in the cache folder of the user. The last line of the output is the command that goes on",
+        manual: "save a search that is interrupted or comes to a limit, and one that lasts every minute; without it, a search that took 10 seconds or more is saved in the cache folder of the user. The last line of the output is the command that goes on. With `--engine statespace`, searches for assertions and ends of Promela models are saved, with all their states: the file is about as large as these, and without `--save` nothing is saved of states that take more than a gigabyte",
         set: |options, text| {
             options.save = Some(whole(text)?);
             Ok(())
@@ -725,9 +725,9 @@ pub static TABLE: &[Row] = &[
         takes: Takes::One("FILE"),
         group: Group::Limits,
         is_common: true,
-        uses: &[Executions],
+        uses: &[Executions, States],
         help: "Go on with a search that was saved",
-        manual: "go on with a search that was saved: of the same program, with the same options; limits and `--jobs` may be others",
+        manual: "go on with a search that was saved: of the same program, with the same options; limits and `--jobs` may be others, but a depth-first search of states by one job stays one, and one by several jobs goes on with several",
         set: |options, text| {
             options.resume = Some(whole(text)?);
             Ok(())

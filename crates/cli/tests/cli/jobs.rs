@@ -179,3 +179,46 @@ fn what_is_no_search_of_this_program_is_refused() {
         }
     }
 }
+
+/// Two processes that count, for a moment or two.
+const COUNTERS: &str = "int x, y, z;\n\
+    active proctype a() { do :: x < 150 -> x++ :: x > 100 -> x = x - 50 od }\n\
+    active proctype b() { do :: y < 150 -> y++ :: y > 100 -> y = y - 30 od }\n\
+    active proctype c() { do :: z < 9 -> z++ :: else -> break od; assert(x < 151) }\n";
+
+#[test]
+fn stored_states_are_saved() {
+    for more in [&["--jobs", "1"][..], &["--jobs", "2"], &["--order", "bfs"]] {
+        let folder = TempDir::new().expect("there is room");
+        let at = folder.path();
+        std::fs::write(at.join("counters.pml"), COUNTERS).expect("there is room");
+        let always = [&["check", "counters.pml", "--reduction", "none"][..], more].concat();
+        let stats = |said: &Said| {
+            let report: Value = serde_json::from_str(&said.stdout).expect("it is JSON");
+            (report["stats"]["states"].clone(), report["stats"]["transitions"].clone())
+        };
+        let whole = run(at, &[&always[..], &["--json", "-"]].concat()).ends_with(0);
+        let limits = ["--time-limit", "20ms", "--save", "here.mzk"];
+        let Said { stdout, .. } = run(at, &[&always[..], &limits].concat()).ends_with(3);
+        let last = stdout.lines().last().unwrap_or_default();
+        let command = last.trim().strip_prefix("Resume: mazurka ");
+        let command = command.unwrap_or_else(|| panic!("{stdout}"));
+        let command = command.replace("--time-limit 20ms", "--json -");
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let resumed = run(at, &words).ends_with(0);
+        assert_eq!(stats(&resumed), stats(&whole), "{more:?}");
+        assert!(!at.join("here.mzk").exists(), "nothing is left");
+        run(at, &words).refuses("it cannot be read");
+    }
+}
+
+#[test]
+fn what_cannot_be_saved_is_refused() {
+    let folder = folder_with(INCREMENTS);
+    let c = ["check", "increments.c", "--engine", "statespace", "--save", "here.mzk"];
+    run(folder.path(), &c).refuses("are for Promela models");
+    let text = format!("{COUNTERS}ltl p {{ <> (x == 3) }}\n");
+    std::fs::write(folder.path().join("counters.pml"), text).expect("there is room");
+    let temporal = ["check", "counters.pml", "--save", "here.mzk"];
+    run(folder.path(), &temporal).refuses("infinite executions cannot be saved");
+}

@@ -77,6 +77,8 @@ struct Element {
     atom: bool,
     /// Whether it is the last of an atomic sequence.
     ends_atom: bool,
+    /// Of an atomic block, the last element in it.
+    end_of_atom: Option<ElementId>,
     /// Which indivisible step it is in, if it is in one.
     within: Option<ElementId>,
     /// The escapes that are open to it, the outermost first.
@@ -141,6 +143,7 @@ impl Graph {
             next: None,
             atom: false,
             ends_atom: false,
+            end_of_atom: None,
             within: None,
             escapes: Vec::new(),
             labels: Labels::default(),
@@ -280,37 +283,57 @@ impl Graph {
         }
     }
 
-    /// Makes a chain atomic: nobody else runs between its elements.
-    pub(crate) fn make_atomic(&mut self, chain: Chain) {
+    /// Makes a block atomic: nobody else runs between the elements of its chain.
+    pub(crate) fn make_atomic(&mut self, block: ElementId, chain: Chain) {
         self.walk_atomic(chain);
-        match &self.at(chain.last).kind {
-            ElementKind::Block { chain, kind: BlockKind::Plain | BlockKind::Atomic } => {
-                self.make_atomic(*chain);
-            }
-            ElementKind::Unless { main, .. } => self.make_atomic(*main),
-            _ => {
-                let last = self.at_mut(chain.last);
-                last.atom = false;
-                last.ends_atom = true;
-            }
+        let end = self.end_of(chain);
+        self.at_mut(block).end_of_atom = Some(end);
+        let last = self.at_mut(end);
+        last.atom = false;
+        last.ends_atom = true;
+    }
+
+    /// The last element of a chain, within the blocks that are last.
+    fn end_of(&self, chain: Chain) -> ElementId {
+        let mut last = chain.last;
+        loop {
+            let element = self.at(last);
+            last = match &element.kind {
+                ElementKind::Block { kind: BlockKind::Indivisible, .. } => return last,
+                ElementKind::Block { chain, .. } => match element.end_of_atom {
+                    Some(end) => return end,
+                    None => chain.last,
+                },
+                ElementKind::Unless { main, .. } => main.last,
+                _ => return last,
+            };
         }
     }
 
+    /// Has everything in a chain keep control. In a block that is atomic already, that is so but
+    /// for its last element: nested blocks are walked once.
     fn walk_atomic(&mut self, chain: Chain) {
         let mut at = chain.first;
         loop {
             let element = self.at_mut(at);
             element.atom = true;
+            let end_of_atom = element.end_of_atom;
             let within = match &mut element.kind {
                 ElementKind::Block { kind: BlockKind::Indivisible, .. } => Vec::new(),
                 ElementKind::Block { chain, kind } => {
                     *kind = BlockKind::Plain;
-                    vec![*chain]
+                    match end_of_atom {
+                        Some(_) => Vec::new(),
+                        None => vec![*chain],
+                    }
                 }
                 ElementKind::Choice(options) => options.clone(),
                 ElementKind::Unless { main, escape } => vec![*main, *escape],
                 _ => Vec::new(),
             };
+            if let Some(end) = end_of_atom {
+                self.at_mut(end).atom = true;
+            }
             within.into_iter().for_each(|chain| self.walk_atomic(chain));
             match self.at(at).next {
                 Some(next) if at != chain.last => at = next,
@@ -591,5 +614,147 @@ impl Writer {
         });
         self.todo.push(id);
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What [`Graph::make_atomic`] is to do, said without memory: everything is walked again.
+    fn make_atomic_again(graph: &mut Graph, chain: Chain) {
+        walk_again(graph, chain);
+        match &graph.at(chain.last).kind {
+            ElementKind::Block { chain, kind: BlockKind::Plain | BlockKind::Atomic } => {
+                make_atomic_again(graph, *chain);
+            }
+            ElementKind::Unless { main, .. } => make_atomic_again(graph, *main),
+            _ => {
+                let last = graph.at_mut(chain.last);
+                (last.atom, last.ends_atom) = (false, true);
+            }
+        }
+    }
+
+    fn walk_again(graph: &mut Graph, chain: Chain) {
+        let mut at = chain.first;
+        loop {
+            let element = graph.at_mut(at);
+            element.atom = true;
+            let within = match &mut element.kind {
+                ElementKind::Block { kind: BlockKind::Indivisible, .. } => Vec::new(),
+                ElementKind::Block { chain, kind } => {
+                    *kind = BlockKind::Plain;
+                    vec![*chain]
+                }
+                ElementKind::Choice(options) => options.clone(),
+                ElementKind::Unless { main, escape } => vec![*main, *escape],
+                _ => Vec::new(),
+            };
+            within.into_iter().for_each(|chain| walk_again(graph, chain));
+            match graph.at(at).next {
+                Some(next) if at != chain.last => at = next,
+                _ => return,
+            }
+        }
+    }
+
+    struct Nest {
+        seed: u64,
+        graph: Graph,
+        is_plain: bool,
+    }
+
+    impl Nest {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+            (self.seed >> 33) % bound
+        }
+
+        fn chain(&mut self, depth: u64) -> Chain {
+            let mut sequence = Sequence::default();
+            for _ in 0..=self.below(3) {
+                let span = Span::default();
+                let what = if depth == 0 { 0 } else { self.below(7) };
+                match what {
+                    0 | 1 => {
+                        let (guard, action) = (None, Action::Skip);
+                        let kind = ElementKind::Step { guard, otherwise: false, action };
+                        let step = self.graph.add(kind, span, "");
+                        self.graph.append(&mut sequence, step);
+                    }
+                    2 => {
+                        let options = (0..=self.below(2)).map(|_| self.chain(depth - 1)).collect();
+                        self.graph.choice(&mut sequence, options, None, span);
+                    }
+                    3 => {
+                        let (main, escape) = (self.chain(depth - 1), self.chain(depth - 1));
+                        self.graph.unless(&mut sequence, main, escape, span);
+                    }
+                    _ => {
+                        let kinds = [BlockKind::Plain, BlockKind::Indivisible, BlockKind::Atomic];
+                        let kind = kinds[(what as usize - 4).min(2)];
+                        let first = self.graph.next_id();
+                        let chain = self.chain(depth - 1);
+                        let block = self.graph.add(ElementKind::Block { chain, kind }, span, "");
+                        match kind {
+                            BlockKind::Plain => {}
+                            BlockKind::Indivisible => {
+                                self.graph.make_indivisible(chain, first, block);
+                            }
+                            BlockKind::Atomic if self.is_plain => {
+                                make_atomic_again(&mut self.graph, chain);
+                            }
+                            BlockKind::Atomic => self.graph.make_atomic(block, chain),
+                        }
+                        self.graph.append(&mut sequence, block);
+                    }
+                }
+            }
+            self.graph.close(&sequence).expect("it is not empty")
+        }
+    }
+
+    #[test]
+    fn blocks_within_atomic_ones_are_walked_once() {
+        let mut n_ends = 0;
+        for seed in 0..2000 {
+            let [(first, n), (second, _)] = [false, true].map(|is_plain| {
+                let mut nest = Nest { seed, graph: Graph::default(), is_plain };
+                nest.chain(7);
+                let elements = nest.graph.elements.iter();
+                let told: Vec<_> = elements
+                    .map(|it| {
+                        let kind = match &it.kind {
+                            ElementKind::Block { kind, .. } => Some(*kind),
+                            _ => None,
+                        };
+                        (it.atom, it.ends_atom, kind)
+                    })
+                    .collect();
+                let n = told.iter().filter(|it| it.1).count();
+                (told, n)
+            });
+            assert_eq!(first, second, "seed {seed}");
+            n_ends += n;
+        }
+        assert!(n_ends > 2000, "{n_ends}");
+    }
+
+    /// A cube of this many would take minutes.
+    #[test]
+    fn nested_atomics_take_linear_time() {
+        let mut graph = Graph::default();
+        let span = Span::default();
+        let mut last = graph.add(ElementKind::Meet, span, "");
+        for _ in 0..100_000 {
+            let mut sequence = Sequence::default();
+            graph.append(&mut sequence, last);
+            let chain = graph.close(&sequence).expect("it is not empty");
+            let kind = BlockKind::Atomic;
+            last = graph.add(ElementKind::Block { chain, kind }, span, "");
+            graph.make_atomic(last, chain);
+        }
+        assert!(graph.elements[0].ends_atom && !graph.elements[0].atom);
     }
 }

@@ -564,7 +564,7 @@ impl Lowerer<'_> {
         let block = self.process.graph.add(ElementKind::Block { chain, kind }, span, &text);
         match kind {
             BlockKind::Plain => {}
-            BlockKind::Atomic => self.process.graph.make_atomic(chain),
+            BlockKind::Atomic => self.process.graph.make_atomic(block, chain),
             BlockKind::Indivisible => self.process.graph.make_indivisible(chain, first, block),
         }
         self.process.graph.append(sequence, block);

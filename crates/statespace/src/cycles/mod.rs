@@ -222,6 +222,7 @@ fn search_all<T: Transitions>(
         }
         (None, Ended::Limit(limit)) => Verdict::Inconclusive(limit),
         (None, Ended::Cut(depth)) => Verdict::Inconclusive(Limit::Depth(depth)),
+        (None, Ended::Paused) => unreachable!("these searches are not saved"),
         (None, Ended::Done) => Verdict::Holds(coverage(program, cycles, options)),
     };
     let violations = u64::from(matches!(verdict, Verdict::Violated(_)));
@@ -235,6 +236,7 @@ fn search_all<T: Transitions>(
         is_packed: false,
         loop_start,
         notes,
+        is_saved: false,
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) use parts::{ByParts, Lost};
 pub use trail::TrailError;
 
 use crate::options::{Fairness, Optimisations, Reduction};
+use crate::saved::fingerprint;
 use crate::transitions::{Described, Labels, Moves, Safety, Sight, Step, Stuck, Transitions};
 use code::{Code, fault};
 use jit::{Context, Jit};
@@ -379,6 +380,10 @@ impl Transitions for Machine {
 
     fn assumptions(&self) -> Vec<Assumption> {
         self.code.assumptions.clone()
+    }
+
+    fn fingerprint(&self) -> Option<u128> {
+        Some(fingerprint(&(&*self.code, self.claim)))
     }
 
     fn by_parts(&self) -> Option<ByParts> {

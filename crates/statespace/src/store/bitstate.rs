@@ -9,7 +9,9 @@
 
 use super::table::Full;
 use super::{Seen, Session, Store, hashes};
+use crate::saved::{Reader, Writer};
 use mazurka_core::Assumption;
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How many bits a state has.
@@ -27,6 +29,16 @@ impl Bitstate {
         let words = 1usize << power.max(6) >> 6;
         Self { words: (0..words).map(|_| AtomicU64::new(0)).collect(), n_states: AtomicU32::new(0) }
     }
+
+    pub(crate) fn load(power: u32, from: &mut Reader) -> io::Result<Self> {
+        let mut new = Self::new(power);
+        for _ in 0..from.len()? {
+            let (at, word) = (from.len()?, from.word()?);
+            *new.words[at].get_mut() = word;
+        }
+        *new.n_states.get_mut() = from.word()? as u32;
+        Ok(new)
+    }
 }
 
 impl Store for Bitstate {
@@ -38,6 +50,17 @@ impl Store for Bitstate {
 
     fn bytes(&self) -> u64 {
         size_of_val::<[AtomicU64]>(&self.words) as u64
+    }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        let words = self.words.iter().map(|word| word.load(Ordering::Relaxed)).enumerate();
+        let used = || words.clone().filter(|&(_, word)| word != 0);
+        out.len(used().count())?;
+        for (at, word) in used() {
+            out.len(at)?;
+            out.word(word)?;
+        }
+        out.word(u64::from(self.n_states.load(Ordering::Relaxed)))
     }
 
     fn assumption(&self, n_states: u64) -> Option<Assumption> {

@@ -8,7 +8,9 @@
 use super::index::{Found, Index, IndexReader};
 use super::table::Full;
 use super::{Seen, Session, Store, hashes};
+use crate::saved::{Form, Reader, Writer};
 use mazurka_core::Assumption;
+use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The hashes of the states of a search.
@@ -23,6 +25,10 @@ impl Compact {
     pub(crate) fn new() -> Self {
         Self { index: Index::new(), n_states: AtomicU32::new(0) }
     }
+
+    pub(crate) fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { index: Index::load(from)?, n_states: AtomicU32::new(from.word()? as u32) })
+    }
 }
 
 impl Store for Compact {
@@ -36,6 +42,11 @@ impl Store for Compact {
 
     fn bytes(&self) -> u64 {
         self.index.bytes()
+    }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.index.save(out)?;
+        out.word(u64::from(self.n_states.load(Ordering::Relaxed)))
     }
 
     fn assumption(&self, n_states: u64) -> Option<Assumption> {

@@ -4,6 +4,8 @@ use super::chunked::Chunked;
 use super::index::{Index, IndexReader, seen};
 use super::table::Full;
 use super::{Seen, Session, Store, hashes};
+use crate::saved::{Form, Reader, Writer};
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How many words a worker takes at a time.
@@ -29,6 +31,16 @@ impl Exact {
             n_states: AtomicU32::new(0),
             n_words: AtomicU64::new(0),
         }
+    }
+
+    pub(crate) fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self {
+            index: Index::load(from)?,
+            words: Chunked::load(from)?,
+            starts: Chunked::load(from)?,
+            n_states: AtomicU32::new(from.word()? as u32),
+            n_words: AtomicU64::new(from.word()?),
+        })
     }
 
     fn is(&self, number: u32, state: &[u8]) -> bool {
@@ -58,6 +70,16 @@ impl Store for Exact {
 
     fn bytes(&self) -> u64 {
         self.index.bytes() + self.words.bytes() + self.starts.bytes()
+    }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        let (n_states, n_words) =
+            (self.n_states.load(Ordering::Relaxed), self.n_words.load(Ordering::Relaxed));
+        self.index.save(out)?;
+        self.words.save(out)?;
+        self.starts.save(out)?;
+        out.word(u64::from(n_states))?;
+        out.word(n_words)
     }
 }
 

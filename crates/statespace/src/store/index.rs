@@ -5,6 +5,8 @@
 
 use super::Seen;
 use super::table::{Full, Reader, Slot, Table};
+use crate::saved::{Reader as From, Writer};
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A table from hashes to numbers.
@@ -25,6 +27,15 @@ impl Slot for Entry {
 
     fn copy(&self, entry: &Self) {
         self.0.store(entry.0.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.word(self.0.load(Ordering::Relaxed))
+    }
+
+    fn load(&self, from: &mut From) -> io::Result<()> {
+        self.0.store(from.word()?, Ordering::Relaxed);
+        Ok(())
     }
 }
 

@@ -27,8 +27,10 @@ pub(crate) use roots::Label;
 pub(crate) use table::Full;
 pub(crate) use tree::{Tree, TreeSession};
 
+use crate::saved::{Reader, Writer};
 use mazurka_core::Assumption;
 use std::hash::Hash;
+use std::io;
 
 /// How states are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -79,6 +81,29 @@ pub(crate) enum Seen {
     Old(Option<u32>),
 }
 
+impl Words for Option<Seen> {
+    fn save(self, out: &mut Writer) -> io::Result<()> {
+        let (kind, number) = match self {
+            None => (0, 0),
+            Some(Seen::New(number)) => (1, number),
+            Some(Seen::Old(Some(number))) => (2, number),
+            Some(Seen::Old(None)) => (3, 0),
+        };
+        out.word(kind << 32 | u64::from(number))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        let word = from.word()?;
+        let number = word as u32;
+        Ok(match word >> 32 {
+            0 => None,
+            1 => Some(Seen::New(number)),
+            2 => Some(Seen::Old(Some(number))),
+            _ => Some(Seen::Old(None)),
+        })
+    }
+}
+
 impl Seen {
     /// The number, from a store that knows all numbers.
     pub(crate) fn number(self) -> u32 {
@@ -102,6 +127,10 @@ pub(crate) trait Store: Sync {
     /// The memory that it takes.
     fn bytes(&self) -> u64;
 
+    /// Writes all states, while no worker has it open. What is read again finds states by the same
+    /// keys and has the same numbers for them.
+    fn save(&self, out: &mut Writer) -> io::Result<()>;
+
     /// What has to be assumed if `n_states` were stored: that no state was taken for another one,
     /// and how likely it is that one was.
     fn assumption(&self, _n_states: u64) -> Option<Assumption> {
@@ -116,7 +145,7 @@ pub(crate) type Key<'a, S> = <<S as Store>::Session<'a> as Session>::Key;
 pub(crate) trait Session {
     /// What a state is found by: equal for equal states. It stays the same for as long as the store
     /// is there.
-    type Key: Copy + Default + Eq + Hash;
+    type Key: Copy + Default + Eq + Hash + Words;
 
     /// Gets ready for states that differ little from this one.
     fn near(&mut self, _state: &[u8]) -> Result<(), Full> {
@@ -159,6 +188,11 @@ pub(crate) trait Session {
     /// Lets others make the tables larger: to be called before the worker waits for anything.
     fn close(&mut self);
 
+    /// The same when it may be for good: what it has in reserve is given back.
+    fn settle(&mut self) {
+        self.close();
+    }
+
     /// Makes the tables larger that are full.
     fn grow(&mut self);
 
@@ -184,6 +218,32 @@ pub(crate) trait Session {
             let key = session.key(state)?;
             session.try_insert(key, state)
         })
+    }
+}
+
+/// What a state is found by, and what is known of it, as words of a file.
+pub(crate) trait Words: Sized {
+    fn save(self, out: &mut Writer) -> io::Result<()>;
+    fn load(from: &mut Reader) -> io::Result<Self>;
+}
+
+impl Words for u64 {
+    fn save(self, out: &mut Writer) -> io::Result<()> {
+        out.word(self)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        from.word()
+    }
+}
+
+impl Words for [u64; 2] {
+    fn save(self, out: &mut Writer) -> io::Result<()> {
+        self.into_iter().try_for_each(|word| out.word(word))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok([from.word()?, from.word()?])
     }
 }
 

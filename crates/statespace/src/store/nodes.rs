@@ -7,7 +7,9 @@
 use super::chunked::Chunked;
 use super::prefetch::prefetch;
 use super::table::{Full, Reader, Slot, Table};
+use crate::saved::{Form, Reader as From, Writer};
 use mazurka_core::fold::mix;
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What a node has below it: some bytes of a state, or the numbers of nodes.
@@ -62,6 +64,17 @@ impl Slot for Node {
         self.set(entry.piece());
         self.number.store(entry.number.load(Ordering::Relaxed), Ordering::Relaxed);
     }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.piece().into_iter().try_for_each(|word| out.word(word))?;
+        out.word(u64::from(self.number.load(Ordering::Relaxed)))
+    }
+
+    fn load(&self, from: &mut From) -> io::Result<()> {
+        self.set([from.word()?, from.word()?]);
+        self.number.store(from.word()? as u32, Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 impl Node {
@@ -95,6 +108,17 @@ impl Nodes {
     /// The memory that they take.
     pub(crate) fn bytes(&self) -> u64 {
         self.table.bytes() + self.by_number.as_ref().map_or(0, Chunked::bytes)
+    }
+
+    /// Writes them.
+    pub(crate) fn save(&self, out: &mut Writer) -> io::Result<()> {
+        debug_assert!(self.by_number.is_none(), "these nodes are not made to be saved");
+        self.table.save(out)
+    }
+
+    /// Reads those of a kind.
+    pub(crate) fn load(kind: Kind, from: &mut From) -> io::Result<Self> {
+        Ok(Self { table: Table::load(from)?, kind, by_number: None })
     }
 
     /// Access for one worker; not open yet.

@@ -4,6 +4,8 @@ use super::nodes::Piece;
 use super::roots::{Label, Roots, RootsReader};
 use super::table::Full;
 use super::{Seen, Session, Store};
+use crate::saved::{Form, Reader, Writer};
+use std::io;
 
 /// The states of a search, of which no first word is zero and no second one all ones.
 pub(crate) struct Packed<L> {
@@ -15,6 +17,13 @@ pub(crate) struct Packed<L> {
 impl<L: Label> Packed<L> {
     pub(crate) fn new(beside: impl Fn() -> u64 + Sync + 'static) -> Self {
         Self { states: Roots::new(), beside: Box::new(beside) }
+    }
+
+    pub(crate) fn load(
+        beside: impl Fn() -> u64 + Sync + 'static,
+        from: &mut Reader,
+    ) -> io::Result<Self> {
+        Ok(Self { states: Roots::load(from)?, beside: Box::new(beside) })
     }
 }
 
@@ -32,6 +41,10 @@ impl<L: Label> Store for Packed<L> {
 
     fn bytes(&self) -> u64 {
         self.states.bytes() + (self.beside)()
+    }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.states.save(out)
     }
 }
 
@@ -65,6 +78,10 @@ impl<L: Label> Session for PackedSession<'_, L> {
 
     fn close(&mut self) {
         self.0.close();
+    }
+
+    fn settle(&mut self) {
+        self.0.settle();
     }
 
     fn grow(&mut self) {

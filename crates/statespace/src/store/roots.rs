@@ -8,6 +8,8 @@ use super::Seen;
 use super::nodes::{Piece, hash};
 use super::prefetch::prefetch;
 use super::table::{Full, Reader, Slot, Table};
+use crate::saved::{Reader as From, Writer};
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A table of roots.
@@ -65,6 +67,21 @@ impl<L: Label> Slot for Root<L> {
         if let Some(number) = entry.label.get() {
             self.label.set(number);
         }
+    }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.word(self.first.load(Ordering::Relaxed))?;
+        out.word(self.second.load(Ordering::Relaxed))?;
+        self.label.get().map_or(Ok(()), |number| out.word(u64::from(number)))
+    }
+
+    fn load(&self, from: &mut From) -> io::Result<()> {
+        self.first.store(from.word()?, Ordering::Relaxed);
+        self.second.store(from.word()?, Ordering::Relaxed);
+        if self.label.get().is_some() {
+            self.label.set(from.word()? as u32);
+        }
+        Ok(())
     }
 }
 

@@ -4,7 +4,9 @@
 //! through the old table and one through the new.
 
 use super::prefetch::huge_pages;
+use crate::saved::{Form, Reader as From, Writer};
 use std::cell::Cell;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 
@@ -24,6 +26,12 @@ pub(crate) trait Slot: Default + Send + Sync {
 
     /// Takes over an entry, while nobody looks.
     fn copy(&self, entry: &Self);
+
+    /// Writes an entry.
+    fn save(&self, out: &mut Writer) -> io::Result<()>;
+
+    /// Reads an entry into an empty slot.
+    fn load(&self, from: &mut From) -> io::Result<()>;
 }
 
 /// A table of slots.
@@ -72,6 +80,31 @@ impl<S: Slot> Table<S> {
     }
 }
 
+/// As large as it was, with the same entries.
+impl<S: Slot> Form for Table<S> {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        let slots = self.read();
+        let entries = || slots.iter().filter(|slot| slot.hash().is_some());
+        out.len(slots.len())?;
+        out.len(self.used.load(Ordering::Relaxed))?;
+        out.len(entries().count())?;
+        entries().try_for_each(|slot| slot.save(out))
+    }
+
+    fn load(from: &mut From) -> io::Result<Self> {
+        let slots: Box<[S]> = empty(from.len()?);
+        let used = AtomicUsize::new(from.len()?);
+        for _ in 0..from.len()? {
+            let entry = S::default();
+            entry.load(from)?;
+            let hash = entry.hash().expect("no empty slot is written");
+            let is_free = |slot: &&S| slot.hash().is_none();
+            probe(&slots, hash).find(is_free).expect("a table is never full").copy(&entry);
+        }
+        Ok(Self { slots: RwLock::new(slots), used })
+    }
+}
+
 impl<S: Slot> Reader<'_, S> {
     /// Begins to use the table.
     pub(crate) fn open(&mut self) {
@@ -81,6 +114,16 @@ impl<S: Slot> Reader<'_, S> {
     /// Lets others make it grow.
     pub(crate) fn close(&mut self) {
         self.slots = None;
+    }
+
+    /// Gives back the numbers in reserve if nobody has taken others since, so that a worker that is
+    /// alone has numbers without gaps.
+    pub(crate) fn settle(&mut self) {
+        let (next, left) = self.reserve.take();
+        let (order, used) = (Ordering::Relaxed, &self.table.used);
+        // Others have taken numbers: these are a gap.
+        let _ = used.compare_exchange(next + left, next, order, order);
+        self.close();
     }
 
     /// Makes it larger, if it has to be.

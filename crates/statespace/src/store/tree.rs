@@ -24,6 +24,8 @@ use super::nodes::{EMPTY, Kind, Nodes, NodesReader, Piece, hash};
 use super::roots::{Label, Roots, RootsReader};
 use super::table::Full;
 use super::{Seen, Session, Store};
+use crate::saved::{Form, Reader, Writer};
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The bytes of a piece.
@@ -49,6 +51,11 @@ impl<L: Label> Tree<L> {
     pub(crate) fn new() -> Self {
         let (leaves, inner) = (Nodes::new(Kind::Leaf), Nodes::new(Kind::Inner));
         Self { leaves, inner, roots: Roots::new(), by_number: None }
+    }
+
+    pub(crate) fn load(from: &mut Reader) -> io::Result<Self> {
+        let (leaves, inner) = (Nodes::load(Kind::Leaf, from)?, Nodes::load(Kind::Inner, from)?);
+        Ok(Self { leaves, inner, roots: Roots::load(from)?, by_number: None })
     }
 
     fn note(&self, number: u32, root: Piece) {
@@ -114,6 +121,12 @@ impl<L: Label> Store for Tree<L> {
     fn bytes(&self) -> u64 {
         let by_number = self.by_number.as_ref().map_or(0, Chunked::bytes);
         self.leaves.bytes() + self.inner.bytes() + self.roots.bytes() + by_number
+    }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.leaves.save(out)?;
+        self.inner.save(out)?;
+        self.roots.save(out)
     }
 }
 
@@ -306,6 +319,12 @@ impl<L: Label> Session for TreeSession<'_, L> {
         self.leaves.slots.close();
         self.inner.slots.close();
         self.roots.close();
+    }
+
+    fn settle(&mut self) {
+        self.leaves.slots.settle();
+        self.inner.slots.settle();
+        self.roots.settle();
     }
 
     fn grow(&mut self) {

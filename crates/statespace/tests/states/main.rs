@@ -11,6 +11,7 @@ mod packed;
 mod promela;
 mod random_formulas;
 mod reductions;
+mod saved;
 mod searches_agree;
 mod spin;
 mod spin_cycles;

@@ -22,6 +22,21 @@ pub(super) struct Bits {
 }
 
 impl Bits {
+    /// So many bits from one on.
+    fn new(shift: u32, width: u32) -> Self {
+        Self { shift, width, mask: ((1 << width) - 1) << shift }
+    }
+
+    /// Where they are, as one word of a file.
+    pub(super) fn place(self) -> u64 {
+        u64::from(self.shift) << 32 | u64::from(self.width)
+    }
+
+    /// Those of such a word.
+    pub(super) fn at(place: u64) -> Self {
+        Self::new((place >> 32) as u32, place as u32)
+    }
+
     #[inline]
     pub(super) fn get(self, word: Word) -> u32 {
         ((word & self.mask) >> self.shift) as u32
@@ -75,7 +90,7 @@ pub(super) fn assign(needs: &[Need]) -> Option<Vec<Bits>> {
     }
     let mut shift = BITS.start;
     let bits = widths.into_iter().map(|width| {
-        let bits = Bits { shift, width, mask: ((1 << width) - 1) << shift };
+        let bits = Bits::new(shift, width);
         shift += width;
         bits
     });

@@ -30,6 +30,7 @@ mod cut;
 mod fields;
 mod find;
 mod numbers;
+mod saved;
 mod sets;
 mod words;
 
