@@ -301,11 +301,6 @@ impl Objects {
         self.numbers.contains_key(&(address, 0))
     }
 
-    /// Whether a thread has a lock for reading.
-    pub(crate) fn has_reader(&self, lock: ObjectId, thread: ThreadId) -> bool {
-        self.states[lock.index()].readers.contains(&thread)
-    }
-
     /// How many permits the semaphore at an address has.
     pub(crate) fn count_at(&self, address: usize) -> u32 {
         let known = self.numbers.get(&(address, 0));

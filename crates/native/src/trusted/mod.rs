@@ -30,6 +30,7 @@
 //! Differs from the papers: a call that blocks inside is two atomic parts, one on each side of its wait.
 
 pub(crate) mod entry;
+mod readers_writers;
 mod std;
 
 use crate::clock;
@@ -41,6 +42,7 @@ use crate::watch::CUT;
 use ::std::ffi::{c_int, c_long};
 use ::std::sync::atomic::{AtomicBool, Ordering};
 use mazurka_core::{Assumption, Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
+use readers_writers::Users;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One function that is listed.
@@ -75,6 +77,8 @@ enum Kind {
     /// Give back the lock whose word they modify first.
     ReadUnlock,
     WriteUnlock,
+    /// Makes a reader of the writer of such a lock.
+    Downgrade,
     /// Takes the token whose word it modifies first, once that is there.
     Park,
     /// The same, or time is up.
@@ -133,7 +137,8 @@ impl Kind {
             | Self::TryRead
             | Self::TryWrite
             | Self::ReadUnlock
-            | Self::WriteUnlock => Family::ReadersWriters,
+            | Self::WriteUnlock
+            | Self::Downgrade => Family::ReadersWriters,
             Self::Park | Self::ParkTimeout | Self::Unpark => Family::Parking,
             Self::BarrierWait => Family::Barriers,
             Self::ListSend
@@ -198,6 +203,8 @@ pub(crate) enum Predicate {
     Readable(usize),
     /// Nobody has the lock.
     Writable(usize),
+    /// Nobody has it, or writers that wait for it have been told to try again.
+    NoWriterWaits(usize),
     /// The token is there.
     Token(usize),
     /// There is a message, or there will never be one.
@@ -208,8 +215,6 @@ pub(crate) enum Predicate {
     Allowed(O),
 }
 
-/// How the standard library marks who holds a lock in its word.
-const LOCK_MASK: u32 = (1 << 30) - 1;
 const ONCE_MASK: u32 = 3;
 const ONCE_RUNNING: u32 = 1;
 const ONCE_INCOMPLETE: u32 = 3;
@@ -220,7 +225,7 @@ const LIST_TAIL: usize = 0x80;
 const CACHE_LINE: usize = 0x80;
 
 /// What is known of trusted calls, over all executions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Trusted {
     /// The families that were given up, a bit each.
     given_up: u32,
@@ -229,44 +234,19 @@ pub(crate) struct Trusted {
     /// The objects of calls, some of which threads of Rust may forget to give back. Other operations on them are
     /// in order with calls that wait, see [`Trusted::in_order`].
     objects: FxHashSet<ObjectId>,
+    /// Locks for readers and writers among them.
+    locks: FxHashSet<ObjectId>,
+    /// By the address of a lock.
     readers_writers: FxHashMap<usize, Users>,
     /// Whether any call was taken for an operation.
     pub(crate) is_used: bool,
 }
 
-impl Default for Trusted {
-    /// Locks for readers and writers are explored: whether a reader waits for a writer that waits is
-    /// learnt on the way, and steps that were taken before then differ.
-    fn default() -> Self {
-        Self {
-            given_up: 1 << Family::ReadersWriters as u32,
-            quiet_words: FxHashMap::default(),
-            objects: FxHashSet::default(),
-            readers_writers: FxHashMap::default(),
-            is_used: false,
-        }
-    }
-}
-
-/// Who uses a lock for readers and writers.
-#[derive(Debug, Default)]
-struct Users {
-    readers: ThreadSet,
-    has_reentrant: bool,
-    has_writer: bool,
-    /// Whether a writer that waits is a step of its own: readers then wait for it.
-    prefers_writers: bool,
-}
-
 impl Trusted {
     /// How much is known of them.
     pub(crate) fn known(&self) -> u64 {
-        let Self { given_up, quiet_words, objects, readers_writers, is_used } = self;
-        let users = readers_writers.values().map(|users| {
-            let flags = [users.has_reentrant, users.has_writer, users.prefers_writers];
-            let flags = flags.into_iter().fold(0, |all, is_set| all << 1 | u64::from(is_set));
-            (users.readers.iter().count() as u64) << 3 | flags
-        });
+        let Self { given_up, quiet_words, objects, locks: _, readers_writers, is_used } = self;
+        let users = readers_writers.values().map(Users::known);
         // The order of the table does not matter to a sum.
         let sizes = (quiet_words.len() as u64) << 20 ^ (objects.len() as u64) << 1;
         sizes ^ u64::from(*given_up) << 32 ^ u64::from(*is_used) ^ users.sum::<u64>() << 40
@@ -450,9 +430,12 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
         }
         Kind::Hidden | Kind::ScopedSpawn | Kind::ThreadStart | Kind::Scope => {}
         Kind::IsFinished => machine::with(|machine| machine.trusted.give_up(Family::Threads)),
-        Kind::Once | Kind::ReadUnlock | Kind::WriteUnlock | Kind::Park | Kind::Unpark => {
-            bracket.is_pending = true;
-        }
+        Kind::Once
+        | Kind::ReadUnlock
+        | Kind::WriteUnlock
+        | Kind::Downgrade
+        | Kind::Park
+        | Kind::Unpark => bracket.is_pending = true,
         Kind::ParkTimeout => {
             bracket.is_pending = true;
             let seconds = frame.argument(0) as u64;
@@ -515,15 +498,13 @@ fn begin(bracket: &mut Bracket, address: usize) {
         Kind::OnceWait => {
             announce(O::Call(object), Predicate::OnceOver(address));
         }
-        Kind::Read | Kind::TryRead | Kind::Write | Kind::TryWrite => {
-            lock(bracket.kind, object, address);
-        }
-        Kind::ReadUnlock => {
-            announce(O::ReadRelease(object), Predicate::Now);
-        }
-        Kind::WriteUnlock => {
-            announce(O::WriteRelease(object), Predicate::Now);
-        }
+        Kind::Read
+        | Kind::TryRead
+        | Kind::Write
+        | Kind::TryWrite
+        | Kind::Downgrade
+        | Kind::ReadUnlock
+        | Kind::WriteUnlock => readers_writers::begin(bracket.kind, object, address),
         Kind::Park | Kind::ParkTimeout => {
             announce_until(bracket, O::Call(object), Predicate::Token(address));
         }
@@ -559,53 +540,6 @@ fn begin(bracket: &mut Bracket, address: usize) {
     }
 }
 
-fn lock(kind: Kind, object: ObjectId, address: usize) {
-    let me = machine::current();
-    let is_read = matches!(kind, Kind::Read | Kind::TryRead);
-    let prefers_writers = machine::with(|machine| {
-        let reenters = is_read && machine.objects.has_reader(object, me);
-        let is_concurrent = machine.is_concurrent();
-        let users = machine.trusted.readers_writers.entry(address).or_default();
-        if is_read {
-            users.readers.insert(me);
-            users.has_reentrant |= reenters;
-        } else {
-            users.has_writer = true;
-        }
-        let has_several = users.readers.len() > 1 || users.has_reentrant;
-        if has_several && users.has_writer && !users.prefers_writers && is_concurrent {
-            users.prefers_writers = true;
-            CUT.store(true, Ordering::Relaxed);
-        }
-        users.prefers_writers
-    });
-    let tried = match kind {
-        Kind::Read => {
-            announce(O::ReadAcquire(object), Predicate::Readable(address));
-            return;
-        }
-        Kind::Write if !prefers_writers => {
-            announce(O::WriteAcquire(object), Predicate::Writable(address));
-            return;
-        }
-        Kind::TryRead => (O::TryReadAcquire(object), Predicate::Readable(address)),
-        _ => (O::TryWriteAcquire(object), Predicate::Writable(address)),
-    };
-    let is_announced = announce(tried.0, Predicate::Now);
-    let is_taken = machine::with(|machine| machine.holds_now(tried.1));
-    if is_announced {
-        machine::with(|machine| {
-            machine.effect = if is_taken { Effect::Done } else { Effect::Failed };
-        });
-    }
-    if kind == Kind::Write && !is_taken {
-        // From here on the lock lets no reader in beside others.
-        machine::with(|machine| machine.objects.state(object).count += 1);
-        announce(O::WriteAcquire(object), Predicate::Writable(address));
-        machine::with(|machine| machine.objects.state(object).count -= 1);
-    }
-}
-
 /// Announces the operation of a call, unless there is one thread and it can go on. Whether it was.
 fn announce(operation: O, predicate: Predicate) -> bool {
     let me = machine::current().index();
@@ -630,7 +564,7 @@ fn announce_until(bracket: &mut Bracket, operation: O, predicate: Predicate) {
         clock::wait(operation, predicate, deadline)
     } else if timed::may_fail() {
         announce(operation, Predicate::Now);
-        let has_expired = machine::with(|machine| !machine.holds_now(predicate));
+        let has_expired = !predicate.holds_in_memory();
         timed::conclude(has_expired);
         has_expired
     } else {
@@ -815,8 +749,9 @@ impl Predicate {
             Self::OnceOver(at) => {
                 !matches!(read_word(at) & ONCE_MASK, ONCE_RUNNING | ONCE_INCOMPLETE)
             }
-            Self::Readable(at) => read_word(at) & LOCK_MASK != LOCK_MASK,
-            Self::Writable(at) => read_word(at) & LOCK_MASK == 0,
+            Self::Readable(at) => readers_writers::is_readable(read_word(at)),
+            Self::Writable(at) => readers_writers::is_free(read_word(at)),
+            Self::NoWriterWaits(at) => !readers_writers::has_waiting_writer(read_word(at)),
             Self::Token(at) => read_word(at) == TOKEN,
             Self::Message(at) => {
                 let (head, tail) = (read(at), read(at + LIST_TAIL));
@@ -839,20 +774,8 @@ impl Machine {
                 let me = ThreadId::new(idx);
                 self.objects.allows(me, operation, self.threads[idx].round_end)
             }
-            predicate => self.holds_now(predicate),
+            predicate => predicate.holds_in_memory(),
         }
-    }
-
-    /// The same, whoever asks.
-    fn holds_now(&self, predicate: Predicate) -> bool {
-        let waits = match predicate {
-            Predicate::Readable(at) => {
-                let n_readers = read_word(at) & LOCK_MASK;
-                n_readers > 0 && self.objects.count_at(at) > 0
-            }
-            _ => false,
-        };
-        !waits && predicate.holds_in_memory()
     }
 
     /// An atomic word that only the bookkeeping of threads accesses, whatever the code.
@@ -954,7 +877,10 @@ impl Trusted {
     /// The operation as which an access to an object is announced. What waits competes with the operations that
     /// form the chain of its object, and a load or an addition would not be one of those.
     #[inline]
-    pub(crate) fn in_order(&self, operation: O) -> O {
+    pub(crate) fn in_order(&mut self, operation: O) -> O {
+        if !self.locks.is_empty() && operation.object().is_some_and(|it| self.locks.contains(&it)) {
+            self.note_other_access();
+        }
         match operation {
             O::Load(object) | O::Add(object) | O::AddAndTest(object)
                 if !self.objects.is_empty() && self.has_object(object) =>

@@ -9,10 +9,10 @@
 //! without the list.
 
 use super::Kind::{
-    ArrayCall, ArrayDrop, BarrierWait, Hidden, IsFinished, ListClose, ListDrop, ListReceive,
-    ListSend, ListTryReceive, Once, OnceCall, OnceWait, Open, OpenResult, Park, ParkTimeout, Read,
-    ReadUnlock, Scope, ScopedSpawn, ThreadStart, TryRead, TryWrite, Unpark, Write, WriteUnlock,
-    ZeroCall,
+    ArrayCall, ArrayDrop, BarrierWait, Downgrade, Hidden, IsFinished, ListClose, ListDrop,
+    ListReceive, ListSend, ListTryReceive, Once, OnceCall, OnceWait, Open, OpenResult, Park,
+    ParkTimeout, Read, ReadUnlock, Scope, ScopedSpawn, ThreadStart, TryRead, TryWrite, Unpark,
+    Write, WriteUnlock, ZeroCall,
 };
 use super::Row;
 
@@ -50,6 +50,7 @@ pub(super) static ROWS: &[Row] = &[
         "<std::sync::poison::rwlock::RwLockWriteGuard<T> as core::ops::drop::Drop>::drop",
         WriteUnlock,
     ),
+    row("std::sync::poison::rwlock::RwLockWriteGuard<T>::downgrade", Downgrade),
     // A token for each thread. The first read-modify-write of four bytes is of it.
     row("std::thread::functions::park", Park),
     row("std::thread::functions::park_timeout", ParkTimeout),

@@ -68,7 +68,7 @@ fn search(folder: &Path, cases: &[Case], name: &str, options: &[&str]) -> BTreeM
         let (outcomes, _) = bytes.as_chunks::<4>();
         let outcomes = outcomes.iter().map(|&it| u32::from_ne_bytes(it)).collect();
         let message = word(&value["violation"]["message"]);
-        let n_executions = value["statistics"]["executions"].as_u64().unwrap_or(0);
+        let n_executions = value["stats"]["executions"].as_u64().unwrap_or(0);
         let verdict = word(&value["verdict"]);
         said.insert(test, Said { verdict, message, n_executions, outcomes });
     }
@@ -139,4 +139,11 @@ fn random_programs_come_to_the_same_ends() {
     let seeds = seeds(SEEDS);
     let cases: Vec<Case> = seeds.clone().map(source::random).collect();
     compare(&format!("rust-trust-{}", seeds.start), &cases, &[]);
+}
+
+#[test]
+fn random_locks_come_to_the_same_ends() {
+    let seeds = seeds(SEEDS);
+    let cases: Vec<Case> = seeds.clone().map(source::random_locks).collect();
+    compare(&format!("rust-trust-locks-{}", seeds.start), &cases, &[]);
 }

@@ -13,7 +13,7 @@ use std::arch::asm;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::mpsc::{channel, sync_channel};
-use std::sync::{Arc, Barrier, LazyLock, Mutex, Once, OnceLock, RwLock};
+use std::sync::{Arc, Barrier, LazyLock, Mutex, Once, OnceLock, RwLock, RwLockWriteGuard};
 use std::thread;
 
 struct Shared {
@@ -108,6 +108,7 @@ pub(crate) fn rows() -> Vec<Case> {
         "let a = shared.rwlock.read().unwrap(); let b = shared.rwlock.read().unwrap(); *a + *b";
     let inside = "let g = shared.rwlock.read().unwrap(); shared.atomic.fetch_add(1, SeqCst) + *g";
     let seen = "let g = shared.rwlock.read().unwrap(); let a = shared.atomic.load(SeqCst); shared.atomic.load(SeqCst) * 4 + a + *g";
+    let downgraded = "let mut g = shared.rwlock.write().unwrap(); *g += 1; let g = RwLockWriteGuard::downgrade(g); shared.atomic.fetch_add(1, SeqCst) + *g";
     let wait = "shared.barrier.wait().is_leader().into()";
     let tried = "shared.rwlock.try_write().map_or(9, |mut g| { *g += 2; *g })";
     let tried_read = "shared.rwlock.try_read().map_or(9, |g| *g)";
@@ -127,6 +128,14 @@ pub(crate) fn rows() -> Vec<Case> {
         ("try_read", two(tried_read, write)),
         ("write_waits", format!("let w = thread::spawn(move || -> u32 {{ {write} }}); {}", two(inside, seen).replace("vec![m,", "vec![w.join().unwrap(), m,"))),
         ("read_twice", two(recursive, write)),
+        ("read_before_threads", format!("let first = shared.rwlock.read().unwrap(); let w = thread::spawn(move || -> u32 {{ {write} }}); let second = *shared.rwlock.read().unwrap(); drop(first); vec![second, w.join().unwrap()]")),
+        ("readers_wait_for_each_other", format!("let (tx, rx) = channel(); let w = thread::spawn(move || -> u32 {{ {write} }}); let r = thread::spawn(move || {{ let g = shared.rwlock.read().unwrap(); tx.send(*g).unwrap(); }}); let g = shared.rwlock.read().unwrap(); let a = rx.recv().unwrap(); drop(g); r.join().unwrap(); vec![a, w.join().unwrap()]")),
+        ("try_read_beside", format!("let w = thread::spawn(move || -> u32 {{ {write} }}); {}", two(inside, tried_read).replace("vec![m,", "vec![w.join().unwrap(), m,"))),
+        ("downgrade", two(downgraded, inside)),
+        ("downgrade_before_writer", two(downgraded, write)),
+        ("downgrade_beside", format!("let w = thread::spawn(move || -> u32 {{ {write} }}); {}", two(downgraded, tried_read).replace("vec![m,", "vec![w.join().unwrap(), m,"))),
+        ("lock_panics", two("catch_unwind(|| { let _g = shared.rwlock.write().unwrap_or_else(|it| it.into_inner()); panic!() }).is_err() as u32", "shared.rwlock.read().is_err() as u32")),
+        ("lock_forgotten", two("std::mem::forget(shared.rwlock.read().unwrap()); 0", "shared.rwlock.try_write().is_ok() as u32 + 2 * shared.rwlock.try_read().is_ok() as u32")),
         ("barrier", two(wait, wait)),
         ("barrier_alone", two(wait, "0")),
         ("park", "let t = thread::current(); let h = thread::spawn(move || { t.unpark(); t.unpark(); shared.atomic.fetch_add(1, SeqCst) }); thread::park(); let a = shared.atomic.load(SeqCst); vec![a, h.join().unwrap()]".to_owned()),
@@ -147,6 +156,48 @@ pub(crate) fn rows() -> Vec<Case> {
     ];
     let named = |(name, body): (&str, String)| Case { name: name.to_owned(), body };
     bodies.into_iter().map(named).collect()
+}
+
+/// A random program over one lock for readers and writers, which threads hold while they do other things: `main`
+/// and two threads.
+pub(crate) fn random_locks(seed: u64) -> Case {
+    let mut random = Random(seed * 6007 + 5);
+    let deed = |me: usize, random: &mut Random| {
+        let inner = match random.below(7) {
+            0 => "*shared.rwlock.read().unwrap()",
+            1 => "shared.rwlock.try_read().map_or(7, |g| *g)",
+            2 => "shared.rwlock.try_write().is_ok() as u32",
+            3 => "{ let mut g = shared.mutex.lock().unwrap(); *g = mixed(*g, ME); *g }",
+            4 => "shared.barrier.wait().is_leader() as u32",
+            _ => "shared.atomic.fetch_add(ME, SeqCst)",
+        };
+        let text = match random.below(9) {
+            0 | 1 => "{ let mut g = shared.rwlock.write().unwrap(); *g = mixed(*g, ME); *g }",
+            2 => {
+                "{ let g = shared.rwlock.write().unwrap(); let g = RwLockWriteGuard::downgrade(g); *g + INNER }"
+            }
+            3 => "shared.rwlock.try_write().map_or(9, |mut g| { *g += ME; *g })",
+            4 => {
+                "{ let mut g = shared.mutex.lock().unwrap(); *g += *shared.rwlock.read().unwrap(); *g }"
+            }
+            5 => "shared.rwlock.try_read().map_or(9, |g| *g + INNER)",
+            _ => "{ let g = shared.rwlock.read().unwrap(); *g + INNER }",
+        };
+        let text = text.replace("INNER", inner).replace("ME", &(me + 1).to_string());
+        format!("note = mixed(note, {text});")
+    };
+    let spawn = |name: &str, deeds: &str| {
+        format!("let {name} = thread::spawn(move || {{ let mut note = 0u32; {deeds} note }});")
+    };
+    let deeds: Vec<String> = (0..3).map(|me| deed(me, &mut random)).collect();
+    let body = format!(
+        "{} {} let mut note = 0u32; {} let a = a.join().unwrap(); let b = b.join().unwrap(); \
+         vec![note, a, b, shared.atomic.load(SeqCst), *shared.rwlock.read().unwrap()]",
+        spawn("a", &deeds[1]),
+        spawn("b", &deeds[2]),
+        deeds[0]
+    );
+    Case { name: format!("lock_{seed}"), body }
 }
 
 /// A random program: `main` and two threads, each with one or two deeds.

@@ -1,0 +1,161 @@
+//! Locks for readers and writers of Rust's standard library, as operations.
+//!
+//! The word of a lock says who has it: the number of readers, or all ones for a writer. Two bits more
+//! say who sleeps; a thread that waits here waits for the word and does not sleep, so of these only the one
+//! of writers is ever set.
+//!
+//! **Writers that wait.** While a writer waits, the standard library lets no reader in beside others. What
+//! that adds to the behaviours of a program: a reader that waits, or fails to get in, although only readers have the
+//! lock. That takes three: a reader that has the lock, a writer that waits, and a thread that wants to read,
+//! which may be the first one again. A lock without such three threads ([`Users::needs_preference`]) is taken by
+//! `ReadAcquire`, `WriteAcquire` and their kin. On all others, to begin to wait is a step of the writer, which
+//! sets the bit; whoever gives the lock back last clears the bit by the code of the library, and the writer tries again. There a
+//! `ReadRelease` can let a reader in, which `ReadAcquire` does not know of, so every step on such a lock is a `Call`.
+//!
+//! Who uses a lock is learnt on the way, over all executions; a lock that turns out to need the second form
+//! voids the search. A lock whose word is accessed by any other operation is explored, as are all others then.
+
+use super::{Family, Kind, Predicate, Trusted, announce, read_word};
+use crate::machine;
+use crate::watch::CUT;
+use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How the standard library marks in the word of a lock who has it and who waits.
+const MASK: u32 = (1 << 30) - 1;
+const MAX_READERS: u32 = MASK - 1;
+const READERS_WAITING: u32 = 1 << 30;
+const WRITERS_WAITING: u32 = 1 << 31;
+
+/// Whether a reader may come in.
+pub(super) fn is_readable(word: u32) -> bool {
+    word & MASK < MAX_READERS && word & (READERS_WAITING | WRITERS_WAITING) == 0
+}
+
+/// Whether nobody has the lock.
+pub(super) fn is_free(word: u32) -> bool {
+    word & MASK == 0
+}
+
+/// Whether a writer has said that it waits, and was not told to try again.
+pub(super) fn has_waiting_writer(word: u32) -> bool {
+    word & WRITERS_WAITING != 0
+}
+
+fn n_readers(word: u32) -> usize {
+    let n = word & MASK;
+    if n == MASK { 0 } else { n as usize }
+}
+
+/// Who uses a lock.
+#[derive(Debug, Default)]
+pub(super) struct Users {
+    readers: ThreadSet,
+    /// Those that may have come in twice.
+    reentrant: ThreadSet,
+    /// Those that may wait to write.
+    writers: ThreadSet,
+    /// Whether to wait is a step of a writer: readers then wait for it.
+    prefers_writers: bool,
+}
+
+impl Users {
+    /// Whether a reader could wait for a writer that waits for another reader, or for the same.
+    fn needs_preference(&self) -> bool {
+        let others = |threads: ThreadSet, writer: ThreadId| {
+            threads.iter().filter(|&thread| thread != writer).count()
+        };
+        self.writers
+            .iter()
+            .any(|writer| others(self.readers, writer) > 1 || others(self.reentrant, writer) > 0)
+    }
+
+    /// How much is known of them.
+    pub(super) fn known(&self) -> u64 {
+        let Self { readers, reentrant, writers, prefers_writers } = self;
+        [readers, reentrant, writers]
+            .into_iter()
+            .fold(u64::from(*prefers_writers), |sum, threads| sum << 11 ^ threads.len() as u64)
+    }
+}
+
+impl Trusted {
+    /// An operation of its own is about the word of such a lock.
+    #[cold]
+    pub(super) fn note_other_access(&mut self) {
+        self.give_up(Family::ReadersWriters);
+    }
+}
+
+/// The operations of a call.
+pub(super) fn begin(kind: Kind, object: ObjectId, address: usize) {
+    match prefers_writers(kind, object, address) {
+        true => begin_preferring(kind, object, address),
+        false => begin_plainly(kind, object, address),
+    }
+}
+
+/// Notes who uses a lock how. Whether its writers wait in steps of their own.
+fn prefers_writers(kind: Kind, object: ObjectId, address: usize) -> bool {
+    let me = machine::current();
+    machine::with(|machine| {
+        let is_concurrent = machine.is_concurrent();
+        // Readers that came in while there was one thread were not noted.
+        let known = &machine.objects.state(object).readers;
+        let reenters = known.contains(&me) || known.len() < n_readers(read_word(address));
+        machine.trusted.locks.insert(object);
+        let users = machine.trusted.readers_writers.entry(address).or_default();
+        match kind {
+            Kind::Read | Kind::TryRead => {
+                users.readers.insert(me);
+                if reenters {
+                    users.reentrant.insert(me);
+                }
+            }
+            Kind::Downgrade => users.readers.insert(me),
+            Kind::Write => users.writers.insert(me),
+            _ => {}
+        }
+        if !users.prefers_writers && is_concurrent && users.needs_preference() {
+            users.prefers_writers = true;
+            CUT.store(true, Ordering::Relaxed);
+        }
+        users.prefers_writers
+    })
+}
+
+/// A lock on which nobody can tell whether writers wait.
+fn begin_plainly(kind: Kind, object: ObjectId, address: usize) {
+    let (operation, possible) = match kind {
+        Kind::Read => (O::ReadAcquire(object), Predicate::Readable(address)),
+        Kind::Write => (O::WriteAcquire(object), Predicate::Writable(address)),
+        Kind::TryRead => (O::TryReadAcquire(object), Predicate::Readable(address)),
+        Kind::TryWrite => (O::TryWriteAcquire(object), Predicate::Writable(address)),
+        Kind::ReadUnlock => (O::ReadRelease(object), Predicate::Now),
+        _ => (O::WriteRelease(object), Predicate::Now),
+    };
+    let is_tried = matches!(kind, Kind::TryRead | Kind::TryWrite);
+    let is_announced = announce(operation, if is_tried { Predicate::Now } else { possible });
+    let me = machine::current();
+    machine::with(|machine| {
+        if is_tried && is_announced {
+            let is_taken = possible.holds_in_memory();
+            machine.effect = if is_taken { Effect::Done } else { Effect::Failed };
+        }
+        if kind == Kind::Downgrade {
+            machine.objects.state(object).readers.push(me);
+        }
+    });
+}
+
+/// A lock that lets no reader in beside others while a writer waits.
+fn begin_preferring(kind: Kind, object: ObjectId, address: usize) {
+    let is_read = kind == Kind::Read;
+    announce(O::Call(object), if is_read { Predicate::Readable(address) } else { Predicate::Now });
+    while kind == Kind::Write && !is_free(read_word(address)) {
+        // SAFETY: it is the word of a lock that the running thread is about to take, and no other runs.
+        let word = unsafe { AtomicU32::from_ptr(address as *mut u32) };
+        word.fetch_or(WRITERS_WAITING, Ordering::Relaxed);
+        announce(O::Call(object), Predicate::NoWriterWaits(address));
+    }
+}
