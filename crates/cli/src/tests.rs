@@ -168,7 +168,7 @@ pub(crate) fn replay(
 }
 
 /// The task to check one test.
-fn of_test(task: &Task, program: &TestProgram, test: &str) -> Task {
+pub(crate) fn of_test(task: &Task, program: &TestProgram, test: &str) -> Task {
     let (words, folder) = (words(program, test), Some(program.folder.clone()));
     let input = Input::Program { words, name: name(program, test), folder, is_test: true };
     let mut task = task.clone();
@@ -230,7 +230,7 @@ fn explore(
     // What is written for machines is not mixed with how far a test is.
     let shown = output.on_screen();
     let screen = Screen::new(&task, engine, &shown).among_others(is_alone);
-    let outcome = engine.check(&task, &screen);
+    let outcome = task.check_by(engine, &screen);
     drop(screen);
     let mut outcome = match outcome {
         Ok(outcome) => outcome,
@@ -245,6 +245,7 @@ fn explore(
         }
     };
     name_panic(&mut outcome);
+    let task = task.decided(&outcome);
     let mut replay = selection.again(&program.target, test);
     replay.extend(task.options.words(|row| row.is_of_schedules));
     let replay = format!("{} --replay", quoted(replay));

@@ -1,6 +1,7 @@
 //! Which tests of a cargo project are meant.
 
 use clap::Args;
+use std::path::PathBuf;
 
 /// Which tests of a cargo project, named as cargo does.
 #[derive(Debug, Args)]
@@ -85,6 +86,13 @@ impl Selection {
         let path: Vec<String> = self.manifest_path.iter().cloned().collect();
         let switches = [("--offline", self.offline), ("--locked", self.locked)];
         in_words(&[("--manifest-path", &path)], &switches)
+    }
+
+    /// The names, if they are those of source files of C or C++.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let files: Vec<PathBuf> = self.names.iter().map(PathBuf::from).collect();
+        let is_source = |file: &PathBuf| mazurka_check::language_of(file).is_some();
+        if files.iter().all(is_source) { files } else { Vec::new() }
     }
 
     /// Whether a test was asked for.
