@@ -7,7 +7,7 @@
 //! runs natively, the machine is the first.
 
 use crate::engine::{ENGINES, Engine, Feature, Language, Listener};
-use crate::{Faults, Outcome, Task};
+use crate::{Faults, Outcome, Task, memory_model};
 use mazurka_core::Verdict;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -47,9 +47,21 @@ pub fn check(
     first: &'static dyn Engine,
     listener: &dyn Listener,
 ) -> Result<Outcome, Faults> {
+    memory_model::check(task, listener, || check_interleavings(task, first, listener))
+}
+
+/// The same under the memory model that the task names, or in interleavings if it names none.
+fn check_interleavings(
+    task: &Task,
+    first: &'static dyn Engine,
+    listener: &dyn Listener,
+) -> Result<Outcome, Faults> {
     let others = others(task, first);
     if others.is_empty() {
-        return task.check_by(first, listener);
+        return match task.faults_for(first) {
+            faults if faults.is_empty() => first.check(task, listener),
+            faults => Err(faults),
+        };
     }
     // What is set stays set: a flag for each check, which no later one may find.
     let stop: &'static AtomicBool = Box::leak(Box::default());

@@ -51,8 +51,9 @@ pub struct Options {
     pub retries: Option<u32>,
     /// When time passes.
     pub time: Time,
-    /// The memory model.
-    pub memory: MemoryModel,
+    /// The memory model; nothing if the program decides it, see
+    /// [`memory_model`](crate::memory_model).
+    pub memory: Option<MemoryModel>,
     /// What is looked for; everything if it is empty.
     pub property: Vec<Property>,
     /// Formulae of linear temporal logic.
@@ -134,7 +135,7 @@ impl Default for Options {
             strict: false,
             retries: None,
             time: Time::default(),
-            memory: MemoryModel::Sc,
+            memory: None,
             property: Vec::new(),
             ltl: Vec::new(),
             ltl_name: Vec::new(),
@@ -252,9 +253,10 @@ impl Options {
         }
     }
 
-    /// The memory model whose execution graphs are searched; nothing for interleavings.
+    /// The memory model whose execution graphs are searched; nothing for interleavings, which are
+    /// what is searched first where the program decides.
     pub fn graphs_of(&self) -> Option<MemoryModel> {
-        Some(self.memory).filter(|&model| model != MemoryModel::Sc)
+        self.memory.filter(|&model| model != MemoryModel::Sc)
     }
 
     /// The request to explore a program so.

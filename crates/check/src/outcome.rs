@@ -1,13 +1,15 @@
 //! What came of a task.
 
 use crate::engine::Engine;
+use crate::memory_model::NOT_UNDER_SC;
 use crate::options::row;
 use crate::{Task, memory};
 use mazurka_core::{
-    Coverage, Limit, Rung, Sample, Shortest, Solving, StateCoverage, Statistics, Told, Verdict,
-    Violation,
+    Coverage, Limit, MemoryModel, Rung, Sample, Shortest, Solving, StateCoverage, Statistics, Told,
+    Verdict, Violation,
 };
 use mazurka_explore::{self as explore, Bound};
+use mazurka_protocol::AtomicSite;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -61,6 +63,11 @@ pub struct Outcome {
     pub replays: &'static dyn Engine,
     /// Where the rest of a search that was stopped is saved.
     pub saved: Option<PathBuf>,
+    /// The memory model that it is about, where the task left that to the program and it is not
+    /// sequential consistency.
+    pub memory: Option<MemoryModel>,
+    /// The atomic accesses that were met, if that was asked for.
+    pub atomics: Vec<AtomicSite>,
 }
 
 /// An engine is written as its name.
@@ -113,6 +120,8 @@ impl Outcome {
             printed: None,
             replays: engine,
             saved: None,
+            memory: None,
+            atomics: Vec::new(),
         }
     }
 
@@ -125,6 +134,17 @@ impl Outcome {
         let traces = self.statistics.executions;
         self.traces = (has_all && !is_cut && !options.iterate).then_some(traces);
         self.bound_exceeded = (!options.bounds.is_empty()).then_some(is_cut);
+    }
+
+    /// Adds what a stateless search warns of. That a violation needs a weak memory model is no
+    /// warning: it belongs to the violation.
+    pub(crate) fn warn(&mut self, warnings: &[explore::Warning]) {
+        for warning in warnings {
+            match warning {
+                explore::Warning::OnlyUnder(_) => self.notes.push(NOT_UNDER_SC.to_owned()),
+                warning => self.warnings.push(warning.to_string()),
+            }
+        }
     }
 
     /// Adds what to try next, where a limit or a bound was reached: of the options that the engine
@@ -179,6 +199,8 @@ pub struct Replay {
     pub steps: Vec<Shown>,
     /// How it ended.
     pub ending: Ending,
+    /// The atomic accesses that were met or, of a model, that there are, if that was asked for.
+    pub atomics: Vec<AtomicSite>,
 }
 
 /// A step that was followed.
@@ -195,7 +217,7 @@ pub struct Shown {
 impl Replay {
     /// One whose steps are not told.
     pub(crate) fn to(ending: Ending) -> Self {
-        Self { steps: Vec::new(), ending }
+        Self { steps: Vec::new(), ending, atomics: Vec::new() }
     }
 }
 

@@ -4,9 +4,9 @@ use crate::auto::choose;
 use crate::engine::{Accepts, ENGINES, Engine, Feature, Language, Listener};
 use crate::native::Toolchain;
 use crate::options::{Options, TABLE};
-use crate::{Fault, Faults, Outcome, Replay};
+use crate::{Fault, Faults, Outcome, Replay, memory_model};
 use mazurka_core::Schedule;
-use mazurka_protocol::Saving;
+use mazurka_protocol::{OrderChange, Saving};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,11 @@ pub struct Task {
     pub saving: Option<Saving>,
     /// What native programs are built with.
     pub toolchain: Option<Toolchain>,
+    /// Orders in the place of those that the program has, where an engine takes one execution after
+    /// another.
+    pub changes: Vec<OrderChange>,
+    /// Whether to tell which atomic accesses there are.
+    pub tells_atomics: bool,
 }
 
 /// A program.
@@ -200,7 +205,15 @@ impl Task {
 
     /// To check a program with the options that there are by default.
     pub fn new(input: Input) -> Self {
-        Self { input, options: Options::default(), stop: None, saving: None, toolchain: None }
+        Self {
+            input,
+            options: Options::default(),
+            stop: None,
+            saving: None,
+            toolchain: None,
+            changes: Vec::new(),
+            tells_atomics: false,
+        }
     }
 
     /// With these options.
@@ -292,7 +305,9 @@ impl Task {
         listener: &dyn Listener,
     ) -> Result<Outcome, Faults> {
         match self.faults_for(engine) {
-            faults if faults.is_empty() => engine.check(self, listener),
+            faults if faults.is_empty() => {
+                memory_model::check(self, listener, || engine.check(self, listener))
+            }
             faults => Err(faults),
         }
     }
@@ -308,6 +323,15 @@ impl Task {
             faults if faults.is_empty() => engine.replay(self, schedule, listener),
             faults => Err(faults),
         }
+    }
+
+    /// The same with the memory model that an outcome is about: for the command that replays it, and
+    /// for the options that were in force.
+    #[must_use]
+    pub fn decided(&self, outcome: &Outcome) -> Self {
+        let mut task = self.clone();
+        task.options.memory = outcome.memory.or(task.options.memory);
+        task
     }
 
     /// Where and when a search is saved, as the options say or else by default.

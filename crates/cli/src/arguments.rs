@@ -106,7 +106,7 @@ impl Arguments {
 }
 
 /// The commands that take flags of the compiler.
-const COMPILING: [&str; 6] = ["check", "split", "replay", "model", "circuit", "simulate"];
+const COMPILING: [&str; 7] = ["check", "split", "replay", "model", "circuit", "simulate", "orders"];
 
 /// What `--engine` says of itself.
 fn engines() -> String {
@@ -266,6 +266,29 @@ pub(crate) enum Command {
         #[arg(long, requires = "replay")]
         debugger: bool,
     },
+    /// Say which memory orders are needed: weaken each atomic access, and check again
+    ///
+    /// Of C and C++ files, or of the tests of a cargo project: each place that accesses atomics or
+    /// has a fence is given weaker orders, one place at a time, and everything is explored under
+    /// `--memory rc11`. An order is needed if something goes wrong with a weaker one. `--time-limit`
+    /// is for each search [default: 10s].
+    ///
+    /// The exit status is 3 if something was not decided, and else 0.
+    Orders {
+        #[command(flatten)]
+        selection: Selection,
+        #[arg(long, value_name = "NAME", default_value = AUTO, hide_default_value = true)]
+        #[arg(value_parser = choice, help = "What explores: native, vm or auto")]
+        engine: Choice,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+        /// Print a unified diff that makes all orders weaker which can be at once
+        #[arg(long, conflicts_with = "json")]
+        diff: bool,
+        #[command(flatten)]
+        chosen: Box<Chosen<OfPrograms>>,
+    },
     /// Say what can be checked on this machine, by which compilers, and what is missing
     ///
     /// Small programs are built and checked by every compiler that is found. What is missing is
@@ -354,7 +377,9 @@ impl Command {
             Self::Simulate { chosen, .. } | Self::Model { chosen, .. } => Some(&mut chosen.options),
             Self::Circuit { chosen, .. } => Some(&mut chosen.options),
             Self::Replay { chosen, .. } => Some(&mut chosen.options),
-            Self::Run { chosen, .. } | Self::Test { chosen, .. } => Some(&mut chosen.options),
+            Self::Run { chosen, .. } | Self::Test { chosen, .. } | Self::Orders { chosen, .. } => {
+                Some(&mut chosen.options)
+            }
             Self::Cc { .. }
             | Self::Cxx { .. }
             | Self::Doctor { .. }

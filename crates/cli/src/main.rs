@@ -13,6 +13,7 @@ mod deadline;
 mod doctor;
 mod first_try;
 mod interrupt;
+mod orders;
 mod output;
 mod parts;
 mod runtime;
@@ -72,7 +73,7 @@ fn obey(command: Command) -> Done {
             let screen = Screen::new(&task, engine, &output);
             let outcome = match is_auto {
                 true => auto::check(&task, engine, &screen)?,
-                false => engine.check(&task, &screen)?,
+                false => task.check_by(engine, &screen)?,
             };
             drop(screen);
             tell(&outcome, &task, &output)
@@ -89,7 +90,7 @@ fn obey(command: Command) -> Done {
             let engine = chosen_engine(Choice::Auto, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
             let screen = Screen::new(&task, engine, &output);
-            let outcome = engine.check(&task, &screen)?;
+            let outcome = task.check_by(engine, &screen)?;
             drop(screen);
             tell(&outcome, &task, &output)
         }
@@ -101,6 +102,9 @@ fn obey(command: Command) -> Done {
                 Some(schedule) => test_run::replay(&selection, &task, engine, &schedule, debugger),
                 None => test_run::run(&selection, &run, &task, engine, &output),
             }
+        }
+        Command::Orders { selection, engine, chosen, json, diff } => {
+            orders::run(orders::Asked { selection, engine, chosen: *chosen, json, diff })
         }
         Command::Model { files, chosen, format } => model(files, &chosen.options, format),
         Command::Circuit { files, chosen, format } => {

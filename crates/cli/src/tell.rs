@@ -50,6 +50,7 @@ pub(crate) fn report<'a>(
 pub(crate) fn tell(outcome: &Outcome, task: &Task, output: &Output) -> Done {
     deadline::begin_to_tell();
     outcome.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let task = &task.decided(outcome);
     let (name, replay) = (task.input.name(), task.replay_command(outcome.replays));
     let status = tell_now(&report(outcome, &name, &replay, task), output)?;
     if output.is_told() {

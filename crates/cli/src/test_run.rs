@@ -97,6 +97,7 @@ impl Checked {
         mut again: Vec<String>,
         is_kept: bool,
     ) -> Self {
+        let task = task.decided(&outcome);
         again.extend(task.options.words(|row| row.is_of_schedules));
         let replay = format!("{} --replay", quoted(again));
         let (name, test) = (wanted.name(), wanted.test.clone());
@@ -255,6 +256,16 @@ fn tell(summary: &Summary, details: &str, begun: Instant, output: &Output) -> Re
     output.write(&reports)
 }
 
+/// A task for each test that is wanted, for `mazurka orders`.
+pub(crate) fn tasks(selection: &Selection, task: &Task) -> Result<Vec<Task>, Vec<Failure>> {
+    let built = cargo::build(selection, true)?;
+    let found = find(&built, &selection.filter()?)?;
+    match found.wanted.is_empty() {
+        true => Err(nothing_to_run(&found, &built).into()),
+        false => Ok(found.wanted.iter().map(|wanted| of_test(task, wanted)).collect()),
+    }
+}
+
 /// The tests of all programs that are wanted.
 fn find<'a>(built: &'a Built, filter: &Filter) -> Result<Found<'a>, Vec<Failure>> {
     let (mut wanted, mut ignored, mut failures) = (Vec::new(), Vec::new(), Vec::new());
@@ -356,7 +367,7 @@ fn explored(
     // What is written for machines is not mixed with how far a test is.
     let shown = output.on_screen();
     let screen = Screen::new(&task, engine, &shown).among_others(is_alone);
-    let outcome = engine.check(&task, &screen);
+    let outcome = task.check_by(engine, &screen);
     drop(screen);
     let is_interrupted = |it: &Failure| it.kind == FaultKind::Limit(Limit::Interrupted);
     let mut outcome = match outcome {

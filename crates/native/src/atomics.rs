@@ -15,11 +15,13 @@ use crate::coroutine;
 use crate::disciplines::{Adding, signed};
 use crate::machine::{self, Value};
 use crate::rust_mutex::{self, Access, Place};
+use crate::site_orders;
 use crate::spin::{self, Arrival, watched, wiped};
 use crate::thread::Comparison;
 use crate::trusted;
 use crate::weak_memory;
 use mazurka_core::{Accessed, MemoryOrder, ObjectId, Operation};
+use mazurka_protocol::AtomicAccess;
 use std::ffi::c_int;
 use std::sync::atomic::{Ordering, fence};
 
@@ -77,6 +79,12 @@ unsafe fn modify<T: Copy + Eq>(
         return unsafe { modify_quietly(address, access, change) };
     }
     let arrival = Arrival::noted(is_load);
+    let access = match operation(ObjectId::new(0)) {
+        Operation::Load(_) => AtomicAccess::Load,
+        Operation::Store(_) => AtomicAccess::Store,
+        _ => AtomicAccess::Update,
+    };
+    let orders = site_orders::of_access(orders, access);
     rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     // SAFETY: as the caller promises.
     unsafe { modify_from(arrival, address, orders, operation, show, change) }
@@ -101,6 +109,7 @@ unsafe fn modify_mutex<T: Copy + Eq>(
         return unsafe { modify_quietly(address, trusted::Access::Update, change) };
     }
     let arrival = Arrival::noted(false);
+    let orders = site_orders::of_access(orders, AtomicAccess::Update);
     let access = match access {
         Access::Take if !orders.write.acquires() => Access::Other,
         Access::Swap(_) if !orders.write.releases() => Access::Other,
@@ -232,6 +241,7 @@ unsafe fn add<T: Copy + Eq>(
         return unsafe { modify_quietly(address, trusted::Access::Update, change).0 };
     }
     let arrival = Arrival::noted(false);
+    let orders = site_orders::of_access(orders, AtomicAccess::Update);
     rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     let adding = Adding::at(address as usize, added, arrival.way(8 * size_of::<T>() as u8));
     let operation = |object| machine::with(|machine| machine.disciplines.operation(object, adding));
@@ -465,6 +475,7 @@ extern "C" fn thread_fence(order: c_int) {
         return fence(Ordering::SeqCst);
     }
     let order = MemoryOrder::from_c(i64::from(order)).unwrap_or_default();
+    let order = site_orders::of_fence(order);
     machine::with(|machine| machine.watch.fence(order));
 }
 

@@ -239,6 +239,7 @@ impl Machine {
             first_assembly: _,
             weak_accesses: _,
             weak_memory: _,
+            site_orders: _,
             // Of the last step, or of what is going on right now.
             newborn: _,
             joiner: _,

@@ -126,6 +126,7 @@ impl Machine {
             times: _,
             n_variables: _,
             weak_memory: _,
+            site_orders: _,
             unseen_words: _,
             script: _,
             n_followed: _,

@@ -84,6 +84,7 @@ mod rwlock;
 mod shadow;
 mod shapes;
 mod signals;
+mod site_orders;
 mod sites;
 mod source;
 mod spin;

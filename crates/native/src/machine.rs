@@ -43,6 +43,7 @@ use crate::process::{self, Handler, Start};
 use crate::process_barrier;
 use crate::rust_mutex::RustMutexes;
 use crate::signals::{self, Crash};
+use crate::site_orders::SiteOrders;
 use crate::sites::{self, Sites};
 use crate::spin::{self, Arrival, CountingLoops, Reads};
 use crate::thread::{Comparison, Destructor, Status, Thread};
@@ -114,6 +115,8 @@ pub(crate) struct Machine {
     /// Why the search cannot go on.
     pub(crate) refusal: Option<Refusal>,
     pub(crate) weak_memory: WeakMemory,
+    /// Orders by place.
+    pub(crate) site_orders: SiteOrders,
     /// Who has come to no operation.
     pub(crate) stuck: Option<Limit>,
     pub(crate) files: Files,
@@ -258,6 +261,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         violation: None,
         refusal: None,
         weak_memory: WeakMemory::default(),
+        site_orders: SiteOrders::default(),
         stuck: None,
         files: Files::default(),
         newborn: None,

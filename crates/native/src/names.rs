@@ -4,7 +4,7 @@ use crate::coroutine;
 use crate::machine;
 use crate::shapes::Statics;
 use crate::signals::Crash;
-use crate::source::{origin, short_name};
+use crate::source::{Origin, origin, short_name};
 use addr2line::Loader;
 use mazurka_core::{Location, Violation, ViolationKind};
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -74,6 +74,19 @@ pub(crate) fn location_of(stack: &[usize]) -> Option<Location> {
     let called = idx.checked_sub(1).and_then(|inner| places[inner].function.as_deref());
     let within = called.and_then(short_name);
     Some(Location { within, ..places.swap_remove(idx) })
+}
+
+/// Where the program itself spells the order of an atomic access with this stack: nothing if that is
+/// in a library.
+pub(crate) fn atomic_site(stack: &[usize]) -> Option<Location> {
+    const ATOMICS: [&str; 4] = ["/sync/atomic", "/intrinsics/", "/bits/atomic", "/stdatomic"];
+    let is_of_language = |place: &Location| {
+        let is_named = ATOMICS.iter().any(|part| place.file.contains(part));
+        let is_foreign = origin(&place.file) != Origin::Own;
+        is_foreign && (is_named || place.file.ends_with("/atomic"))
+    };
+    let place = places(stack).into_iter().find(|place| !is_of_language(place))?;
+    (origin(&place.file) == Origin::Own).then_some(place)
 }
 
 /// The places on a stack that are as close to the program's own source as there are any, innermost

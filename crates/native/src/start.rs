@@ -15,6 +15,7 @@ use crate::precompiled;
 use crate::process::{Main, Start};
 use crate::report;
 use crate::signals;
+use crate::site_orders;
 use crate::system::Native;
 use crate::trusted;
 use crate::watch::CUT;
@@ -24,7 +25,8 @@ use mazurka_explore::{
     Explorer, Options, Outcome, Replay, ReplayError, Saved, SavedError, WeakMemory, retrace,
 };
 use mazurka_protocol::{
-    Action, Failed, REPORT, REQUEST, Replayed, Reply, Report, Request, RunOptions, Saving,
+    Action, AtomicSite, Failed, REPORT, REQUEST, Replayed, Reply, Report, Request, RunOptions,
+    Saving,
 };
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -149,6 +151,7 @@ fn obey(start: Start) -> Result<Reply, String> {
         machine.looks_for_leaks = run.leak;
         machine.clock.is_virtual = run.is_time_virtual;
     });
+    site_orders::begin(&run.orders, run.tells_atomics);
     signals::catch();
     globals::read(MAIN.load(Ordering::Relaxed) as usize);
     precompiled::redirect(MAIN.load(Ordering::Relaxed) as usize)?;
@@ -161,7 +164,7 @@ fn obey(start: Start) -> Result<Reply, String> {
             if precompiled::is_redirected() {
                 learn(&schedule, &options);
             }
-            follow(&schedule, options.memory).map(Reply::Replayed)
+            follow(&schedule, options.memory, &run).map(Reply::Replayed)
         }
     }
 }
@@ -199,6 +202,7 @@ fn explore(options: &Options, kept: &Kept<'_>) -> Result<Report, String> {
         shortest: outcome.shortest,
         rungs: outcome.rungs,
         is_saved,
+        atomics: told_atomics(kept.run),
         ..Report::new(outcome.verdict, outcome.statistics, begun.elapsed())
     })
 }
@@ -363,7 +367,16 @@ fn retrace_under(memory: Option<MemoryModel>, schedule: &Schedule) -> Result<Rep
 }
 
 /// Takes the steps of one schedule, with the program's output.
-fn follow(schedule: &Schedule, memory: Option<MemoryModel>) -> Result<Replayed, String> {
+/// The atomic accesses that were met, if they are to be told.
+fn told_atomics(run: &RunOptions) -> Vec<AtomicSite> {
+    if run.tells_atomics { site_orders::all() } else { Vec::new() }
+}
+
+fn follow(
+    schedule: &Schedule,
+    memory: Option<MemoryModel>,
+    run: &RunOptions,
+) -> Result<Replayed, String> {
     // What an execution teaches matters from its first step on. Nothing is shown before.
     let output = Silence::begin();
     for _ in 0..MAX_RESTARTS {
@@ -383,7 +396,7 @@ fn follow(schedule: &Schedule, memory: Option<MemoryModel>) -> Result<Replayed, 
     if violation.is_some() {
         machine::mazurka_violation();
     }
-    Ok(Replayed { violation })
+    Ok(Replayed { violation, atomics: told_atomics(run) })
 }
 
 unsafe extern "C" {

@@ -25,10 +25,12 @@
 //! included, changes what `tests/form.rs` of this crate expects, and is a new version.
 
 mod file;
+mod orders;
 mod reply;
 mod request;
 
 pub use file::{ProtocolError, progress_path, read, write};
+pub use orders::{AtomicAccess, AtomicSite, OrderChange, is_at_most, of_load};
 pub use reply::{Failed, Progress, Replayed, Reply, Report, Used};
 pub use request::{Action, Request, RunOptions, Saving};
 

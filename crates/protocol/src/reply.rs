@@ -1,5 +1,6 @@
 //! What a program under test answers, and what it says meanwhile.
 
+use crate::AtomicSite;
 use mazurka_core::{
     Cost, Coverage, Rung, Sample, Shortest, StateCoverage, Statistics, Verdict, Violation,
 };
@@ -49,6 +50,9 @@ pub struct Report {
     pub is_saved: bool,
     /// What the process has used.
     pub used: Used,
+    /// The atomic accesses that were met, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub atomics: Vec<AtomicSite>,
 }
 
 impl Report {
@@ -69,6 +73,7 @@ impl Report {
             rungs: Vec::new(),
             is_saved: false,
             used: Used::default(),
+            atomics: Vec::new(),
         }
     }
 }
@@ -91,6 +96,9 @@ pub struct Used {
 pub struct Replayed {
     /// What goes wrong, and after how many steps.
     pub violation: Option<(usize, Violation)>,
+    /// The atomic accesses that were met, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub atomics: Vec<AtomicSite>,
 }
 
 /// Why there is no answer.

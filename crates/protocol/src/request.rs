@@ -1,5 +1,6 @@
 //! What a program under test is asked to do.
 
+use crate::OrderChange;
 use mazurka_core::Schedule;
 use mazurka_explore::Options;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
@@ -76,6 +77,17 @@ pub struct RunOptions {
     pub alone: u64,
     /// For tests: whether to compare what checkpoints lead to with what the start leads to.
     pub check_checkpoints: bool,
+    /// Orders in the place of those that the program has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<OrderChange>,
+    /// Whether to tell which atomic accesses were met.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub tells_atomics: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Default for RunOptions {
@@ -91,6 +103,8 @@ impl Default for RunOptions {
             checkpoints: true,
             alone: 256,
             check_checkpoints: false,
+            orders: Vec::new(),
+            tells_atomics: false,
         }
     }
 }

@@ -71,7 +71,7 @@ fn replies() {
     );
     let violation = Violation { kind: ViolationKind::Panic, message: "no".to_owned() };
     check(
-        &Reply::Replayed(Replayed { violation: Some((3, violation)) }),
+        &Reply::Replayed(Replayed { violation: Some((3, violation)), atomics: Vec::new() }),
         &expect![[
             r#"{"version":1,"content":{"Replayed":{"violation":[3,{"kind":"panic","message":"no"}]}}}"#
         ]],

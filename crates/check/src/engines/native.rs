@@ -91,9 +91,10 @@ impl Engine for Native {
         let process = Process { words: &words, name: &name, folder: task.input.folder(), task };
         listener.event(&Event::Phase(Phase::Replaying));
         let replayed = process.replay(&replaying(task, schedule))?;
-        Ok(Replay::to(replayed.violation.map_or(Ending::Followed, |(step, violation)| {
+        let ending = replayed.violation.map_or(Ending::Followed, |(step, violation)| {
             Ending::Violated { step: Some(step), violation, stuck: Vec::new() }
-        })))
+        });
+        Ok(Replay { atomics: replayed.atomics, ..Replay::to(ending) })
     }
 }
 
@@ -110,6 +111,8 @@ pub(crate) fn replaying(task: &Task, schedule: &Schedule) -> mazurka_protocol::R
 }
 
 fn of_input(task: &Task, mut request: mazurka_protocol::Request) -> mazurka_protocol::Request {
+    request.run.orders.clone_from(&task.changes);
+    request.run.tells_atomics = task.tells_atomics;
     request.run.is_test = matches!(task.input, Input::Program { is_test: true, .. });
     request
 }
@@ -122,9 +125,10 @@ fn outcome(task: &Task, report: Report, begun: Instant) -> Outcome {
     outcome.proved = report.proved;
     outcome.state_coverage = report.coverage;
     outcome.rungs = report.rungs;
+    outcome.atomics = report.atomics;
     outcome.sample = report.sample;
     outcome.shortest = report.shortest;
-    outcome.warnings = report.warnings.iter().map(ToString::to_string).collect();
+    outcome.warn(&report.warnings);
     outcome.count_traces(&task.options.explored());
     outcome.add_tips(task);
     outcome

@@ -119,7 +119,7 @@ pub(super) fn replay(
         match taken.fault {
             Some(violation) if is_last || !is_truncation(&violation) => {
                 let ending = Ending::Violated { step: None, violation, stuck: Vec::new() };
-                return Ok(Replay { steps, ending });
+                return Ok(Replay { steps, ..Replay::to(ending) });
             }
             _ => {}
         }
@@ -139,7 +139,7 @@ pub(super) fn replay(
             None => Ending::Ended(walk.n_steps()),
         },
     };
-    Ok(Replay { steps, ending })
+    Ok(Replay { steps, ..Replay::to(ending) })
 }
 
 /// All that is looked for in a model.

@@ -4,6 +4,7 @@ use super::saved;
 use crate::engine::{Accepts, Engine, Feature, Language, Listener, Support};
 use crate::memory::watched;
 use crate::options::{Property, faults};
+use crate::sites::{change, sites_of};
 use crate::{Ending, Fault, Faults, Outcome, Replay, Task, translate};
 use mazurka_core::{Event, Limit, Phase, Schedule, Verdict};
 use mazurka_explore::{
@@ -39,7 +40,9 @@ impl Engine for Vm {
 
     fn check(&self, task: &Task, listener: &dyn Listener) -> Result<Outcome, Faults> {
         listener.event(&Event::Phase(Phase::Translating));
-        let program = translate::c(task.input.files(), &task.options)?;
+        let mut program = translate::c(task.input.files(), &task.options)?;
+        let atomics = if task.tells_atomics { sites_of(&program) } else { Vec::new() };
+        change(&mut program, &task.changes);
         let vm = machine(program, task)?;
         listener.event(&Event::Phase(Phase::Searching));
         let begun = Instant::now();
@@ -60,8 +63,9 @@ impl Engine for Vm {
         outcome.sample = explored.sample;
         outcome.shortest = explored.shortest;
         outcome.state_coverage = explored.coverage;
-        outcome.warnings = explored.warnings.iter().map(ToString::to_string).collect();
+        outcome.warn(&explored.warnings);
         outcome.saved = saved;
+        outcome.atomics = atomics;
         outcome.count_traces(&options);
         outcome.add_tips(task);
         Ok(outcome)
@@ -76,6 +80,8 @@ impl Engine for Vm {
         let mut program = translate::c(task.input.files(), &task.options)?;
         // A solver may have chosen among more numbers than a search would try.
         split_choices(&mut program);
+        let atomics = if task.tells_atomics { sites_of(&program) } else { Vec::new() };
+        change(&mut program, &task.changes);
         listener.event(&Event::Phase(Phase::Replaying));
         let mut vm = machine(program, task)?;
         if let Some(model) = task.options.graphs_of() {
@@ -83,10 +89,12 @@ impl Engine for Vm {
             let replay = follow(&mut vm, schedule).map_err(|error| {
                 Fault::input(format!("the schedule cannot be followed: {error}"))
             })?;
-            return Ok(Replay::to(violation_in(&replay, vm.system()).unwrap_or(Ending::Followed)));
+            let ending = violation_in(&replay, vm.system()).unwrap_or(Ending::Followed);
+            return Ok(Replay { atomics, ..Replay::to(ending) });
         }
         let replay = follow_schedule(&mut vm, schedule)?;
-        Ok(Replay::to(violation_in(&replay, &vm).unwrap_or(Ending::Followed)))
+        let ending = violation_in(&replay, &vm).unwrap_or(Ending::Followed);
+        Ok(Replay { atomics, ..Replay::to(ending) })
     }
 }
 

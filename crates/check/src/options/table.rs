@@ -34,6 +34,9 @@ fn on(is_on: bool) -> Vec<String> {
     if is_on { vec!["on".to_owned()] } else { Vec::new() }
 }
 
+/// The memory model that the program decides.
+const AUTO: &str = "auto";
+
 const RACES: [Races; 2] = [Races::Error, Races::Allow];
 
 fn races_name(races: Races) -> &'static str {
@@ -241,25 +244,30 @@ pub static TABLE: &[Row] = &[
     },
     Row {
         name: "memory",
-        takes: Takes::One("sc|tso|ra|rc11"),
+        takes: Takes::One("auto|sc|tso|ra|rc11"),
         group: Group::Properties,
         is_of_schedules: true,
         names: &[
-            Names(Executions, || MemoryModel::ALL.map(MemoryModel::name).to_vec()),
-            Names(States, || vec![MemoryModel::Sc.name()]),
-            Names(Circuits, || vec![MemoryModel::Sc.name()]),
+            Names(Executions, || {
+                let models = MemoryModel::ALL.map(MemoryModel::name);
+                [AUTO].into_iter().chain(models).collect()
+            }),
+            Names(States, || vec![AUTO, MemoryModel::Sc.name()]),
+            Names(Circuits, || vec![AUTO, MemoryModel::Sc.name()]),
         ],
         help: "The memory model: sc, where a read sees the last write; rc11, what C11, C++20 and \
-               Rust promise; tso, what x86 does; or ra [default: sc]",
-        manual: "the memory model: `sc`, sequential consistency, where a read sees the last write; `rc11`, what C11, C++20 and Rust promise, but for load buffering; `tso`, what x86 processors do; `ra`, where every atomic releases and acquires. Under all but `sc`, `native` and `vm` explore every execution graph once",
-        json: Some(("memory", |options| options.memory.name().into())),
+               Rust promise; tso, what x86 does; ra; or auto, rc11 if the program has atomics \
+               weaker than seq_cst [default: auto]",
+        manual: "the memory model: `sc`, sequential consistency, where a read sees the last write; `rc11`, what C11, C++20 and Rust promise, but for load buffering; `tso`, what x86 processors do; `ra`, where every atomic releases and acquires. Under all but `sc`, `native` and `vm` explore every execution graph once. `auto`, the default, explores interleavings and, if nothing goes wrong and the program has atomics that are weaker than `seq_cst`, then the graphs of `rc11`, as far as that can be done",
+        json: Some(("memory", |options| options.memory.unwrap_or(MemoryModel::Sc).name().into())),
         set: |options, text| {
-            named(text, &MemoryModel::ALL, MemoryModel::name).map(|it| options.memory = it)
+            options.memory = match text {
+                AUTO => None,
+                _ => Some(named(text, &MemoryModel::ALL, MemoryModel::name)?),
+            };
+            Ok(())
         },
-        get: |options| {
-            let is_default = options.memory == MemoryModel::Sc;
-            text((!is_default).then(|| options.memory.name()))
-        },
+        get: |options| text(options.memory.map(MemoryModel::name)),
         ..Row::NEW
     },
     Row {

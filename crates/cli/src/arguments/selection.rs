@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use clap::Args;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Which tests of a cargo project, named as cargo does.
 #[derive(Debug, Args)]
@@ -267,6 +267,13 @@ impl Selection {
     /// Where to build, if that is said.
     pub(crate) fn target_folder(&self) -> Option<&Path> {
         self.target_dir.as_deref().map(Path::new)
+    }
+
+    /// The names, if they are those of source files of C or C++.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let files: Vec<PathBuf> = self.names.iter().map(PathBuf::from).collect();
+        let is_source = |file: &PathBuf| mazurka_check::language_of(file).is_some();
+        if files.iter().all(is_source) { files } else { Vec::new() }
     }
 
     /// Where to build, in words.

@@ -1,7 +1,7 @@
 //! One file, one claim: of every program of `corpus/c` that holds, all engines name the same
 //! properties and the same assumptions, but for those that an engine itself is the reason of.
 
-use crate::support::{run, with_file};
+use crate::support::{Said, run, with_file};
 use mazurka_effort::sample;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -98,7 +98,8 @@ fn every_engine_makes_the_same_claim() {
             if engine.arguments[1] == "native" && !is_native {
                 continue;
             }
-            let arguments = ["check", &*name, "--json", "-", "--time-limit", "60s"];
+            let arguments =
+                ["check", &*name, "--json", "-", "--time-limit", "60s", "--memory", "sc"];
             let said = run(folder, &[&arguments, engine.arguments].concat());
             let Ok(answer) = serde_json::from_str::<Value>(&said.stdout) else {
                 // Not every program is one for circuits.
@@ -155,7 +156,7 @@ int main(void) {
 #[test]
 fn accesses_that_are_weaker_are_named_with_their_places() {
     for engine in ["native", "vm", "statespace", "bmc", "induction", "ic3", "bdd", "portfolio"] {
-        let said = with_file("x.c", RELAXED, &["check", "x.c", "--engine", engine, "--json", "-"]);
+        let said = with_sc(engine, &["--json", "-"]);
         let answer: Value = serde_json::from_str(&said.ends_with(0).stdout).expect("it is JSON");
         let assumptions = answer["assumptions"].as_array().expect("it holds");
         let memory = assumptions.iter().find(|it| it["code"] == "sequential-consistency");
@@ -167,9 +168,15 @@ fn accesses_that_are_weaker_are_named_with_their_places() {
             "{engine}"
         );
         assert_eq!(memory["places"], serde_json::json!(["x.c:6", "x.c:7", "x.c:13"]), "{engine}");
-        let said = with_file("x.c", RELAXED, &["check", "x.c", "--engine", engine, "--quiet"]);
+        let said = with_sc(engine, &["--quiet"]);
         said.ends_with(0).prints(&["assuming sequentially consistent memory (`ready` is accessed"]);
     }
+}
+
+/// The program with relaxed accesses, in all interleavings.
+fn with_sc(engine: &str, more: &[&str]) -> Said {
+    let arguments = ["check", "x.c", "--engine", engine, "--memory", "sc"];
+    with_file("x.c", RELAXED, &[&arguments, more].concat())
 }
 
 /// What is sequentially consistent by the language needs no assumption.

@@ -6,8 +6,18 @@ use std::path::Path;
 use std::process::Command;
 
 /// The commands that have flags.
-const COMMANDS: [&str; 9] =
-    ["check", "test", "run", "replay", "model", "simulate", "automaton", "circuit", "doctor"];
+const COMMANDS: [&str; 10] = [
+    "check",
+    "test",
+    "run",
+    "orders",
+    "replay",
+    "model",
+    "simulate",
+    "automaton",
+    "circuit",
+    "doctor",
+];
 
 /// The long flags at the beginnings of lines in what `--help` prints.
 fn offered(command: &str) -> BTreeSet<String> {

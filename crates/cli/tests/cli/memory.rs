@@ -1,6 +1,7 @@
 //! `--memory`: what the language allows beyond interleavings, for C as a model and natively.
 
-use crate::support::{Said, with_file};
+use crate::support::{Said, run, with_file};
+use std::path::Path;
 
 const ENGINES: [&str; 2] = ["vm", "native"];
 
@@ -78,11 +79,139 @@ fn a_lock_that_is_given_back_without_release_is_none() {
     }
 }
 
+/// Nothing is said: what the program asks for decides.
+#[test]
+fn weak_atomics_are_explored_by_default() {
+    for engine in ENGINES {
+        check(MESSAGE, "release", engine, "auto")
+            .ends_with(0)
+            .prints(&["in every execution that C11 allows", "(RC11: no load"]);
+        check(MESSAGE, "relaxed", engine, "auto").ends_with(1).prints(&[
+            "does not happen under sequential consistency",
+            "Fix: make the store at a.c:7 release",
+            "--memory rc11",
+        ]);
+        // Neither of the two is enough by itself.
+        let both = MESSAGE.replace("memory_order_acquire", "memory_order_relaxed");
+        check(&both, "relaxed", engine, "auto")
+            .ends_with(1)
+            .prints(&["Fix: make the store at a.c:7 release and the load at a.c:13"]);
+        // A data race is found in an interleaving, and a stronger order forbids it.
+        check(SPIN_LOCK, "relaxed", engine, "auto")
+            .ends_with(1)
+            .prints(&["data race", "Fix: make the store at a.c:11 release"]);
+        check(SPIN_LOCK, "release", engine, "auto").ends_with(0);
+        let strong = MESSAGE.replace("memory_order_relaxed", "memory_order_seq_cst");
+        let strong = strong.replace("memory_order_acquire", "memory_order_seq_cst");
+        check(&strong, "seq_cst", engine, "auto").ends_with(0).prints(&["in every interleaving"]);
+    }
+}
+
+/// What the model does not know is explored in interleavings, and the verdict says so.
+#[test]
+fn what_cannot_be_decided_is_assumed() {
+    let text = MESSAGE.replace("int main(void) {", TIMED);
+    check(&text, "release", "native", "auto").ends_with(0).prints(&[
+        "assuming sequentially consistent memory",
+        "`--memory rc11`, what C11 allows, was not decided",
+    ]);
+    let said = check(&text, "release", "native", "rc11").ends_with(2);
+    assert!(said.stderr.contains("has no meaning under a weak memory model"), "{}", said.stderr);
+}
+
+/// A wait with a time limit, which no weak memory model has so far.
+const TIMED: &str = "\
+#include <time.h>
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+void *waiter(void *unused) {
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec++;
+    pthread_mutex_lock(&mutex);
+    pthread_cond_timedwait(&condition, &mutex, &limit);
+    pthread_mutex_unlock(&mutex);
+    return 0;
+}
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, 0, waiter, 0);
+    pthread_join(other, 0);
+";
+
+fn orders(text: &str, order: &str, engine: &str, more: &[&str]) -> Said {
+    let text = text.replace("ORDER", &format!("memory_order_{order}"));
+    with_file("a.c", text, &[&["orders", "a.c", "--engine", engine], more].concat())
+}
+
+#[test]
+fn orders_that_are_needed() {
+    for engine in ENGINES {
+        orders(MESSAGE, "release", engine, &[]).ends_with(0).prints(&[
+            "release store: needed; if it is relaxed, a.c fails: a.c:14: assertion",
+            "acquire load: needed; if it is relaxed",
+            "4 atomic accesses: 0 could be weaker, 2 needed, 0 not decided",
+        ]);
+        orders(MESSAGE, "seq_cst", engine, &[]).ends_with(0).prints(&[
+            "sequentially consistent store: could be release: no test fails; if it is relaxed, a.c",
+        ]);
+        let said = orders(MESSAGE, "seq_cst", engine, &["--diff"]).ends_with(0);
+        assert!(
+            said.stdout.contains("-    atomic_store_explicit(&y, 1, memory_order_seq_cst);\n+    ")
+                && said.stdout.contains("+    atomic_store_explicit(&y, 1, memory_order_release);"),
+            "{}",
+            said.stdout
+        );
+        let said = orders(SPIN_LOCK, "release", engine, &["--json"]).ends_with(0);
+        let answer: serde_json::Value = serde_json::from_str(&said.stdout).expect("it is JSON");
+        let verdicts: Vec<_> =
+            answer["sites"].as_array().expect("there are sites").iter().collect();
+        assert!(verdicts.iter().all(|site| site["verdict"] == "needed"), "{answer}");
+        assert_eq!(verdicts.len(), 2, "{answer}");
+    }
+    // Nothing can be said of a program that is wrong as it is.
+    let said = orders(MESSAGE, "relaxed", "vm", &[]).ends_with(2);
+    assert!(said.stderr.contains("nothing holds under `--memory rc11`"), "{}", said.stderr);
+}
+
 #[test]
 fn engines_that_cannot_say_so() {
     for engine in ["statespace", "bmc"] {
         let said = check(MESSAGE, "relaxed", engine, "rc11").ends_with(2);
         assert!(said.stderr.contains("--memory rc11"), "{}", said.stderr);
         assert!(said.stderr.contains("native") && said.stderr.contains("vm"), "{}", said.stderr);
+    }
+}
+
+/// Known mistakes in small form, and their repaired twins, as their first lines say: `// expect
+/// -DFLAG: violated race`.
+#[test]
+fn known_mistakes_are_found() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/c/weak");
+    let files = std::fs::read_dir(&folder).expect("the corpus is there");
+    let mut files: Vec<_> = files.map(|it| it.expect("it can be read").path()).collect();
+    files.sort();
+    assert!(files.len() >= 9, "where is the corpus?");
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a program can be read");
+        let name = file.file_name().expect("it is a file").to_string_lossy().into_owned();
+        for line in text.lines().filter_map(|line| line.strip_prefix("// expect")) {
+            let (flags, expected) = line.split_once(':').expect("flags and a verdict");
+            for engine in ENGINES {
+                let mut arguments = vec!["check", &name, "--engine", engine, "--json", "-"];
+                arguments.extend(flags.split_whitespace());
+                let said = run(&folder, &arguments);
+                let answer: serde_json::Value =
+                    serde_json::from_str(&said.stdout).expect("it is JSON");
+                let verdict = answer["verdict"].as_str().expect("there is one");
+                let kind = answer["violation"]["kind"].as_str().unwrap_or_default();
+                let found = format!("{verdict} {kind}");
+                assert_eq!(found.trim(), expected.trim(), "{name} {flags} {engine}");
+                // What holds was proved for weak memory, or needs no such proof.
+                let codes = answer["assumptions"].as_array().into_iter().flatten();
+                let mut codes = codes.map(|it| it["code"].as_str().unwrap_or_default());
+                assert!(!codes.any(|code| code == "sequential-consistency"), "{name} {engine}");
+            }
+        }
     }
 }
