@@ -35,4 +35,5 @@ mod support;
 mod symbolic;
 mod temporal;
 mod thesis;
+mod traces;
 mod tsan;
