@@ -96,6 +96,8 @@ pub struct Options {
     pub storage: Storage,
     /// Whether shorter ways to a violation are looked for.
     pub shorten: bool,
+    /// Whether all steps of a violation are shown, and not only those that matter.
+    pub full_trace: bool,
     /// Whether dead variables are kept, and a state is stored behind every step.
     pub no_optimise: bool,
     /// Where a violation is written as a trail for SPIN.
@@ -157,6 +159,7 @@ impl Default for Options {
             jobs: None,
             storage: Storage::default(),
             shorten: false,
+            full_trace: false,
             no_optimise: false,
             trail: None,
             schedule: Schedule::Transactions,

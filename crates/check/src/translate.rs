@@ -60,5 +60,6 @@ pub(crate) fn location(files: &[String], span: Span) -> Location {
         column: span.column,
         function: None,
         within: None,
+        is_library: false,
     }
 }

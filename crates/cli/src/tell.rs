@@ -43,6 +43,7 @@ pub(crate) fn report<'a>(
     report.notes.clone_from(&outcome.notes);
     report.tips.clone_from(&outcome.tips);
     report.replay_with = Some(replay);
+    report.is_full = task.options.full_trace;
     report
 }
 

@@ -865,6 +865,7 @@ mod tests {
             column: 3,
             function: None,
             within: None,
+            is_library: false,
         };
         let access = |object: &str, order, line| WeakAccess {
             object: object.to_owned(),

@@ -82,5 +82,6 @@ pub use system::{
 pub use thread_set::ThreadSet;
 pub use trace::{Execution, PassedJoin, Step, Trace};
 pub use verdict::{
-    Access, Counterexample, Limit, Location, Solving, Statistics, Told, Verdict, Wait,
+    Access, Counterexample, DecisivePair, FailureSite, Limit, Location, Solving, Statistics, Told,
+    Verdict, Wait,
 };

@@ -1,8 +1,8 @@
 //! A concurrent program that is run one operation at a time: the seam between doors and engines.
 
 use crate::{
-    Addition, Assumption, Fence, Location, MemoryOrder, ObjectId, Operation, Position, Property,
-    Schedule, ThreadId, ThreadSet, Turn,
+    Addition, Assumption, FailureSite, Fence, Location, MemoryOrder, ObjectId, Operation, Position,
+    Property, Schedule, ThreadId, ThreadSet, Turn,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -457,6 +457,17 @@ pub trait System {
 
     /// Where in the source the next operation of a thread stands, if that is known.
     fn location(&self, _thread: ThreadId) -> Option<Location> {
+        None
+    }
+
+    /// Where in the source the [joins](Part::joined) of the last step stand, in the order of its
+    /// parts; empty if that is not known.
+    fn join_locations(&self) -> Vec<Option<Location>> {
+        Vec::new()
+    }
+
+    /// Who has failed in the execution so far, and where. To be asked after a violation.
+    fn failure_site(&self) -> Option<FailureSite> {
         None
     }
 

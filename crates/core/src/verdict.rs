@@ -45,6 +45,43 @@ pub struct Counterexample {
     /// system tells their places.
     #[serde(default)]
     pub accesses: Vec<Access>,
+    /// The joins of the execution as people read them, one for each.
+    #[serde(default)]
+    pub joins: Vec<Told>,
+    /// Who fails and where, if the system tells: it may be another thread than that of the last
+    /// step, and earlier.
+    #[serde(default)]
+    pub failed: Option<FailureSite>,
+    /// The pair of racing steps that decides, if one was found.
+    #[serde(default)]
+    pub decisive: Option<DecisivePair>,
+}
+
+/// Who fails, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureSite {
+    /// The thread.
+    pub thread: crate::ThreadId,
+    /// The step, from 1, in which it fails. What follows is the way out of the failure.
+    pub step: usize,
+    /// Where in the source.
+    pub location: Option<Location>,
+}
+
+/// Two steps of different threads that race, and an execution in which they come the other way
+/// round and that was seen to end without a violation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DecisivePair {
+    /// The earlier step, from 1.
+    pub first: usize,
+    /// The later one.
+    pub second: usize,
+    /// The other execution; [`Counterexample::execution`] up to where they part.
+    pub execution: Execution,
+    /// Its steps as people read them, one for each.
+    pub story: Vec<Told>,
+    /// How to get there, with threads numbered by birth.
+    pub schedule: Schedule,
 }
 
 /// A plain access to memory.
@@ -52,6 +89,9 @@ pub struct Counterexample {
 pub struct Access {
     /// Who made it.
     pub thread: String,
+    /// The same by its number, where that is known.
+    #[serde(default)]
+    pub by: Option<crate::ThreadId>,
     /// Whether it wrote.
     pub write: bool,
     /// In which step, from 1.
@@ -89,6 +129,9 @@ pub struct Location {
     /// The function of a library that was called there and has not returned, in short.
     #[serde(default)]
     pub within: Option<String>,
+    /// Whether the file belongs to a library: no call in the program's own source led there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_library: bool,
 }
 
 impl fmt::Display for Location {
@@ -115,6 +158,12 @@ pub struct Wait {
     pub holders: crate::ThreadSet,
     /// The steps by which the thread took what it still holds, from 1.
     pub holds: Vec<usize>,
+    /// Where in the source it waits, if the system tells.
+    #[serde(default)]
+    pub location: Option<Location>,
+    /// What people call that which it waits for.
+    #[serde(default)]
+    pub object: Option<String>,
 }
 
 /// What stopped a search.

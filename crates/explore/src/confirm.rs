@@ -6,8 +6,16 @@ use crate::explorer::ExploreError;
 use crate::replay::{Follower, by_birth};
 use crate::search::Found;
 use mazurka_core::{
-    Counterexample, Divergence, Ending, Next, System, Violation, ViolationKind, possible,
+    Counterexample, Divergence, Ending, Next, Operation, System, Violation, ViolationKind, possible,
 };
+
+/// What people call that which an operation is about.
+fn name_of<S: System>(operation: Operation, system: &S) -> Option<String> {
+    match operation {
+        Operation::Join(thread) => Some(system.thread_name(thread).into_owned()),
+        other => other.object().map(|object| system.object_name(object).into_owned()),
+    }
+}
 
 /// The counterexample for what was found, if it goes wrong in the same way again.
 pub(crate) fn confirm<S: System>(
@@ -35,6 +43,10 @@ pub(crate) fn confirm<S: System>(
     let again = match found.violation.kind {
         _ if waits_for_ever => {
             waits = deadlock::waits(&replay.execution, &replay.end, system);
+            for wait in &mut waits {
+                wait.location = system.location(wait.thread);
+                wait.object = name_of(wait.operation, system);
+            }
             let message = deadlock::describe(&waits, system);
             (!waits.is_empty()).then(|| Violation { message, ..found.violation.clone() })
         }
@@ -62,6 +74,20 @@ pub(crate) fn confirm<S: System>(
     let accesses = race.map(|race| race.locate(system, found.schedule.decisions()));
     let accesses = accesses.unwrap_or_default();
     let schedule = by_birth(&replay.execution, initial);
-    let (execution, story) = (replay.execution, replay.story);
-    Ok(Counterexample { violation, schedule, execution, story, waits, accesses })
+    let failed = replay
+        .failed
+        .filter(|_| !matches!(violation.kind, ViolationKind::Deadlock | ViolationKind::Livelock));
+    let (execution, story, joins) = (replay.execution, replay.story, replay.joins);
+    let decisive = None;
+    Ok(Counterexample {
+        violation,
+        schedule,
+        execution,
+        story,
+        waits,
+        accesses,
+        joins,
+        failed,
+        decisive,
+    })
 }

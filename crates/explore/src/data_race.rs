@@ -122,8 +122,9 @@ impl DataRace {
                 let sightings = if at as usize == step { system.sightings() } else { Vec::new() };
                 let is_it = |seen: &Sighting| (seen.thread, seen.write) == (thread, write);
                 let seen = sightings.into_iter().find(is_it);
-                let thread = system.thread_name(thread).into_owned();
-                accesses.extend(seen.map(|seen| Access { thread, write, step, stack: seen.stack }));
+                let (by, thread) = (Some(thread), system.thread_name(thread).into_owned());
+                let access = |seen: Sighting| Access { thread, by, write, step, stack: seen.stack };
+                accesses.extend(seen.map(access));
             }
         }
         system.look_at(None);

@@ -31,6 +31,8 @@ pub(crate) fn waits(execution: &Execution, next: &[Next], system: &dyn System) -
             operation,
             holders: holders(execution, &held, thread, operation),
             holds: held.iter().filter(|held| held.by == thread).map(|held| held.step).collect(),
+            location: None,
+            object: None,
         })
         .collect();
     in_telling_order(waits)

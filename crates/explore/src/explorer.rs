@@ -7,6 +7,7 @@ use crate::bound::{Bound, Exceeded, Waits};
 use crate::confirm::confirm;
 use crate::coverage::Seen;
 use crate::deadline::Deadline;
+use crate::decisive;
 use crate::memory::weak::WeakMemory;
 use crate::options::{OptionError, Options, Reduction};
 use crate::order::best_first::BestFirst;
@@ -296,6 +297,10 @@ impl<'a, S: System> Explorer<'a, S> {
         // What is shortened there are preemptions, and a graph has none.
         if self.options.shorten && self.options.memory.is_none() {
             outcome = self.shorten(make, outcome, begun)?;
+        }
+        if let (Verdict::Violated(found), false) = (&mut outcome.verdict, self.is_part()) {
+            let deadline = Deadline::new(begun, self.options.time_limit, self.abandon);
+            found.decisive = decisive::find(&mut make(), found, self.options.race, deadline);
         }
         if let Some(seen) = self.seen {
             let (counted, seen) = seen.into_inner().expect("nobody panics with it").finish();

@@ -74,6 +74,7 @@ mod coverage;
 mod data_race;
 mod deadline;
 mod deadlock;
+mod decisive;
 mod explorer;
 mod memory;
 mod options;

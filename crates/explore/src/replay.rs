@@ -9,8 +9,8 @@ use crate::data_race::{DataRace, DataRaces, Done, synchronising};
 use crate::deadline::{Deadline, LOOK_EVERY};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
-    Access, Decision, Execution, HappensBefore, Next, Operation, Part, Schedule, Step, System,
-    ThreadId, ThreadSet, Told, Violation, ViolationKind, Wait, possible,
+    Access, Decision, Execution, FailureSite, HappensBefore, Next, Operation, Part, Schedule, Step,
+    System, ThreadId, ThreadSet, Told, Violation, ViolationKind, Wait, possible,
 };
 
 /// What came of following a schedule.
@@ -24,6 +24,10 @@ pub struct Replay {
     pub violation: Option<(usize, Violation)>,
     /// What every thread would do next, after the last step.
     pub end: Vec<Next>,
+    /// The joins of the execution as people read them, one for each.
+    pub joins: Vec<Told>,
+    /// Who fails first, and where.
+    pub failed: Option<FailureSite>,
     /// The first data race.
     pub(crate) race: Option<DataRace>,
 }
@@ -176,7 +180,7 @@ pub(crate) struct Follower<'a, S: ?Sized> {
     races: Option<DataRaces>,
     deadline: Deadline<'a>,
     /// Whether the steps are taken, and not told.
-    is_quiet: bool,
+    pub(crate) is_quiet: bool,
 }
 
 impl<'a, S: System + ?Sized> Follower<'a, S> {
@@ -191,6 +195,8 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
             story: Vec::new(),
             violation: None,
             end: Vec::new(),
+            joins: Vec::new(),
+            failed: None,
             race: None,
         };
         Self {
@@ -207,7 +213,8 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
 
     /// Takes a step that is possible.
     pub(crate) fn take(&mut self, decision: Decision, operation: Operation) {
-        let Replay { execution, story, violation, race: first_race, .. } = &mut self.replay;
+        let Replay { execution, story, violation, joins, failed, race: first_race, .. } =
+            &mut self.replay;
         let number = execution.steps.len() + 1;
         let thread = decision.thread;
         let operation =
@@ -218,6 +225,11 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         let told = (!self.is_quiet).then(|| tell(self.system, decision.thread, operation));
         let effect = self.system.step(decision).unwrap_or_else(|failure| {
             violation.get_or_insert((number, failure.violation));
+            // Who goes on last in a step is who fails in it.
+            let last = self.system.parts().last().map_or(thread, |part| part.thread);
+            let site = self.system.failure_site();
+            let here = FailureSite { thread: last, step: number, location: None };
+            failed.get_or_insert(site.unwrap_or(here));
             failure.effect
         });
         story.push(match told {
@@ -226,6 +238,19 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         });
         let parts = self.system.parts();
         execution.push(Step { decision, operation, effect }, parts);
+        let mut places = match self.is_quiet {
+            true => Vec::new().into_iter(),
+            false => self.system.join_locations().into_iter(),
+        };
+        joins.extend(parts.iter().filter_map(|part| {
+            Some(Told {
+                thread: self.system.thread_name(part.thread).into_owned(),
+                operation: Operation::Join(part.joined?).name().to_owned(),
+                object: part.joined.map(|ended| self.system.thread_name(ended).into_owned()),
+                value: None,
+                location: places.next().flatten(),
+            })
+        }));
         self.order.push(decision, operation, effect);
         for &Part { thread, joined, .. } in parts {
             joined.into_iter().for_each(|ended| self.order.join(thread, ended));
@@ -240,6 +265,23 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
             first_race.get_or_insert(race);
             violation.get_or_insert((number, violated));
         }
+    }
+
+    /// Whether something went wrong so far.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.replay.violation.is_some()
+    }
+
+    /// How many steps were taken.
+    pub(crate) fn n_steps(&self) -> usize {
+        self.replay.execution.steps.len()
+    }
+
+    /// What came of it, and what somebody makes of that.
+    pub(crate) fn end_and<R>(mut self, tell: impl FnOnce(&S, &Replay) -> R) -> R {
+        self.counters.are_sure(self.system, &self.order);
+        self.replay.end = nexts(self.system);
+        tell(self.system, &self.replay)
     }
 
     /// What came of it.

@@ -311,7 +311,8 @@ macro_rules! atomics {
                 let (_, is_announced) = unsafe {
                     modify(address, Orders::one(order), Operation::Store, show, |_| Some(new))
                 };
-                if is_announced {
+                // What is overwritten may not be what is in memory.
+                if is_announced && crate::weak_memory::is_on() {
                     machine::with(|machine| machine.value = Value::Wrote(show(new)));
                 }
             }

@@ -112,6 +112,7 @@ pub(crate) fn exit_program(status: c_int) -> ! {
 fn leave_program(status: c_int) -> ! {
     machine::with(|machine| machine.has_exited = true);
     if status != 0 && machine::with(|machine| machine.is_test) {
+        machine::with(|machine| machine.sites.note_exit());
         machine::fail(ViolationKind::Panic, "the test failed".to_owned());
     }
     machine::stop()

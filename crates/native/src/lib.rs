@@ -36,6 +36,7 @@ mod allocator;
 mod assembly;
 mod atomics;
 mod before_wait;
+mod block_types;
 mod callbacks;
 mod cancel;
 mod change;

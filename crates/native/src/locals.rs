@@ -13,7 +13,6 @@ use crate::thread::Status;
 use addr2line::gimli::{self, AttributeValue, EntriesTreeNode, Expression, Operation, Register};
 use mazurka_core::ThreadId;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 
 /// How often a name is looked for elsewhere before we give up.
 const MAX_DEPTH: usize = 4;
@@ -278,16 +277,7 @@ impl Place {
 impl<'d> Scope<'_, 'd> {
     /// Whether the thread is in a part of a function.
     fn contains(&self, entry: &Entry<'d>) -> bool {
-        let Ok(mut ranges) = self.types.dwarf.die_ranges(self.types.unit, entry) else {
-            return false;
-        };
-        let holds = |range: Range<u64>| range.contains(&self.behind);
-        while let Ok(Some(range)) = ranges.next() {
-            if holds(range.begin..range.end) {
-                return true;
-            }
-        }
-        false
+        shapes::contains(&self.types, entry, self.behind)
     }
 
     /// What is said elsewhere of a copy of something.

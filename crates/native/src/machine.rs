@@ -522,6 +522,7 @@ pub(crate) fn wait_for_end(child: ThreadId) {
     if !has_ended {
         announce(idx, Operation::Join(child));
     }
+    sites::note_join();
     with(|machine| {
         machine.n_unjoined -= 1;
         machine.pass_time();
@@ -577,6 +578,7 @@ pub(crate) fn await_all() {
 /// Ends the running thread because something is wrong.
 pub(crate) fn fail(kind: ViolationKind, message: String) -> ! {
     library::leave();
+    sites::note_failure();
     with(|machine| {
         machine.violation.get_or_insert(Violation { kind, message });
     });
@@ -980,6 +982,7 @@ impl Machine {
         self.depth += 1;
         self.n_lonely_reads = 0;
         self.watch.begin_step();
+        self.sites.begin_step();
         if weak_memory::is_on() {
             self.weak_memory.begin_step(Injection::default());
         }
@@ -1021,6 +1024,7 @@ impl Machine {
     /// A thread was ended by a signal.
     #[cold]
     pub(crate) fn note_crash(&mut self, idx: usize, crash: Crash) {
+        self.sites.note_crash(idx, self.depth, crash.instruction);
         self.violation.get_or_insert_with(|| names::describe_crash(crash));
         self.stop(idx);
     }

@@ -73,7 +73,8 @@ pub(crate) fn location_of(stack: &[usize]) -> Option<Location> {
     let idx = places.iter().position(|place| origin(&place.file) == closest)?;
     let called = idx.checked_sub(1).and_then(|inner| places[inner].function.as_deref());
     let within = called.and_then(short_name);
-    Some(Location { within, ..places.swap_remove(idx) })
+    let is_library = closest != Origin::Own;
+    Some(Location { within, is_library, ..places.swap_remove(idx) })
 }
 
 /// Where the program itself spells the order of an atomic access with this stack: nothing if that is
@@ -106,6 +107,11 @@ fn places(stack: &[usize]) -> Vec<Location> {
     let own = stack.iter().filter(|&&address| module_of(address).is_some_and(|it| it.is_main));
     // A return address is behind the call.
     own.flat_map(|&address| locations(address - 1)).collect()
+}
+
+/// Whether a return address is in the program's own source.
+pub(crate) fn is_own(address: usize) -> bool {
+    places(&[address]).iter().any(|place| origin(&place.file) == Origin::Own)
 }
 
 /// The functions of the program on a stack, inlined ones too, innermost first.
@@ -257,7 +263,14 @@ fn look_up_locations(address: usize) -> Vec<Location> {
             && let (Some(file), Some(line)) = (place.file, place.line)
         {
             let (file, column) = (file.to_owned(), place.column.unwrap_or(0));
-            locations.push(Location { file, line, column, function, within: None });
+            locations.push(Location {
+                file,
+                line,
+                column,
+                function,
+                within: None,
+                is_library: false,
+            });
         }
     }
     locations

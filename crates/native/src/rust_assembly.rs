@@ -25,7 +25,7 @@ fn first_in(file: &Path) -> Option<Location> {
     let text = std::fs::read_to_string(file).ok()?;
     let (line, column) = find(&text)?;
     let file = file.display().to_string();
-    Some(Location { file, line, column, function: None, within: None })
+    Some(Location { file, line, column, function: None, within: None, is_library: false })
 }
 
 /// Where assembly begins in a text: line and column.

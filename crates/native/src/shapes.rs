@@ -27,7 +27,7 @@ const LIBRARY: [&[u8]; 3] = [b"core", b"alloc", b"std"];
 pub(crate) struct Statics(BTreeMap<u64, Shape>);
 
 /// What something consists of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Shape {
     /// So many bytes.
     Plain(u64),
@@ -37,7 +37,7 @@ pub(crate) enum Shape {
     Fields { len: u64, fields: Vec<Field> },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Field {
     /// Nothing for what is taken over from a base class, and for what has no name.
     name: Option<String>,
@@ -246,7 +246,7 @@ impl<'a, 'd> Types<'a, 'd> {
     }
 
     /// Whether whoever wrote the program has declared a type.
-    fn is_own(&self, entry: &Entry<'d>) -> bool {
+    pub(crate) fn is_own(&self, entry: &Entry<'d>) -> bool {
         match self.file_of(entry) {
             Some(file) => origin(&file) == Origin::Own,
             // Rust does not say where.
@@ -301,6 +301,17 @@ pub(crate) fn debug_information<'a>(
         let data = section.and_then(|section| section.data().ok()).unwrap_or_default();
         Ok(EndianSlice::new(data, LittleEndian))
     })
+}
+
+/// Whether an address is in a part of a function.
+pub(crate) fn contains<'d>(types: &Types<'_, 'd>, entry: &Entry<'d>, at: u64) -> bool {
+    let Ok(mut ranges) = types.dwarf.die_ranges(types.unit, entry) else { return false };
+    while let Ok(Some(range)) = ranges.next() {
+        if (range.begin..range.end).contains(&at) {
+            return true;
+        }
+    }
+    false
 }
 
 fn size(entry: &Entry<'_>) -> Option<u64> {

@@ -1,11 +1,13 @@
-//! Where the blocks of the heap were allocated, so that people can tell them apart.
+//! Where the blocks of the heap were allocated, so that people can tell them apart; and where
+//! threads panic, fail and join others.
 //!
-//! That costs a look at the stack for each block, so it is noted only in an execution that somebody
+//! That costs a look at the stack for each of them, so it is noted only in an execution that somebody
 //! follows step by step: from the first time on that a place is asked for.
 
+use crate::block_types::{self, Content};
 use crate::machine;
 use crate::names;
-use mazurka_core::Location;
+use mazurka_core::{FailureSite, Location, ThreadId};
 use std::collections::BTreeMap;
 
 /// The blocks of the execution in progress.
@@ -16,6 +18,23 @@ pub(crate) struct Sites {
     sites: BTreeMap<usize, Site>,
     /// How many blocks of each place have a name.
     n_named: BTreeMap<String, usize>,
+    /// Where threads have begun to panic, in order.
+    panics: Vec<Place>,
+    /// Where a thread has failed.
+    failed: Option<Place>,
+    /// Whether it failed by ending the process, so that a panic is the reason.
+    has_exited: bool,
+    /// From where the threads were joined that the last step has joined, in order.
+    joins: Vec<Vec<usize>>,
+}
+
+/// Who was where.
+#[derive(Clone, Debug)]
+struct Place {
+    thread: usize,
+    /// In which step, from 1.
+    step: usize,
+    stack: Vec<usize>,
 }
 
 struct Site {
@@ -24,7 +43,28 @@ struct Site {
     /// From where it was freed.
     end: Option<Vec<usize>>,
     /// Once somebody has asked.
-    name: Option<String>,
+    name: Option<BlockName>,
+}
+
+/// What people call a block.
+#[derive(Clone, Debug)]
+enum BlockName {
+    /// By where it was allocated.
+    Place(String),
+    /// By what it holds: of several the how many-th, and the variable that it was bound to.
+    Content { content: Content, number: usize, variable: Option<String> },
+}
+
+impl BlockName {
+    fn part(&self, offset: usize) -> String {
+        match (self, offset) {
+            (Self::Place(name), 0) => name.clone(),
+            (Self::Place(name), offset) => format!("{name}+{offset:#x}"),
+            (Self::Content { content, number, variable }, offset) => {
+                content.part(variable.as_deref(), *number, offset as u64)
+            }
+        }
+    }
 }
 
 impl Sites {
@@ -33,6 +73,30 @@ impl Sites {
         self.is_told = false;
         self.sites.clear();
         self.n_named.clear();
+        self.panics.clear();
+        self.failed = None;
+        self.has_exited = false;
+        self.joins.clear();
+    }
+
+    /// A step begins.
+    #[inline]
+    pub(crate) fn begin_step(&mut self) {
+        self.joins.clear();
+    }
+
+    /// A thread has failed at an instruction.
+    pub(crate) fn note_crash(&mut self, thread: usize, step: usize, instruction: usize) {
+        if self.is_told {
+            // As if it were a return address, which is behind its call.
+            let place = Place { thread, step, stack: vec![instruction + 1] };
+            self.failed.get_or_insert(place);
+        }
+    }
+
+    /// A thread is about to fail because the process has ended badly.
+    pub(crate) fn note_exit(&mut self) {
+        self.has_exited = true;
     }
 
     /// Somebody wants to know places.
@@ -47,25 +111,45 @@ impl Sites {
         if address >= start + site.len {
             return None;
         }
-        let name = self.block_name(start)?;
-        Some(match address - start {
-            0 => name,
-            offset => format!("{name}+{offset:#x}"),
-        })
+        let name = self.named(start)?;
+        Some(name.part(address - start))
     }
 
     /// What people call the block that begins at an address.
-    fn block_name(&mut self, start: usize) -> Option<String> {
+    fn named(&mut self, start: usize) -> Option<BlockName> {
         let site = self.sites.get_mut(&start)?;
         if site.name.is_none() {
             let place = names::location_of(&site.stack)?;
-            let file = place.file.rsplit('/').next().unwrap_or_default();
-            let name = format!("heap({file}:{})", place.line);
-            let number = self.n_named.entry(name.clone()).or_default();
-            *number += 1;
-            site.name = Some(if *number > 1 { format!("{name}#{number}") } else { name });
+            let mut count = |name: &str| {
+                let number = self.n_named.entry(name.to_owned()).or_default();
+                *number += 1;
+                *number
+            };
+            let content = (!place.is_library).then(|| block_types::content(&site.stack)).flatten();
+            site.name = Some(match content {
+                Some(content) => {
+                    let variable = block_types::variable_at(&place);
+                    let number = count(content.group(variable.as_deref()));
+                    BlockName::Content { content, number, variable }
+                }
+                None => {
+                    let file = place.file.rsplit('/').next().unwrap_or_default();
+                    let name = format!("heap({file}:{})", place.line);
+                    let number = count(&name);
+                    BlockName::Place(if number > 1 { format!("{name}#{number}") } else { name })
+                }
+            });
         }
         site.name.clone()
+    }
+
+    /// What people call the block that begins at an address, all of it.
+    fn block_name(&mut self, start: usize) -> Option<String> {
+        let name = self.named(start)?;
+        Some(match &name {
+            BlockName::Content { content, .. } => name.part(content.start()),
+            BlockName::Place(_) => name.part(0),
+        })
     }
 }
 
@@ -107,4 +191,64 @@ pub(crate) fn block_name(block: usize) -> Option<String> {
 pub(crate) fn end_of(block: usize) -> Option<Location> {
     let stack = machine::with(|machine| machine.sites.sites.get(&block)?.end.clone())?;
     names::location_of(&stack)
+}
+
+/// The running thread begins to panic, or throws an exception.
+pub(crate) fn note_panic() {
+    if let Some(place) = here() {
+        machine::with(|machine| machine.sites.panics.push(place));
+    }
+}
+
+/// The running thread fails.
+pub(crate) fn note_failure() {
+    if let Some(place) = here() {
+        machine::with(|machine| {
+            machine.sites.failed.get_or_insert(place);
+        });
+    }
+}
+
+/// The running thread has joined another one.
+pub(crate) fn note_join() {
+    if let Some(place) = here() {
+        machine::with(|machine| machine.sites.joins.push(place.stack));
+    }
+}
+
+/// Where the running thread is, if somebody wants to know places.
+fn here() -> Option<Place> {
+    machine::with(|machine| machine.sites.is_told).then(|| {
+        let stack = names::backtrace();
+        let step = machine::with(|machine| machine.depth);
+        Place { thread: machine::current().index(), step, stack }
+    })
+}
+
+/// Where the joins of the last step stand.
+pub(crate) fn join_locations() -> Vec<Option<Location>> {
+    let stacks = machine::with(|machine| machine.sites.joins.clone());
+    stacks.iter().map(|stack| names::location_of(stack)).collect()
+}
+
+/// Who has failed, and where: if a panic has ended the process, where that began.
+pub(crate) fn failure_site() -> Option<FailureSite> {
+    let (failed, panics, has_exited) = machine::with(|machine| {
+        let Sites { failed, panics, has_exited, .. } = &machine.sites;
+        (failed.clone(), panics.clone(), *has_exited)
+    });
+    let place = if has_exited { reason(&panics).or(failed) } else { failed }?;
+    let Place { thread, step, stack } = place;
+    Some(FailureSite { thread: ThreadId::new(thread), step, location: names::location_of(&stack) })
+}
+
+/// The panic that is the reason for the last one: that of another thread, if the last one does no
+/// more than say that the other thread has panicked.
+fn reason(panics: &[Place]) -> Option<Place> {
+    let (last, before) = panics.split_last()?;
+    let functions = names::functions_of(&last.stack);
+    let passes_on =
+        |name: &String| name.contains("unwrap_failed") || name.contains("scoped::scope");
+    let other = before.iter().rfind(|place| place.thread != last.thread);
+    Some(other.filter(|_| functions.iter().any(passes_on)).unwrap_or(last).clone())
 }

@@ -51,6 +51,32 @@ pub(crate) fn short_name(name: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts[from..].join("::"))
 }
 
+/// The variable or field that the value of an expression on a line of Rust is bound to: `counter` of
+/// `let counter = Arc::new(…);`, `n` of `n: Arc::new(…),`.
+pub(crate) fn bound_name(text: &str, line: usize) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim).take(line).collect();
+    let at = line.checked_sub(1)?;
+    let this = *lines.get(at)?;
+    // The expression may stand on a line of its own.
+    let before = at.checked_sub(1).map(|before| lines[before]).filter(|it| it.ends_with('='));
+    [Some(this), before].into_iter().flatten().find_map(name_of_binding)
+}
+
+fn name_of_binding(line: &str) -> Option<String> {
+    let is_let = line.starts_with("let ");
+    let rest = line.strip_prefix("let ").unwrap_or(line);
+    let rest = rest.strip_prefix("mut ").unwrap_or(rest);
+    let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
+    let (name, behind) = rest.split_at(end);
+    let behind = behind.trim_start();
+    let is_bound = match is_let {
+        true => behind.starts_with(':') && behind.contains('=') || behind.starts_with('='),
+        false => behind.starts_with(": ") || behind.starts_with("= "),
+    };
+    let is_name = name.starts_with(|it: char| it.is_alphabetic() || it == '_') && name != "_";
+    (is_name && is_bound).then(|| name.to_owned())
+}
+
 /// Where the list of types ends that a text begins in.
 fn end_of_types(text: &str) -> Option<usize> {
     let mut depth = 1;

@@ -7,14 +7,15 @@ use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::rust_assembly;
+use crate::sites;
 use crate::spin;
 use crate::watch::Seen;
 use crate::weak_accesses;
 use crate::weak_memory;
 use mazurka_core::{
-    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence,
-    Injection, Location, MemoryOrder, Next, ObjectId, Operation, Part, PlainAccess, Property,
-    Schedule, Sighting, Spin, System, ThreadId, Turn, WeakAccess,
+    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, FailureSite,
+    Fence, Injection, Location, MemoryOrder, Next, ObjectId, Operation, Part, PlainAccess,
+    Property, Schedule, Sighting, Spin, System, ThreadId, Turn, WeakAccess,
 };
 use std::borrow::Cow;
 
@@ -248,6 +249,14 @@ impl System for Native {
         let frames = locals::suspended(thread.index())?;
         let stack: Vec<usize> = frames.into_iter().map(|frame| frame.address).collect();
         names::location_of(&stack)
+    }
+
+    fn join_locations(&self) -> Vec<Option<Location>> {
+        sites::join_locations()
+    }
+
+    fn failure_site(&self) -> Option<FailureSite> {
+        sites::failure_site()
     }
 
     fn value(&self) -> Option<String> {

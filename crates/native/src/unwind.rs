@@ -5,6 +5,7 @@
 //! on, as the command compiles C). At the frame in which the thread began, it ends.
 
 use crate::process::{end_thread, enter};
+use crate::{coroutine, sites};
 use std::ffi::{c_int, c_void};
 
 /// What the unwinder passes through the frames. No language claims it as its own.
@@ -42,6 +43,17 @@ pub(crate) fn end_with(result: usize) -> ! {
     }
     // A frame without a description, or one that must not be unwound: as it is, then.
     end_thread(result)
+}
+
+/// A panic or an exception begins: that is where something goes wrong, whatever destructors do then.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn _Unwind_RaiseException(exception: *mut c_void) -> c_int {
+    if coroutine::in_program() {
+        sites::note_panic();
+    }
+    let real = crate::real::original!(_Unwind_RaiseException(*mut c_void) -> c_int);
+    // SAFETY: the caller wanted to call just this.
+    unsafe { real(exception) }
 }
 
 /// Asked before each frame is unwound.

@@ -6,8 +6,9 @@
 //! thicket.
 
 use crate::Report;
-use crate::interleaving::{Interleaving, Names, told};
+use crate::interleaving::{Interleaving, Names, Who, told};
 use crate::preemption::preemptions;
+use crate::select::{Line, lines};
 use mazurka_core::{
     Counterexample, HappensBefore, Location, Operation, Position, ThreadId, Verdict,
 };
@@ -29,6 +30,8 @@ pub(crate) struct Diagram {
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
+    /// The step, from 1; none if it is no step of its own.
+    pub(crate) number: Option<usize>,
     /// The column of its thread.
     pub(crate) thread: usize,
     /// What it does, and to what.
@@ -65,10 +68,64 @@ impl Diagram {
         (!diagram.rows.is_empty() || !diagram.ends.is_empty()).then_some(diagram)
     }
 
+    /// The same with the rows that people are shown.
+    pub(crate) fn shown(report: &Report<'_>) -> Option<Self> {
+        let Verdict::Violated(found) = report.verdict else { return None };
+        let shown = interleaving(report, found);
+        let diagram = Self::of_lines(report, found, &shown);
+        (!diagram.rows.is_empty() || !diagram.ends.is_empty()).then_some(diagram)
+    }
+
+    fn of_lines(report: &Report<'_>, found: &Counterexample, shown: &Interleaving<'_>) -> Self {
+        let names = Names::of(shown);
+        let lines = lines(shown, &names);
+        let waiting = found.waits.iter().map(|wait| Who::Thread(wait.thread));
+        let failing = shown.failed_by.map(|site| Who::Thread(site.thread));
+        let acting = lines.iter().map(|line| line.who.clone());
+        let mut columns: BTreeMap<Who, usize> =
+            acting.chain(waiting).chain(failing).map(|who| (who, 0)).collect();
+        columns.values_mut().enumerate().for_each(|(idx, column)| *column = idx);
+        let follows = edges(&found.execution.happens_before(), &lines);
+        let told = |line: &Line| Some(found.story.get(line.number?.checked_sub(1)?)?.clone());
+        let rows: Vec<Row> = lines
+            .iter()
+            .zip(follows)
+            .map(|(line, follows)| {
+                let told = told(line);
+                Row {
+                    number: line.number,
+                    thread: columns[&line.who],
+                    text: line.text.clone(),
+                    object: told.as_ref().and_then(|told| told.object.clone()),
+                    value: told.and_then(|told| told.value),
+                    location: line.location.clone(),
+                    is_preempted: line.is_preempted,
+                    follows,
+                    clock: Vec::new(),
+                }
+            })
+            .collect();
+        let waiting = found.waits.iter();
+        let mut ends: Vec<(usize, String)> =
+            waiting.map(|wait| (columns[&Who::Thread(wait.thread)], names.wish(wait))).collect();
+        if let (Some((_, what)), true, true) =
+            (shown.failed, ends.is_empty(), found.accesses.is_empty())
+        {
+            let failing = shown.failed_by.map(|site| columns[&Who::Thread(site.thread)]);
+            let last = || rows.iter().rfind(|row| row.number.is_some()).map(|row| row.thread);
+            ends.extend(failing.or_else(last).map(|column| (column, what.to_owned())));
+        }
+        let is_in_loop = |row: &Row| {
+            let start = report.loop_start.unwrap_or(usize::MAX);
+            row.number.is_some_and(|number| number >= start)
+        };
+        let loop_start = rows.iter().position(is_in_loop);
+        let threads = columns.keys().map(|who| names.who(who)).collect();
+        Self { threads, rows, ends, loop_start }
+    }
+
     fn new(report: &Report<'_>, found: &Counterexample) -> Self {
-        let mut shown = Interleaving::from(found);
-        shown.thread_names = &report.thread_names;
-        shown.object_names = &report.object_names;
+        let shown = interleaving(report, found);
         let names = Names::of(&shown);
         let order = found.execution.happens_before();
         let columns = Columns::of(found, &names);
@@ -80,6 +137,7 @@ impl Diagram {
             let at = idx as Position + 1;
             let is_known = idx < found.execution.steps.len();
             Row {
+                number: Some(idx + 1),
                 thread: columns.of_row(found, idx),
                 text: names.step(&shown, idx),
                 object: told.object.clone(),
@@ -103,6 +161,54 @@ impl Diagram {
         let loop_start = report.loop_start.and_then(|start| start.checked_sub(1));
         Self { threads: columns.names, rows, ends, loop_start }
     }
+}
+
+/// A counterexample as it is shown.
+fn interleaving<'a>(report: &'a Report<'_>, found: &'a Counterexample) -> Interleaving<'a> {
+    let mut shown = Interleaving::from(found);
+    shown.thread_names = &report.thread_names;
+    shown.object_names = &report.object_names;
+    shown.is_full = report.is_full;
+    shown
+}
+
+/// For each line, the lines of other threads that it follows directly.
+fn edges(order: &HappensBefore, lines: &[Line]) -> Vec<Vec<Edge>> {
+    let position = |line: &Line| {
+        let last = line.steps.iter().max().filter(|&&idx| idx < order.len());
+        last.map(|&idx| idx as Position + 1)
+    };
+    let positions: Vec<Option<Position>> = lines.iter().map(position).collect();
+    // The last lines so far, one for each thread.
+    let mut last: BTreeMap<&Who, usize> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let others = last.iter().filter(|(who, _)| **who != &line.who).map(|(_, &from)| from);
+        let is_joined = |from: usize| match lines[from].who {
+            Who::Thread(thread) => line.joined.contains(&thread),
+            Who::Name(_) => false,
+        };
+        let comes_after = |from: usize, to: Option<Position>| match (positions[from], to) {
+            (Some(from), Some(to)) => order.ordered(from, to),
+            _ => false,
+        };
+        let before = last.get(&line.who).and_then(|&own| positions[own]);
+        let direct: Vec<usize> = others
+            .filter(|&from| is_joined(from) || comes_after(from, positions[at]))
+            .filter(|&from| !comes_after(from, before))
+            .collect();
+        let is_needed = |from: &usize| {
+            !direct.iter().any(|&to| to != *from && comes_after(*from, positions[to]))
+        };
+        let is_access_at = |idx: usize| {
+            positions[idx].is_some_and(|position| is_access(order.operation(position)))
+        };
+        let edges = direct.iter().copied().filter(is_needed);
+        let is_race = |from: usize| is_access_at(from) && is_access_at(at);
+        all.push(edges.map(|from| Edge { from, is_race: is_race(from) }).collect());
+        last.insert(&line.who, at);
+    }
+    all
 }
 
 /// Which thread has which column.
@@ -198,7 +304,7 @@ mod tests {
         ];
         assert_eq!(follows, expected);
         assert_eq!(diagram.rows[5].clock, [2, 2, 2]);
-        assert_eq!(diagram.ends, [(0, "assertion".to_owned())]);
+        assert_eq!(diagram.ends, [(0, "assertion fails".to_owned())]);
     }
 
     #[test]

@@ -6,10 +6,11 @@
 //! between them are drawn here.
 
 use crate::diagram::{Diagram, Row};
+use crate::interleaving::{Interleaving, Names, Who};
 use crate::{Report, Style, text};
-use mazurka_core::{Counterexample, Location, Verdict};
+use mazurka_core::{Counterexample, DecisivePair, Location, Verdict};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 const SCRIPT: &str = include_str!("html/page.js");
@@ -43,7 +44,7 @@ pub fn render(report: &Report<'_>, source: &dyn Fn(&str) -> Option<String>) -> S
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
         escaped(&title)
     );
-    match (report.verdict, Diagram::of(report)) {
+    match (report.verdict, Diagram::shown(report)) {
         (Verdict::Violated(found), Some(diagram)) => {
             violation(report, found, &diagram, source, &mut page);
         }
@@ -85,12 +86,18 @@ fn violation(
     );
     arrows(diagram, page);
     table(diagram, page);
+    if let Some(pair) = &found.decisive {
+        swapped(report, found, pair, page);
+    }
     page.push_str("</section>\n<aside>\n");
     let _ = write!(
         page,
         "<section class=\"why\"><h2>Why</h2><p>{}</p>",
         escaped(&found.violation.message)
     );
+    for why in text::why_of(report, found) {
+        let _ = write!(page, "<p class=\"because\">{}</p>", linked(&why));
+    }
     for note in &report.notes {
         let _ = write!(page, "<p>{}</p>", escaped(note));
     }
@@ -107,7 +114,7 @@ fn violation(
     }
     let _ = write!(
         page,
-        "</section>\n<section class=\"walk\" hidden><h2>Step <output>1</output> of {n_rows}</h2>\
+        "</section>\n<section class=\"walk\" hidden><h2>Row <output>1</output> of {n_rows}</h2>\
          <input type=\"range\" min=\"1\" max=\"{n_rows}\" value=\"1\" aria-label=\"Step\">\
          <p class=\"now\"></p><p class=\"hint\">Arrow keys move from step to step.</p></section>\n\
          <section class=\"watch\" hidden><h2>Values</h2><table><tbody></tbody></table></section>\n\
@@ -129,6 +136,68 @@ fn violation(
         "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n",
         data.replace('<', "\\u003c")
     );
+}
+
+/// The execution in which the pair that decides comes the other way round.
+fn swapped(report: &Report<'_>, found: &Counterexample, pair: &DecisivePair, page: &mut String) {
+    let shown = Interleaving {
+        story: &pair.story,
+        thread_names: &report.thread_names,
+        object_names: &report.object_names,
+        is_full: report.is_full,
+        ..Interleaving::new(&pair.execution)
+    };
+    let names = Names::of(&shown);
+    let lines = shown.lines();
+    let threads: BTreeSet<&Who> = lines.iter().map(|line| &line.who).collect();
+    let steps = found.execution.steps.iter().zip(&pair.execution.steps);
+    let parts = steps.take_while(|(here, there)| here.decision == there.decision).count();
+    let _ = write!(
+        page,
+        "<details class=\"swap\"><summary>The same execution with step {} before step {}: nothing \
+         goes wrong</summary>\n<table><thead><tr><th scope=\"col\">step</th>",
+        pair.second, pair.first
+    );
+    for who in &threads {
+        let _ = write!(page, "<th scope=\"col\">{}</th>", escaped(&names.who(who)));
+    }
+    page.push_str("</tr></thead>\n<tbody>\n");
+    for line in &lines {
+        let is_other = line.steps.iter().any(|&idx| idx >= parts);
+        let class = if is_other { " class=\"other\"" } else { "" };
+        let number = line.number.map_or(String::new(), |number| number.to_string());
+        let _ = write!(page, "<tr{class}><th scope=\"row\">{number}</th>");
+        for who in &threads {
+            let text = if **who == line.who { escaped(&line.text) } else { String::new() };
+            let _ = write!(page, "<td>{text}</td>");
+        }
+        page.push_str("</tr>\n");
+    }
+    let _ = write!(
+        page,
+        "</tbody></table>\n<p>From step {} on it is another one: {}</p></details>\n",
+        parts + 1,
+        escaped(&pair.schedule.to_string())
+    );
+}
+
+/// A sentence in which the steps it names are links to them.
+fn linked(sentence: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_step = false;
+    for word in sentence.split(' ') {
+        let number = word.trim_end_matches(|it: char| !it.is_ascii_digit());
+        let is_number = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
+        words.push(match is_step && is_number {
+            true => {
+                let rest = &word[number.len()..];
+                format!("<a href=\"#step={number}\">{number}</a>{}", escaped(rest))
+            }
+            false => escaped(word),
+        });
+        is_step = matches!(word, "step" | "steps") || is_step && (is_number || word == "and");
+    }
+    words.join(" ")
 }
 
 /// The arrows between rows: the transitive reduction of happens-before.
@@ -190,9 +259,9 @@ fn table(diagram: &Diagram, page: &mut String) {
         let fold = folds.get(&idx).map_or(String::new(), |n| format!(" data-fold=\"{n}\""));
         let _ = write!(
             page,
-            "<tr id=\"s{}\" class=\"{classes}\" data-row=\"{idx}\"{fold}><th scope=\"row\">{}</th>",
-            idx + 1,
-            idx + 1
+            "<tr{} class=\"{classes}\" data-row=\"{idx}\"{fold}><th scope=\"row\">{}</th>",
+            row.number.map_or(String::new(), |number| format!(" id=\"s{number}\"")),
+            row.number.map_or(String::new(), |number| number.to_string())
         );
         for thread in 0..diagram.threads.len() {
             match thread == row.thread {
@@ -266,6 +335,7 @@ fn data(diagram: &Diagram, source: &dyn Fn(&str) -> Option<String>) -> serde_jso
         .map(|row| {
             let place = row.location.as_ref();
             json!({
+                "number": row.number,
                 "thread": diagram.threads[row.thread],
                 "text": row.text,
                 "object": row.object,
@@ -325,9 +395,31 @@ mod tests {
             assert!(page.contains(&format!("<tr id=\"s{number}\"")));
             assert!(page.contains(&format!("title=\"{text}\"")), "{text}");
         }
-        assert!(page.contains("<td title=\"✗ assertion\">"));
+        assert!(page.contains("<td title=\"✗ assertion fails\">"));
         assert!(page.contains("class=\"race\" data-from=\"2\" data-to=\"4\""));
         assert!(!page.contains("http://") && !page.contains("https://"), "no network");
+    }
+
+    #[test]
+    fn the_reversed_pair_has_a_table_and_a_reason() {
+        let mut sample = samples::lost_update();
+        let Verdict::Violated(found) = &mut sample.verdict else { unreachable!("it is violated") };
+        let (mut execution, mut story) = (found.execution.clone(), found.story.clone());
+        // One thread after the other.
+        for order in [(2, 4), (3, 5)] {
+            execution.steps.swap(order.0, order.1);
+            story.swap(order.0, order.1);
+        }
+        let schedule = execution.schedule();
+        found.decisive = Some(DecisivePair { first: 3, second: 5, execution, story, schedule });
+        let page = render(&sample.report(), &|_| None);
+        for words in [
+            "with step 5 before step 3: nothing goes wrong",
+            "steps <a href=\"#step=3\">3</a> and <a href=\"#step=5\">5</a> race on counter.",
+            "From step 3 on it is another one",
+        ] {
+            assert!(page.contains(words), "{words}");
+        }
     }
 
     #[test]

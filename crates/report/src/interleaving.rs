@@ -5,12 +5,12 @@
 
 use crate::fold::{Piece, fold};
 use crate::number::{counted, grouped};
-use crate::preemption::preemptions;
+use crate::select::{Line, is_atomic, lines};
 use crate::style::{columns, padded, wrap_hanging};
 use crate::{Colour, Page, Style};
 use mazurka_core::{
-    Counterexample, Effect, Execution, ObjectId, Operation, Step, ThreadId, Told, ViolationKind,
-    Wait,
+    Access, Counterexample, Effect, Execution, FailureSite, Location, ObjectId, Operation, Step,
+    ThreadId, Told, ViolationKind, Wait,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -31,6 +31,20 @@ pub struct Interleaving<'a> {
     pub object_names: &'a [(ObjectId, String)],
     /// The step, from 1, at which something goes wrong, and what.
     pub failed: Option<(usize, &'a str)>,
+    /// Who fails and where, if that is known.
+    pub failed_by: Option<&'a FailureSite>,
+    /// What goes wrong, if anything does.
+    pub kind: Option<ViolationKind>,
+    /// The joins of the execution as people read them.
+    pub joins: &'a [Told],
+    /// The two accesses of a data race.
+    pub accesses: &'a [Access],
+    /// What people call the memory that they are to.
+    pub memory: Option<&'a str>,
+    /// Two steps, from 1, that are shown whatever they are.
+    pub decisive: Option<(usize, usize)>,
+    /// Whether all steps are shown, and not only those that matter.
+    pub is_full: bool,
     /// The step, from 1, that follows the last one again.
     pub loop_start: Option<usize>,
 }
@@ -45,28 +59,53 @@ impl<'a> Interleaving<'a> {
             thread_names: &[],
             object_names: &[],
             failed: None,
+            failed_by: None,
+            kind: None,
+            joins: &[],
+            accesses: &[],
+            memory: None,
+            decisive: None,
+            is_full: true,
             loop_start: None,
         }
     }
 
     /// The table. Empty if there is nothing to show.
     pub fn render(&self, style: &Style) -> String {
+        self.render_lines(&self.lines(), style)
+    }
+
+    /// The rows that are shown.
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        lines(self, &Names::of(self))
+    }
+
+    /// The table with these rows.
+    pub(crate) fn render_lines(&self, lines: &[Line], style: &Style) -> String {
         let mut page = Page::new(*style);
-        let table = Table::new(self, style);
+        let table = Table::new(self, lines, style);
         if !table.rows.is_empty() {
             Layout::new(&table, style).render(&table, &mut page);
         }
         page.into_text()
     }
 
-    fn n_steps(&self) -> usize {
+    /// How many steps are not shown, in words, if there are such.
+    pub(crate) fn hidden(&self, lines: &[Line]) -> Option<String> {
+        let shown = lines.iter().filter(|line| line.number.is_some()).count();
+        let all = self.n_steps();
+        let [few, many] = [shown, all].map(|n| grouped(n as u64));
+        (shown < all).then(|| format!("{few} of {many} steps; `--trace full` shows all"))
+    }
+
+    pub(crate) fn n_steps(&self) -> usize {
         self.execution.steps.len().max(self.story.len())
     }
 }
 
 impl<'a> From<&'a Counterexample> for Interleaving<'a> {
     fn from(found: &'a Counterexample) -> Self {
-        let Counterexample { violation, execution, story, waits, .. } = found;
+        let Counterexample { violation, execution, story, waits, accesses, joins, .. } = found;
         let n_steps = execution.steps.len().max(story.len());
         let at_last_step = !matches!(
             violation.kind,
@@ -76,9 +115,41 @@ impl<'a> From<&'a Counterexample> for Interleaving<'a> {
                 | ViolationKind::InvalidEnd
                 | ViolationKind::Leak
         );
-        let failed = (at_last_step && n_steps > 0).then_some((n_steps, violation.kind.name()));
-        Self { story, waits, failed, ..Self::new(execution) }
+        let failed_by = found.failed.as_ref().filter(|_| at_last_step);
+        let step = failed_by.map_or(n_steps, |site| site.step);
+        let failed = (at_last_step && n_steps > 0).then_some((step, in_words(violation.kind)));
+        let decisive = found.decisive.as_ref().map(|pair| (pair.first, pair.second));
+        Self {
+            story,
+            waits,
+            failed,
+            failed_by,
+            kind: Some(violation.kind),
+            joins,
+            accesses,
+            memory: memory_of(&violation.message),
+            decisive,
+            is_full: false,
+            ..Self::new(execution)
+        }
     }
+}
+
+/// What a thread does that goes wrong.
+fn in_words(kind: ViolationKind) -> &'static str {
+    match kind {
+        ViolationKind::Assertion => "assertion fails",
+        ViolationKind::Panic => "panics",
+        ViolationKind::Memory => "invalid memory access",
+        ViolationKind::Race => "data race",
+        ViolationKind::Overflow => "overflows",
+        other => other.name(),
+    }
+}
+
+/// What a message puts between backticks.
+fn memory_of(message: &str) -> Option<&str> {
+    message.split('`').nth(1)
 }
 
 /// A step as people read it: from the story or, where that ends, from the operation.
@@ -102,7 +173,7 @@ pub(crate) fn told<'a>(execution: &Execution, story: &'a [Told], idx: usize) -> 
 
 /// Who has a column: a thread or, if there are no steps but a story, a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Who {
+pub(crate) enum Who {
     Thread(ThreadId),
     Name(String),
 }
@@ -118,18 +189,27 @@ struct Cell {
 #[derive(Clone, Debug)]
 enum Row {
     Step {
-        number: usize,
+        number: Option<usize>,
         cell: Cell,
         location: String,
     },
-    /// What goes wrong, for each thread that it is about.
-    Wrong(Vec<Cell>),
+    /// What goes wrong, for each thread that it is about, and where.
+    Wrong(Vec<Cell>, String),
     /// A line across the table, with words in it.
     Rule(&'static str),
     /// What is left out.
     Folded(String),
     /// Where a lasso closes.
     Back(usize),
+}
+
+/// A step, before it is known whether it is shown.
+#[derive(Clone, Debug)]
+struct Shown {
+    number: Option<usize>,
+    cell: Cell,
+    location: String,
+    is_preempted: bool,
 }
 
 /// What is shown, before anybody has asked how wide it is.
@@ -140,39 +220,65 @@ struct Table {
 }
 
 impl Table {
-    fn new(shown: &Interleaving<'_>, style: &Style) -> Self {
+    fn new(shown: &Interleaving<'_>, lines: &[Line], style: &Style) -> Self {
         let names = Names::of(shown);
-        let whose: Vec<Who> = (0..shown.n_steps()).map(|idx| who(shown, idx)).collect();
+        let acting = lines.iter().map(|line| line.who.clone());
         let waiting = shown.waits.iter().map(|wait| Who::Thread(wait.thread));
+        let failing = shown.failed.and(shown.failed_by).map(|site| Who::Thread(site.thread));
         let mut places: BTreeMap<Who, usize> =
-            whose.iter().cloned().chain(waiting).map(|who| (who, 0)).collect();
+            acting.chain(waiting).chain(failing).map(|who| (who, 0)).collect();
         places.values_mut().enumerate().for_each(|(idx, place)| *place = idx);
-        let steps: Vec<(Cell, String)> = whose
-            .iter()
-            .enumerate()
-            .map(|(idx, who)| {
-                let text = style.clean_line(&names.step(shown, idx));
-                let location = told(shown.execution, shown.story, idx).location.clone();
-                let location = location.map_or(String::new(), |place| place.to_string());
-                (Cell { column: places[who], text }, style.clean_line(&location))
-            })
-            .collect();
         let mut table = Self {
             names: places.keys().map(|who| style.clean_line(&names.who(who))).collect(),
             rows: Vec::new(),
         };
         let cross = style.sign("✗", "x");
-        table.tell_steps(shown, steps, cross);
-        let waiting: Vec<Cell> = shown
-            .waits
+        let clean = |text: &str| style.clean_line(text);
+        let place = |place: Option<&Location>| {
+            place.map_or(String::new(), |place| clean(&place.to_string()))
+        };
+        let steps: Vec<Shown> = lines
             .iter()
-            .map(|wait| Cell {
-                column: places[&Who::Thread(wait.thread)],
-                text: format!("{cross} {}", style.clean_line(&names.operation(wait.operation))),
+            .map(|line| Shown {
+                number: line.number,
+                cell: Cell { column: places[&line.who], text: clean(&line.text) },
+                location: place(line.location.as_ref()),
+                is_preempted: line.is_preempted,
             })
             .collect();
-        if !waiting.is_empty() {
-            table.rows.push(Row::Wrong(waiting));
+        table.tell_steps(shown, &steps);
+        let waiting: Vec<(Cell, String)> = shown
+            .waits
+            .iter()
+            .map(|wait| {
+                let cell = Cell {
+                    column: places[&Who::Thread(wait.thread)],
+                    text: format!("{cross} {}", clean(&names.wish(wait))),
+                };
+                (cell, place(wait.location.as_ref()))
+            })
+            .collect();
+        // Where there are places, each has a line for its own.
+        if waiting.iter().any(|(_, place)| !place.is_empty()) {
+            table.rows.extend(waiting.into_iter().map(|(cell, at)| Row::Wrong(vec![cell], at)));
+        } else if !waiting.is_empty() {
+            let cells = waiting.into_iter().map(|(cell, _)| cell).collect();
+            table.rows.push(Row::Wrong(cells, String::new()));
+        }
+        if let Some((step, what)) = shown.failed
+            && shown.accesses.is_empty()
+        {
+            let last = |it: &&Line| it.steps.iter().any(|&idx| idx + 1 <= step);
+            let last = lines.iter().rfind(last).map(|line| line.who.clone());
+            let who = shown.failed_by.map(|site| Who::Thread(site.thread)).or(last);
+            let column = who.and_then(|who| places.get(&who)).copied().unwrap_or(0);
+            let cell = Cell { column, text: format!("{cross} {what}") };
+            let at = shown.failed_by.and_then(|site| site.location.as_ref());
+            // Behind it are the steps on the way out of the failure, and only if all are shown.
+            let is_behind =
+                |row: &Row| matches!(row, Row::Step { number: Some(it), .. } if *it > step);
+            let behind = table.rows.iter().position(is_behind).unwrap_or(table.rows.len());
+            table.rows.insert(behind, Row::Wrong(vec![cell], place(at)));
         }
         if let Some(start) = shown.loop_start {
             table.rows.push(Row::Back(start));
@@ -180,38 +286,36 @@ impl Table {
         table
     }
 
-    fn tell_steps(&mut self, shown: &Interleaving<'_>, steps: Vec<(Cell, String)>, cross: &str) {
-        let mut preempted = preemptions(shown.execution, shown.waits);
-        preempted.resize(steps.len(), false);
+    fn tell_steps(&mut self, shown: &Interleaving<'_>, steps: &[Shown]) {
+        let number = |idx: usize| steps.get(idx).and_then(|it| it.number);
+        let is_in_loop = |idx: &usize| {
+            let start = shown.loop_start.unwrap_or(usize::MAX);
+            number(*idx).is_some_and(|number| number >= start)
+        };
+        let loop_at = (0..steps.len()).find(is_in_loop);
         let pieces = fold(
             steps.len(),
-            shown.loop_start.map(|start| start.saturating_sub(1)),
-            |a, b| steps[a] == steps[b],
-            |a, b| steps[a].0.column == steps[b].0.column,
+            loop_at,
+            |a, b| steps[a].cell == steps[b].cell && steps[a].location == steps[b].location,
+            |a, b| steps[a].cell.column == steps[b].cell.column,
         );
         let mut at = 0;
         for piece in pieces {
-            if shown.loop_start == Some(at + 1) {
+            if loop_at == Some(at) {
                 self.rows.push(Row::Rule("from here on for ever"));
             }
             match &piece {
                 Piece::Step(idx) => {
-                    if preempted[*idx] {
+                    let Shown { number, cell, location, is_preempted } = steps[*idx].clone();
+                    if is_preempted {
                         self.rows.push(Row::Rule("preempted"));
                     }
-                    let (cell, location) = steps[*idx].clone();
-                    let column = cell.column;
-                    self.rows.push(Row::Step { number: idx + 1, cell, location });
-                    if let Some((step, what)) = shown.failed
-                        && step == idx + 1
-                    {
-                        let text = format!("{cross} {what}");
-                        self.rows.push(Row::Wrong(vec![Cell { column, text }]));
-                    }
+                    self.rows.push(Row::Step { number, cell, location });
                 }
                 Piece::Again(block, times) => {
                     let times = counted(*times as u64, "time");
-                    let (from, to) = (block.start + 1, block.end);
+                    let from = number(block.start).unwrap_or(block.start + 1);
+                    let to = number(block.end - 1).unwrap_or(block.end);
                     let words = match from == to {
                         true => format!("step {} again, {times}", grouped(from as u64)),
                         false => format!(
@@ -223,7 +327,7 @@ impl Table {
                     self.rows.push(Row::Folded(words));
                 }
                 Piece::Run(n) => {
-                    let name = &self.names[steps[at].0.column];
+                    let name = &self.names[steps[at].cell.column];
                     let words = format!("{} of {name}", counted(*n as u64, "step"));
                     self.rows.push(Row::Folded(words));
                 }
@@ -241,7 +345,7 @@ impl Table {
         for row in &self.rows {
             let cells = match row {
                 Row::Step { cell, .. } => std::slice::from_ref(cell),
-                Row::Wrong(cells) => cells,
+                Row::Wrong(cells, _) => cells,
                 Row::Rule(_) | Row::Folded(_) | Row::Back(_) => &[],
             };
             for cell in cells {
@@ -255,7 +359,7 @@ impl Table {
     /// The width of the widest place in the source that is not wider than `max`.
     fn location_width(&self, max: usize) -> usize {
         let width = |row: &Row| match row {
-            Row::Step { location, .. } => columns(location),
+            Row::Step { location, .. } | Row::Wrong(_, location) => columns(location),
             _ => 0,
         };
         self.rows.iter().map(width).filter(|&width| width <= max).max().unwrap_or(0)
@@ -263,7 +367,7 @@ impl Table {
 }
 
 /// Whose step it is.
-fn who(shown: &Interleaving<'_>, idx: usize) -> Who {
+pub(crate) fn who(shown: &Interleaving<'_>, idx: usize) -> Who {
     match shown.execution.steps.get(idx) {
         Some(step) => Who::Thread(step.decision.thread),
         None => Who::Name(shown.story[idx].thread.clone()),
@@ -307,7 +411,7 @@ impl Names {
         self.threads.get(&thread).cloned().unwrap_or_else(|| thread.to_string())
     }
 
-    fn who(&self, who: &Who) -> String {
+    pub(crate) fn who(&self, who: &Who) -> String {
         match who {
             Who::Thread(thread) => self.thread(*thread),
             Who::Name(name) => name.clone(),
@@ -332,10 +436,37 @@ impl Names {
         }
     }
 
+    /// What a thread waits for, with what it is about.
+    pub(crate) fn wish(&self, wait: &Wait) -> String {
+        let words = self.operation(wait.operation);
+        match &wait.object {
+            Some(object) if words == wait.operation.name() => format!("{words} {object}"),
+            _ => words,
+        }
+    }
+
     /// A step in words.
     pub(crate) fn step(&self, shown: &Interleaving<'_>, idx: usize) -> String {
         let told = told(shown.execution, shown.story, idx);
-        let mut text = told.operation.clone();
+        let operation = shown.execution.steps.get(idx).map(|step| step.operation);
+        // An operation on an atomic variable is called as its function is.
+        let within = told.location.as_ref().and_then(|place| place.within.as_deref());
+        let function = within.filter(|it| is_atomic(it)).and_then(|it| it.rsplit("::").next());
+        let is_load = matches!(operation, Some(Operation::Load(_)));
+        let verb = match function {
+            Some(name) if is_load && name.starts_with("compare_exchange") => {
+                return self.step_as(shown, idx, name) + ", failed";
+            }
+            Some(name) => name,
+            None => &told.operation,
+        };
+        self.step_as(shown, idx, verb)
+    }
+
+    /// A step in words, with another one for what it does.
+    pub(crate) fn step_as(&self, shown: &Interleaving<'_>, idx: usize, verb: &str) -> String {
+        let told = told(shown.execution, shown.story, idx);
+        let mut text = verb.to_owned();
         let mut push = |word: &str| {
             text.push(' ');
             text.push_str(word);
@@ -392,7 +523,7 @@ impl Layout {
 
     fn new(table: &Table, style: &Style) -> Self {
         let numbers = table.rows.iter().map(|row| match row {
-            Row::Step { number, .. } => number.to_string().len(),
+            Row::Step { number: Some(number), .. } => number.to_string().len(),
             _ => 0,
         });
         let start = numbers.max().unwrap_or(0).max(6) + Self::GAP;
@@ -432,12 +563,11 @@ impl Layout {
             match row {
                 Row::Step { number, cell, location } => {
                     let cells = std::slice::from_ref(cell);
-                    self.step(&number.to_string(), cells, location, table, page);
+                    let number = number.map_or(String::new(), |number| number.to_string());
+                    self.step(&number, cells, location, None, table, page);
                 }
-                Row::Wrong(cells) => {
-                    for line in self.cells("", cells, table) {
-                        page.line(&self.style.paint(Colour::Bad, &line));
-                    }
+                Row::Wrong(cells, location) => {
+                    self.step("", cells, location, Some(Colour::Bad), table, page);
                 }
                 Row::Rule(words) => self.rule(words, page),
                 Row::Folded(words) => {
@@ -453,10 +583,22 @@ impl Layout {
     }
 
     /// A step, and where it stands in the source: beside it if there is room, else below.
-    fn step(&self, number: &str, cells: &[Cell], location: &str, table: &Table, page: &mut Page) {
+    fn step(
+        &self,
+        number: &str,
+        cells: &[Cell],
+        location: &str,
+        colour: Option<Colour>,
+        table: &Table,
+        page: &mut Page,
+    ) {
+        let paint = |line: &str| match colour {
+            Some(colour) => self.style.paint(colour, line),
+            None => line.to_owned(),
+        };
         let mut lines = self.cells(number, cells, table);
         if location.is_empty() {
-            return lines.iter().for_each(|line| page.line(line));
+            return lines.iter().for_each(|line| page.line(&paint(line)));
         }
         let width = self.style.columns();
         // Where the others stand or, if it is longer, as far to the right as it fits.
@@ -470,9 +612,9 @@ impl Layout {
             match part {
                 Some(part) => {
                     let part = self.style.paint(Colour::Aside, part);
-                    page.line(&format!("{}{part}", padded(line, at)));
+                    page.line(&format!("{}{part}", paint(&padded(line, at))));
                 }
-                None => page.line(line),
+                None => page.line(&paint(line)),
             }
         }
     }
@@ -572,7 +714,7 @@ mod tests {
                      5                        notify-all ready, wakes nobody
                      6                        try-acquire lock, failed
                      7  reacquire ready lock
-                        ✗ assertion
+                        ✗ assertion fails
             "#]],
         );
     }
@@ -614,7 +756,7 @@ mod tests {
                      6                        try-acquire lock,
                                                 failed
                      7  reacquire ready lock
-                        ✗ assertion
+                        ✗ assertion fails
             "#]],
         );
         let threads = ["one", "two", "three", "four"];
@@ -624,7 +766,7 @@ mod tests {
         }
         let found = story.counterexample(ViolationKind::Assertion, "it was to be");
         check(
-            &Interleaving::from(&found),
+            &Interleaving { is_full: true, ..Interleaving::from(&found) },
             60,
             expect![[r#"
                 60 columns:
@@ -632,7 +774,7 @@ mod tests {
                      2  two: load a-variable-with-a-name = 0
                      3  three: load a-variable-with-a-name = 0
                      4  four: load a-variable-with-a-name = 0
-                        four: ✗ assertion
+                        four: ✗ assertion fails
             "#]],
         );
     }

@@ -39,6 +39,7 @@ pub mod progress;
 #[cfg(test)]
 mod samples;
 pub mod sarif;
+mod select;
 pub mod shiviz;
 mod style;
 pub mod text;
@@ -99,6 +100,8 @@ pub struct Report<'a> {
     pub notes: Vec<String>,
     /// What to try next. If there is none and a limit stopped the search, a general one is given.
     pub tips: Vec<String>,
+    /// Whether all steps of a violation are shown, and not only those that matter.
+    pub is_full: bool,
     /// The words that make a command of a schedule: `mazurka replay counter.c`.
     pub replay_with: Option<&'a str>,
 }
@@ -134,6 +137,7 @@ impl<'a> Report<'a> {
             loop_start: None,
             notes: Vec::new(),
             tips: Vec::new(),
+            is_full: false,
             replay_with: None,
         }
     }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// The diagram; empty if nothing goes wrong.
 pub fn render(report: &Report<'_>) -> String {
-    let Some(diagram) = Diagram::of(report) else { return String::new() };
+    let Some(diagram) = Diagram::shown(report) else { return String::new() };
     let mut text = "sequenceDiagram\n".to_owned();
     for (idx, name) in diagram.threads.iter().enumerate() {
         let _ = writeln!(text, "    participant t{idx} as {}", escaped(name));
@@ -17,7 +17,7 @@ pub fn render(report: &Report<'_>) -> String {
             text += "    loop for ever\n";
         }
         if row.is_preempted {
-            let before = diagram.rows[idx - 1].thread;
+            let before = diagram.rows[idx.saturating_sub(1)].thread;
             let _ = writeln!(text, "    Note over t{before}: preempted");
         }
         for edge in row.follows.iter().filter(|edge| !edge.is_race) {
@@ -26,10 +26,10 @@ pub fn render(report: &Report<'_>) -> String {
         }
         let _ = writeln!(
             text,
-            "    t{}->>t{}: {}. {}",
+            "    t{}->>t{}: {}{}",
             row.thread,
             row.thread,
-            idx + 1,
+            row.number.map_or(String::new(), |number| format!("{number}. ")),
             escaped(&row.text)
         );
     }

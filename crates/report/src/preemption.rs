@@ -30,6 +30,15 @@ pub(crate) fn preemptions(execution: &Execution, waits: &[Wait]) -> Vec<bool> {
         if after.decision.thread == thread || step.operation == Operation::Yield {
             continue;
         }
+        // Who joins in a later step of somebody else has waited until then.
+        let until = following[idx].unwrap_or(steps.len());
+        let waits_for_end = execution.joins.iter().any(|join| {
+            let at = join.at as usize;
+            join.thread == thread && at > idx + 1 && at <= until
+        });
+        if waits_for_end {
+            continue;
+        }
         preempted[idx + 1] = match following[idx] {
             Some(next) => {
                 let operation = steps[next].operation;
@@ -159,6 +168,8 @@ mod tests {
                     operation,
                     holders: ThreadSet::EMPTY,
                     holds: Vec::new(),
+                    location: None,
+                    object: None,
                 };
                 // Only in a deadlock is it told who waits.
                 let waits = if enabled.is_empty() { blocked.map(wait).collect() } else { vec![] };

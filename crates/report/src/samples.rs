@@ -109,6 +109,7 @@ impl<'a> Story<'a> {
             column: 9,
             function: None,
             within: None,
+            is_library: false,
         });
         self.story.push(Told {
             thread: self.threads[idx].to_owned(),
@@ -123,7 +124,14 @@ impl<'a> Story<'a> {
 
     pub(crate) fn waits(mut self, idx: usize, operation: Operation, holder: usize) -> Self {
         let holders = ThreadSet::one(thread(holder));
-        self.waits.push(Wait { thread: thread(idx), operation, holders, holds: Vec::new() });
+        self.waits.push(Wait {
+            thread: thread(idx),
+            operation,
+            holders,
+            holds: Vec::new(),
+            location: None,
+            object: None,
+        });
         self
     }
 
@@ -135,6 +143,9 @@ impl<'a> Story<'a> {
             story: self.story,
             waits: self.waits,
             accesses: Vec::new(),
+            joins: Vec::new(),
+            failed: None,
+            decisive: None,
         }
     }
 

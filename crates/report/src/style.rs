@@ -94,6 +94,7 @@ impl Style {
                 '→' => cleaned.push_str("->"),
                 '…' => cleaned.push_str("..."),
                 '±' => cleaned.push_str("+-"),
+                '✗' => cleaned.push('x'),
                 _ => cleaned.extend(c.escape_default()),
             }
         }

@@ -4,10 +4,12 @@
 
 use crate::interleaving::Interleaving;
 use crate::number::{counted, exact_time, grouped, time};
+use crate::select::Line;
 use crate::style::columns;
 use crate::{Colour, Page, Report, Style};
 use mazurka_core::{
-    Access, Counterexample, Coverage, Limit, StateCoverage, Verdict, Violation, ViolationKind,
+    Access, Counterexample, Coverage, Effect, Limit, Location, Operation, StateCoverage, Step,
+    Verdict, Violation, ViolationKind, Wait,
 };
 
 /// The command that follows a schedule, and takes `@` with a file for one.
@@ -88,7 +90,7 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
 pub fn one_line(report: &Report<'_>, style: &Style) -> String {
     let what = match report.verdict {
         Verdict::Holds(coverage) => format!("holds {}", coverage.scope()),
-        Verdict::Violated(found) => format!("violated: {}", headline(&found.violation).0),
+        Verdict::Violated(found) => format!("violated: {}", headline(found).0),
         Verdict::Inconclusive(limit) => format!("unverified: {}", limit_in_words(limit)),
         other => other.name().to_owned(),
     };
@@ -146,7 +148,7 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     if report.statistics.executions > 0 {
         aside = format!("execution {}, {aside}", grouped(report.statistics.executions));
     }
-    let (text, circle) = headline(&found.violation);
+    let (text, circle) = headline(found);
     page.headline(Colour::Bad, "Violated", &text, &aside);
     circle.iter().for_each(|wait| page.headline(Colour::Bad, "", wait, ""));
     for line in found.accesses.iter().flat_map(stack) {
@@ -157,9 +159,11 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
         thread_names: &report.thread_names,
         object_names: &report.object_names,
         loop_start: report.loop_start,
+        is_full: report.is_full,
         ..Interleaving::from(found)
     };
-    let table = interleaving.render(style);
+    let lines = interleaving.lines();
+    let table = interleaving.render_lines(&lines, style);
     if found.schedule.is_empty() && found.story.is_empty() {
         page.headline(Colour::Aside, "", "before the first step", "");
     }
@@ -168,6 +172,10 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
         table.lines().for_each(|line| page.line(line));
     }
     page.line("");
+    why(&lines, found).iter().for_each(|why| page.paragraph("Why:", why));
+    if let Some(hidden) = interleaving.hidden(&lines) {
+        page.paragraph("Shown:", &hidden);
+    }
     if let Some(shortest) = report.shortest {
         page.paragraph("Shortest:", &shortest.to_string());
     }
@@ -216,17 +224,128 @@ fn stack(access: &Access) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// What goes wrong and, in a deadlock, who waits for whom, one by one.
-fn headline(violation: &Violation) -> (String, Vec<&str>) {
+/// What goes wrong and, in a deadlock, who waits for whom, one by one, and where.
+fn headline(found: &Counterexample) -> (String, Vec<String>) {
+    let message = &found.violation.message;
+    let title = title(&found.violation);
+    if found.violation.kind != ViolationKind::Deadlock {
+        return (titled(title, message), Vec::new());
+    }
+    // The circle comes after a colon, one member after the other, in the order of the waits.
+    let Some((what, circle)) = message.split_once(": ") else {
+        let places = found.waits.iter().flat_map(|wait| places_of(wait, found)).collect();
+        return (titled(title, message), places);
+    };
+    let members: Vec<&str> = circle.split("; ").collect();
+    let mut lines = Vec::new();
+    for (idx, member) in members.iter().enumerate() {
+        lines.push((*member).to_owned());
+        let wait = found.waits.get(idx).filter(|_| members.len() == found.waits.len());
+        lines.extend(wait.and_then(|wait| places_of(wait, found)));
+    }
+    (titled(title, what), lines)
+}
+
+/// Where a thread has taken what others wait for, and where it waits.
+fn places_of(wait: &Wait, found: &Counterexample) -> Option<String> {
+    let is_wanted = |object| {
+        let others = found.waits.iter().filter(|it| it.holders.contains(wait.thread));
+        others.filter_map(|it| it.operation.object()).any(|wanted| wanted == object)
+    };
+    let took = wait.holds.iter().filter_map(|&step| {
+        let idx = step.checked_sub(1)?;
+        let object = found.execution.steps.get(idx)?.operation.object()?;
+        let told = found.story.get(idx).filter(|_| is_wanted(object))?;
+        let (name, place) = (told.object.as_deref()?, told.location.as_ref()?);
+        Some(format!("took {name} at {}", short(place)))
+    });
+    let waits = wait.location.as_ref().map(|place| format!("waits at {}", short(place)));
+    let all: Vec<String> = took.chain(waits).collect();
+    (!all.is_empty()).then(|| format!("  {}", all.join(", ")))
+}
+
+/// A place, without the function of a library in it.
+fn short(place: &Location) -> String {
+    Location { within: None, ..place.clone() }.to_string()
+}
+
+/// The words that people search for.
+fn title(violation: &Violation) -> &'static str {
     let message = &violation.message;
-    if violation.kind != ViolationKind::Deadlock {
-        return (message.clone(), Vec::new());
+    match violation.kind {
+        ViolationKind::Panic if message.contains("assertion") => "Assertion failed",
+        ViolationKind::Panic if message.contains("panicked at") => "Panic",
+        ViolationKind::Memory if message.contains("used after it was freed") => "Use after free",
+        ViolationKind::Memory if message.contains("freed twice") => "Double free",
+        kind => kind.title(),
     }
-    // The circle comes after a colon, one member after the other.
-    match message.split_once(": ") {
-        Some((what, circle)) => (format!("no-deadlock: {what}"), circle.split("; ").collect()),
-        None => (format!("no-deadlock: {message}"), Vec::new()),
+}
+
+/// A message under its title, if it does not begin with that itself.
+fn titled(title: &str, message: &str) -> String {
+    let start = message.get(..title.len());
+    match start.is_some_and(|start| start.eq_ignore_ascii_case(title)) {
+        true => format!("{title}{}", &message[title.len()..]),
+        false => format!("{title}: {message}"),
     }
+}
+
+/// Why a counterexample goes wrong, in sentences.
+pub(crate) fn why_of(report: &Report<'_>, found: &Counterexample) -> Vec<String> {
+    let shown = Interleaving { is_full: report.is_full, ..Interleaving::from(found) };
+    why(&shown.lines(), found)
+}
+
+/// Why it goes wrong, as far as that was seen.
+fn why(lines: &[Line], found: &Counterexample) -> Vec<String> {
+    // The number of the row that stands for a step, both from 1.
+    let row_of = |step: usize| {
+        let idx = step.checked_sub(1)?;
+        lines.iter().find(|line| line.steps.contains(&idx)).and_then(|line| line.number)
+    };
+    let decisive = found.decisive.as_ref().and_then(|pair| {
+        let (first, second) = (row_of(pair.first)?, row_of(pair.second)?);
+        let object = found.story.get(pair.first - 1).and_then(|told| told.object.as_deref());
+        let on = object.map_or(String::new(), |object| format!(" on {object}"));
+        let end = match found.violation.kind {
+            ViolationKind::Deadlock => "no thread waits for ever",
+            _ => "nothing goes wrong",
+        };
+        (first != second).then(|| {
+            format!(
+                "steps {first} and {second} race{on}. In the same execution with step {second} \
+                 before step {first}, {end}."
+            )
+        })
+    });
+    decisive.into_iter().chain(lost_wakeups(found)).collect()
+}
+
+/// Notifications that found no thread waiting, of what a thread sleeps on in the end.
+fn lost_wakeups(found: &Counterexample) -> Vec<String> {
+    let steps = &found.execution.steps;
+    let lost = |wait: &Wait| {
+        let (Operation::Reacquire { condvar: queue, .. } | Operation::FutexResume(queue)) =
+            wait.operation
+        else {
+            return None;
+        };
+        let began = steps.iter().rposition(|step| step.decision.thread == wait.thread)?;
+        let is_lost = |step: &Step| {
+            let is_notice = matches!(step.operation,
+                Operation::NotifyOne(it) | Operation::NotifyAll(it) if it == queue);
+            is_notice && matches!(step.effect, Effect::Woke(woken) if woken.is_empty())
+        };
+        let notified = steps[..began].iter().rposition(is_lost)?;
+        let (name, thread) = (wait.object.as_deref()?, &found.story.get(began)?.thread);
+        Some(format!(
+            "{name} was notified at step {}, when no thread waited for it; {thread} began to wait \
+             at step {}.",
+            notified + 1,
+            began + 1
+        ))
+    };
+    found.waits.iter().filter_map(lost).collect()
 }
 
 fn tips(page: &mut Page, tips: &[String]) {
@@ -284,22 +403,23 @@ mod tests {
             &samples::lost_update(),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated assertion `counter == 2` failed: left is 1       execution 2, 0.01 s
+                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
+                                                                             execution 2, 0.01 s
 
-                  step  main              worker-1           worker-2
+                  step  main               worker-1           worker-2
                      1  spawn worker-1                                     tests/counter.rs:21:9
                      2  spawn worker-2                                     tests/counter.rs:22:9
-                     3                    load counter = 0                 tests/counter.rs:11:9
+                     3                     load counter = 0                tests/counter.rs:11:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     4                                       load counter = 0
+                     4                                        load counter = 0
                                                                            tests/counter.rs:11:9
-                     5                                       store counter 0→1
+                     5                                        store counter 0→1
                                                                            tests/counter.rs:12:9
-                     6                    store counter 1→1                tests/counter.rs:12:9
+                     6                     store counter 1→1               tests/counter.rs:12:9
                      7  join worker-1                                      tests/counter.rs:24:9
                      8  join worker-2                                      tests/counter.rs:24:9
                      9  load counter = 1                                   tests/counter.rs:25:9
-                        ✗ assertion
+                        ✗ assertion fails
 
                 Replay: mzk1:0x2.1.2x2.1.0x3
             "#]],
@@ -311,19 +431,19 @@ mod tests {
         check(
             &samples::deadlock(),
             expect![[r#"
-               Checking counter.rs (2 threads)
-               Violated no-deadlock: 2 threads wait for each other       execution 2, 0.01 s
-                        alice holds accounts and waits for log, held by bob
-                        bob holds log and waits for accounts, held by alice
+                   Checking counter.rs (2 threads)
+                   Violated Deadlock: 2 threads wait for each other          execution 2, 0.01 s
+                            alice holds accounts and waits for log, held by bob
+                            bob holds log and waits for accounts, held by alice
 
-              step  alice             bob
-                 1  acquire accounts                      bank.rs:14:9
-                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                 2                    acquire log         bank.rs:30:9
-                    ✗ acquire log     ✗ acquire accounts
+                  step  alice             bob
+                     1  acquire accounts                      bank.rs:14:9
+                        preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                     2                    acquire log         bank.rs:30:9
+                        ✗ acquire log     ✗ acquire accounts
 
-            Replay: mzk1:0.1
-        "#]],
+                Replay: mzk1:0.1
+            "#]],
         );
     }
 
@@ -332,17 +452,17 @@ mod tests {
         check(
             &samples::data_race(),
             expect![[r#"
-               Checking counter.rs (2 threads)
-               Violated data race on `data`: writer writes it at step 1 and reader reads it
-                        at step 2, and nothing orders the two            execution 2, 0.01 s
+                   Checking counter.rs (2 threads)
+                   Violated Data race on `data`: writer writes it at step 1 and reader reads it
+                            at step 2, and nothing orders the two            execution 2, 0.01 s
 
-              step  writer  reader
-                 1  yield
-                 2          load ready = 0
-                            ✗ race
+                  step  writer  reader
+                     1  yield
+                     2          load ready = 0
+                                ✗ data race
 
-            Replay: mzk1:0.1
-        "#]],
+                Replay: mzk1:0.1
+            "#]],
         );
     }
 
@@ -357,9 +477,11 @@ mod tests {
             column: 5,
             function: Some(function.to_owned()),
             within: None,
+            is_library: false,
         };
         let access = |thread: &str, write, step, stack| Access {
             thread: thread.to_owned(),
+            by: Some(samples::thread(step - 1)),
             write,
             step,
             stack,
@@ -371,20 +493,20 @@ mod tests {
         check(
             &Sample { n_threads: 2, ..Sample::of(Verdict::Violated(found)) },
             expect![[r#"
-               Checking counter.rs (2 threads)
-               Violated data race on `data`: writer writes it at step 1 and reader reads it
-                        at step 2, and nothing orders the two            execution 2, 0.01 s
-                        writer writes it at queue.c:7:5 in put
-                        called from queue.c:20:5 in work
-                        reader reads it at queue.c:12:5 in get
+                   Checking counter.rs (2 threads)
+                   Violated Data race on `data`: writer writes it at step 1 and reader reads it
+                            at step 2, and nothing orders the two            execution 2, 0.01 s
+                            writer writes it at queue.c:7:5 in put
+                            called from queue.c:20:5 in work
+                            reader reads it at queue.c:12:5 in get
 
-              step  writer  reader
-                 1  yield
-                 2          load ready = 0
-                            ✗ race
+                  step  writer         reader
+                        ✗ writes data                queue.c:7:5
+                                       ✗ reads data  queue.c:12:5
 
-            Replay: mzk1:0.1
-        "#]],
+                  Shown: 0 of 2 steps; `--trace full` shows all
+                Replay: mzk1:0.1
+            "#]],
         );
     }
 
@@ -393,24 +515,25 @@ mod tests {
         check(
             &samples::livelock(2),
             expect![[r#"
-               Checking counter.rs (2 threads)
-               Violated an execution did not end within 5 001 steps      execution 2, 0.01 s
+                   Checking counter.rs (2 threads)
+                   Violated Livelock: an execution did not end within 5 001 steps
+                                                                             execution 2, 0.01 s
 
-              step  main            other
-                 1  store turn 0→1                 polite.rs:3:9
-                    from here on for ever ─ ─ ─ ─ ─
-                 2  load turn = 1                  polite.rs:5:9
-                 3  yield                          polite.rs:6:9
-                 4                  load turn = 1  polite.rs:15:9
-                 5                  yield          polite.rs:16:9
-                 6  load turn = 1                  polite.rs:5:9
-                 7  yield                          polite.rs:6:9
-                 8                  load turn = 1  polite.rs:15:9
-                 9                  yield          polite.rs:16:9
-                    ↺ back to step 2
+                  step  main            other
+                     1  store turn 0→1                 polite.rs:3:9
+                        from here on for ever ─ ─ ─ ─ ─
+                     2  load turn = 1                  polite.rs:5:9
+                     3  yield                          polite.rs:6:9
+                     4                  load turn = 1  polite.rs:15:9
+                     5                  yield          polite.rs:16:9
+                     6  load turn = 1                  polite.rs:5:9
+                     7  yield                          polite.rs:6:9
+                     8                  load turn = 1  polite.rs:15:9
+                     9                  yield          polite.rs:16:9
+                        ↺ back to step 2
 
-            Replay: mzk1:0x3.1x2.0x2.1x2
-        "#]],
+                Replay: mzk1:0x3.1x2.0x2.1x2
+            "#]],
         );
         let text = render(&samples::livelock(1250).report(), &Style::new());
         let (shown, schedule) = text.rsplit_once("Replay:\n").expect("it is too long for a line");
@@ -418,7 +541,8 @@ mod tests {
         expect![[r#"
             80 columns:
                Checking counter.rs (2 threads)
-               Violated an execution did not end within 5 001 steps      execution 2, 0.01 s
+               Violated Livelock: an execution did not end within 5 001 steps
+                                                                         execution 2, 0.01 s
 
               step  main            other
                  1  store turn 0→1                 polite.rs:3:9
@@ -458,7 +582,7 @@ mod tests {
             &samples::stuck_at_once(),
             expect![[r#"
                    Checking counter.rs (1 thread)
-                   Violated no-deadlock: 1 thread waits for ever             execution 2, 0.01 s
+                   Violated Deadlock: 1 thread waits for ever                execution 2, 0.01 s
                             main waits to receive from queue
                             before the first step
 
@@ -471,13 +595,13 @@ mod tests {
         check(
             &samples::wrong_at_once(),
             expect![[r#"
-               Checking counter.rs (1 thread)
-               Violated `main` panicked: no
-                        configuration                                    execution 2, 0.01 s
-                        before the first step
+                   Checking counter.rs (1 thread)
+                   Violated Crash: `main` panicked: no
+                            configuration                                    execution 2, 0.01 s
+                            before the first step
 
-            Replay: mzk1:
-        "#]],
+                Replay: mzk1:
+            "#]],
         );
     }
 
@@ -487,7 +611,7 @@ mod tests {
             &samples::twelve(),
             expect![[r#"
                    Checking counter.rs (12 threads)
-                   Violated `ticket + 1` overflows                           execution 2, 0.01 s
+                   Violated Overflow: `ticket + 1` overflows                 execution 2, 0.01 s
 
                      1  main: spawn w1                                        src/ticket.rs:7:9
                      2  main: spawn w2                                        src/ticket.rs:7:9
@@ -511,7 +635,7 @@ mod tests {
                     20  w9: read-modify-write ticket 8→9                      src/ticket.rs:12:9
                     21  w10: read-modify-write ticket 9→10                    src/ticket.rs:12:9
                     22  w11: read-modify-write ticket 10→11                   src/ticket.rs:12:9
-                        w11: ✗ overflow
+                        w11: ✗ overflows
 
                 Replay: mzk1:0x11.1.2.3.4.5.6.7.8.9.10.11
             "#]],
@@ -525,7 +649,8 @@ mod tests {
             &samples::lost_update_with(&names, "counter.rs"),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated assertion `counter == 2` failed: left is 1       execution 2, 0.01 s
+                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
+                                                                             execution 2, 0.01 s
 
                   step  main                        a-thread-with-a-name-of-   worker
                                                     forty-characters
@@ -545,7 +670,7 @@ mod tests {
                           forty-characters
                      8  join worker                                              counter.rs:24:9
                      9  load counter = 1                                         counter.rs:25:9
-                        ✗ assertion
+                        ✗ assertion fails
 
                 Replay: mzk1:0x2.1.2x2.1.0x3
             "#]],
@@ -560,24 +685,25 @@ mod tests {
             &samples::lost_update_with(&names, path),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated assertion `counter == 2` failed: left is 1       execution 2, 0.01 s
+                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
+                                                                             execution 2, 0.01 s
 
-                  step  main              a                  b
+                  step  main               a                  b
                      1  spawn a                       crates/a/very/long/path/to/counter.rs:21:9
                      2  spawn b                       crates/a/very/long/path/to/counter.rs:22:9
-                     3                    load counter = 0
+                     3                     load counter = 0
                                                       crates/a/very/long/path/to/counter.rs:11:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     4                                       load counter = 0
+                     4                                        load counter = 0
                                                       crates/a/very/long/path/to/counter.rs:11:9
-                     5                                       store counter 0→1
+                     5                                        store counter 0→1
                                                       crates/a/very/long/path/to/counter.rs:12:9
-                     6                    store counter 1→1
+                     6                     store counter 1→1
                                                       crates/a/very/long/path/to/counter.rs:12:9
                      7  join a                        crates/a/very/long/path/to/counter.rs:24:9
                      8  join b                        crates/a/very/long/path/to/counter.rs:24:9
                      9  load counter = 1              crates/a/very/long/path/to/counter.rs:25:9
-                        ✗ assertion
+                        ✗ assertion fails
 
                 Replay: mzk1:0x2.1.2x2.1.0x3
             "#]],
@@ -590,7 +716,7 @@ mod tests {
             &samples::odd_names(),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated assertion failed: \u{1b}[2J`é`
+                   Violated Assertion failed: \u{1b}[2J`é`
                             left: 1
                             right: 2                                         execution 2, 0.01 s
 
@@ -606,7 +732,7 @@ mod tests {
                                                                                  źródła/λ.rs:4:9
                      5                                                   try-acquire счётчик,
                                                                            failed
-                                                                         ✗ assertion
+                                                                         ✗ assertion fails
 
                 Replay: mzk1:0x2.1.2x2
             "#]],
@@ -614,7 +740,7 @@ mod tests {
         let ascii = Style::new().ascii(true);
         expect![[r#"
                Checking counter.rs (3 threads)
-               Violated assertion failed: \u{1b}[2J`\u{e9}`
+               Violated Assertion failed: \u{1b}[2J`\u{e9}`
                         left: 1
                         right: 2                                         execution 2, 0.01 s
 
@@ -644,7 +770,7 @@ mod tests {
                                                                         \u{451}\u{442}
                                                                         \u{447}\u{438}
                                                                         \u{43a}, failed
-                                                                      x assertion
+                                                                      x assertion fails
 
             Replay: mzk1:0x2.1.2x2
         "#]]
@@ -659,7 +785,8 @@ mod tests {
         expect![[r#"
             first:
                Checking counter.rs (2 threads)
-               Violated `tail` is past the end of the buffer             execution 2, 0.01 s
+               Violated Invalid memory access: `tail` is past the end of the buffer
+                                                                         execution 2, 0.01 s
 
               step  producer              consumer
                  1  store head 0→1
@@ -669,7 +796,7 @@ mod tests {
               1998  store head 1997→1998
               1999  store head 1998→1999
               2000  store head 1999→2000
-                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
               2001                        store tail 0→1
               2002                        store tail 1→2
               2003                        store tail 2→3
@@ -677,18 +804,17 @@ mod tests {
               3998                        store tail 1997→1998
               3999                        store tail 1998→1999
               4000                        store tail 1999→2000
-                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
               4001  load head = 0
-                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-              4002                        load tail = 1
-                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─"#]]
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+              4002                        load tail = 1"#]]
         .assert_eq(&format!("first:\n{}", lines[..24].join("\n")));
         expect![[r#"
               4998                        load tail = 997
-                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
               4999  load head = 998
               5000                        load tail = 999
-                                          ✗ memory
+                                          ✗ invalid memory access
 
             Replay:"#]]
         .assert_eq(&lines[lines.len() - 8..lines.len() - 1].join("\n"));
@@ -699,7 +825,7 @@ mod tests {
         let text = render(&samples::deadlock().report(), &Style::new().colour(true));
         expect![[r#"
             ESC[1;36m   CheckingESC[0m counter.rs (2 threads)
-            ESC[1;31m   ViolatedESC[0m no-deadlock: 2 threads wait for each other       execution 2, 0.01 s
+            ESC[1;31m   ViolatedESC[0m Deadlock: 2 threads wait for each other          execution 2, 0.01 s
             ESC[1;31m           ESC[0m alice holds accounts and waits for log, held by bob
             ESC[1;31m           ESC[0m bob holds log and waits for accounts, held by alice
 
@@ -832,9 +958,9 @@ mod tests {
         let lines = [samples::deadlock(), samples::odd_names(), samples::wrong_at_once()]
             .map(|sample| one_line(&sample.report(), &Style::new()));
         expect![[r#"
-            mazurka: violated: no-deadlock: 2 threads wait for each other: 2 executions (2 threads), 0.01 s
-            mazurka: violated: assertion failed: \u{1b}[2J`é` left: 1 right: 2: 2 executions (3 threads), 0.01 s
-            mazurka: violated: `main` panicked: no configuration: 2 executions (1 thread), 0.01 s"#]].assert_eq(&lines.join("\n"));
+            mazurka: violated: Deadlock: 2 threads wait for each other: 2 executions (2 threads), 0.01 s
+            mazurka: violated: Assertion failed: \u{1b}[2J`é` left: 1 right: 2: 2 executions (3 threads), 0.01 s
+            mazurka: violated: Crash: `main` panicked: no configuration: 2 executions (1 thread), 0.01 s"#]].assert_eq(&lines.join("\n"));
     }
 
     /// A text without its colours.

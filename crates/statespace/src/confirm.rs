@@ -52,6 +52,9 @@ pub(crate) fn confirm<T: Transitions>(mut program: T, path: &Path) -> Confirmed 
         story,
         waits: Vec::new(),
         accesses: Vec::new(),
+        joins: Vec::new(),
+        failed: None,
+        decisive: None,
     };
     Confirmed { counterexample, stuck }
 }

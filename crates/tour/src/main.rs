@@ -288,6 +288,8 @@ fn waits(end: &[Next]) -> Vec<Wait> {
             operation,
             holders: ThreadSet::EMPTY,
             holds: Vec::new(),
+            location: None,
+            object: None,
         })
         .collect()
 }

@@ -343,6 +343,7 @@ impl<'a> Checker<'a> {
             column: spot.column,
             function: None,
             within: None,
+            is_library: false,
         })
     }
 

@@ -75,6 +75,7 @@ pub(crate) fn lower(
             column: at.column,
             function: None,
             within: None,
+            is_library: false,
         };
         program.assumptions.push(Assumption::NoSpuriousWakeups(Some(place)));
     }

@@ -438,6 +438,9 @@ fn shown(vm: &mut Machine, schedule: &Schedule) -> Result<Counterexample, Fault>
         story: again.story,
         waits,
         accesses: Vec::new(),
+        joins: again.joins,
+        failed: again.failed,
+        decisive: None,
     })
 }
 

@@ -162,9 +162,18 @@ fn shorten(verdict: &mut Verdict) {
     match verdict {
         Verdict::Holds(coverage) => coverage.for_each_place(shorten),
         Verdict::Violated(found) => {
-            let steps = found.story.iter_mut().filter_map(|step| step.location.as_mut());
+            let found = &mut **found;
+            let others = found.decisive.iter_mut().flat_map(|pair| &mut pair.story);
+            let steps = found.story.iter_mut().chain(&mut found.joins).chain(others);
+            let steps = steps.filter_map(|step| step.location.as_mut());
             let accesses = found.accesses.iter_mut().flat_map(|access| &mut access.stack);
-            steps.chain(accesses).for_each(shorten);
+            let waits = found.waits.iter_mut().filter_map(|wait| wait.location.as_mut());
+            let failed = found.failed.iter_mut().filter_map(|site| site.location.as_mut());
+            steps.chain(accesses).chain(waits).chain(failed).for_each(shorten);
+            if let Some(here) = here.to_str().filter(|here| here.len() > 1) {
+                let message = &mut found.violation.message;
+                *message = message.replace(&format!("{here}/"), "");
+            }
         }
         _ => {}
     }

@@ -142,11 +142,13 @@ pub enum Group {
     States,
     /// To decide a circuit in another way.
     Circuits,
+    /// To be shown a violation in another way.
+    Output,
 }
 
 impl Group {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Properties,
         Self::Limits,
         Self::Bounds,
@@ -156,6 +158,7 @@ impl Group {
         Self::Search,
         Self::States,
         Self::Circuits,
+        Self::Output,
     ];
 
     /// The heading above its options.
@@ -170,6 +173,7 @@ impl Group {
             Self::Search => "How to search",
             Self::States => "How to store states",
             Self::Circuits => "How to decide a circuit",
+            Self::Output => "What is shown of a violation",
         }
     }
 }

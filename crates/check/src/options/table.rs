@@ -46,6 +46,10 @@ fn races_name(races: Races) -> &'static str {
     }
 }
 
+fn trace_name(is_full: bool) -> &'static str {
+    if is_full { "full" } else { "short" }
+}
+
 /// Every option of a check. The order is that of the words which replay a violation.
 pub static TABLE: &[Row] = &[
     Row {
@@ -767,6 +771,21 @@ pub static TABLE: &[Row] = &[
         json: Some(("max_depth", |options| options.max_depth.into())),
         set: |options, text| positive(text).map(|it| options.max_depth = Some(it)),
         get: |options| text(options.max_depth),
+        ..Row::NEW
+    },
+    Row {
+        name: "trace",
+        takes: Takes::One("short|full"),
+        group: Group::Output,
+        is_common: true,
+        help: "Which steps of a violation are shown: those that matter, or all of them",
+        more: "A step matters if it is in the causal past of the failure and about something that \
+               two threads touch. What a library does in a call is one row.",
+        manual: "which steps of a violation are shown. `short`, the default, has those in the causal past of the failure on objects that two threads touch, with what a library does folded into the call in the program's own source; `full` has all",
+        set: |options, text| {
+            named(text, &[false, true], trace_name).map(|it| options.full_trace = it)
+        },
+        get: |options| text(options.full_trace.then_some("full")),
         ..Row::NEW
     },
 ];

@@ -36,4 +36,5 @@ mod symbolic;
 mod temporal;
 mod test_run;
 mod thesis;
+mod traces;
 mod tsan;

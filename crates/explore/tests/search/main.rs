@@ -8,6 +8,7 @@ mod counters;
 mod coverage;
 mod data_races;
 mod deadline;
+mod decisive;
 mod jobs;
 mod joins;
 mod ladder;

@@ -29,6 +29,7 @@ pub fn weak_accesses(program: &Program) -> Vec<WeakAccess> {
                 column: edge.span.column,
                 function: Some(routine.name.clone()),
                 within: None,
+                is_library: false,
             });
             let object = name(program, points_to, routine_id, place);
             found.push(WeakAccess { object, order, location });

@@ -233,7 +233,7 @@ impl Vm {
         let location = |&(file, line, column, pc): &(u32, u32, u32, Pc)| {
             let file = self.program.files.get(file as usize).cloned();
             let file = file.unwrap_or_else(|| format!("instruction {pc}"));
-            Location { file, line, column, function: None, within: None }
+            Location { file, line, column, function: None, within: None, is_library: false }
         };
         let survivors = &self.machine.survivors;
         let failed = survivors.failed(place);
@@ -264,6 +264,7 @@ impl Vm {
             column: span.column,
             function: Some(self.program.routines[routine as usize].name.clone()),
             within: None,
+            is_library: false,
         })
     }
 

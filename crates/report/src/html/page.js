@@ -118,12 +118,17 @@
     }
     showValues();
     showSource();
-    history.replaceState(null, "", `#step=${now + 1}`);
+    const { number } = data.rows[now];
+    if (number !== null) history.replaceState(null, "", `#step=${number}`);
   }
 
   function fromAddress() {
     const found = /^#step=(\d+)$/.exec(location.hash);
-    return found ? Number(found[1]) - 1 : rows.length - 1;
+    if (!found) return rows.length - 1;
+    // A step that has no row of its own is in the one before.
+    const step = Number(found[1]);
+    const at = data.rows.findLastIndex(({ number }) => number !== null && number <= step);
+    return Math.max(0, at);
   }
 
   rows.forEach((row, idx) => row.querySelector("button").addEventListener("click", () => select(idx)));

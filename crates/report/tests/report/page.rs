@@ -25,6 +25,7 @@ fn violated(rounds: usize, run: usize) -> Verdict {
                 column: 5,
                 function: None,
                 within: None,
+                is_library: false,
             }),
         });
     };
@@ -48,6 +49,9 @@ fn violated(rounds: usize, run: usize) -> Verdict {
         story,
         waits: Vec::new(),
         accesses: Vec::new(),
+        joins: Vec::new(),
+        failed: None,
+        decisive: None,
     }))
 }
 

@@ -149,6 +149,9 @@ impl Walk {
             story: self.story,
             waits: Vec::new(),
             accesses: Vec::new(),
+            joins: Vec::new(),
+            failed: None,
+            decisive: None,
         }
     }
 }

@@ -204,6 +204,9 @@ fn told(
         story: again.story,
         waits: Vec::new(),
         accesses: Vec::new(),
+        joins: Vec::new(),
+        failed: None,
+        decisive: None,
     })
 }
 

@@ -1,0 +1,98 @@
+//! What people are shown of typical mistakes, to the letter: the files of `tests/traces`.
+//!
+//! From each of them alone one can say what to change in the program. `UPDATE_EXPECT=1` rewrites
+//! them; read what has changed.
+
+use crate::support::checkout::root;
+use crate::support::{Said, say};
+use expect_test::expect_file;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs the command in a folder of the repository.
+fn mazurka(folder: &str, arguments: &str) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(arguments.split(' ')).current_dir(root().join(folder)).env("COLUMNS", "80");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus-rust");
+    command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true");
+    for name in ["CC", "CFLAGS", "RUSTFLAGS", "LD_LIBRARY_PATH", "LC_ALL", "LC_CTYPE", "LANG"] {
+        command.env_remove(name);
+    }
+    say(command.env_remove("CLICOLOR_FORCE").env_remove("GITHUB_ACTIONS"))
+}
+
+/// Compares what is printed of a violation to a file.
+#[track_caller]
+fn check(name: &str, folder: &str, arguments: &str) {
+    let said = mazurka(folder, arguments).ends_with(1);
+    let file = root().join("crates/cli/tests/traces").join(name).with_extension("txt");
+    expect_file![file].assert_eq(&format!("$ mazurka {arguments}\n{}", timeless(&said.stdout)));
+}
+
+/// A text in which all times are the same.
+fn timeless(text: &str) -> String {
+    let mut timeless = String::new();
+    for line in text.lines() {
+        let mut words = line.to_owned();
+        if let Some(at) = words.rfind(" s").filter(|at| at + 2 == words.len()) {
+            let start = words[..at].rfind(|it: char| !it.is_ascii_digit() && it != '.');
+            let start = start.map_or(0, |start| start + 1);
+            words.replace_range(start..at, "0.00");
+        }
+        timeless.push_str(words.trim_end());
+        timeless.push('\n');
+    }
+    timeless
+}
+
+/// Mistakes of C programs that run themselves.
+#[test]
+fn c_programs() {
+    for name in [
+        "lock_order",
+        "lost_wakeup",
+        "counter_race",
+        "check_then_act",
+        "use_after_free",
+        "double_free",
+        "aba",
+        "rwlock_upgrade",
+        "unlock_by_another",
+        "wait_with_if",
+        "peterson_late_flag",
+    ] {
+        check(name, ".", &format!("check corpus/c/{name}.c"));
+    }
+}
+
+/// The same as a model.
+#[test]
+fn c_models() {
+    for name in ["lost_wakeup", "counter_race", "check_then_act"] {
+        let arguments = format!("check corpus/c/{name}.c --engine vm");
+        check(&format!("{name}_model"), ".", &arguments);
+    }
+}
+
+#[test]
+fn promela() {
+    for name in ["alternating_bit", "leader_election", "lift"] {
+        check(name, ".", &format!("check examples/{name}.pml"));
+    }
+}
+
+/// Mistakes of Rust programs, all in one file: it is compiled once.
+#[test]
+fn rust_tests() {
+    for name in [
+        "counter_counts",
+        "two_locks",
+        "channel_hangs",
+        "lost_wakeup",
+        "read_then_write",
+        "child_asserts",
+    ] {
+        let arguments = format!("test --locked --test typical --exact {name}_violated");
+        check(&format!("rust_{name}"), "corpus/rust", &arguments);
+    }
+}
