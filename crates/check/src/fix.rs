@@ -86,9 +86,7 @@ impl Search<'_> {
             let change = changes.remove(idx);
             if !self.holds_with(&changes) {
                 // Without an end within the time, it is not known whether it could be left out.
-                if self.left().is_none() {
-                    return None;
-                }
+                self.left()?;
                 changes.insert(idx, change);
                 idx += 1;
             }

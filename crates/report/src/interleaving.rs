@@ -268,7 +268,7 @@ impl Table {
         if let Some((step, what)) = shown.failed
             && shown.accesses.is_empty()
         {
-            let last = |it: &&Line| it.steps.iter().any(|&idx| idx + 1 <= step);
+            let last = |it: &&Line| it.steps.iter().any(|&idx| idx < step);
             let last = lines.iter().rfind(last).map(|line| line.who.clone());
             let who = shown.failed_by.map(|site| Who::Thread(site.thread)).or(last);
             let column = who.and_then(|who| places.get(&who)).copied().unwrap_or(0);

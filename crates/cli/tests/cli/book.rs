@@ -233,6 +233,7 @@ fn every_assumption_is_quoted_as_it_is_told() {
         column: 3,
         function: None,
         within: None,
+        is_library: false,
     };
     let c = || Some(place("x.c"));
     let named = |name: &str| name.to_owned();
