@@ -727,7 +727,8 @@ impl Machine {
         if self.threads[0].has_left {
             self.note_end();
         }
-        if !self.is_concurrent() {
+        // Where steps are told, so are all joins.
+        if !self.is_concurrent() && !self.sites.is_told() {
             self.watch.end_parts(ThreadId::new(idx));
         }
     }
@@ -736,7 +737,8 @@ impl Machine {
     /// that.
     fn stop(&mut self, idx: usize) {
         self.threads[idx].status = Status::Exited;
-        if !self.is_concurrent() {
+        // Where steps are told, so are all joins.
+        if !self.is_concurrent() && !self.sites.is_told() {
             self.watch.end_parts(ThreadId::new(idx));
         }
     }

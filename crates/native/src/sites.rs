@@ -99,6 +99,12 @@ impl Sites {
         self.has_exited = true;
     }
 
+    /// Whether somebody wants to know places.
+    #[inline]
+    pub(crate) fn is_told(&self) -> bool {
+        self.is_told
+    }
+
     /// Somebody wants to know places.
     pub(crate) fn tell(&mut self) {
         self.is_told = true;

@@ -237,6 +237,9 @@ impl Table {
         let place = |place: Option<&Location>| {
             place.map_or(String::new(), |place| clean(&place.to_string()))
         };
+        let own_place = |at: Option<&Location>| {
+            place(at.map(|place| Location { within: None, ..place.clone() }).as_ref())
+        };
         let steps: Vec<Shown> = lines
             .iter()
             .map(|line| Shown {
@@ -255,7 +258,7 @@ impl Table {
                     column: places[&Who::Thread(wait.thread)],
                     text: format!("{cross} {}", clean(&names.wish(wait))),
                 };
-                (cell, place(wait.location.as_ref()))
+                (cell, own_place(wait.location.as_ref()))
             })
             .collect();
         // Where there are places, each has a line for its own.
@@ -278,7 +281,7 @@ impl Table {
             let is_behind =
                 |row: &Row| matches!(row, Row::Step { number: Some(it), .. } if *it > step);
             let behind = table.rows.iter().position(is_behind).unwrap_or(table.rows.len());
-            table.rows.insert(behind, Row::Wrong(vec![cell], place(at)));
+            table.rows.insert(behind, Row::Wrong(vec![cell], own_place(at)));
         }
         if let Some(start) = shown.loop_start {
             table.rows.push(Row::Back(start));
@@ -436,8 +439,16 @@ impl Names {
         }
     }
 
-    /// What a thread waits for, with what it is about.
+    /// What a thread waits for, with what it is about: in the words of the call of a library in
+    /// which it waits, if there is one.
     pub(crate) fn wish(&self, wait: &Wait) -> String {
+        let call = wait.location.as_ref().and_then(|place| place.within.as_deref());
+        if let Some(call) = call.filter(|call| !is_atomic(call))
+            && !matches!(wait.operation, Operation::Join(_))
+        {
+            let object = wait.object.as_deref().filter(|it| is_named(it));
+            return object.map_or(call.to_owned(), |object| format!("{call} {object}"));
+        }
         let words = self.operation(wait.operation);
         match &wait.object {
             Some(object) if words == wait.operation.name() => format!("{words} {object}"),
@@ -463,6 +474,17 @@ impl Names {
         self.step_as(shown, idx, verb)
     }
 
+    /// A step that a call of a library has taken, in the words of the call. What the library calls
+    /// its own, and which values that has, is its business.
+    pub(crate) fn call(&self, shown: &Interleaving<'_>, idx: usize, call: &str) -> String {
+        let told = told(shown.execution, shown.story, idx);
+        let object = told.object.as_deref().filter(|it| is_named(it));
+        let mut text = object.map_or(call.to_owned(), |object| format!("{call} {object}"));
+        let effect = shown.execution.steps.get(idx).map(|step| step.effect);
+        self.push_effect(effect.unwrap_or(Effect::Done), &mut text);
+        text
+    }
+
     /// A step in words, with another one for what it does.
     pub(crate) fn step_as(&self, shown: &Interleaving<'_>, idx: usize, verb: &str) -> String {
         let told = told(shown.execution, shown.story, idx);
@@ -486,7 +508,13 @@ impl Names {
             None if step.operation == Operation::Choose => push(&step.decision.choice.to_string()),
             None => {}
         }
-        match step.effect {
+        self.push_effect(step.effect, &mut text);
+        text
+    }
+
+    /// What came of a step.
+    fn push_effect(&self, effect: Effect, text: &mut String) {
+        match effect {
             Effect::Done => {}
             Effect::Failed => text.push_str(", failed"),
             Effect::Elapsed => text.push_str(", time passes"),
@@ -496,8 +524,13 @@ impl Names {
                 text.push_str(&format!(", wakes {}", woken.join(", ")));
             }
         }
-        text
     }
+}
+
+/// Whether the name of an object is one of the program's, and not a place in memory.
+fn is_named(object: &str) -> bool {
+    let is_place = ["heap(", "0x", "the references to "].iter().any(|it| object.starts_with(it));
+    !is_place && !object.contains(".heap+") && !object.contains(".stack-")
 }
 
 /// Where on the page everything goes.

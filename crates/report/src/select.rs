@@ -336,10 +336,10 @@ fn called(shown: &Interleaving<'_>, names: &Names, idx: usize, call: &str) -> St
         Operation::Release(_) | Operation::ReadRelease(_) | Operation::WriteRelease(_)
             if is_drop(call) =>
         {
-            names.step_as(shown, idx, "unlock")
+            names.call(shown, idx, "unlock")
         }
-        _ if is_drop(call) => names.step_as(shown, idx, "drop"),
-        _ => names.step_as(shown, idx, call),
+        _ if is_drop(call) => names.call(shown, idx, "drop"),
+        _ => names.call(shown, idx, call),
     }
 }
 
@@ -413,6 +413,7 @@ impl Past {
         let mut threads: BTreeSet<ThreadId> = taken.map(|(step, _)| step.decision.thread).collect();
         threads.extend(shown.failed_by.map(|site| site.thread));
         threads.extend(shown.waits.iter().map(|wait| wait.thread));
+        threads.extend(shown.accesses.iter().filter_map(|access| access.by));
         Self { end, is_in, threads }
     }
 
@@ -441,8 +442,11 @@ fn targets(shown: &Interleaving<'_>, order: &HappensBefore, end: usize) -> Vec<P
         }
     };
     match (shown.accesses, shown.failed_by) {
-        ([], Some(site)) => known_to(site.thread, end, &mut targets),
-        ([], None) => targets.extend((end > 0).then_some(end)),
+        // Who goes on in the step of another thread knows that step.
+        ([], site) => {
+            site.iter().for_each(|site| known_to(site.thread, end, &mut targets));
+            targets.extend((end > 0).then_some(end));
+        }
         (accesses, _) => {
             for access in accesses {
                 match access.by {
@@ -700,11 +704,11 @@ mod tests {
             &found,
             false,
             expect![[r#"
-                  step  main                       other
-                     1  Lock::lock lock.state = 0                        a.rs:5:9
-                        preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     2                             store lock.state 0→1  a.rs:9:9
-                     3  Lock::lock lock.state 1→2                        a.rs:5:9
+                  step  main                   other
+                     1  Lock::lock lock.state                        a.rs:5:9
+                        preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                     2                         store lock.state 0→1  a.rs:9:9
+                     3  Lock::lock lock.state                        a.rs:5:9
                         ✗ assertion fails
             "#]],
         );

@@ -241,13 +241,13 @@ fn headline(found: &Counterexample) -> (String, Vec<String>) {
     for (idx, member) in members.iter().enumerate() {
         lines.push((*member).to_owned());
         let wait = found.waits.get(idx).filter(|_| members.len() == found.waits.len());
-        lines.extend(wait.and_then(|wait| places_of(wait, found)));
+        lines.extend(wait.map(|wait| places_of(wait, found)).unwrap_or_default());
     }
     (titled(title, what), lines)
 }
 
 /// Where a thread has taken what others wait for, and where it waits.
-fn places_of(wait: &Wait, found: &Counterexample) -> Option<String> {
+fn places_of(wait: &Wait, found: &Counterexample) -> Vec<String> {
     let is_wanted = |object| {
         let others = found.waits.iter().filter(|it| it.holders.contains(wait.thread));
         others.filter_map(|it| it.operation.object()).any(|wanted| wanted == object)
@@ -260,8 +260,7 @@ fn places_of(wait: &Wait, found: &Counterexample) -> Option<String> {
         Some(format!("took {name} at {}", short(place)))
     });
     let waits = wait.location.as_ref().map(|place| format!("waits at {}", short(place)));
-    let all: Vec<String> = took.chain(waits).collect();
-    (!all.is_empty()).then(|| format!("  {}", all.join(", ")))
+    took.chain(waits).map(|line| format!("  {line}")).collect()
 }
 
 /// A place, without the function of a library in it.
