@@ -34,6 +34,7 @@ fn message(order: MemoryOrder) -> Program {
     let message = "the data is not there".to_owned();
     receiver.then(Action::Check { condition, kind: ViolationKind::Assertion, message });
     receiver.jump(not_sent);
+    receiver.go_on_from(not_sent);
 
     for routine in [sender, receiver] {
         let routine = routine.finish();
