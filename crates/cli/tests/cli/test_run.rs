@@ -461,6 +461,42 @@ fn what_needs_the_world_outside_is_told_with_its_place() {
     test("-p beta --test outside --allow skip=socket").ends_with(0);
 }
 
+/// What has no verdict is in the files for machines, too, and the pages are where the programs are.
+#[test]
+fn files_have_all_tests() {
+    let folder = tempfile::TempDir::new().expect("there is room");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (json, junit, target) = (file("json"), file("junit"), file("target"));
+    let words = "-p beta --test outside --test it --exact loses adds fine opens_a_socket";
+    test(&format!("{words} --json {json} --junit {junit} --target-dir {target}")).ends_with(1);
+    let text = fs::read_to_string(json).expect("it is written");
+    let line = |line: &str| {
+        let value: Value = serde_json::from_str(line).expect("a line is an object");
+        format!("{} {}", value["file"], value["verdict"])
+    };
+    assert_eq!(
+        text.lines().map(line).collect::<Vec<_>>(),
+        [
+            r#""test it adds" "holds""#,
+            r#""test it loses" "violated""#,
+            r#""test outside fine" "holds""#,
+            r#""test outside opens_a_socket" "error""#
+        ]
+    );
+    let text = fs::read_to_string(junit).expect("it is written");
+    let counts = "tests=\"4\" skipped=\"0\" errors=\"1\" failures=\"1\"";
+    assert!(text.contains(counts) && text.contains("<error message=\"`socket` at "), "{text}");
+    let pages = Path::new(&target).join("mazurka");
+    let index = fs::read_to_string(pages.join("index.html")).expect("it is written");
+    let link = "pages/test_it_loses.html";
+    for words in ["4 tests: 2 hold, 1 violated, 1 could not be explored", link, "opens_a_socket"] {
+        assert!(index.contains(words), "no `{words}` in:\n{index}");
+    }
+    let page = fs::read_to_string(pages.join(link)).expect("it is written");
+    let replay = format!("--target-dir {target} --test it --exact loses --replay mzk1:");
+    assert!(page.contains(&replay), "no `{replay}` in:\n{page}");
+}
+
 /// Builds with other features go on beside each other.
 #[test]
 fn two_runs_do_not_disturb_each_other() {
