@@ -247,7 +247,7 @@ pub(crate) enum Command {
     /// their own are not run, and named. Examples and benchmarks are not built unless they are asked
     /// for. The tests are built with the condition `mazurka`: `cfg!(mazurka)`.
     ///
-    /// `cargo mazurka test` is the same.
+    /// `target/mazurka/index.html` has the last run as a page. `cargo mazurka test` is the same.
     #[command(after_help = exit_status_of_tests())]
     Test {
         #[command(flatten)]

@@ -6,7 +6,7 @@ use crate::Failure;
 use crate::tell::write;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use mazurka_core::{Event, Verdict};
-use mazurka_report::{Report, events, html, json, junit, mermaid, sarif, shiviz};
+use mazurka_report::{NotChecked, Report, events, html, json, junit, mermaid, sarif, shiviz};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ struct Format {
     help: &'static str,
     /// Whether `--help` has it.
     is_common: bool,
-    render: fn(&[Report<'_>]) -> String,
+    /// Makes it of all verdicts, and of what has none.
+    render: fn(&[Report<'_>], &[NotChecked]) -> String,
 }
 
 /// What may be written to standard output, alone.
@@ -31,37 +32,40 @@ static FORMATS: &[Format] = &[
         name: JSON,
         help: "Write the result as JSON; to `-`, and nothing else is printed on standard output",
         is_common: true,
-        render: |reports| reports.iter().map(|it| format!("{}\n", json::render(it))).collect(),
+        render: |reports, others| {
+            let reports = reports.iter().map(json::render);
+            reports.chain(others.iter().map(json::not_checked)).map(|it| it + "\n").collect()
+        },
     },
     Format {
         name: "html",
         help: "Write the result as a page, of a violation with its space-time diagram",
         is_common: true,
-        render: |reports| most_telling(reports).map_or(String::new(), page),
+        render: |reports, _| most_telling(reports).map_or(String::new(), page),
     },
     Format {
         name: "junit",
         help: "Write the result as JUnit's XML, for CI",
         is_common: false,
-        render: |reports| junit::render("mazurka", reports),
+        render: |reports, others| junit::render_run("mazurka", reports, others),
     },
     Format {
         name: "sarif",
         help: "Write violations as SARIF, for code review",
         is_common: false,
-        render: sarif::render,
+        render: |reports, _| sarif::render(reports),
     },
     Format {
         name: "shiviz",
         help: "Write the execution of a violation for ShiViz",
         is_common: false,
-        render: |reports| most_telling(reports).map_or(String::new(), shiviz::render),
+        render: |reports, _| most_telling(reports).map_or(String::new(), shiviz::render),
     },
     Format {
         name: "mermaid",
         help: "Write the execution of a violation as a sequence diagram of Mermaid",
         is_common: false,
-        render: |reports| most_telling(reports).map_or(String::new(), mermaid::render),
+        render: |reports, _| most_telling(reports).map_or(String::new(), mermaid::render),
     },
 ];
 
@@ -135,10 +139,14 @@ impl Output {
     }
 
     /// Writes all files that were asked for.
-    pub(crate) fn write(&self, reports: &[Report<'_>]) -> Result<(), Failure> {
+    pub(crate) fn write(
+        &self,
+        reports: &[Report<'_>],
+        others: &[NotChecked],
+    ) -> Result<(), Failure> {
         for (name, path) in &self.files {
             let format = FORMATS.iter().find(|it| it.name == *name).expect("it is in the table");
-            let text = (format.render)(reports);
+            let text = (format.render)(reports, others);
             if path == Path::new("-") {
                 write(&text)?;
             } else if let Err(error) = std::fs::write(path, text) {

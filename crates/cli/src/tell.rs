@@ -89,7 +89,7 @@ pub(crate) fn tell_now(report: &Report<'_>, output: &Output) -> Done {
     }
     annotate(report, output);
     output.verdict(report);
-    output.write(std::slice::from_ref(report))?;
+    output.write(std::slice::from_ref(report), &[])?;
     Ok(report.verdict.into())
 }
 

@@ -10,6 +10,7 @@ mod cargo;
 mod harness;
 mod listing;
 mod manifest;
+mod pages;
 mod saved_run;
 mod side_by_side;
 mod summary;
@@ -29,7 +30,7 @@ use saved_run::{SavedRun, fingerprint};
 use side_by_side::side_by_side;
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -193,7 +194,7 @@ pub(crate) fn run(
         drop(end);
     });
     summary.stopped = watch.stopped();
-    tell(&summary, &details, begun, output)?;
+    tell(&summary, &details, begun, output, &built.folder)?;
     // Short runs are sooner repeated.
     let was_interrupted = interrupt::is_interrupted() && begun.elapsed() >= AFTER;
     let left = saved.map(|saved| saved.finish(summary.is_done(), was_interrupted)).transpose()?;
@@ -233,7 +234,13 @@ fn tell_changes(
 }
 
 /// Tells all that is not told test by test.
-fn tell(summary: &Summary, details: &str, begun: Instant, output: &Output) -> Result<(), Failure> {
+fn tell(
+    summary: &Summary,
+    details: &str,
+    begun: Instant,
+    output: &Output,
+    folder: &Path,
+) -> Result<(), Failure> {
     let style = style();
     let checked: Vec<&Checked> = summary
         .results
@@ -253,7 +260,11 @@ fn tell(summary: &Summary, details: &str, begun: Instant, output: &Output) -> Re
         show(&summary.text(begun.elapsed(), style, output.quiet));
         reports.iter().for_each(|report| annotate(report, output));
     }
-    output.write(&reports)
+    let others = summary.others();
+    if let Err(error) = pages::write(folder, &summary.sentence(), &reports, &others) {
+        eprintln!("warning: the pages in `{}` cannot be written: {error}", folder.display());
+    }
+    output.write(&reports, &others)
 }
 
 /// A task for each test that is wanted, for `mazurka orders`.

@@ -19,7 +19,7 @@ pub fn render(report: &Report<'_>) -> Option<String> {
     let title = property(&format!("{}: {}", report.name, found.violation.kind.title()));
     let mut message = found.violation.message.clone();
     if let Some(command) = report.replay_with {
-        message += &format!("\nReplay: {command} --schedule {}", found.schedule);
+        message += &format!("\nReplay: {command} {}", found.schedule);
     }
     Some(format!("::error {place}title={title}::{}", data(&message)))
 }

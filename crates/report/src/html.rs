@@ -123,7 +123,7 @@ fn violation(
     if let Some(command) = report.replay_with {
         let _ = writeln!(
             page,
-            "<section class=\"replay\"><h2>Replay</h2><pre>{} --schedule {}</pre></section>",
+            "<section class=\"replay\"><h2>Replay</h2><pre>{} {}</pre></section>",
             escaped(command),
             escaped(&found.schedule.to_string())
         );
@@ -365,7 +365,7 @@ fn data(diagram: &Diagram, source: &dyn Fn(&str) -> Option<String>) -> serde_jso
 }
 
 /// Text in an element or an attribute.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for char in text.chars() {
         match char {

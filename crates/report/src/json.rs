@@ -43,6 +43,17 @@ pub fn render(report: &Report<'_>) -> String {
     serde_json::to_string(&Object::new(report)).expect("all keys are strings")
 }
 
+/// The object of a check, one of several, of which there is no verdict: `mazurka`, `file`, `verdict`, which
+/// is `error` or `not-run`, and `reason`.
+pub fn not_checked(other: &crate::NotChecked) -> String {
+    let verdict = if other.is_error { "error" } else { "not-run" };
+    let object = serde_json::json!({
+        "mazurka": env!("CARGO_PKG_VERSION"), "file": other.name, "verdict": verdict,
+        "reason": other.reason,
+    });
+    object.to_string()
+}
+
 /// The JSON schema of the object: `schema.json` beside this crate's manifest is the same.
 pub fn schema() -> Value {
     serde_json::to_value(schemars::schema_for!(Object<'static>)).expect("all keys are strings")

@@ -1,34 +1,52 @@
 //! Verdicts as JUnit XML, in the shape that nextest writes and CI systems read.
 //!
 //! A violation is a `failure`; a search that was stopped is `skipped` with the limit, since it is
-//! neither passed nor failed.
+//! neither passed nor failed. So is a check that was not begun, and one that could not be made is an
+//! `error`.
 
-use crate::Report;
 use crate::text;
 use crate::{ExitStatus, Style};
+use crate::{NotChecked, Report};
 use mazurka_core::Verdict;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 /// The document for the tests of one program, in their order.
 pub fn render(suite: &str, reports: &[Report<'_>]) -> String {
+    render_run(suite, reports, &[])
+}
+
+/// The same with those that have no verdict.
+pub fn render_run(suite: &str, reports: &[Report<'_>], others: &[NotChecked]) -> String {
     let count = |wanted: fn(&Verdict) -> bool| {
         reports.iter().filter(|report| wanted(report.verdict)).count()
     };
     let failures = count(|verdict| matches!(verdict, Verdict::Violated(_)));
     let skipped = count(|verdict| matches!(verdict, Verdict::Inconclusive(_)));
+    let errors = others.iter().filter(|other| other.is_error).count();
+    let skipped = skipped + others.len() - errors;
     let time: Duration = reports.iter().map(|report| report.elapsed).sum();
-    let (tests, time) = (reports.len(), seconds(time));
+    let (tests, time) = (reports.len() + others.len(), seconds(time));
     let counts = format!(
-        "tests=\"{tests}\" skipped=\"{skipped}\" errors=\"0\" failures=\"{failures}\" time=\"{time}\""
+        "tests=\"{tests}\" skipped=\"{skipped}\" errors=\"{errors}\" failures=\"{failures}\" time=\"{time}\""
     );
     let suite = attribute(suite);
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let all = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" time=\"{time}\"");
+    let all =
+        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{time}\"");
     let _ = writeln!(xml, "<testsuites name=\"mazurka\" {all}>");
     let _ = writeln!(xml, "  <testsuite name=\"{suite}\" {counts}>");
     for report in reports {
         case(report, &suite, &mut xml);
+    }
+    for NotChecked { name, is_error, reason } in others {
+        let (name, message) = (attribute(name), attribute(reason));
+        let tag = if *is_error { "error" } else { "skipped" };
+        let _ = writeln!(
+            xml,
+            "    <testcase name=\"{name}\" classname=\"{suite}\" time=\"0.000\">\n      \
+             <{tag} message=\"{message}\"/>\n    </testcase>"
+        );
     }
     xml += "  </testsuite>\n</testsuites>\n";
     xml
@@ -93,5 +111,14 @@ mod tests {
         assert!(xml.contains("<failure type=\"Deadlock\" message=\"2 threads wait"));
         assert!(xml.contains("<skipped message=\"execution limit, 9\"/>"));
         assert_eq!(content("a\u{1b}[31mb"), "a[31mb");
+        let other = |name: &str, is_error| NotChecked {
+            name: name.to_owned(),
+            is_error,
+            reason: "\"no\"".to_owned(),
+        };
+        let xml = render_run("bank", &[wrong.report()], &[other("a", true), other("b", false)]);
+        assert!(xml.contains("tests=\"3\" skipped=\"1\" errors=\"1\" failures=\"1\""), "{xml}");
+        assert!(xml.contains("<error message=\"&quot;no&quot;\"/>"), "{xml}");
+        assert!(xml.contains("<skipped message=\"&quot;no&quot;\"/>"), "{xml}");
     }
 }

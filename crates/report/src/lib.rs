@@ -1,7 +1,8 @@
 //! A [`Verdict`] for people and machines.
 //!
 //! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of
-//! it, [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`junit`],
+//! it, [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`index`] one of
+//! several checks, [`junit`],
 //! [`sarif`] and [`annotations`] what test and review systems read, [`shiviz`] and [`mermaid`] what
 //! other tools draw, [`ExitStatus`] the number that shells read;
 //! [`progress`] tells how far a search is, and [`events`] the same to programs. Nothing here writes anywhere: everything is a string.
@@ -29,6 +30,7 @@ pub mod events;
 mod exit;
 mod fold;
 pub mod html;
+pub mod index;
 pub mod interleaving;
 pub mod json;
 pub mod junit;
@@ -52,6 +54,17 @@ use mazurka_core::{
     Coverage, ObjectId, Rung, Sample, Shortest, Solving, StateCoverage, Statistics, Verdict,
 };
 use std::time::Duration;
+
+/// One of several checks of which there is no verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotChecked {
+    /// What was to be checked, as its user calls it.
+    pub name: String,
+    /// Whether it could not be; else it was not begun.
+    pub is_error: bool,
+    /// Why.
+    pub reason: String,
+}
 
 /// All that is to be told of one check.
 #[derive(Clone, Debug)]

@@ -63,8 +63,7 @@ fn result(report: &Report<'_>, found: &Counterexample) -> Value {
         result["codeFlows"] = json!([{ "threadFlows": flows(&diagram) }]);
     }
     if let Some(command) = report.replay_with {
-        result["properties"] =
-            json!({ "replay": format!("{command} --schedule {}", found.schedule) });
+        result["properties"] = json!({ "replay": format!("{command} {}", found.schedule) });
     }
     result
 }

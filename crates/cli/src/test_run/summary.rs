@@ -5,7 +5,7 @@ use super::cargo::LeftOut;
 use super::{Checked, End, Stopped, TestResult};
 use crate::tell::{status_of, told};
 use mazurka_core::Verdict;
-use mazurka_report::{Colour, ExitStatus, Page, Style, counted, grouped, text};
+use mazurka_report::{Colour, ExitStatus, NotChecked, Page, Style, counted, grouped, text};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -158,8 +158,8 @@ impl Summary {
         statuses.max_by_key(rank).unwrap_or(ExitStatus::Holds)
     }
 
-    /// How many there are of each kind; then those that have failed, and what was left out.
-    pub(super) fn text(&self, elapsed: Duration, style: Style, is_quiet: bool) -> String {
+    /// How many there are of each kind.
+    pub(super) fn sentence(&self) -> String {
         let n_not_run = self.count(|end| matches!(end, End::NotRun));
         let n_slow = self.count(|end| {
             matches!(end, End::Checked(checked) if checked.outcome.elapsed >= self.slow_after)
@@ -168,12 +168,7 @@ impl Summary {
         let n_hold = self.count_verdicts(|it| matches!(it, Verdict::Holds(_)));
         let n_violated = self.count_verdicts(|it| matches!(it, Verdict::Violated(_)));
         let n_run = self.results.len() - n_not_run;
-        let not_run = match self.stopped {
-            Some(Stopped::Interrupted) => "not run: interrupted",
-            Some(Stopped::TotalTime) => "not run: `--total-time` is over",
-            Some(Stopped::Failed) => "not run: `--fail-fast`",
-            None => "not run",
-        };
+        let not_run = self.why_not_run();
         let parts = [
             (n_hold, "hold"),
             (n_violated, "violated"),
@@ -186,16 +181,58 @@ impl Summary {
         let parts = parts.iter().filter(|(n, _)| *n > 0);
         let parts: Vec<String> =
             parts.map(|(n, what)| format!("{} {what}", grouped(*n as u64))).collect();
-        let mut page = Page::new(style);
         let text = format!("{}: {}", counted(n_run as u64, "test"), parts.join(", "));
+        text.trim_end_matches(": ").to_owned()
+    }
+
+    /// Why no test is begun any more.
+    fn why_not_run(&self) -> &'static str {
+        match self.stopped {
+            Some(Stopped::Interrupted) => "not run: interrupted",
+            Some(Stopped::TotalTime) => "not run: `--total-time` is over",
+            Some(Stopped::Failed) => "not run: `--fail-fast`",
+            None => "not run",
+        }
+    }
+
+    /// What has no verdict: tests that could not be explored or were not begun, and what is never run.
+    pub(super) fn others(&self) -> Vec<NotChecked> {
+        let mut all = Vec::new();
+        for result in &self.results {
+            let (is_error, reason) = match &result.end {
+                End::Checked(_) => continue,
+                End::Failed(failures) => {
+                    let messages: Vec<&str> =
+                        failures.iter().map(|it| it.message.as_str()).collect();
+                    (true, messages.join("; "))
+                }
+                End::NotRun => (false, self.why_not_run().to_owned()),
+            };
+            all.push(NotChecked { name: result.name.clone(), is_error, reason });
+        }
+        all.extend(self.left_out.iter().map(|it| NotChecked {
+            name: it.name(),
+            is_error: false,
+            reason: it.reason().to_owned(),
+        }));
+        all
+    }
+
+    /// The sentence; then the tests that have failed, and what was left out.
+    pub(super) fn text(&self, elapsed: Duration, style: Style, is_quiet: bool) -> String {
+        let mut page = Page::new(style);
         let colour = match self.status() {
             ExitStatus::Holds => Colour::Good,
             ExitStatus::Inconclusive => Colour::Open,
             _ => Colour::Bad,
         };
         page.line("");
-        let text = text.trim_end_matches(": ");
-        page.headline(colour, "Summary", text, &format!("{:.1} s", elapsed.as_secs_f64()));
+        page.headline(
+            colour,
+            "Summary",
+            &self.sentence(),
+            &format!("{:.1} s", elapsed.as_secs_f64()),
+        );
         // Of a single test everything stands right above.
         if is_quiet || self.results.len() > 1 {
             self.results.iter().for_each(|result| failed(result, &mut page));
