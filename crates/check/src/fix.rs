@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long it may take, all searches together.
-const AT_MOST: Duration = Duration::from_secs(10);
+const AT_MOST: Duration = Duration::from_secs(5);
 /// A violation with more accesses than this has no single mistake.
 const MAX_SITES: usize = 16;
 
@@ -86,9 +86,7 @@ impl Search<'_> {
             let change = changes.remove(idx);
             if !self.holds_with(&changes) {
                 // Without an end within the time, it is not known whether it could be left out.
-                if self.left().is_none() {
-                    return None;
-                }
+                self.left()?;
                 changes.insert(idx, change);
                 idx += 1;
             }
