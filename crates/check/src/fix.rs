@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long it may take, all searches together.
-const AT_MOST: Duration = Duration::from_secs(10);
+const AT_MOST: Duration = Duration::from_secs(5);
 /// A violation with more accesses than this has no single mistake.
 const MAX_SITES: usize = 16;
 

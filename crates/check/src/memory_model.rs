@@ -10,7 +10,7 @@
 //! note says why.
 //!
 //! Implements the use of the theorem of data-race freedom, Lahav, Vafeiadis, Kang, Hur and Dreyer,
-//! *Repairing Sequential Consistency in C/C++11* (PLDI 2017), section 5.1: if in all sequentially
+//! *Repairing Sequential Consistency in C/C++11* (PLDI 2017): if in all sequentially
 //! consistent executions of a program only sequentially consistent atomics race, it has no others.
 //!
 //! Differs from the paper: mutexes and the like are part of the program. They synchronise, and add
@@ -18,15 +18,15 @@
 
 use crate::engine::{Feature, Listener};
 use crate::{Fault, FaultKind, Faults, Outcome, Task, fix};
-use mazurka_core::{Assumption, Bound, MemoryModel, Verdict, ViolationKind};
+use mazurka_core::{Assumption, Bound, Limit, MemoryModel, Verdict, ViolationKind};
 use mazurka_model::Races;
 use std::time::{Duration, Instant};
 
 /// The model of C11, C++20 and Rust.
 const LANGUAGE: MemoryModel = MemoryModel::Rc11;
 
-/// How long graphs are explored at least, if there is no limit: this, or so many times as long as
-/// the interleavings took.
+/// How long graphs are explored at the most, within the limit if there is one: this, or so many
+/// times as long as the interleavings took.
 const AT_LEAST: Duration = Duration::from_secs(10);
 const TIMES: u32 = 10;
 
@@ -131,7 +131,8 @@ fn under(model: MemoryModel, task: &Task, outcome: &Outcome, elapsed: Duration) 
         // Processes do not share a search of graphs.
         options.jobs = None;
     }
-    let limit = task.time_left(elapsed).unwrap_or_else(|| AT_LEAST.max(elapsed * TIMES));
+    let enough = AT_LEAST.max(elapsed * TIMES);
+    let limit = task.time_left(elapsed).map_or(enough, |left| left.min(enough));
     options.time_limit = Some(limit);
     (!limit.is_zero() && weak.faults_for(outcome.engine).is_empty()).then_some(weak)
 }
@@ -141,6 +142,9 @@ fn why_not(found: &Outcome) -> Option<String> {
     match &found.verdict {
         Verdict::Violated(found) if found.violation.kind == ViolationKind::Unsupported => {
             Some(found.violation.message.clone())
+        }
+        Verdict::Inconclusive(Limit::Time(limit)) => {
+            Some(format!("it has come to no end in {limit:.0?}; `--memory {LANGUAGE}` goes on"))
         }
         Verdict::Inconclusive(limit) => Some(limit.to_string()),
         _ => None,

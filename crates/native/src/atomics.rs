@@ -87,7 +87,16 @@ unsafe fn modify<T: Copy + Eq>(
     let orders = site_orders::of_access(orders, access);
     rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     // SAFETY: as the caller promises.
-    unsafe { modify_from(arrival, address, orders, operation, show, change) }
+    unsafe {
+        modify_from(
+            (arrival, access == AtomicAccess::Store),
+            address,
+            orders,
+            operation,
+            show,
+            change,
+        )
+    }
 }
 
 /// The same for an access that may take a mutex or give it back: one that is `Access::Take` or
@@ -128,7 +137,7 @@ unsafe fn modify_mutex<T: Copy + Eq>(
     };
     // SAFETY: as the caller promises.
     let (old, is_announced) =
-        unsafe { modify_from(arrival, address, orders, operation, show, change) };
+        unsafe { modify_from((arrival, false), address, orders, operation, show, change) };
     match role {
         Some(role) => rust_mutex::conclude(role, address as usize, has_changed, is_announced),
         None if is_announced && !has_changed => machine::fail_try(),
@@ -165,7 +174,7 @@ unsafe fn modify_quietly<T: Copy + Eq>(
 /// The program accesses an atomic there.
 #[inline]
 unsafe fn modify_from<T: Copy + Eq>(
-    arrival: Arrival,
+    (arrival, is_store): (Arrival, bool),
     address: *mut T,
     orders: Orders,
     operation: impl FnOnce(ObjectId) -> Operation,
@@ -195,7 +204,9 @@ unsafe fn modify_from<T: Copy + Eq>(
             machine.weak_memory.read = Some(show(old));
         });
     }
-    if new.is_some_and(|new| new != old || is_told) {
+    // An update that writes what it has read is one that others need not see: whoever reads from it
+    // could have read from what it has read, and would know no more. A store may hide a release.
+    if new.is_some_and(|new| new != old || is_told && is_store) {
         spin::spoil();
     } else {
         machine::note_read(&arrival, address as usize, len);
@@ -247,7 +258,7 @@ unsafe fn add<T: Copy + Eq>(
     let operation = |object| machine::with(|machine| machine.disciplines.operation(object, adding));
     // SAFETY: as the caller promises.
     let (old, is_announced) =
-        unsafe { modify_from(arrival, address, orders, operation, show, change) };
+        unsafe { modify_from((arrival, false), address, orders, operation, show, change) };
     if is_announced && let Some(adding) = adding {
         adding.note(show(old));
     }

@@ -83,8 +83,9 @@ fn call_quietly(call: &Call) -> Option<c_long> {
 /// To compare the word at an address and go to sleep there.
 pub(crate) fn waiting_for(address: usize) -> O {
     machine::with(|machine| {
+        machine.order_futex(address);
         let word = machine.objects.atomic(address, size_of::<u32>());
-        O::FutexWait { word, queue: machine.objects.queue(address) }
+        O::FutexWait { word, queue: machine.objects.own_queue(address) }
     })
 }
 
@@ -141,6 +142,7 @@ fn wake(call: &Call, bits: u32) -> c_long {
     let queue = machine::with(|machine| {
         machine.threads[me].wakes = bits;
         machine.threads[me].wakes_at = call.address;
+        machine.order_futex(call.address);
         machine.objects.queue(call.address)
     });
     let n_woken = wake_from(queue, call.value);

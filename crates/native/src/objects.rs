@@ -9,6 +9,7 @@
 
 use crate::robust::Robustness;
 use crate::watch::CUT;
+use crate::weak_memory;
 use mazurka_core::{Effect, ObjectId, Operation, ThreadId, ThreadSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -189,8 +190,17 @@ impl Objects {
         object
     }
 
-    /// The queue of those who sleep on the futex at an address.
+    /// The queue of those who sleep on the futex at an address. Under a memory model, it is the word
+    /// itself: a graph has one order of all that is done to a futex.
     pub(crate) fn queue(&mut self, address: usize) -> ObjectId {
+        match weak_memory::is_on() {
+            true => self.atomic(address, size_of::<u32>()),
+            false => self.own_queue(address),
+        }
+    }
+
+    /// The same as an object of its own.
+    pub(crate) fn own_queue(&mut self, address: usize) -> ObjectId {
         self.numbered(self.first_joined(address), QUEUE)
     }
 

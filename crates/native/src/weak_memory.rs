@@ -8,7 +8,7 @@
 //! program that run as they are, volatile ones, and atomics of 16 bytes. An object that any of them accesses is
 //! *ordered*: all accesses to it, in whatever way, are one after the other, and each reads from the one
 //! before. Which objects these are is learnt on the way, and the search then begins again. The verdict
-//! names them.
+//! names them. So is the word of a futex: the kernel compares what memory holds.
 //!
 //! Refused: two accesses to one object that have different sizes or addresses. A value for the one
 //! would be none for the other.
@@ -128,6 +128,20 @@ impl WeakMemory {
 }
 
 impl Machine {
+    /// The word at an address is slept on, or somebody is woken there: the kernel looks at what memory
+    /// holds, so all accesses to it are in one order.
+    pub(crate) fn order_futex(&mut self, address: usize) {
+        if !is_on() {
+            return;
+        }
+        let object = self.objects.atomic(address, size_of::<u32>());
+        let known = self.weak_memory.access(object);
+        match std::mem::replace(known, Access::Ordered) {
+            Access::Told { .. } => self.learn(),
+            Access::Unknown | Access::Ordered => {}
+        }
+    }
+
     /// A step has ended whose operation was this: if it accessed memory, and no callback has told how,
     /// the object is ordered. What cannot be done.
     pub(crate) fn conclude_access(&mut self, operation: Operation) -> Option<Violation> {

@@ -51,7 +51,6 @@ pub struct Report {
     /// What the process has used.
     pub used: Used,
     /// The atomic accesses that were met, if that was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub atomics: Vec<AtomicSite>,
 }
 
@@ -97,7 +96,6 @@ pub struct Replayed {
     /// What goes wrong, and after how many steps.
     pub violation: Option<(usize, Violation)>,
     /// The atomic accesses that were met, if that was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub atomics: Vec<AtomicSite>,
 }
 

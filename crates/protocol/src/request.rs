@@ -78,16 +78,9 @@ pub struct RunOptions {
     /// For tests: whether to compare what checkpoints lead to with what the start leads to.
     pub check_checkpoints: bool,
     /// Orders in the place of those that the program has.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<OrderChange>,
     /// Whether to tell which atomic accesses were met.
-    #[serde(default, skip_serializing_if = "is_false")]
     pub tells_atomics: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 impl Default for RunOptions {

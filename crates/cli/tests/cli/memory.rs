@@ -139,6 +139,87 @@ int main(void) {
     pthread_join(other, 0);
 ";
 
+/// A word that a thread sleeps on; `ORDER` is that of the store which says that all is there.
+const FUTEX: &str = "\
+#include <assert.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+atomic_int word;
+int data;
+void *waiter(void *unused) {
+    while (!atomic_load_explicit(&word, memory_order_acquire))
+        syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, (void *)0, (void *)0, 0);
+    assert(data == 1);
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, waiter, 0);
+    data = 1;
+    atomic_store_explicit(&word, 1, ORDER);
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, (void *)0, (void *)0, 0);
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
+#[test]
+fn threads_that_sleep_on_a_word() {
+    check(FUTEX, "release", "native", "rc11").ends_with(0).prints(&["(RC11: no load", "`word`"]);
+    check(FUTEX, "relaxed", "native", "rc11").ends_with(1).prints(&["data race on `data`"]);
+    let wake = "    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, (void *)0, (void *)0, 0);\n";
+    let lost = FUTEX.replace(wake, "");
+    check(&lost, "release", "native", "rc11").ends_with(1).prints(&["Violated no-deadlock"]);
+}
+
+/// A lock that one thread takes in one way and two take in another, and a barrier behind which a
+/// thread reads what others have written before it.
+const LOCKS: &str = "\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+pthread_barrier_t barrier;
+atomic_int hint;
+int data, late;
+void *reader(void *unused) {
+    pthread_rwlock_rdlock(&lock);
+    int seen = atomic_load_explicit(&hint, memory_order_relaxed);
+    assert(data >= 0 && seen >= 0);
+    pthread_rwlock_unlock(&lock);
+    pthread_barrier_wait(&barrier);
+    assert(late == 1);
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_barrier_init(&barrier, 0, 2);
+    pthread_create(&thread, 0, reader, 0);
+    pthread_rwlock_WRITING(&lock);
+    data++;
+    atomic_store_explicit(&hint, 1, memory_order_relaxed);
+    pthread_rwlock_unlock(&lock);
+    late = 1;
+    MEETING;
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
+#[test]
+fn locks_for_readers_and_barriers() {
+    let with = |writing: &str, meeting: &str| {
+        let text = LOCKS.replace("WRITING", writing).replace("MEETING", meeting);
+        check(&text, "", "native", "rc11")
+    };
+    with("wrlock", "pthread_barrier_wait(&barrier)").ends_with(0).prints(&["(RC11: no load"]);
+    with("rdlock", "pthread_barrier_wait(&barrier)").ends_with(1).prints(&["data race on `data`"]);
+    with("wrlock", "pthread_barrier_wait(&barrier); late++").ends_with(1).prints(&["data race on"]);
+}
+
 fn orders(text: &str, order: &str, engine: &str, more: &[&str]) -> Said {
     let text = text.replace("ORDER", &format!("memory_order_{order}"));
     with_file("a.c", text, &[&["orders", "a.c", "--engine", engine], more].concat())

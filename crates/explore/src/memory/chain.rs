@@ -11,6 +11,16 @@
 //! ([`System::is_weak`](mazurka_core::System::is_weak)) has a chain, too, of reads and writes
 //! alike: it is stronger than the model, and the system says so in its assumptions.
 //!
+//! A futex is such memory, and has one chain for its accesses, those who go to sleep on it and those
+//! who wake them. That a thread is asleep is told by the chain, and what the word holds by the system:
+//! a sleeper whose word has changed fails, and is in the chain all the same. The end of a sleep
+//! follows the wake, and no chain. So both name the word, and nothing else has to do with the queue of
+//! an [`Operation::FutexWait`]: a system that has them apart is refused.
+//!
+//! Who takes a reader-writer lock for reading learns from writers alone, so its place in the chain
+//! promises less than what came before it ([`Link::learns_from`]). The end of a wait at a barrier
+//! follows the last of those who have arrived in its round.
+//!
 //! An attempt that fails is in the chain, too. C11 lets `mtx_trylock` fail for no reason; here, it
 //! fails if the mutex is held.
 
@@ -35,6 +45,17 @@ pub(crate) enum Act {
     Enter(ThreadId),
     NotifyOne,
     NotifyAll,
+    /// A futex: those who sleep on it, as bits. It may fail.
+    Sleep(ThreadId),
+    /// A reader-writer lock: how many readers have it, or [`WRITER`].
+    ReadAcquire,
+    TryReadAcquire,
+    ReadRelease,
+    WriteAcquire,
+    TryWriteAcquire,
+    WriteRelease,
+    /// A barrier: how many have arrived, in all rounds.
+    Arrive,
     /// A semaphore: its permits, beside those that it was created with and [`MIDDLE`] more.
     Down {
         permits: u32,
@@ -50,6 +71,9 @@ pub(crate) enum Act {
 /// The state of a semaphore that has the permits that it was created with.
 const MIDDLE: u128 = 1 << 64;
 
+/// The state of a reader-writer lock that is held for writing.
+const WRITER: u128 = 1 << 127;
+
 /// What an operation does to chains, in order; nothing if it touches none. Only for
 /// [operations](is_supported) that a graph knows. Accesses to memory are in a chain if that is not
 /// weak.
@@ -63,6 +87,14 @@ pub(crate) fn links(thread: ThreadId, operation: Operation, is_weak: bool) -> Sm
         O::Wait { condvar, mutex } => {
             [link(condvar, Act::Enter(thread)), link(mutex, Act::Release)]
         }
+        O::FutexWait { word, .. } => [link(word, Act::Sleep(thread)), None],
+        O::ReadAcquire(o) => [link(o, Act::ReadAcquire), None],
+        O::TryReadAcquire(o) => [link(o, Act::TryReadAcquire), None],
+        O::ReadRelease(o) => [link(o, Act::ReadRelease), None],
+        O::WriteAcquire(o) => [link(o, Act::WriteAcquire), None],
+        O::TryWriteAcquire(o) => [link(o, Act::TryWriteAcquire), None],
+        O::WriteRelease(o) => [link(o, Act::WriteRelease), None],
+        O::Arrive(o) => [link(o, Act::Arrive), None],
         O::NotifyOne(o) => [link(o, Act::NotifyOne), None],
         O::NotifyAll(o) => [link(o, Act::NotifyAll), None],
         O::SemaphoreAcquire { semaphore, permits } => {
@@ -105,6 +137,16 @@ pub(crate) fn is_supported(operation: Operation) -> bool {
             | O::SemaphoreAcquire { .. }
             | O::SemaphoreTryAcquire { .. }
             | O::SemaphoreRelease(_)
+            | O::FutexWait { .. }
+            | O::FutexResume(_)
+            | O::ReadAcquire(_)
+            | O::TryReadAcquire(_)
+            | O::ReadRelease(_)
+            | O::WriteAcquire(_)
+            | O::TryWriteAcquire(_)
+            | O::WriteRelease(_)
+            | O::Arrive(_)
+            | O::Leave { .. }
     )
 }
 
@@ -124,7 +166,14 @@ impl Link {
             (Act::NotifyOne | Act::NotifyAll, Effect::Woke(woken)) => {
                 woken.iter().fold(state, |state, thread| state & !(1 << thread.index()))
             }
-            (Act::TryAcquire | Act::TryDown { .. }, _) if !succeeded => state,
+            (
+                Act::TryAcquire
+                | Act::TryDown { .. }
+                | Act::TryReadAcquire
+                | Act::TryWriteAcquire
+                | Act::Sleep(_),
+                _,
+            ) if !succeeded => state,
             _ => self.would_leave(state).unwrap_or(state),
         }
     }
@@ -138,7 +187,16 @@ impl Link {
             Act::TryAcquire => Some(1),
             Act::Release => Some(0),
             Act::Access => Some(state),
-            Act::Enter(thread) => Some(state | 1 << thread.index()),
+            Act::Enter(thread) | Act::Sleep(thread) => Some(state | 1 << thread.index()),
+            Act::ReadAcquire => (state != WRITER).then(|| state + 1),
+            Act::TryReadAcquire if state == WRITER => Some(state),
+            Act::TryReadAcquire => Some(state + 1),
+            Act::ReadRelease => Some(state.saturating_sub(1)),
+            Act::WriteAcquire => (state == 0).then_some(WRITER),
+            Act::TryWriteAcquire if state != 0 => Some(state),
+            Act::TryWriteAcquire => Some(WRITER),
+            Act::WriteRelease => Some(0),
+            Act::Arrive => Some(state + 1),
             Act::NotifyOne => Some(state & state.wrapping_sub(1)),
             Act::NotifyAll => Some(0),
             Act::Down { permits } => (n_permits(permits) > 0).then(|| state - 1),
@@ -150,15 +208,25 @@ impl Link {
     /// Whether it learns what was known where the object was given back.
     pub(crate) fn acquires(self, effect: Effect) -> bool {
         match self.act {
-            Act::Acquire | Act::Down { .. } => true,
-            Act::TryAcquire | Act::TryDown { .. } => effect != Effect::Failed,
+            Act::Acquire | Act::Down { .. } | Act::ReadAcquire | Act::WriteAcquire => true,
+            Act::TryAcquire | Act::TryDown { .. } | Act::TryReadAcquire | Act::TryWriteAcquire => {
+                effect != Effect::Failed
+            }
             _ => false,
         }
     }
 
+    /// Whether what it learns, if it does, was given back by this operation or before it: readers
+    /// learn nothing from readers.
+    pub(crate) fn learns_from(self, operation: Operation) -> bool {
+        let reads = matches!(self.act, Act::ReadAcquire | Act::TryReadAcquire);
+        !reads || matches!(operation, Operation::WriteRelease(_))
+    }
+
     /// Whether it lets others know what its thread knows.
     pub(crate) fn releases(self, _effect: Effect) -> bool {
-        matches!(self.act, Act::Release | Act::Up)
+        use Act::{Arrive, ReadRelease, Release, Up, WriteRelease};
+        matches!(self.act, Release | Up | ReadRelease | WriteRelease | Arrive)
     }
 
     /// In how many ways it can be taken in this state.

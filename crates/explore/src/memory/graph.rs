@@ -388,6 +388,9 @@ impl Graph {
                 let enabler = self.enabler(thread, operation);
                 if links.is_empty() {
                     self.other(thread, Kind::Other, enabler);
+                    if let (Operation::Leave { .. }, true) = (operation, enabler != INITIAL) {
+                        self.join(Clock::Hb, first, Clock::Released, enabler);
+                    }
                 }
                 for link in links {
                     self.link(thread, link, effect, enabler);
@@ -445,6 +448,10 @@ impl Graph {
     fn enabler(&self, thread: ThreadId, operation: Operation) -> EventId {
         match operation {
             Operation::Reacquire { condvar, .. } => self.waker(thread, condvar).unwrap_or(INITIAL),
+            Operation::FutexResume(word) => self.waker(thread, word).unwrap_or(INITIAL),
+            Operation::Leave { barrier, parties } => {
+                self.last_arrival(thread, barrier, parties).unwrap_or(INITIAL)
+            }
             _ => INITIAL,
         }
     }
@@ -462,6 +469,15 @@ impl Graph {
             woken = Some(event);
         }
         None
+    }
+
+    /// The last arrival of the round of a barrier that a thread has arrived in.
+    fn last_arrival(&self, thread: ThreadId, barrier: ObjectId, parties: u32) -> Option<EventId> {
+        let chain = self.mo(barrier.index());
+        let is_own = |&event: &EventId| self.event(event).thread as usize == thread.index();
+        let own = chain.iter().rposition(is_own)?;
+        let parties = parties.max(1) as usize;
+        chain.get((own / parties + 1) * parties - 1).copied()
     }
 
     fn access(
@@ -506,6 +522,8 @@ impl Graph {
         let source = self.mo[idx].last().copied().unwrap_or(INITIAL);
         let event = self.begin(thread, Kind::Chain, idx as u32, MemoryOrder::Relaxed);
         if source != INITIAL {
+            // Who sleeps on a futex still does.
+            self.events[event as usize].state = self.event(source).state;
             self.join(Clock::Porf, event, Clock::Porf, source);
             if reads {
                 let learns = if order.acquires() { Clock::Hb } else { Clock::Pending };
@@ -538,7 +556,12 @@ impl Graph {
         if source != INITIAL {
             self.join(Clock::Porf, event, Clock::Porf, source);
             if link.acquires(effect) {
-                self.join(Clock::Hb, event, Clock::Released, source);
+                let given = self.mo[idx].iter().rev().copied();
+                let mut given =
+                    given.filter(|&it| link.learns_from(self.step(self.event(it).step).operation));
+                if let Some(given) = given.next() {
+                    self.join(Clock::Hb, event, Clock::Released, given);
+                }
             }
             self.join(Clock::Released, event, Clock::Released, source);
         }

@@ -55,6 +55,14 @@ struct Object {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     Memory,
+    /// Memory whose accesses are in one order; it may be slept on.
+    Ordered,
+    /// A condition variable.
+    Condvar,
+    /// A condition variable, or memory that is slept on.
+    Notified,
+    /// What stands for those who sleep on memory, and is nothing by itself.
+    Queue,
     Other,
     /// A mutex that is tried to take.
     Tried,
@@ -215,9 +223,19 @@ impl<S: System> WeakMemory<S> {
     /// round.
     fn mixed(&mut self, operation: Operation) -> Option<ObjectId> {
         let memory = memory_of(operation);
+        if let Operation::FutexResume(object) = operation
+            && self.objects.get(object.index()).and_then(|it| it.used) != Some(Use::Ordered)
+        {
+            return Some(object);
+        }
         operation.touches().as_slice().iter().map(|&((object, _), _)| object).find(|&object| {
             let now = match operation {
-                _ if memory == Some(object) => Use::Memory,
+                _ if memory == Some(object) && self.system.is_weak(object) => Use::Memory,
+                _ if memory == Some(object) => Use::Ordered,
+                Operation::FutexWait { word, .. } if word == object => Use::Ordered,
+                Operation::FutexWait { .. } => Use::Queue,
+                Operation::NotifyOne(_) | Operation::NotifyAll(_) => Use::Notified,
+                Operation::Wait { condvar, .. } if condvar == object => Use::Condvar,
                 Operation::TryAcquire(_) => Use::Tried,
                 Operation::Wait { mutex, .. } if mutex == object => Use::WaitedWith,
                 _ => Use::Other,
@@ -228,10 +246,17 @@ impl<S: System> WeakMemory<S> {
             let before = &mut self.objects[object.index()].used;
             let before = before.get_or_insert(now);
             match (*before, now) {
-                (Use::Other, Use::Tried | Use::WaitedWith) => {
+                (Use::Other, Use::Tried | Use::WaitedWith)
+                | (Use::Notified, Use::Condvar | Use::Ordered) => {
                     *before = now;
                     false
                 }
+                // The system has learnt that it cannot be told what is read.
+                (Use::Memory, Use::Ordered | Use::Notified) if !self.system.is_weak(object) => {
+                    *before = Use::Ordered;
+                    false
+                }
+                (Use::Condvar | Use::Ordered, Use::Notified) => false,
                 (Use::Tried | Use::WaitedWith, Use::Other) => false,
                 (before, now) => before != now,
             }

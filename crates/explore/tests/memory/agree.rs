@@ -67,6 +67,21 @@ fn condition_variables() {
 }
 
 #[test]
+fn futexes() {
+    check_all(Feature::Futexes, 2_000, 3);
+}
+
+#[test]
+fn reader_writer_locks() {
+    check_all(Feature::RwLocks, 1_500, 2);
+}
+
+#[test]
+fn barriers() {
+    check_all(Feature::Barriers, 1_500, 3);
+}
+
+#[test]
 fn threads() {
     check_all(Feature::Threads, 1_500, 3);
 }

@@ -4,7 +4,7 @@
 //! thread in every way, and the graph is kept if the axioms hold for the whole of it. Nothing is
 //! incremental and nothing is shared with the search.
 
-use crate::program::{Op, PERMITS, Program};
+use crate::program::{Op, PARTIES, PERMITS, Program};
 use mazurka_core::MemoryOrder;
 use mazurka_explore::MemoryModel;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +34,8 @@ pub(crate) enum Object {
     Mutex(usize),
     Condvar(usize),
     Semaphore(usize),
+    RwLock(usize),
+    Barrier(usize),
     /// Reads and writes of a variable whose accesses are in one order.
     Strong(usize),
 }
@@ -54,6 +56,14 @@ pub(crate) fn objects(op: Op) -> Vec<Object> {
         Op::Wait(c, m) => vec![Object::Condvar(c), Object::Mutex(m)],
         Op::NotifyOne(c) | Op::NotifyAll(c) => vec![Object::Condvar(c)],
         Op::Down(s) | Op::TryDown(s) | Op::Up(s) => vec![Object::Semaphore(s)],
+        Op::Sleep(x, _) | Op::WakeOne(x) | Op::WakeAll(x) => vec![Object::Strong(x)],
+        Op::ReadAcquire(l)
+        | Op::TryReadAcquire(l)
+        | Op::ReadRelease(l)
+        | Op::WriteAcquire(l)
+        | Op::TryWriteAcquire(l)
+        | Op::WriteRelease(l) => vec![Object::RwLock(l)],
+        Op::Arrive(b) => vec![Object::Barrier(b)],
         _ => vec![],
     }
 }
@@ -78,6 +88,13 @@ impl Graph {
             && let Op::Wait(c, m) = last.op
         {
             return Some((last.number, Op::Reacquire(c, m)));
+        }
+        match events.last() {
+            Some(&Event { number, op: Op::Sleep(x, _), read: 1, .. }) => {
+                return Some((number, Op::Resume(x)));
+            }
+            Some(&Event { number, op: Op::Arrive(b), .. }) => return Some((number, Op::Leave(b))),
+            _ => {}
         }
         let first = events.last().map_or(0, |last| last.number + 1);
         let result = |number: usize| {
@@ -120,6 +137,42 @@ impl Graph {
         sleepers
     }
 
+    /// Who sleeps on a variable.
+    pub(crate) fn futex_sleepers(&self, x: usize) -> BTreeSet<usize> {
+        let mut sleepers = BTreeSet::new();
+        for &(thread, index) in self.order(Object::Strong(x)) {
+            let event = self.event((thread, index));
+            match event.op {
+                Op::Sleep(..) if event.read == 1 => drop(sleepers.insert(thread)),
+                _ => sleepers.retain(|sleeper| !event.woken.contains(sleeper)),
+            }
+        }
+        sleepers
+    }
+
+    /// How many read, and whether somebody writes.
+    pub(crate) fn holders(&self, l: usize) -> (usize, bool) {
+        let events = self.order(Object::RwLock(l)).iter().map(|&id| self.event(id));
+        events.fold((0, false), |(readers, is_written), event| match event.op {
+            Op::ReadAcquire(_) => (readers + 1, is_written),
+            Op::TryReadAcquire(_) => (readers + event.read as usize, is_written),
+            Op::ReadRelease(_) => (readers - 1, is_written),
+            Op::WriteAcquire(_) => (readers, true),
+            Op::TryWriteAcquire(_) => (readers, is_written || event.read != 0),
+            _ => (readers, false),
+        })
+    }
+
+    /// The arrivals of the round that a thread has arrived in before it came to its `before`-th event,
+    /// if they are all there.
+    fn round(&self, thread: usize, before: usize, b: usize) -> Option<&[Id]> {
+        let order = self.order(Object::Barrier(b));
+        let is_own = |&(other, index): &Id| other == thread && index < before;
+        let own = order.iter().rposition(is_own)?;
+        let start = own / PARTIES * PARTIES;
+        order.get(start..start + PARTIES)
+    }
+
     pub(crate) fn permits(&self, s: usize) -> i64 {
         let events = self.order(Object::Semaphore(s)).iter().map(|&id| self.event(id));
         events.fold(PERMITS, |permits, event| match event.op {
@@ -137,6 +190,16 @@ impl Graph {
     fn waker(&self, thread: usize, before: usize, c: usize) -> Option<Id> {
         let order = self.order(Object::Condvar(c));
         let slept = order.iter().rposition(|&(other, index)| other == thread && index < before)?;
+        order[slept..].iter().copied().find(|&id| self.event(id).woken.contains(&thread))
+    }
+
+    /// Who woke a thread from its last sleep on a variable.
+    fn futex_waker(&self, thread: usize, before: usize, x: usize) -> Option<Id> {
+        let order = self.order(Object::Strong(x));
+        let is_sleep = |&id: &Id| {
+            id.0 == thread && id.1 < before && matches!(self.event(id).op, Op::Sleep(..))
+        };
+        let slept = order.iter().rposition(is_sleep)?;
         order[slept..].iter().copied().find(|&id| self.event(id).woken.contains(&thread))
     }
 
@@ -228,7 +291,38 @@ impl Graph {
                 let woken = self.sleepers(c);
                 graphs.push(chained(Event { woken, ..event }));
             }
+            Op::Sleep(x, value) => {
+                let read = i64::from(self.value(self.last_strong_write(x)) == value);
+                graphs.push(chained(Event { read, ..event }));
+            }
+            Op::Resume(x) if !self.futex_sleepers(x).contains(&thread) => graphs.push(with(event)),
+            Op::WakeOne(x) => {
+                let sleepers = self.futex_sleepers(x);
+                if sleepers.is_empty() {
+                    graphs.push(chained(event.clone()));
+                }
+                for &sleeper in &sleepers {
+                    graphs.push(chained(Event { woken: [sleeper].into(), ..event.clone() }));
+                }
+            }
+            Op::WakeAll(x) => {
+                let woken = self.futex_sleepers(x);
+                graphs.push(chained(Event { woken, ..event }));
+            }
+            Op::ReadAcquire(l) if !self.holders(l).1 => graphs.push(chained(event)),
+            Op::WriteAcquire(l) if self.holders(l) == (0, false) => graphs.push(chained(event)),
+            Op::TryReadAcquire(l) => {
+                let read = i64::from(!self.holders(l).1);
+                graphs.push(chained(Event { read, ..event }));
+            }
+            Op::TryWriteAcquire(l) => {
+                let read = i64::from(self.holders(l) == (0, false));
+                graphs.push(chained(Event { read, ..event }));
+            }
+            Op::ReadRelease(_) | Op::WriteRelease(_) | Op::Arrive(_) => graphs.push(chained(event)),
+            Op::Leave(b) if self.round(thread, id.1, b).is_some() => graphs.push(with(event)),
             Op::Join(_) | Op::Acquire(_) | Op::Reacquire(..) | Op::Down(_) => {}
+            Op::Resume(_) | Op::ReadAcquire(_) | Op::WriteAcquire(_) | Op::Leave(_) => {}
         }
         graphs
     }
@@ -408,12 +502,23 @@ fn is_consistent(program: &Program, graph: &Graph, model: MemoryModel) -> bool {
                 let (a, b) = (graph.event(first), graph.event(second));
                 let releases = match object {
                     Object::Condvar(_) => false,
-                    Object::Strong(_) => false,
+                    Object::Strong(_) | Object::Barrier(_) => false,
+                    // Readers learn nothing from readers.
+                    Object::RwLock(_)
+                        if matches!(b.op, Op::ReadAcquire(_) | Op::TryReadAcquire(_)) =>
+                    {
+                        matches!(a.op, Op::WriteRelease(_))
+                    }
+                    Object::RwLock(_) => {
+                        matches!(a.op, Op::WriteRelease(_) | Op::ReadRelease(_))
+                    }
                     _ => matches!(a.op, Op::Release(_) | Op::Wait(..) | Op::Up(_)),
                 };
                 let acquires = match b.op {
                     Op::Acquire(_) | Op::Reacquire(..) | Op::Down(_) => true,
                     Op::TryAcquire(_) | Op::TryDown(_) => b.read != 0,
+                    Op::ReadAcquire(_) | Op::WriteAcquire(_) => true,
+                    Op::TryReadAcquire(_) | Op::TryWriteAcquire(_) => b.read != 0,
                     _ => false,
                 };
                 if releases && acquires {
@@ -426,6 +531,16 @@ fn is_consistent(program: &Program, graph: &Graph, model: MemoryModel) -> bool {
         if let Op::Reacquire(c, _) = events[b].op {
             let waker = graph.waker(thread, index, c).expect("it was woken");
             chain.0[at(waker)] |= 1 << b;
+        }
+        if let Op::Resume(x) = events[b].op {
+            let waker = graph.futex_waker(thread, index, x).expect("it was woken");
+            chain.0[at(waker)] |= 1 << b;
+        }
+        if let Op::Leave(barrier) = events[b].op {
+            for &arrival in graph.round(thread, index, barrier).expect("all have arrived") {
+                chain.0[at(arrival)] |= 1 << b;
+                sync.0[at(arrival)] |= 1 << b;
+            }
         }
     }
     let orders: Vec<_> = events.iter().map(|event| order_of(event.op, model)).collect();

@@ -25,6 +25,22 @@ pub(crate) enum Op {
     Reacquire(usize, usize),
     NotifyOne(usize),
     NotifyAll(usize),
+    /// Sleeps on a variable whose accesses are in one order, if it has this value: a futex.
+    Sleep(usize, i64),
+    /// The second half of that.
+    Resume(usize),
+    WakeOne(usize),
+    WakeAll(usize),
+    ReadAcquire(usize),
+    TryReadAcquire(usize),
+    ReadRelease(usize),
+    WriteAcquire(usize),
+    TryWriteAcquire(usize),
+    WriteRelease(usize),
+    /// At a barrier for [`PARTIES`].
+    Arrive(usize),
+    /// The second half of that.
+    Leave(usize),
     Spawn(usize),
     Join(usize),
 }
@@ -53,6 +69,9 @@ pub(crate) struct Program {
 
 /// How many permits a semaphore begins with.
 pub(crate) const PERMITS: i64 = 1;
+
+/// How many make a round of a barrier.
+pub(crate) const PARTIES: usize = 2;
 
 pub(crate) fn variable(number: usize) -> char {
     ['x', 'y', 'z', 'w'][number]
@@ -92,6 +111,10 @@ impl Program {
         if !has_semaphore {
             text.clear();
         }
+        let mut all = self.threads.iter().flatten();
+        if all.any(|statement| matches!(statement.op, Op::Arrive(_))) {
+            write!(text, "bar(0)={PARTIES} || ").expect("a string takes everything");
+        }
         for (idx, thread) in self.threads.iter().enumerate() {
             if idx > 0 {
                 text.push_str(" | ");
@@ -125,7 +148,18 @@ fn written(number: usize, op: Op) -> String {
         Op::TryDown(s) => format!("r{number}=trydown({s})"),
         Op::Up(s) => format!("up({s})"),
         Op::Wait(c, m) => format!("wait({c},{m})"),
-        Op::Reacquire(..) => unreachable!("a wait has it"),
+        Op::Reacquire(..) | Op::Resume(_) | Op::Leave(_) => unreachable!("a wait has it"),
+        // There is one such variable, and one condition variable in its place.
+        Op::Sleep(x, value) => format!("sleep(0,{},{value})", variable(x)),
+        Op::WakeOne(_) => "notify(0)".to_owned(),
+        Op::WakeAll(_) => "notifyall(0)".to_owned(),
+        Op::ReadAcquire(l) => format!("racq({l})"),
+        Op::TryReadAcquire(l) => format!("r{number}=tryracq({l})"),
+        Op::ReadRelease(l) => format!("rrel({l})"),
+        Op::WriteAcquire(l) => format!("wacq({l})"),
+        Op::TryWriteAcquire(l) => format!("r{number}=trywacq({l})"),
+        Op::WriteRelease(l) => format!("wrel({l})"),
+        Op::Arrive(b) => format!("bar({b})"),
         Op::NotifyOne(c) => format!("notify({c})"),
         Op::NotifyAll(c) => format!("notifyall({c})"),
         Op::Spawn(thread) => format!("spawn({thread})"),

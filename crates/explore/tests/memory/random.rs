@@ -44,6 +44,10 @@ pub(crate) enum Feature {
     Threads,
     /// Accesses to one of the variables are in one order.
     Strong,
+    /// The same, and threads sleep on that variable.
+    Futexes,
+    RwLocks,
+    Barriers,
 }
 
 fn access(random: &mut Random) -> Op {
@@ -86,7 +90,7 @@ pub(crate) fn program(seed: u64, feature: Feature, size: usize) -> Program {
         depend(random, &mut thread);
         program.threads.push(thread);
     }
-    program.strong = (feature == Feature::Strong).then_some(1);
+    program.strong = matches!(feature, Feature::Strong | Feature::Futexes).then_some(1);
     if feature == Feature::Threads {
         spawn(random, &mut program);
     }
@@ -123,6 +127,30 @@ fn special(
         Feature::Semaphores if is_special => {
             let op = random.pick(&[Op::Down(0), Op::Down(0), Op::Up(0), Op::TryDown(0)]);
             thread.push(op.into());
+        }
+        Feature::Futexes if is_special => {
+            let value = random.below(2) as i64;
+            let ops = [Op::Sleep(1, value), Op::Sleep(1, 0), Op::WakeOne(1), Op::WakeAll(1)];
+            thread.push(random.pick(&ops).into());
+        }
+        Feature::Barriers if random.percent(35) => thread.push(Op::Arrive(0).into()),
+        Feature::RwLocks if is_special => {
+            let (is_reader, is_tried) = (random.percent(60), random.percent(25));
+            let (take, give) = match (is_reader, is_tried) {
+                (true, false) => (Op::ReadAcquire(0), Op::ReadRelease(0)),
+                (true, true) => (Op::TryReadAcquire(0), Op::ReadRelease(0)),
+                (false, false) => (Op::WriteAcquire(0), Op::WriteRelease(0)),
+                (false, true) => (Op::TryWriteAcquire(0), Op::WriteRelease(0)),
+            };
+            thread.push(take.into());
+            let number = thread.len() - 1;
+            if random.percent(60) {
+                thread.push(access(random).into());
+            }
+            if random.percent(85) {
+                let if_nonzero = is_tried.then_some(number);
+                thread.push(Statement { op: give, if_nonzero });
+            }
         }
         Feature::Condvars if is_special => match random.below(6) {
             0..3 => {

@@ -4,7 +4,7 @@ use crate::oracle::{Event, Graph, Object, objects, result};
 use crate::program::{Op, Program, variable};
 use mazurka_core::{
     Accessed, Decision, Divergence, Effect, Failure, Fence, Injection, MemoryOrder, Next, ObjectId,
-    Part, Schedule, System, ThreadId,
+    Operation, Part, Schedule, System, ThreadId,
 };
 use mazurka_explore::{Ended, Explorer, MemoryModel, Options, Outcome};
 use mazurka_script::Script;
@@ -30,6 +30,21 @@ pub(crate) fn options(model: MemoryModel) -> Options {
 struct Half {
     script: Script,
     strong: Option<ObjectId>,
+    /// The condition variable that stands for those who sleep on it.
+    queue: Option<ObjectId>,
+}
+
+impl Half {
+    /// The operation with the word for those who sleep on it.
+    fn joined(&self, operation: Operation) -> Operation {
+        let (Some(strong), Some(queue)) = (self.strong, self.queue) else { return operation };
+        match operation {
+            Operation::FutexResume(it) if it == queue => Operation::FutexResume(strong),
+            Operation::NotifyOne(it) if it == queue => Operation::NotifyOne(strong),
+            Operation::NotifyAll(it) if it == queue => Operation::NotifyAll(strong),
+            other => other,
+        }
+    }
 }
 
 impl System for Half {
@@ -42,7 +57,13 @@ impl System for Half {
     }
 
     fn next(&self, thread: ThreadId) -> Next {
-        self.script.next(thread)
+        match self.script.next(thread) {
+            Next::Enabled { operation, choices } => {
+                Next::Enabled { operation: self.joined(operation), choices }
+            }
+            Next::Blocked(operation) => Next::Blocked(self.joined(operation)),
+            other => other,
+        }
     }
 
     fn compares(&self, thread: ThreadId) -> bool {
@@ -99,10 +120,12 @@ impl System for Half {
 pub(crate) fn search(program: &Program, options: Options) -> Found {
     let script: Script = program.script().parse().expect("the script is right");
     let name = program.strong.map(|strong| variable(strong).to_string());
-    let objects = (0..script.n_objects()).map(ObjectId::new);
-    let mut objects =
-        objects.filter(|&object| Some(&*script.object_name(object)) == name.as_deref());
-    let system = Half { script: script.clone(), strong: objects.next() };
+    let named = |name: Option<&str>| {
+        let mut objects = (0..script.n_objects()).map(ObjectId::new);
+        objects.find(|&object| Some(&*script.object_name(object)) == name)
+    };
+    let (strong, queue) = (named(name.as_deref()), named(Some("condvar(0)")));
+    let system = Half { script: script.clone(), strong, queue };
     let graphs = Mutex::new(Vec::new());
     let outcome = Explorer::new(options)
         .observe(&|ended: Ended<'_, Half>| {
@@ -168,6 +191,16 @@ fn rebuild(program: &Program, schedule: &Schedule, system: &Script) -> Graph {
             Op::Swap12(..) if value == 1 => (event.read, event.wrote) = (1, Some(2)),
             Op::TryAcquire(m) => event.read = i64::from(!graph.is_held(m)),
             Op::TryDown(s) => event.read = i64::from(graph.permits(s) > 0),
+            Op::Sleep(x, wanted) => {
+                event.read = i64::from(graph.value(graph.last_strong_write(x)) == wanted);
+            }
+            Op::TryReadAcquire(l) => event.read = i64::from(!graph.holders(l).1),
+            Op::TryWriteAcquire(l) => event.read = i64::from(graph.holders(l) == (0, false)),
+            Op::WakeAll(x) => event.woken = graph.futex_sleepers(x),
+            Op::WakeOne(x) => {
+                let sleepers = graph.futex_sleepers(x);
+                event.woken.extend(sleepers.iter().nth(decision.choice as usize));
+            }
             Op::NotifyAll(c) => event.woken = graph.sleepers(c),
             Op::NotifyOne(c) => {
                 let sleepers = graph.sleepers(c);
