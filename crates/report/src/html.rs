@@ -123,7 +123,7 @@ fn violation(
     if let Some(command) = report.replay_with {
         let _ = writeln!(
             page,
-            "<section class=\"replay\"><h2>Replay</h2><pre>{} --schedule {}</pre></section>",
+            "<section class=\"replay\"><h2>Replay</h2><pre>{} {}</pre></section>",
             escaped(command),
             escaped(&found.schedule.to_string())
         );

@@ -3,7 +3,32 @@
 #[path = "../../src/source.rs"]
 mod subject;
 
-use subject::{Origin, origin, short_name};
+use subject::{Origin, bound_name, origin, short_name, short_type};
+
+#[test]
+fn types_lose_their_modules() {
+    let check = |name: &str, short: &str| assert_eq!(short_type(name), short);
+    check("Counter", "Counter");
+    check("std::sync::poison::mutex::Mutex<alloc::vec::Vec<u8>>", "Mutex<Vec<u8>>");
+    check("(core::sync::atomic::AtomicBool, alloc::string::String)", "(AtomicBool, String)");
+}
+
+#[test]
+fn values_are_bound_to_names() {
+    let check = |line: &str, name: Option<&str>| {
+        assert_eq!(bound_name(&format!("first\n{line}\n"), 2).as_deref(), name, "{line}");
+    };
+    check("    let counter = Arc::new(Counter::default());", Some("counter"));
+    check("let mut log: Arc<Mutex<u8>> = Arc::new(Mutex::new(1));", Some("log"));
+    check("    inner: Arc::new(Inner::new()),", Some("inner"));
+    check("    self.inner = Arc::new(Inner::new());", None);
+    check("    let (a, b) = (Arc::new(1), Arc::new(2));", None);
+    check("    let _ = Box::new(1);", None);
+    check("    Arc::new(Inner::new())", None);
+    assert_eq!(bound_name("let x =\n    Arc::new(1);\n", 2).as_deref(), Some("x"));
+    assert_eq!(bound_name("one line", 7), None);
+    assert_eq!(bound_name("one line", 0), None);
+}
 
 #[test]
 fn names_are_short() {
