@@ -6,7 +6,7 @@ use crate::coroutine;
 use crate::image;
 use crate::names;
 use crate::shapes::{self, Entry, Shape, Slice, Types};
-use crate::source::{Origin, bound_name, origin};
+use crate::source::{Origin, bound_name, origin, short_type};
 use addr2line::gimli::{self, EntriesTreeNode};
 use mazurka_core::Location;
 
@@ -137,9 +137,13 @@ fn allocated_by<'d>(
             let held = types.unit.entry(of).ok()?;
             let align = held.attr(gimli::DW_AT_alignment).and_then(|it| it.udata_value());
             let start = COUNTERS.next_multiple_of(align.unwrap_or(1).max(1));
+            let name = types.name(&held)?.to_string_lossy().into_owned();
+            // Tuples and closures have no names that anybody has given them.
+            let has_name = name.starts_with(|it: char| it.is_alphabetic() || it == '_');
+            let is_struct = held.tag() == gimli::DW_TAG_structure_type;
             return Some(Content {
-                name: types.name(&held)?.to_string_lossy().into_owned(),
-                is_own: types.is_own(&held) && held.tag() == gimli::DW_TAG_structure_type,
+                name: short_type(&name),
+                is_own: has_name && is_struct && types.is_own(&held),
                 is_counted,
                 start: if is_counted { start } else { 0 },
                 shape: types.shape(of)?,

@@ -51,6 +51,20 @@ pub(crate) fn short_name(name: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts[from..].join("::"))
 }
 
+/// A type without the modules that its parts are in: `Mutex<Vec<u8>>` of
+/// `std::sync::Mutex<alloc::vec::Vec<u8>>`.
+pub(crate) fn short_type(name: &str) -> String {
+    let mut short = String::new();
+    let mut rest = name;
+    while let Some(at) = rest.find("::") {
+        let is_part = |it: char| it.is_alphanumeric() || it == '_';
+        let start = rest[..at].rfind(|it| !is_part(it)).map_or(0, |before| before + 1);
+        short.push_str(&rest[..start]);
+        rest = &rest[at + 2..];
+    }
+    short + rest
+}
+
 /// The variable or field that the value of an expression on a line of Rust is bound to: `counter` of
 /// `let counter = Arc::new(…);`, `n` of `n: Arc::new(…),`.
 pub(crate) fn bound_name(text: &str, line: usize) -> Option<String> {

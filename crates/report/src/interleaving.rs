@@ -10,7 +10,7 @@ use crate::style::{columns, padded, wrap_hanging};
 use crate::{Colour, Page, Style};
 use mazurka_core::{
     Access, Counterexample, Effect, Execution, FailureSite, Location, ObjectId, Operation, Step,
-    ThreadId, Told, ViolationKind, Wait,
+    ThreadId, Told, Violation, ViolationKind, Wait,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ impl<'a> From<&'a Counterexample> for Interleaving<'a> {
         );
         let failed_by = found.failed.as_ref().filter(|_| at_last_step);
         let step = failed_by.map_or(n_steps, |site| site.step);
-        let failed = (at_last_step && n_steps > 0).then_some((step, in_words(violation.kind)));
+        let failed = (at_last_step && n_steps > 0).then_some((step, in_words(violation)));
         let decisive = found.decisive.as_ref().map(|pair| (pair.first, pair.second));
         Self {
             story,
@@ -136,8 +136,10 @@ impl<'a> From<&'a Counterexample> for Interleaving<'a> {
 }
 
 /// What a thread does that goes wrong.
-fn in_words(kind: ViolationKind) -> &'static str {
-    match kind {
+fn in_words(violation: &Violation) -> &'static str {
+    match violation.kind {
+        // What a library finds wrong with how it is used is of this kind, too.
+        ViolationKind::Assertion if !violation.message.contains("assert") => "goes wrong",
         ViolationKind::Assertion => "assertion fails",
         ViolationKind::Panic => "panics",
         ViolationKind::Memory => "invalid memory access",
@@ -747,7 +749,7 @@ mod tests {
                      5                        notify-all ready, wakes nobody
                      6                        try-acquire lock, failed
                      7  reacquire ready lock
-                        ✗ assertion fails
+                        ✗ goes wrong
             "#]],
         );
     }
@@ -789,7 +791,7 @@ mod tests {
                      6                        try-acquire lock,
                                                 failed
                      7  reacquire ready lock
-                        ✗ assertion fails
+                        ✗ goes wrong
             "#]],
         );
         let threads = ["one", "two", "three", "four"];
@@ -807,7 +809,7 @@ mod tests {
                      2  two: load a-variable-with-a-name = 0
                      3  three: load a-variable-with-a-name = 0
                      4  four: load a-variable-with-a-name = 0
-                        four: ✗ assertion fails
+                        four: ✗ goes wrong
             "#]],
         );
     }

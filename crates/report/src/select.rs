@@ -34,7 +34,9 @@ pub(crate) fn lines(shown: &Interleaving<'_>, names: &Names) -> Vec<Line> {
     let all = Selection::all(shown);
     let is_reducible = !shown.is_full && shown.story.len() == shown.execution.steps.len();
     let relevant = is_reducible.then(|| Selection::relevant(shown));
-    let selection = relevant.filter(|it| !it.items.is_empty()).unwrap_or(all);
+    // Where it is known who fails, that is a row.
+    let is_told = |it: &Selection| !it.items.is_empty() || shown.failed_by.is_some();
+    let selection = relevant.filter(is_told).unwrap_or(all);
     let mut lines: Vec<Line> = selection.items.iter().map(|it| it.line(shown, names)).collect();
     mark_preemptions(shown, &mut lines);
     lines
@@ -77,11 +79,13 @@ impl Selection {
         let mut items = Vec::new();
         for idx in 0..shown.n_steps() {
             items.push(Item::Steps { main: idx, steps: vec![idx], call: None });
-            items.extend(
-                joins_at(shown, idx)
-                    .map(|join| Item::Joins { joins: vec![join], steps: Vec::new() }),
-            );
-            items.extend(accesses_at(shown, idx).map(Item::Access));
+            let joins = joins_at(shown, idx).collect();
+            for part in parts_at(shown, idx, joins) {
+                items.push(match part {
+                    StepPart::Access(access) => Item::Access(access),
+                    StepPart::Join(join) => Item::Joins { joins: vec![join], steps: Vec::new() },
+                });
+            }
         }
         Self { items }
     }
@@ -97,14 +101,22 @@ impl Selection {
                 let call = within.filter(|name| !is_atomic(name));
                 push(shown, &mut items, Item::Steps { main: idx, steps: vec![idx], call });
             }
-            for join in joins_at(shown, idx) {
+            let is_last = shown.accesses.last().is_some_and(|access| access.step == idx + 1);
+            let matters = |&join: &usize| {
                 let PassedBy { thread, ended } = passed(shown, join);
-                if past.has_thread(thread) && past.has_thread(ended) {
-                    let item = Item::Joins { joins: vec![join], steps: Vec::new() };
-                    push(shown, &mut items, item);
+                let accesses = shown.accesses.iter().any(|access| access.by == Some(thread));
+                past.has_thread(thread) && past.has_thread(ended) && (!is_last || accesses)
+            };
+            let joins = joins_at(shown, idx).filter(matters).collect();
+            for part in parts_at(shown, idx, joins) {
+                match part {
+                    StepPart::Access(access) => items.push(Item::Access(access)),
+                    StepPart::Join(join) => {
+                        let item = Item::Joins { joins: vec![join], steps: Vec::new() };
+                        push(shown, &mut items, item);
+                    }
                 }
             }
-            items.extend(accesses_at(shown, idx).map(Item::Access));
         }
         // Threads that do nothing that matters are not spawned or joined, either.
         let mut acting: BTreeSet<ThreadId> = shown.waits.iter().map(|wait| wait.thread).collect();
@@ -373,6 +385,25 @@ fn joins_at<'a>(shown: &'a Interleaving<'_>, idx: usize) -> impl Iterator<Item =
 fn accesses_at<'a>(shown: &'a Interleaving<'_>, idx: usize) -> impl Iterator<Item = usize> + 'a {
     let accesses = shown.accesses.iter().enumerate();
     accesses.filter(move |(_, access)| access.step == idx + 1).map(|(access, _)| access)
+}
+
+/// What else is told of a step.
+enum StepPart {
+    Access(usize),
+    Join(usize),
+}
+
+/// The joins and accesses of a step in order, as far as that is known: who accesses something in the
+/// step in which it has joined others does so behind the join, and the others before.
+fn parts_at(shown: &Interleaving<'_>, idx: usize, joins: Vec<usize>) -> Vec<StepPart> {
+    let joiners: BTreeSet<ThreadId> =
+        joins.iter().map(|&join| passed(shown, join).thread).collect();
+    let is_behind =
+        |&access: &usize| shown.accesses[access].by.is_some_and(|thread| joiners.contains(&thread));
+    let (behind, before): (Vec<usize>, Vec<usize>) = accesses_at(shown, idx).partition(is_behind);
+    let joins = joins.into_iter().map(StepPart::Join);
+    let before = before.into_iter().map(StepPart::Access);
+    before.chain(joins).chain(behind.into_iter().map(StepPart::Access)).collect()
 }
 
 /// The causal past of what goes wrong.
@@ -668,7 +699,7 @@ mod tests {
                   step  main
                      1  store y 0→1
                      4  load y = 1
-                        ✗ assertion fails
+                        ✗ goes wrong
             "#]],
         );
         // But who waits in the end may wait for whatever has not come.
@@ -709,7 +740,7 @@ mod tests {
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
                      2                         store lock.state 0→1  a.rs:9:9
                      3  Lock::lock lock.state                        a.rs:5:9
-                        ✗ assertion fails
+                        ✗ goes wrong
             "#]],
         );
     }

@@ -272,6 +272,7 @@ fn short(place: &Location) -> String {
 fn title(violation: &Violation) -> &'static str {
     let message = &violation.message;
     match violation.kind {
+        ViolationKind::Assertion if !message.contains("assert") => "Misuse",
         ViolationKind::Panic if message.contains("assertion") => "Assertion failed",
         ViolationKind::Panic if message.contains("panicked at") => "Panic",
         ViolationKind::Memory if message.contains("used after it was freed") => "Use after free",

@@ -251,7 +251,7 @@ fn follow(script: &Script, schedule: &Schedule, style: &Style) -> ExitStatus {
             ExitStatus::Violated
         }
         None if !waits.is_empty() => {
-            page.headline(Colour::Bad, "Violated", "no-deadlock: no thread can move", &steps);
+            page.headline(Colour::Bad, "Violated", "Deadlock: no thread can move", &steps);
             ExitStatus::Violated
         }
         None => {

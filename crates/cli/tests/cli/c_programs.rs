@@ -101,7 +101,7 @@ fn a_bound_is_part_of_the_verdict() {
     ]);
     let raised = [&bounded[..], &["--iterate"]].concat();
     let proved = "Proved no assertion failure, crash, deadlock, data race or livelock in any";
-    check(&raised).ends_with(1).prints(&[proved, "Violated counter.c:22: assertion"]);
+    check(&raised).ends_with(1).prints(&[proved, "counter.c:22: assertion"]);
     let stopped = [&raised[..], &["--max-executions", "3"]].concat();
     check(&stopped).ends_with(3).prints(&[
         "Stop execution limit, 3",
@@ -138,7 +138,7 @@ fn wrong_bounds_are_refused_before_anything_is_compiled() {
 fn a_violation_is_told_and_replayed() {
     let folder = folder();
     let said = mazurka(&folder, &["check", "counter.c", "-D", "LOST=1"]).ends_with(1).prints(&[
-        "Violated counter.c:22: assertion `counter == 2` failed in main",
+        "Violated Assertion failed: counter.c:22: assertion `counter == 2`",
         "load counter = 0",
         " counter.c:8:",
         "Replay: mazurka replay counter.c ",
@@ -159,7 +159,7 @@ fn a_deadlock_names_the_circle() {
     let folder = folder();
     mazurka(&folder, &["check", "deadlock.c"])
         .ends_with(1)
-        .prints(&["no-deadlock: 2 threads wait for each other", "holds left and waits for right"]);
+        .prints(&["Deadlock: 2 threads wait for each other", "holds left and waits for right"]);
     let said = mazurka(&folder, &["check", "deadlock.c", "--property", "assert,race"]);
     assert!(!said.ends_with(0).stdout.contains("deadlock or"), "it is not looked for");
 }

@@ -52,7 +52,7 @@ fn bank() {
         violated(
             "mazurka check examples/bank.c",
             &[
-                "Violated no-deadlock: 2 threads wait for each other",
+                "Violated Deadlock: 2 threads wait for each other",
                 "holds alice.lock and waits for bob.lock",
                 "holds bob.lock and waits for alice.lock",
                 "examples/bank.c:15",
@@ -69,7 +69,7 @@ fn thread_pool_with_make() {
         holds("make --quiet --directory examples/thread_pool CC='mazurka cc'", &[]),
         violated(
             "mazurka run -- examples/thread_pool/test",
-            &["Violated data race on `numbers[1]", "in square", "thread_pool/test.c:18"],
+            &["Violated Data race on `numbers[1]", "in square", "thread_pool/test.c:18"],
         ),
         holds("mazurka run -- examples/thread_pool/test_fixed", &["Holds in every interleaving"]),
     ]);
@@ -82,7 +82,7 @@ fn ring_buffer_with_cmake() {
         holds("cmake --build examples/ring_buffer/build", &[]),
         violated(
             "mazurka run -- examples/ring_buffer/build/ring_test",
-            &["Violated data race on `ring.items[0]`", "in ring_get", "in ring_put"],
+            &["Violated Data race on `ring.items[0]`", "in ring_get", "in ring_put"],
         ),
         holds(
             "mazurka run -- examples/ring_buffer/build/ring_test_fixed",
@@ -107,7 +107,7 @@ fn latch() {
     check(&[
         violated(
             "mazurka check examples/latch.cpp",
-            &["Violated no-deadlock", "sleeps on done.reached_zero", "notify-one"],
+            &["Violated Deadlock", "sleeps on done.reached_zero", "notify-one"],
         ),
         holds("mazurka check examples/latch_fixed.cpp", &["Holds in every interleaving"]),
     ]);
@@ -120,7 +120,7 @@ fn queue() {
         &[
             "Violated test lost_wakeup everything_arrives",
             "Holds test lost_wakeup_fixed everything_arrives",
-            "Violated no-deadlock",
+            "Violated Deadlock",
             "sleeps on queue.changed",
             "examples/queue/src/lib.rs",
             "Summary 2 tests: 1 hold, 1 violated",
@@ -149,7 +149,7 @@ fn async_mailbox() {
         &[
             "Violated test missed_message the_message_is_received",
             "Holds test missed_message_fixed the_message_is_received",
-            "Violated no-deadlock",
+            "Violated Deadlock",
             "examples/async_mailbox/src/executor.rs",
             "Summary 2 tests: 1 hold, 1 violated",
         ],

@@ -570,12 +570,11 @@ fn a_race_that_is_never_of_neighbours_is_told_and_replayed() {
     let engine = ["--engine", "statespace"];
     let check =
         |more: &[&str]| with_file("x.c", &text, &[&["check", "x.c"][..], &engine, more].concat());
-    let found =
-        check(&[]).ends_with(1).prints(&["data race on `d`", "writes it at", "reads it at"]);
+    let found = check(&[]).ends_with(1).prints(&["ata race on `d`", "writes it at", "reads it at"]);
     let schedule = found.stdout.split("--schedule ").nth(1).expect("there is a schedule").trim();
     let again = ["replay", "x.c", "--engine", "statespace", "--schedule", schedule];
-    with_file("x.c", &text, &again).ends_with(1).prints(&["data race on `d`"]);
-    let ltl = check(&["--ltl", "[] (d < 2)"]).ends_with(1).prints(&["data race on `d`"]);
+    with_file("x.c", &text, &again).ends_with(1).prints(&["ata race on `d`"]);
+    let ltl = check(&["--ltl", "[] (d < 2)"]).ends_with(1).prints(&["ata race on `d`"]);
     let schedule = ltl.stdout.split("--schedule ").nth(1).expect("there is a schedule").trim();
     let again = ["replay", "x.c", "--engine", "statespace", "--schedule", schedule];
     with_file("x.c", &text, &again).ends_with(1);

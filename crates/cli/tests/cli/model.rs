@@ -119,7 +119,7 @@ int main(void) {
     let check = |more: &[&str]| mazurka(text, &[&CHECK[..], more].concat());
     let said = check(&[]);
     assert_eq!(said.status, Some(1), "{}", said.stderr);
-    for part in ["data race on `flag`", "reads it at x.c:8", "writes it at x.c:4"] {
+    for part in ["ata race on `flag`", "reads it at x.c:8", "writes it at x.c:4"] {
         assert!(said.stdout.contains(part), "`{part}` is not in:\n{}", said.stdout);
     }
     let said = check(&["--property", "assert"]);

@@ -199,7 +199,7 @@ int main(void) {
     pthread_join(two, 0);
 }
 ";
-    check(text, "bmc", &[]).ends_with(1).prints(&["Violated no-deadlock"]);
+    check(text, "bmc", &[]).ends_with(1).prints(&["Violated Deadlock"]);
 }
 
 /// Two threads that take turns, for ever; and one that waits for a lock that others take again and again.

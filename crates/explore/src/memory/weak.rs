@@ -20,10 +20,10 @@
 
 use super::{chain, rules};
 use mazurka_core::{
-    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence,
-    Foresight, Injection, Location, MemoryModel, MemoryOrder, Next, ObjectId, Operation, Part,
-    PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId, Turn, Violation,
-    ViolationKind,
+    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, FailureSite,
+    Fence, Foresight, Injection, Location, MemoryModel, MemoryOrder, Next, ObjectId, Operation,
+    Part, PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId, Turn,
+    Violation, ViolationKind,
 };
 use std::borrow::Cow;
 
@@ -454,6 +454,14 @@ impl<S: System> System for WeakMemory<S> {
 
     fn location(&self, thread: ThreadId) -> Option<Location> {
         self.system.location(thread)
+    }
+
+    fn join_locations(&self) -> Vec<Option<Location>> {
+        self.system.join_locations()
+    }
+
+    fn failure_site(&self) -> Option<FailureSite> {
+        self.system.failure_site()
     }
 
     fn value(&self) -> Option<String> {

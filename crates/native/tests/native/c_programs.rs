@@ -47,8 +47,8 @@ fn a_lost_update_is_found_and_told() {
         [
             "main.1 load = 0 increment:9",
             "main.2 load = 0 increment:9",
-            "main.1 store →1 increment:10",
-            "main.2 store →1 increment:10",
+            "main.1 store 0→1 increment:10",
+            "main.2 store 1→1 increment:10",
         ]
     );
 }

@@ -3,7 +3,32 @@
 #[path = "../../src/source.rs"]
 mod subject;
 
-use subject::{Origin, bound_name, origin, short_name};
+use subject::{Origin, bound_name, origin, short_name, short_type};
+
+#[test]
+fn types_lose_their_modules() {
+    let check = |name: &str, short: &str| assert_eq!(short_type(name), short);
+    check("Counter", "Counter");
+    check("std::sync::poison::mutex::Mutex<alloc::vec::Vec<u8>>", "Mutex<Vec<u8>>");
+    check("(core::sync::atomic::AtomicBool, alloc::string::String)", "(AtomicBool, String)");
+}
+
+#[test]
+fn values_are_bound_to_names() {
+    let check = |line: &str, name: Option<&str>| {
+        assert_eq!(bound_name(&format!("first\n{line}\n"), 2).as_deref(), name, "{line}");
+    };
+    check("    let counter = Arc::new(Counter::default());", Some("counter"));
+    check("let mut log: Arc<Mutex<u8>> = Arc::new(Mutex::new(1));", Some("log"));
+    check("    inner: Arc::new(Inner::new()),", Some("inner"));
+    check("    self.inner = Arc::new(Inner::new());", None);
+    check("    let (a, b) = (Arc::new(1), Arc::new(2));", None);
+    check("    let _ = Box::new(1);", None);
+    check("    Arc::new(Inner::new())", None);
+    assert_eq!(bound_name("let x =\n    Arc::new(1);\n", 2).as_deref(), Some("x"));
+    assert_eq!(bound_name("one line", 7), None);
+    assert_eq!(bound_name("one line", 0), None);
+}
 
 #[test]
 fn names_are_short() {
@@ -29,21 +54,4 @@ fn the_own_source_is_told_from_what_it_uses() {
     assert_eq!(origin("/rustc/0123/library/std/src/thread/mod.rs"), Origin::System);
     assert_eq!(origin("/rustc/0123/library/core/src/sync/atomic.rs"), Origin::Core);
     assert_eq!(origin("/usr/include/c++/12/bits/std_mutex.h"), Origin::System);
-}
-
-#[test]
-fn a_value_is_named_by_what_it_is_bound_to() {
-    let text = "let counter = Arc::new(0);\nlet mut queue: Arc<Queue> =\n    Arc::new(Queue::new());\n\
-                n: Arc::new(1),\nArc::new(2);\nlet _ = Arc::new(3);\nfoo(Arc::new(4));\n";
-    let check = |line: usize, name: Option<&str>| {
-        assert_eq!(bound_name(text, line).as_deref(), name, "line {line}");
-    };
-    check(1, Some("counter"));
-    check(3, Some("queue"));
-    check(4, Some("n"));
-    check(5, None);
-    check(6, None);
-    check(7, None);
-    check(0, None);
-    check(99, None);
 }

@@ -2,9 +2,9 @@
 //! them.
 
 use mazurka_core::{
-    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence,
-    Foresight, Injection, Location, MemoryOrder, Next, ObjectId, Part, PlainAccess, Position,
-    Property, Schedule, Sighting, Spin, System, ThreadId, Turn,
+    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, FailureSite,
+    Fence, Foresight, Injection, Location, MemoryOrder, Next, ObjectId, Part, PlainAccess,
+    Position, Property, Schedule, Sighting, Spin, System, ThreadId, Turn,
 };
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome};
 use std::any::Any;
@@ -169,6 +169,14 @@ impl System for Boxed {
 
     fn location(&self, thread: ThreadId) -> Option<Location> {
         self.0.location(thread)
+    }
+
+    fn join_locations(&self) -> Vec<Option<Location>> {
+        self.0.join_locations()
+    }
+
+    fn failure_site(&self) -> Option<FailureSite> {
+        self.0.failure_site()
     }
 
     fn value(&self) -> Option<String> {
