@@ -93,7 +93,9 @@ impl<'a> Interleaving<'a> {
     /// How many steps are not shown, in words, if there are such.
     pub(crate) fn hidden(&self, lines: &[Line]) -> Option<String> {
         let shown = lines.iter().filter(|line| line.number.is_some()).count();
-        let all = self.n_steps();
+        let is_begin = |step: &&Step| step.operation == Operation::Begin;
+        let beginnings = self.execution.steps.iter().filter(is_begin).count();
+        let all = if self.is_full { shown } else { self.n_steps() - beginnings };
         let [few, many] = [shown, all].map(|n| grouped(n as u64));
         (shown < all).then(|| format!("{few} of {many} steps; `--trace full` shows all"))
     }

@@ -64,6 +64,7 @@ fn shown(verdict: &Verdict, fragment: &str) -> Option<String> {
     let time = Duration::from_millis(10);
     let mut report = Report::new("counter_counts", "native", verdict, &statistics, time);
     report.replay_with = Some("mazurka replay counter.rs");
+    report.is_full = true;
     let source = |_: &str| Some((1..=40).map(|line| format!("line {line};\n")).collect());
     let folder = tempfile::tempdir().expect("there is room");
     let page = folder.path().join("page.html");
