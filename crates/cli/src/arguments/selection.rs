@@ -264,6 +264,17 @@ impl Selection {
         in_words(&[("--manifest-path", &path)], &switches)
     }
 
+    /// Whether the manifest is there, whatever it says: the one that is named, or that of a folder
+    /// around this one.
+    pub(crate) fn has_manifest(&self) -> bool {
+        match &self.manifest_path {
+            Some(path) => Path::new(path).is_file(),
+            None => std::env::current_dir().is_ok_and(|here| {
+                here.ancestors().any(|folder| folder.join("Cargo.toml").is_file())
+            }),
+        }
+    }
+
     /// Where to build, if that is said.
     pub(crate) fn target_folder(&self) -> Option<&Path> {
         self.target_dir.as_deref().map(Path::new)

@@ -19,6 +19,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// The compilers with which all of this was tried.
 const KNOWN: &str = "1.95";
@@ -199,13 +200,20 @@ impl Built {
 /// What the name of the folder of a run begins with.
 const RUN: &str = "run-";
 
+/// How long the folder of a run is left alone at least.
+const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Removes folders of runs that were killed.
 fn remove_left_behind(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let number = name.to_str().and_then(|it| it.strip_prefix(RUN)?.split_once('-'));
         let process = number.and_then(|(number, _)| number.parse().ok());
-        if process.is_some_and(os::has_ended) {
+        // In another container the number may mean another process.
+        let age =
+            entry.metadata().and_then(|it| it.modified()).ok().and_then(|it| it.elapsed().ok());
+        let is_old = age.is_some_and(|age| age >= KEPT_FOR);
+        if is_old && process.is_some_and(os::has_ended) {
             // Another run may be faster.
             let _ = std::fs::remove_dir_all(entry.path());
         }
@@ -260,8 +268,11 @@ fn project(selection: &Selection) -> Result<Project, Failure> {
     let output = command.output().map_err(|error| cannot_start(&command, &error))?;
     let mut project = Project::of(&output.stdout).ok_or_else(|| {
         tell_cargo(&String::from_utf8_lossy(&output.stderr));
-        Failure::input("there is no cargo project here")
-            .help("go to one, or name its `Cargo.toml` by `--manifest-path`")
+        match selection.has_manifest() {
+            true => Failure::input("cargo cannot read the project"),
+            false => Failure::input("there is no cargo project here")
+                .help("go to one, or name its `Cargo.toml` by `--manifest-path`"),
+        }
     })?;
     if let Some(folder) = selection.target_folder() {
         project.target_directory = std::path::absolute(folder)

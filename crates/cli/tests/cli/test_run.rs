@@ -234,6 +234,13 @@ fn nothing_to_run_is_wrong_input() {
         "{}",
         said.stderr
     );
+    let folder = tempfile::TempDir::new().expect("there is room");
+    let manifest = folder.path().join("Cargo.toml");
+    let words = format!("--manifest-path {}", manifest.display());
+    test_refuses(&words, "there is no cargo project here");
+    fs::write(&manifest, "[package]\nname = \"empty\"\nversion = \"0.1.0\"\n")
+        .expect("there is room");
+    test_refuses(&words, "cargo cannot read the project");
     test("-p alpha --exact ignored").ends_with(0).prints(&["Summary 0 tests: 1 ignored"]);
 }
 
