@@ -177,6 +177,8 @@ pub(crate) enum StatementKind {
         process: Expression,
         priority: Expression,
     },
+    /// A `c_code`: all of it in one step, which is always possible.
+    Embedded(Sequence),
 }
 
 /// A field of a message that is received.

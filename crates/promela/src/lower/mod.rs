@@ -21,7 +21,7 @@ use mazurka_model::{
 };
 use mazurka_source::{Fault, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
-use types::{Struct, Variable};
+use types::{Shape, Struct, Variable};
 
 /// A fault was told.
 #[derive(Clone, Copy, Debug)]
@@ -392,8 +392,27 @@ impl<'a> Lowerer<'a> {
     }
 
     fn lookup(&self, name: &str) -> Option<Variable> {
+        if let Some(variable) = self.lookup_in_c(name) {
+            return variable;
+        }
         let local = self.process.scopes.iter().rev().find_map(|scope| scope.get(name));
         local.or_else(|| self.globals.get(name)).cloned()
+    }
+
+    /// What a name in embedded C stands for, if it is one of the model or of the process: numbers,
+    /// and none of a channel.
+    fn lookup_in_c(&self, name: &str) -> Option<Option<Variable>> {
+        let variable = match (name.strip_prefix(parse::GLOBAL), name.split_once("->")) {
+            (Some(name), _) => self.globals.get(name),
+            // Variables of blocks have other names in C.
+            (None, Some((process, name))) if process.strip_prefix('P')? == self.process.name => {
+                self.process.scopes.first().and_then(|scope| scope.get(name))
+            }
+            (None, Some(_)) => None,
+            (None, None) => return None,
+        };
+        let is_channel = |it: &&Variable| matches!(it.shape, Shape::Scalar(it) if it.is_channel);
+        Some(variable.filter(|it| !is_channel(it)).cloned())
     }
 
     fn add_register(&mut self, name: &str, ty: Type, span: Span) -> RegisterId {

@@ -199,6 +199,7 @@ impl Lowerer<'_> {
             StatementKind::Select { index, low, high, is_unrolled } => {
                 return self.select(index, low, high, *is_unrolled, span, sequence);
             }
+            StatementKind::Embedded(body) => return self.embedded(body, span, sequence),
             StatementKind::Unless { .. } if self.process.is_indivisible => {
                 return self.fault(code::CONTROL, "'unless' inside d_step", span);
             }
@@ -470,6 +471,36 @@ impl Lowerer<'_> {
         }
         self.process.graph.uncount(first);
         let chain = self.process.graph.close(&inner).ok_or(Told)?;
+        let text = self.text(span);
+        let kind = ElementKind::Block { chain, kind: BlockKind::Indivisible };
+        let block = self.process.graph.add(kind, span, &text);
+        self.process.graph.make_indivisible(chain, first, block);
+        self.process.graph.append(sequence, block);
+        Ok(block)
+    }
+
+    /// A `c_code` as one step, to which SPIN gives one number.
+    fn embedded(
+        &mut self,
+        body: &[Statement],
+        span: Span,
+        sequence: &mut Sequence,
+    ) -> Lowered<ElementId> {
+        if let [only] = body
+            && matches!(only.kind, StatementKind::Assign(..) | StatementKind::Assert(_))
+        {
+            let whole = Statement { span, ..only.clone() };
+            return self.element(&whole, sequence);
+        }
+        let first = self.process.graph.next_id();
+        let mut inner = Sequence::default();
+        let exits = std::mem::take(&mut self.process.exits);
+        let was_indivisible = std::mem::replace(&mut self.process.is_indivisible, true);
+        self.statements(body, &mut inner);
+        self.process.is_indivisible = was_indivisible;
+        self.process.exits = exits;
+        self.process.graph.uncount(first);
+        let chain = self.chain(&inner, span)?;
         let text = self.text(span);
         let kind = ElementKind::Block { chain, kind: BlockKind::Indivisible };
         let block = self.process.graph.add(kind, span, &text);

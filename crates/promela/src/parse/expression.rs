@@ -17,10 +17,18 @@ impl Expression {
 
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
+        self.expression_with(Self::primary)
+    }
+
+    /// An expression whose operands are read by `primary`.
+    pub(super) fn expression_with(
+        &mut self,
+        primary: fn(&mut Self) -> Parsed<Expression>,
+    ) -> Parsed<Expression> {
         let start = self.span();
         // What stands beside it, as another index or argument, counts too.
         let beside = std::mem::take(&mut self.height);
-        let expression = self.binary(LOOSEST)?;
+        let expression = self.binary(LOOSEST, primary)?;
         self.height = beside.max(self.height + 1);
         match self.height > DEEPEST {
             true => self.too_deep("expressions", DEEPEST, start),
@@ -28,15 +36,19 @@ impl Parser<'_> {
         }
     }
 
-    fn binary(&mut self, loosest: u8) -> Parsed<Expression> {
-        let mut left = self.unary()?;
+    fn binary(
+        &mut self,
+        loosest: u8,
+        primary: fn(&mut Self) -> Parsed<Expression>,
+    ) -> Parsed<Expression> {
+        let mut left = self.unary_with(primary)?;
         let mut height = self.height;
         while let Some((operator, level)) = self.operator()
             && level >= loosest
         {
             let sign = self.span();
             self.advance();
-            let right = self.binary(level + 1)?;
+            let right = self.binary(level + 1, primary)?;
             height = height.max(self.height) + 1;
             if height > DEEPEST {
                 return self.too_deep("expressions", DEEPEST, sign);
@@ -74,8 +86,11 @@ impl Parser<'_> {
         })
     }
 
-    fn unary(&mut self) -> Parsed<Expression> {
-        self.deeper(Self::prefixed)
+    pub(super) fn unary_with(
+        &mut self,
+        primary: fn(&mut Self) -> Parsed<Expression>,
+    ) -> Parsed<Expression> {
+        self.deeper(|parser| parser.prefixed(primary))
     }
 
     /// Reads something that may have expressions in it.
@@ -89,16 +104,16 @@ impl Parser<'_> {
         done
     }
 
-    fn prefixed(&mut self) -> Parsed<Expression> {
+    fn prefixed(&mut self, primary: fn(&mut Self) -> Parsed<Expression>) -> Parsed<Expression> {
         let start = self.span();
         let operator = match self.peek() {
             Kind::Sign("-") => Unary::Minus,
             Kind::Sign("~") => Unary::Complement,
             Kind::Sign("!") => Unary::Not,
-            _ => return self.primary(),
+            _ => return primary(self),
         };
         self.advance();
-        let operand = self.unary()?;
+        let operand = self.unary_with(primary)?;
         self.height += 1;
         let span = start.to(operand.span);
         Ok(Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), span })
@@ -165,7 +180,7 @@ impl Parser<'_> {
             "enabled" => return self.about_process(ExpressionKind::Enabled).map(Some),
             "pc_value" => return self.about_process(ExpressionKind::Location).map(Some),
             "get_priority" => return self.about_process(ExpressionKind::Priority).map(Some),
-            "c_expr" => return self.embedded_c(),
+            "c_expr" => return self.c_expr().map(Some),
             _ => return Ok(None),
         };
         self.advance();

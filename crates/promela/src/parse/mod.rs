@@ -3,9 +3,11 @@
 //! After a fault in a statement, the rest of the statement is skipped; after one between units, the
 //! rest of the unit. So one run finds all faults of a file.
 
+mod embedded;
 mod expression;
 mod statement;
 
+pub(crate) use embedded::GLOBAL;
 pub(crate) use statement::increment;
 
 use crate::fault::code;
@@ -13,6 +15,7 @@ use crate::lexer::{Kind, Token};
 use crate::tree::{
     Declaration, Expression, First, Name, Proctype, TypeKind, TypeName, Unit, Variable,
 };
+use embedded::Embedded;
 use mazurka_source::{Fault, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -85,7 +88,11 @@ pub(crate) fn is_word(name: &str) -> bool {
 }
 
 /// The words that begin a unit: where reading goes on after a mistake.
-const UNIT_WORDS: [&str; 21] = [
+const UNIT_WORDS: [&str; 25] = [
+    "c_code",
+    "c_decl",
+    "c_state",
+    "c_track",
     "active",
     "proctype",
     "D_proctype",
@@ -163,6 +170,8 @@ struct Parser<'a> {
     structs: FxHashSet<String>,
     proctypes: FxHashSet<String>,
     inlines: FxHashMap<String, Inline>,
+    /// What is known of embedded C.
+    embedded: Embedded,
     /// The inline calls that are being read: their names, and how many tokens are behind each.
     calls: Vec<(String, usize)>,
     /// How many expressions are open, and how many statements.
@@ -185,6 +194,7 @@ impl<'a> Parser<'a> {
         let proctypes = names_behind(&tokens, &["proctype", "D_proctype"]);
         Self {
             text,
+            embedded: Embedded::new(&tokens),
             tokens,
             at: 0,
             faults: Vec::new(),
@@ -361,26 +371,10 @@ impl<'a> Parser<'a> {
             }
             "typedef" => self.typedef()?,
             "mtype" if self.declares_symbols() => self.symbols()?,
-            "c_code" | "c_decl" | "c_state" | "c_track" | "c_expr" => return self.embedded_c(),
+            "c_code" | "c_decl" | "c_state" | "c_track" | "c_expr" => return self.c_unit(&word),
             _ => Unit::Declaration(self.declaration()?),
         };
         Ok(Some(unit))
-    }
-
-    /// Refuses C, and goes on behind it.
-    fn embedded_c<T>(&mut self) -> Parsed<T> {
-        let fault = Fault::new(code::UNSUPPORTED, "embedded C is not supported")
-            .label("this would have to be compiled and run")
-            .help("write it in Promela: whatever it computes has to be a part of the state");
-        let span = self.span();
-        self.advance();
-        while self.is("[") || self.is("{") {
-            self.group();
-        }
-        while matches!(self.peek(), Kind::Text(_)) {
-            self.advance();
-        }
-        self.fault(fault, span)
     }
 
     /// Skips what is within brackets of any kind, with the brackets, and returns it.

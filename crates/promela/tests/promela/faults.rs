@@ -74,10 +74,56 @@ fn jumps_and_labels() {
 #[test]
 fn what_is_not_supported_says_so() {
     check(
-        "c_decl { int x; };\nactive proctype p() { c_code { x = 1; }; skip }\n",
+        "c_decl { int x; int y; long z; };\n\
+         c_decl { int u; };\n\
+         c_decl { int f(void) { return 1; } };\n\
+         c_track \"&u\" \"8\";\n\
+         c_state \"int *p\" \"Global\";\n\
+         c_state \"int h\" \"Hidden\";\n\
+         c_code { int g; };\n\
+         byte b; chan q = [1] of { byte };\n\
+         active proctype p() { byte l;\n\
+         c_code { u = 1; };\n\
+         c_code { v = 1; };\n\
+         c_code { now.b = f(3); };\n\
+         c_code { int k; };\n\
+         c_code { now.b = 010; };\n\
+         c_code { now.b = Pp->l++; };\n\
+         c_code { return; };\n\
+         c_track \"&u\" \"4\"; skip }\n",
         expect![[r#"
-            1:1: P010 embedded C is not supported: this would have to be compiled and run
-            2:23: P010 embedded C is not supported: this would have to be compiled and run
+            1:24: P010 embedded C with `long` is not supported
+            3:15: P010 embedded C with something else than variables of numbers is not supported
+            4:14: P010 embedded C with the size `8` for `u` is not supported
+            5:9: P003 syntax error: saw `*`: expected the name of a variable
+            6:17: P010 embedded C with a `c_state` that is "Hidden" is not supported
+            7:1: P010 embedded C with a function or a statement outside of processes is not supported
+            11:10: P010 embedded C with `v`, which no `c_decl` before it has, is not supported
+            12:18: P010 embedded C with a call of `f` is not supported
+            13:10: P010 embedded C with a declaration within a `c_code` is not supported
+            14:18: P010 embedded C with an octal number is not supported
+            15:23: P010 embedded C with an assignment in an expression is not supported
+            16:10: P010 embedded C with `return` is not supported
+            17:1: P010 embedded C with `c_track` within a process is not supported
+        "#]],
+    );
+}
+
+#[test]
+fn names_in_embedded_c() {
+    check(
+        "byte b; chan q = [1] of { byte };\n\
+         active proctype p() { byte l;\n\
+         c_code { Pother->l = 1; };\n\
+         c_code { now.q = 1; };\n\
+         c_code { now.nothing = 1; };\n\
+         c_code { now.b = Pp->l; };\n\
+         { byte inner; c_code { Pp->inner = 1; } } }\n",
+        expect![[r#"
+            3:10: P011 undeclared variable: Pother->l
+            4:10: P011 undeclared variable: now.q
+            5:10: P011 undeclared variable: now.nothing
+            7:24: P011 undeclared variable: Pp->inner
         "#]],
     );
 }

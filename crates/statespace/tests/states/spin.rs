@@ -147,6 +147,31 @@ fn every_feature_means_what_it_means_to_spin() {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
+/// Models with C in them.
+const EMBEDDED: &str = include_str!("embedded.txt");
+
+#[test]
+fn embedded_c_means_what_it_means_to_spin() {
+    if !has_tool("spin") {
+        return;
+    }
+    let models: Vec<(&str, &str)> =
+        EMBEDDED.split("=== ").filter_map(|part| part.split_once('\n')).collect();
+    assert!(models.len() > 6, "only {} models are there", models.len());
+    let rows = installed::ask_all(&models, |(name, text)| {
+        let row = compare(&Copied::of(text), (*name).to_owned());
+        vec![row.unwrap_or_else(|| panic!("SPIN does not accept {name}"))]
+    });
+    let different = rows.iter().filter(|row| !row.is_equal());
+    let different: Vec<String> = different.map(Row::to_string).collect();
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    // SPIN does not go on behind a condition that fails, so that other states follow.
+    let fails = Copied::of("byte x; active [2] proctype p() { c_code [now.x < 1] { now.x++; } }");
+    let theirs = spin(&fails, &[], &[]).expect("SPIN accepts it");
+    let ours = searched(&fails.machine(), Reduction::default(), Optimisations::default());
+    assert!(theirs.errors > 0 && ours.errors > 0, "{theirs} {ours}");
+}
+
 /// Models that nobody wrote.
 ///
 /// SPIN 6.5 is no judge of a trace beside a rendezvous: while its verifier tries the moves of the
