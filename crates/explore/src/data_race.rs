@@ -485,7 +485,8 @@ impl DataRaces {
         let mine = (Table::Clock, thread.index());
         let released = |object: ObjectId| (Table::Released, object.index());
         let read_released = |object: ObjectId| (Table::ReadReleased, object.index());
-        let succeeded = effect != Effect::Failed;
+        // An attempt that ends because its time is up has taken nothing.
+        let succeeded = !matches!(effect, Effect::Failed | Effect::Elapsed);
         let has_woken = matches!(effect, Effect::Woke(woken) if !woken.is_empty());
         match operation {
             O::Load(o) | O::Await(o) => self.read(thread, o, order),

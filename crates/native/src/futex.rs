@@ -70,14 +70,28 @@ pub(crate) fn call(call: &Call) -> Option<c_long> {
 /// The same within a trusted call; nothing if it is to be a step as elsewhere.
 fn call_quietly(call: &Call) -> Option<c_long> {
     match call.operation & !FLAGS {
-        libc::FUTEX_WAIT => Some(trusted::futex_wait(call.address, call.value, ALL_BITS)),
-        libc::FUTEX_WAIT_BITSET => Some(trusted::futex_wait(call.address, call.value, call.bits)),
+        libc::FUTEX_WAIT => Some(wait_quietly(call, ALL_BITS)),
+        libc::FUTEX_WAIT_BITSET => Some(wait_quietly(call, call.bits)),
         libc::FUTEX_WAKE => trusted::futex_wake(call.address, call.value as c_int, ALL_BITS),
         libc::FUTEX_WAKE_BITSET => {
             trusted::futex_wake(call.address, call.value as c_int, call.bits)
         }
         _ => None,
     }
+}
+
+fn wait_quietly(call: &Call, bits: u32) -> c_long {
+    let limit = call.timeout as *const libc::timespec;
+    let is_relative = call.operation & !FLAGS == libc::FUTEX_WAIT;
+    let deadline = (call.timeout != 0).then(|| match is_relative {
+        true => process::deadline_after(limit),
+        false => process::deadline(limit),
+    });
+    trusted::futex_wait(call.address, call.value, bits, deadline, || match is_relative {
+        _ if limit.is_null() || clock::is_virtual() => {}
+        true => process::wait_for(limit),
+        false => process::wait_until(limit),
+    })
 }
 
 /// To compare the word at an address and go to sleep there.

@@ -878,6 +878,7 @@ impl Machine {
 
     pub(crate) fn reset(&mut self) {
         self.checkpoints.clear();
+        self.trusted.begin_execution();
         self.files.close();
         self.sites.reset();
         self.depth = 0;

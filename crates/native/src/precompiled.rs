@@ -85,6 +85,10 @@ const LEFT_ALONE: [&str; 13] = [
     "_5gimli",
     "_9addr2line",
 ];
+/// A part of the names of functions that touch, beside what they call, only what belongs to the running thread: the
+/// state and the value of a thread-local variable. Their locked instructions alone are met: what the value
+/// refers to may be shared. Every thread comes there at its end, and their stores are too short for a jump.
+const OWN_STORAGE: &str = "3std3sys12thread_local6native";
 /// An instruction that no processor knows. Breakpoints are for debuggers.
 const TRAP: [u8; 2] = [0x0f, 0x0b];
 /// In place of an instruction of one byte.
@@ -126,7 +130,7 @@ enum Kind {
     Update,
 }
 
-/// How the processor saves the registers of vectors.
+/// Where the processor's own instruction would save the registers of vectors.
 const SAVED_LEN: usize = 512;
 const VECTORS_OFFSET: usize = 160;
 /// The number of that register.
@@ -234,8 +238,12 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         let code =
             unsafe { std::slice::from_raw_parts(start as *const u8, function.size() as usize) };
         let looked_at = LOOKED_AT.iter().any(|part| name.contains(part));
-        let is_left_alone = is_left_alone(name);
-        finder.look(start, code, looked_at, is_left_alone, row, &mut found);
+        let attention = match () {
+            () if is_left_alone(name) => Attention::None,
+            () if name.contains(OWN_STORAGE) => Attention::Locked,
+            () => Attention::All,
+        };
+        finder.look(start, code, looked_at, attention, row, &mut found);
     }
     if found.is_empty() {
         return Ok(());
@@ -302,6 +310,15 @@ pub(crate) fn way(trap: usize) -> Option<usize> {
     SITES.get()?.get(&(trap + 1)).map(|site| site.piece)
 }
 
+/// Which instructions of a function are met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attention {
+    All,
+    /// Those that the processor takes at once.
+    Locked,
+    None,
+}
+
 /// Decodes functions.
 struct Finder {
     info: InstructionInfoFactory,
@@ -342,7 +359,7 @@ impl Finder {
         start: usize,
         code: &[u8],
         looked_at: bool,
-        is_left_alone: bool,
+        attention: Attention,
         row: Option<&'static Row>,
         found: &mut Found,
     ) {
@@ -359,7 +376,7 @@ impl Finder {
             && all.iter().any(|instruction| self.callback(instruction) == Some(OF_WIDE));
         let mut own = Vec::new();
         for (idx, instruction) in all.iter().enumerate() {
-            if is_left_alone {
+            if attention == Attention::None {
                 break;
             }
             if !looked_at && instruction.mnemonic() == Mnemonic::Pause {
@@ -377,7 +394,7 @@ impl Finder {
                 own.extend(deed.map(|deed| (idx, Deed::Assembly(deed))));
                 continue;
             }
-            if !is_locked && is_instrumented {
+            if !is_locked && (is_instrumented || attention == Attention::Locked) {
                 continue;
             }
             if let Some((memory, access)) = self.access(instruction) {
@@ -793,11 +810,42 @@ global_asm!(
     ".cfi_def_cfa_register rbx",
     "and rsp, -16",
     "sub rsp, {saved}",
-    "fxsave64 [rsp]",
+    // Where `fxsave64` would put them, which takes some times as long. The rest is not used here.
+    "movaps [rsp + 160], xmm0",
+    "movaps [rsp + 176], xmm1",
+    "movaps [rsp + 192], xmm2",
+    "movaps [rsp + 208], xmm3",
+    "movaps [rsp + 224], xmm4",
+    "movaps [rsp + 240], xmm5",
+    "movaps [rsp + 256], xmm6",
+    "movaps [rsp + 272], xmm7",
+    "movaps [rsp + 288], xmm8",
+    "movaps [rsp + 304], xmm9",
+    "movaps [rsp + 320], xmm10",
+    "movaps [rsp + 336], xmm11",
+    "movaps [rsp + 352], xmm12",
+    "movaps [rsp + 368], xmm13",
+    "movaps [rsp + 384], xmm14",
+    "movaps [rsp + 400], xmm15",
     "cld",
     "mov rdi, rbx",
     "call {meet}",
-    "fxrstor64 [rsp]",
+    "movaps xmm0, [rsp + 160]",
+    "movaps xmm1, [rsp + 176]",
+    "movaps xmm2, [rsp + 192]",
+    "movaps xmm3, [rsp + 208]",
+    "movaps xmm4, [rsp + 224]",
+    "movaps xmm5, [rsp + 240]",
+    "movaps xmm6, [rsp + 256]",
+    "movaps xmm7, [rsp + 272]",
+    "movaps xmm8, [rsp + 288]",
+    "movaps xmm9, [rsp + 304]",
+    "movaps xmm10, [rsp + 320]",
+    "movaps xmm11, [rsp + 336]",
+    "movaps xmm12, [rsp + 352]",
+    "movaps xmm13, [rsp + 368]",
+    "movaps xmm14, [rsp + 384]",
+    "movaps xmm15, [rsp + 400]",
     "mov rsp, rbx",
     // As callbacks do, where threads spin.
     "cmp byte ptr [rip + {wipes}], 0",

@@ -221,11 +221,12 @@ pub static TABLE: &[Row] = &[
         uses: &[Processes],
         is_of_schedules: true,
         help: "What is taken for right: libraries or functions that touch nothing which threads share, \
-               though they were compiled without the instrumentation (`libz`); `std` for calls of \
-               Rust's standard library as single steps [default: none, so that their inside is explored]",
-        more: "The verdict names what the program calls of other libraries, and that `std` is trusted \
-               if it mattered.",
-        manual: "what is taken for right. Libraries (`libz`) or functions (`deflate`) that were compiled without the instrumentation and touch nothing that threads share: otherwise the verdict names what the program calls of them. `std`: calls of Rust's standard library (`Once` and its kin, `RwLock`, `Barrier`, channels, scopes, parking) are single steps that do what they promise, and the verdict says so. `none`, the default: their inside is explored",
+               though they were compiled without the instrumentation (`libz`); and lists of calls that are \
+               single steps: `std`, and with it `parking_lot`, `crossbeam-channel`, `flume` [default: \
+               none, so that their inside is explored]",
+        more: "The verdict names what the program calls of other libraries, and the lists that \
+               mattered. Whoever trusts another list trusts `std`, too.",
+        manual: "what is taken for right. Libraries (`libz`) or functions (`deflate`) that were compiled without the instrumentation and touch nothing that threads share: otherwise the verdict names what the program calls of them. Lists of calls that are single steps which do what they promise, and the verdict says so: `std` of Rust's standard library (`Once` and its kin, `RwLock`, `Barrier`, channels, scopes, parking); and, each with `std`, `parking_lot` (`Mutex`, `RwLock`, `Condvar`), `crossbeam-channel` and `flume`. `none`, the default: the inside of every call is explored",
         json: Some(("trust", |options| options.trust.clone().into())),
         set: |options, text| {
             options.trust.extend(text.split(',').map(str::to_owned));

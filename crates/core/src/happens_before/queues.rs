@@ -29,7 +29,8 @@ impl HappensBefore {
         effect: Effect,
     ) -> (Position, u32, Queued) {
         use Operation as O;
-        let succeeded = effect != Effect::Failed;
+        // An attempt that ends because its time is up has taken nothing.
+        let succeeded = !matches!(effect, Effect::Failed | Effect::Elapsed);
         if effect == Effect::Elapsed {
             self.follow_everything(at);
             self.elapsed.push(at);

@@ -45,6 +45,11 @@ impl Frame {
         self.arguments[idx]
     }
 
+    /// What the program is to find where results are, if the function is not called.
+    pub(crate) fn set_result(&mut self, value: usize) {
+        self.others[0] = value;
+    }
+
     /// Calls the function itself.
     pub(crate) fn call(&mut self) {
         const N_COPIED: usize = 8;

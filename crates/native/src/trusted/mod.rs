@@ -29,9 +29,20 @@
 //!
 //! Differs from the papers: a call that blocks inside is two atomic parts, one on each side of its wait.
 
+mod crossbeam_channel;
 pub(crate) mod entry;
+mod flume;
+mod kinds;
+mod lists;
+mod mutexes;
+mod parking_lot;
 mod readers_writers;
+mod sleep;
 mod std;
+
+pub(crate) use kinds::Row;
+pub(crate) use lists::{row_of, trust};
+pub(crate) use sleep::{futex_wait, futex_wake};
 
 use crate::clock;
 use crate::coroutine;
@@ -39,123 +50,11 @@ use crate::machine::{self, Machine};
 use crate::process;
 use crate::timed;
 use crate::watch::CUT;
-use ::std::ffi::{c_int, c_long};
-use ::std::sync::atomic::{AtomicBool, Ordering};
+use ::std::sync::atomic::Ordering;
+use kinds::{Family, Group, Kind, Library};
 use mazurka_core::{Assumption, Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
 use readers_writers::Users;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// One function that is listed.
-#[derive(Debug)]
-pub(crate) struct Row {
-    /// Its path, as the compiler writes it; a star stands for anything.
-    path: &'static str,
-    kind: Kind,
-}
-
-/// What a function is to the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Code of the user begins.
-    Open,
-    /// The same for the result of a thread that nobody took: who drops it depends on who is last.
-    OpenResult,
-    /// Nothing that it touches can be told apart: no operation.
-    Hidden,
-    /// Acquires the word that it loads first, unless somebody runs what is to be done once; gives it
-    /// back when that was done.
-    Once,
-    /// The same, and the word is the first argument.
-    OnceCall,
-    /// Waits until it is done; the word is the first argument.
-    OnceWait,
-    /// Takes the lock that is the second argument, for the first is where the result goes.
-    Read,
-    Write,
-    TryRead,
-    TryWrite,
-    /// Give back the lock whose word they modify first.
-    ReadUnlock,
-    WriteUnlock,
-    /// Makes a reader of the writer of such a lock.
-    Downgrade,
-    /// Takes the token whose word it modifies first, once that is there.
-    Park,
-    /// The same, or time is up.
-    ParkTimeout,
-    /// Puts it there.
-    Unpark,
-    /// A call of the first argument; who is not the last sleeps inside.
-    BarrierWait,
-    /// Calls of an unbounded channel: a message more, and one less.
-    ListSend,
-    ListReceive,
-    ListTryReceive,
-    /// Its last sender goes: the last message.
-    ListClose,
-    /// Its receiver goes.
-    ListDrop,
-    /// Calls of a bounded channel; the second is when its receiver goes.
-    ArrayCall,
-    ArrayDrop,
-    /// Calls of a channel without room.
-    ZeroCall,
-    /// Waits for the threads of the scope when its closure has returned.
-    Scope,
-    /// A thread of a scope is about to be started.
-    ScopedSpawn,
-    /// The whole life of a thread.
-    ThreadStart,
-    /// Looks at a count that is hidden otherwise.
-    IsFinished,
-}
-
-/// Rows that are given up together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    Threads,
-    Once,
-    ReadersWriters,
-    Parking,
-    Barriers,
-    Channels,
-}
-
-impl Kind {
-    fn family(self) -> Family {
-        match self {
-            Self::Open
-            | Self::OpenResult
-            | Self::Hidden
-            | Self::Scope
-            | Self::ScopedSpawn
-            | Self::ThreadStart
-            | Self::IsFinished => Family::Threads,
-            Self::Once | Self::OnceCall | Self::OnceWait => Family::Once,
-            Self::Read
-            | Self::Write
-            | Self::TryRead
-            | Self::TryWrite
-            | Self::ReadUnlock
-            | Self::WriteUnlock
-            | Self::Downgrade => Family::ReadersWriters,
-            Self::Park | Self::ParkTimeout | Self::Unpark => Family::Parking,
-            Self::BarrierWait => Family::Barriers,
-            Self::ListSend
-            | Self::ListReceive
-            | Self::ListTryReceive
-            | Self::ListClose
-            | Self::ListDrop
-            | Self::ArrayCall
-            | Self::ArrayDrop
-            | Self::ZeroCall => Family::Channels,
-        }
-    }
-
-    fn is_open(self) -> bool {
-        matches!(self, Self::Open | Self::OpenResult)
-    }
-}
 
 /// A call of a listed function, on the stack of its thread.
 #[derive(Debug)]
@@ -163,6 +62,7 @@ pub(crate) struct Bracket {
     /// The call around it.
     outer: *mut Bracket,
     kind: Kind,
+    library: Library,
     /// Whether it decides what its inside is: not within another one that is quiet.
     is_active: bool,
     /// Whether its operation is announced with an access inside.
@@ -173,6 +73,8 @@ pub(crate) struct Bracket {
     has_opened: bool,
     /// Whether what is to be done once was still to be done when it began, or whether a channel was open.
     was_incomplete: bool,
+    /// Whether it drops no message, so that no code of the user runs where it would.
+    drops_nothing: bool,
     object: Option<ObjectId>,
     /// Whether it is to return because its time is up.
     has_expired: bool,
@@ -207,6 +109,13 @@ pub(crate) enum Predicate {
     NoWriterWaits(usize),
     /// The token is there.
     Token(usize),
+    /// The same two for locks of parking_lot.
+    ParkingLotReadable(usize),
+    ParkingLotWritable(usize),
+    /// Nobody has the mutex.
+    Unlocked(usize),
+    /// The same, and the thread was notified.
+    Reacquirable(usize),
     /// There is a message, or there will never be one.
     Message(usize),
     /// The thread was woken.
@@ -218,6 +127,8 @@ pub(crate) enum Predicate {
 const ONCE_MASK: u32 = 3;
 const ONCE_RUNNING: u32 = 1;
 const ONCE_INCOMPLETE: u32 = 3;
+const PARKING_LOT_LOCKS: Group =
+    Group { library: Library::ParkingLot, family: Family::ReadersWriters };
 const TOKEN: u32 = 1;
 const NO_TOKEN: u32 = 0;
 /// Where an unbounded channel has the indices of its ends; the lowest bit of the second is whether it is closed.
@@ -227,66 +138,61 @@ const CACHE_LINE: usize = 0x80;
 /// What is known of trusted calls, over all executions.
 #[derive(Debug, Default)]
 pub(crate) struct Trusted {
-    /// The families that were given up, a bit each.
-    given_up: u32,
-    /// The words that are accessed quietly, and by which family.
-    quiet_words: FxHashMap<usize, Family>,
+    /// The groups that were given up before this execution, a bit each, and by now. What was found out in the
+    /// middle of an execution voids it; calls whose inside is explored beside others whose inside is not could
+    /// wait for each other for ever.
+    given_up: u64,
+    to_give_up: u64,
+    /// The words that are accessed quietly, and by which of them.
+    quiet_words: FxHashMap<usize, Group>,
     /// The objects of calls, some of which threads of Rust may forget to give back. Other operations on them are
     /// in order with calls that wait, see [`Trusted::in_order`].
     objects: FxHashSet<ObjectId>,
-    /// Locks for readers and writers among them.
-    locks: FxHashSet<ObjectId>,
+    /// Those among them that no other operation may be about: where one is, they are explored.
+    exclusive: FxHashMap<ObjectId, Group>,
     /// By the address of a lock.
     readers_writers: FxHashMap<usize, Users>,
-    /// Whether any call was taken for an operation.
-    pub(crate) is_used: bool,
+    /// Threads that have opened a scope, and threads that have parked. The last thread of a scope
+    /// unparks who has opened it, which a program may see that parks itself: see [`note_token`].
+    scoping: ThreadSet,
+    parking: ThreadSet,
+    /// The libraries of which any call was taken for an operation, a bit each.
+    used: u32,
 }
 
 impl Trusted {
     /// How much is known of them.
     pub(crate) fn known(&self) -> u64 {
-        let Self { given_up, quiet_words, objects, locks: _, readers_writers, is_used } = self;
+        let Self {
+            given_up: _,
+            to_give_up,
+            quiet_words,
+            objects,
+            exclusive,
+            readers_writers,
+            scoping,
+            parking,
+            used,
+        } = self;
         let users = readers_writers.values().map(Users::known);
         // The order of the table does not matter to a sum.
-        let sizes = (quiet_words.len() as u64) << 20 ^ (objects.len() as u64) << 1;
-        sizes ^ u64::from(*given_up) << 32 ^ u64::from(*is_used) ^ users.sum::<u64>() << 40
+        let sizes =
+            [quiet_words.len(), objects.len(), exclusive.len(), scoping.len(), parking.len()];
+        let sizes = sizes.into_iter().fold(0, |sum: u64, len| sum.rotate_left(12) ^ len as u64);
+        sizes ^ to_give_up.rotate_left(40) ^ u64::from(*used) ^ users.sum::<u64>() << 40
     }
-}
-
-static IS_ON: AtomicBool = AtomicBool::new(false);
-
-/// Trusts the lists that the user names among libraries. There is one, `std`; nothing named is `none`.
-pub(crate) fn trust(names: &[String], may_be_on: bool) -> Result<(), String> {
-    let has = |it: &str| names.iter().any(|name| name == it);
-    if has("none") && has("std") {
-        return Err("`--trust none` and `--trust std` contradict each other".to_owned());
-    }
-    IS_ON.store(may_be_on && has("std"), Ordering::Relaxed);
-    Ok(())
-}
-
-/// The row of a function, by its symbol.
-pub(crate) fn row_of(symbol: &str) -> Option<&'static Row> {
-    if !IS_ON.load(Ordering::Relaxed) || !(symbol.contains("3std") || symbol.contains("std..")) {
-        return None;
-    }
-    let path = addr2line::demangle_auto(symbol.into(), None);
-    std::ROWS.iter().find(|row| match row.path.split_once('*') {
-        None => row.path == path,
-        Some((start, end)) => {
-            path.len() >= start.len() + end.len() && path.starts_with(start) && path.ends_with(end)
-        }
-    })
 }
 
 /// A listed function could not be redirected. If code of the user begins in it, what is around it cannot be
 /// quiet.
 pub(crate) fn note_unhooked(row: Option<&'static Row>) {
-    if row.is_some_and(|row| row.kind.is_open()) {
+    let Some(&Row { kind, library, .. }) = row else { return };
+    if kind.is_open() || kind == Kind::Select {
         machine::with(|machine| {
             for family in [Family::Threads, Family::Once, Family::Channels] {
-                machine.trusted.give_up(family);
+                machine.trusted.give_up(Group { library, family });
             }
+            machine.trusted.begin_execution();
         });
         CUT.store(false, Ordering::Relaxed);
     }
@@ -317,9 +223,9 @@ pub(crate) fn access(address: usize, len: usize, access: Access) {
         begin(bracket, address);
         return;
     }
-    let family = bracket.kind.family();
+    let group = bracket.group();
     machine::with(|machine| {
-        if family == Family::Threads {
+        if group.family == Family::Threads {
             if access == Access::Update && len == 8 {
                 machine.note_unseen(address);
             }
@@ -331,9 +237,9 @@ pub(crate) fn access(address: usize, len: usize, access: Access) {
         }
         let is_own = bracket.object.is_some_and(|it| machine.objects.address(it) == address);
         if !is_own && machine.is_concurrent() {
-            machine.trusted.quiet_words.insert(address, family);
+            machine.trusted.quiet_words.insert(address, group);
             if machine.objects.is_known(address) {
-                machine.trusted.give_up(family);
+                machine.trusted.give_up(group);
             }
         }
     });
@@ -344,6 +250,12 @@ fn is_expected(kind: Kind, access: Access) -> bool {
     match kind {
         Kind::Once => access == Access::Load,
         _ => access == Access::Update,
+    }
+}
+
+impl Bracket {
+    fn group(&self) -> Group {
+        Group { library: self.library, family: self.kind.family() }
     }
 }
 
@@ -361,10 +273,10 @@ fn active(mut bracket: *mut Bracket) -> Option<&'static mut Bracket> {
 
 /// A listed function was called.
 extern "C-unwind" fn bracket(frame: &mut entry::Frame) {
-    let kind = frame.row().kind;
+    let Row { kind, library, .. } = *frame.row();
     let here = ::std::ptr::from_ref(frame) as usize;
     if !coroutine::is_own_stack(here)
-        || machine::with(|machine| machine.trusted.is_given_up(kind.family()))
+        || machine::with(|machine| machine.trusted.is_given_up(frame.row().group()))
     {
         return frame.call();
     }
@@ -373,15 +285,20 @@ extern "C-unwind" fn bracket(frame: &mut entry::Frame) {
         let thread = &machine.threads[me];
         (thread.bracket, thread.is_quiet)
     });
+    if kind == Kind::Open && active(outer).is_some_and(|outer| outer.drops_nothing) {
+        return frame.call();
+    }
     let is_active = kind.is_open() || !was_quiet;
     let bracket = Bracket {
         outer,
         kind,
+        library,
         is_active,
         is_pending: false,
         was_quiet,
         has_opened: false,
         was_incomplete: false,
+        drops_nothing: false,
         object: None,
         has_expired: false,
         deadline: None,
@@ -393,10 +310,24 @@ extern "C-unwind" fn bracket(frame: &mut entry::Frame) {
     machine::with(|machine| {
         let thread = &mut machine.threads[me];
         thread.bracket = &raw mut bracket.0;
-        thread.is_quiet = !kind.is_open();
+        thread.is_quiet = !kind.is_open() && kind != Kind::Select;
     });
     enter(&mut bracket.0, frame);
-    frame.call();
+    if !bracket.0.is_active || !stand_in(&mut bracket.0, frame) {
+        frame.call();
+    }
+}
+
+/// Does what a call does, if it is not made.
+fn stand_in(bracket: &mut Bracket, frame: &mut entry::Frame) -> bool {
+    match bracket.kind {
+        Kind::CondvarWait => mutexes::wait(bracket, frame),
+        Kind::NotifyOne | Kind::NotifyAll => {
+            mutexes::notify(bracket, frame);
+            true
+        }
+        _ => false,
+    }
 }
 
 /// Sees a call to its end, by a return or by a panic.
@@ -422,6 +353,7 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
     if !bracket.is_active {
         return;
     }
+    note_token(bracket);
     match bracket.kind {
         Kind::Open | Kind::OpenResult => {
             if let Some(outer) = active(bracket.outer) {
@@ -429,7 +361,14 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
             }
         }
         Kind::Hidden | Kind::ScopedSpawn | Kind::ThreadStart | Kind::Scope => {}
-        Kind::IsFinished => machine::with(|machine| machine.trusted.give_up(Family::Threads)),
+        Kind::IsFinished | Kind::Select => {
+            machine::with(|machine| machine.trusted.give_up(bracket.group()));
+        }
+        Kind::CondvarWait | Kind::NotifyOne | Kind::NotifyAll => {}
+        Kind::MutexLock | Kind::MutexTryLock | Kind::MutexUnlock => {
+            begin(bracket, frame.argument(0))
+        }
+        _ if bracket.group() == PARKING_LOT_LOCKS => begin(bracket, frame.argument(0)),
         Kind::Once
         | Kind::ReadUnlock
         | Kind::WriteUnlock
@@ -454,9 +393,12 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
         | Kind::ListDrop
         | Kind::ArrayCall
         | Kind::ArrayDrop
-        | Kind::ZeroCall => {
+        | Kind::ZeroCall
+        | Kind::SharedCall
+        | Kind::MessageCall
+        | Kind::ListDropAll => {
             let idx = self_idx(bracket.kind, frame);
-            if matches!(bracket.kind, Kind::ListReceive) {
+            if matches!(bracket.kind, Kind::ListReceive | Kind::MessageCall) {
                 bracket.deadline =
                     process::deadline_of(frame.argument(idx + 1), frame.argument(idx + 2));
             }
@@ -465,27 +407,55 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
     }
 }
 
+/// A thread that opens scopes and parks itself can tell that the end of a scope has put its token, or that
+/// it was taken by waiting for that end. Then scopes are explored.
+fn note_token(bracket: &Bracket) {
+    let me = machine::current();
+    machine::with(|machine| {
+        let trusted = &mut machine.trusted;
+        match bracket.kind {
+            Kind::Scope => trusted.scoping.insert(me),
+            Kind::Park | Kind::ParkTimeout => trusted.parking.insert(me),
+            _ => return,
+        };
+        if trusted.scoping.contains(me) && trusted.parking.contains(me) {
+            trusted.give_up(Group { library: Library::Std, family: Family::Threads });
+        }
+    });
+}
+
 /// Which argument is the channel: the second, if the result goes to where the first one points to, which is
 /// on the stack. Channels are on the heap.
 fn self_idx(kind: Kind, frame: &entry::Frame) -> usize {
     let is_channel = |address: usize| {
         !coroutine::is_own_stack(address)
-            && (kind == Kind::ZeroCall || address.is_multiple_of(CACHE_LINE))
+            && (matches!(kind, Kind::ZeroCall | Kind::SharedCall)
+                || address.is_multiple_of(CACHE_LINE))
     };
     usize::from(!is_channel(frame.argument(0)))
 }
 
 /// The operation of a call, on the object at an address.
 fn begin(bracket: &mut Bracket, address: usize) {
-    let len = if bracket.kind.family() == Family::Channels { 8 } else { 4 };
+    let group = bracket.group();
+    let len = match group.family {
+        Family::Channels => 8,
+        Family::Mutexes => 1,
+        Family::ReadersWriters if group == PARKING_LOT_LOCKS => 8,
+        _ => 4,
+    };
+    let is_exclusive = matches!(group.family, Family::ReadersWriters | Family::Mutexes);
     let object = machine::with(|machine| {
-        machine.trusted.is_used = true;
+        machine.trusted.note_used(bracket.library);
         machine.note_sharing(address, len);
         let was_known = machine.objects.is_known(address);
         let object = machine.objects.atomic(address, len);
         // What was said of it before may have been a load.
         if machine.trusted.objects.insert(object) && was_known {
             CUT.store(true, Ordering::Relaxed);
+        }
+        if is_exclusive {
+            machine.trusted.note_exclusive(object, group);
         }
         object
     });
@@ -504,11 +474,19 @@ fn begin(bracket: &mut Bracket, address: usize) {
         | Kind::TryWrite
         | Kind::Downgrade
         | Kind::ReadUnlock
-        | Kind::WriteUnlock => readers_writers::begin(bracket.kind, object, address),
+        | Kind::WriteUnlock => readers_writers::begin(bracket, object, address),
+        Kind::MutexLock | Kind::MutexTryLock | Kind::MutexUnlock => {
+            mutexes::begin(bracket.kind, object, address);
+        }
         Kind::Park | Kind::ParkTimeout => {
             announce_until(bracket, O::Call(object), Predicate::Token(address));
         }
-        Kind::Unpark | Kind::BarrierWait | Kind::ArrayCall | Kind::ArrayDrop | Kind::ZeroCall => {
+        Kind::Unpark
+        | Kind::BarrierWait
+        | Kind::ArrayCall
+        | Kind::ArrayDrop
+        | Kind::ZeroCall
+        | Kind::SharedCall => {
             announce(O::Call(object), Predicate::Now);
         }
         Kind::ListSend | Kind::ListClose => {
@@ -520,6 +498,13 @@ fn begin(bracket: &mut Bracket, address: usize) {
                 }
             }
         }
+        Kind::MessageCall => {
+            announce_until(bracket, O::Call(object), Predicate::Message(address));
+        }
+        Kind::ListDropAll => {
+            announce(O::Call(object), Predicate::Now);
+            note_dropped(bracket, address);
+        }
         Kind::ListReceive if bracket.deadline.is_some() => {
             announce_until(bracket, O::TryReceive(object), Predicate::Message(address));
         }
@@ -527,7 +512,6 @@ fn begin(bracket: &mut Bracket, address: usize) {
             announce(O::Receive(object), Predicate::Message(address));
         }
         Kind::ListTryReceive | Kind::ListDrop => {
-            bracket.was_incomplete = read(address + LIST_TAIL) & 1 == 0;
             if announce(O::TryReceive(object), Predicate::Now) {
                 let takes = bracket.kind == Kind::ListTryReceive
                     && Predicate::Message(address).holds_in_memory();
@@ -535,9 +519,19 @@ fn begin(bracket: &mut Bracket, address: usize) {
                     machine::fail_try();
                 }
             }
+            if bracket.kind == Kind::ListDrop {
+                note_dropped(bracket, address);
+            }
         }
         _ => {}
     }
+}
+
+/// The receivers of an unbounded channel go: what is dropped with them.
+fn note_dropped(bracket: &mut Bracket, address: usize) {
+    let (head, tail) = (read(address), read(address + LIST_TAIL));
+    bracket.was_incomplete = tail & 1 == 0;
+    bracket.drops_nothing = head >> 1 == tail >> 1;
 }
 
 /// Announces the operation of a call, unless there is one thread and it can go on. Whether it was.
@@ -592,7 +586,7 @@ fn leave(bracket: &mut Bracket) {
             if bracket.kind == Kind::OpenResult {
                 machine::with(|machine| {
                     if machine.depth != bracket.depth {
-                        machine.trusted.give_up(Family::Threads);
+                        machine.trusted.give_up(bracket.group());
                     }
                 });
             }
@@ -611,18 +605,20 @@ fn leave(bracket: &mut Bracket) {
                 machine.objects.state(object).owner = None;
                 let is_over = Predicate::OnceOver(machine.objects.address(object));
                 if bracket.was_incomplete && is_over.holds_in_memory() && !bracket.has_opened {
-                    machine.trusted.give_up(Family::Once);
+                    machine.trusted.give_up(bracket.group());
                 }
             });
         }
         // What its senders have closed is not emptied here.
-        Kind::ListDrop if !bracket.was_incomplete => {}
-        Kind::ListDrop | Kind::ArrayDrop | Kind::Scope if !bracket.has_opened => {
-            machine::with(|machine| machine.trusted.give_up(bracket.kind.family()));
+        Kind::ListDrop | Kind::ListDropAll if !bracket.was_incomplete || bracket.drops_nothing => {}
+        Kind::ListDrop | Kind::ListDropAll | Kind::ArrayDrop | Kind::Scope
+            if !bracket.has_opened =>
+        {
+            machine::with(|machine| machine.trusted.give_up(bracket.group()));
         }
         Kind::ThreadStart => {
             if !bracket.has_opened {
-                machine::with(|machine| machine.trusted.give_up(Family::Threads));
+                machine::with(|machine| machine.trusted.give_up(bracket.group()));
             }
             if bracket.token != 0 {
                 // The thread that waits for the scope does so by other means, and finds no token more.
@@ -672,64 +668,6 @@ fn end_scope(scope: usize) {
 /// How many bytes of a block the counts of references are.
 const COUNTS_LEN: usize = 16;
 
-/// The call of a futex by a quiet thread: what it gives back.
-pub(crate) fn futex_wait(address: usize, expected: u32, bits: u32) -> c_long {
-    let me = machine::current();
-    let active = machine::with(|machine| active(machine.threads[me.index()].bracket));
-    if read_word(address) != expected {
-        return crate::syscall::fail_with(libc::EAGAIN);
-    }
-    let Some(bracket) = active else { return 0 };
-    if bracket.has_expired {
-        return crate::syscall::fail_with(libc::ETIMEDOUT);
-    }
-    let object = bracket.object;
-    let operation = machine::with(|machine| {
-        let object = object.unwrap_or_else(|| machine.objects.queue(address));
-        machine.objects.state(object).sleepers.insert(me);
-        let thread = &mut machine.threads[me.index()];
-        thread.woken_by = bits;
-        thread.sleeps_at = address;
-        match bracket.kind {
-            Kind::ArrayCall => O::Call(object),
-            _ => O::FutexResume(object),
-        }
-    });
-    let predicate = match operation {
-        O::Call(_) => Predicate::Woken,
-        _ => Predicate::Usual,
-    };
-    announce(operation, predicate);
-    machine::with(|machine| machine.threads[me.index()].sleeps_at = 0);
-    0
-}
-
-/// The same for a wake; nothing if it has to be a step of its own.
-pub(crate) fn futex_wake(address: usize, most: c_int, bits: u32) -> Option<c_long> {
-    let me = machine::current().index();
-    machine::with(|machine| {
-        let sleepers = machine.sleepers_at(address, bits);
-        if sleepers.is_empty() {
-            return Some(0);
-        }
-        if !matches!(machine.threads[me].operation, O::Call(_)) {
-            return None;
-        }
-        let before = match machine.effect {
-            Effect::Woke(woken) => woken,
-            _ => ThreadSet::EMPTY,
-        };
-        let mut woken = ThreadSet::EMPTY;
-        for sleeper in sleepers.iter().take(most.max(1) as usize) {
-            woken.insert(sleeper);
-        }
-        let queue = machine.objects.queue(address);
-        machine.wake(queue, woken);
-        machine.effect = Effect::Woke(before | woken);
-        Some(woken.len() as c_long)
-    })
-}
-
 fn read(address: usize) -> usize {
     // SAFETY: it is a word of an object that a thread is about to access.
     unsafe { ::std::ptr::read_volatile(address as *const usize) }
@@ -745,6 +683,9 @@ impl Predicate {
     fn holds_in_memory(self) -> bool {
         match self {
             Self::Usual | Self::Now | Self::Woken | Self::Allowed(_) => true,
+            Self::ParkingLotReadable(at) => readers_writers::is_parking_lot_readable(read(at)),
+            Self::ParkingLotWritable(at) => readers_writers::is_parking_lot_free(read(at)),
+            Self::Unlocked(at) | Self::Reacquirable(at) => mutexes::is_free(at),
             Self::OnceIdle(at) => read_word(at) & ONCE_MASK != ONCE_RUNNING,
             Self::OnceOver(at) => {
                 !matches!(read_word(at) & ONCE_MASK, ONCE_RUNNING | ONCE_INCOMPLETE)
@@ -769,6 +710,12 @@ impl Machine {
                 let operation = self.threads[idx].operation;
                 let sleepers = operation.object().map(|object| self.objects.sleepers(object));
                 sleepers.is_none_or(|sleepers| !sleepers.contains(ThreadId::new(idx)))
+            }
+            Predicate::Reacquirable(_) => {
+                let condvar = self.threads[idx].operation.object();
+                let sleepers = condvar.map(|condvar| self.objects.sleepers(condvar));
+                let sleeps = sleepers.is_some_and(|it| it.contains(ThreadId::new(idx)));
+                !sleeps && predicate.holds_in_memory()
             }
             Predicate::Allowed(operation) => {
                 let me = ThreadId::new(idx);
@@ -814,8 +761,8 @@ impl Machine {
     fn hold_new_regions_against_calls(&mut self) {
         for (start, end) in self.objects.take_new_regions() {
             for word in start..end {
-                if let Some(&family) = self.trusted.quiet_words.get(&word) {
-                    self.trusted.give_up(family);
+                if let Some(&group) = self.trusted.quiet_words.get(&word) {
+                    self.trusted.give_up(group);
                 }
             }
         }
@@ -851,21 +798,46 @@ impl Machine {
 }
 
 impl Trusted {
-    fn is_given_up(&self, family: Family) -> bool {
-        self.given_up & 1 << family as u32 != 0
+    fn is_given_up(&self, group: Group) -> bool {
+        self.given_up & group.bit() != 0
     }
 
     /// Rows turned out to be about words that are accessed elsewhere, too.
-    fn give_up(&mut self, family: Family) {
-        if !self.is_given_up(family) {
-            self.given_up |= 1 << family as u32;
+    fn give_up(&mut self, group: Group) {
+        if self.to_give_up & group.bit() == 0 {
+            self.to_give_up |= group.bit();
             CUT.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// What was given up in the last execution is not trusted in the next one.
+    pub(crate) fn begin_execution(&mut self) {
+        self.given_up = self.to_give_up;
+    }
+
+    fn note_used(&mut self, library: Library) {
+        self.used |= 1 << library as u32;
+    }
+
+    /// Only calls of this group may be about an object.
+    fn note_exclusive(&mut self, object: ObjectId, group: Group) {
+        self.exclusive.insert(object, group);
+    }
+
+    /// An operation of its own is about such an object.
+    #[cold]
+    fn note_other_access(&mut self, object: ObjectId) {
+        if let Some(&group) = self.exclusive.get(&object) {
+            self.give_up(group);
         }
     }
 
     /// What a verdict takes for granted of them.
     pub(crate) fn assumption(&self) -> Option<Assumption> {
-        self.is_used.then(|| Assumption::TrustedCalls(vec!["std".to_owned()]))
+        let all = [Library::Std, Library::ParkingLot, Library::CrossbeamChannel, Library::Flume];
+        let used = all.into_iter().filter(|&library| self.used & 1 << library as u32 != 0);
+        let names: Vec<String> = used.map(|library| lists::name(library).to_owned()).collect();
+        (!names.is_empty()).then_some(Assumption::TrustedCalls(names))
     }
 
     /// Whether an object is one of calls, which may be a lock that is held at the end.
@@ -878,8 +850,8 @@ impl Trusted {
     /// form the chain of its object, and a load or an addition would not be one of those.
     #[inline]
     pub(crate) fn in_order(&mut self, operation: O) -> O {
-        if !self.locks.is_empty() && operation.object().is_some_and(|it| self.locks.contains(&it)) {
-            self.note_other_access();
+        if let Some(object) = operation.object().filter(|_| !self.exclusive.is_empty()) {
+            self.note_other_access(object);
         }
         match operation {
             O::Load(object) | O::Add(object) | O::AddAndTest(object)

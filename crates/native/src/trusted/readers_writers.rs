@@ -1,4 +1,4 @@
-//! Locks for readers and writers of Rust's standard library, as operations.
+//! Locks for readers and writers of Rust's standard library and of parking_lot, as operations.
 //!
 //! The word of a lock says who has it: the number of readers, or all ones for a writer. Two bits more
 //! say who sleeps; a thread that waits here waits for the word and does not sleep, so of these only the one
@@ -14,8 +14,9 @@
 //!
 //! Who uses a lock is learnt on the way, over all executions; a lock that turns out to need the second form
 //! voids the search. A lock whose word is accessed by any other operation is explored, as are all others then.
+//! Of parking_lot, only locks of the first form are operations; where there is another one, all are explored.
 
-use super::{Family, Kind, Predicate, Trusted, announce, read_word};
+use super::{Bracket, Kind, Library, Predicate, announce, read, read_word};
 use crate::machine;
 use crate::watch::CUT;
 use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
@@ -40,6 +41,20 @@ pub(super) fn is_free(word: u32) -> bool {
 /// Whether a writer has said that it waits, and was not told to try again.
 pub(super) fn has_waiting_writer(word: u32) -> bool {
     word & WRITERS_WAITING != 0
+}
+
+/// How parking_lot marks writers in the word of a lock, and counts readers.
+const WRITER: usize = 0b1000;
+const ONE_READER: usize = 0b1_0000;
+
+/// Whether a reader may come in to a lock of parking_lot.
+pub(super) fn is_parking_lot_readable(word: usize) -> bool {
+    word & WRITER == 0
+}
+
+/// Whether nobody has a lock of parking_lot.
+pub(super) fn is_parking_lot_free(word: usize) -> bool {
+    word == 0
 }
 
 fn n_readers(word: u32) -> usize {
@@ -79,31 +94,27 @@ impl Users {
     }
 }
 
-impl Trusted {
-    /// An operation of its own is about the word of such a lock.
-    #[cold]
-    pub(super) fn note_other_access(&mut self) {
-        self.give_up(Family::ReadersWriters);
-    }
-}
-
 /// The operations of a call.
-pub(super) fn begin(kind: Kind, object: ObjectId, address: usize) {
-    match prefers_writers(kind, object, address) {
-        true => begin_preferring(kind, object, address),
-        false => begin_plainly(kind, object, address),
+pub(super) fn begin(bracket: &Bracket, object: ObjectId, address: usize) {
+    match prefers_writers(bracket, object, address) {
+        true if bracket.library == Library::Std => begin_preferring(bracket.kind, object, address),
+        _ => begin_plainly(bracket, object, address),
     }
 }
 
 /// Notes who uses a lock how. Whether its writers wait in steps of their own.
-fn prefers_writers(kind: Kind, object: ObjectId, address: usize) -> bool {
+fn prefers_writers(bracket: &Bracket, object: ObjectId, address: usize) -> bool {
+    let kind = bracket.kind;
+    let n_inside = match bracket.library {
+        Library::Std => n_readers(read_word(address)),
+        _ => read(address) / ONE_READER,
+    };
     let me = machine::current();
     machine::with(|machine| {
         let is_concurrent = machine.is_concurrent();
         // Readers that came in while there was one thread were not noted.
         let known = &machine.objects.state(object).readers;
-        let reenters = known.contains(&me) || known.len() < n_readers(read_word(address));
-        machine.trusted.locks.insert(object);
+        let reenters = known.contains(&me) || known.len() < n_inside;
         let users = machine.trusted.readers_writers.entry(address).or_default();
         match kind {
             Kind::Read | Kind::TryRead => {
@@ -120,17 +131,26 @@ fn prefers_writers(kind: Kind, object: ObjectId, address: usize) -> bool {
             users.prefers_writers = true;
             CUT.store(true, Ordering::Relaxed);
         }
-        users.prefers_writers
+        let prefers_writers = users.prefers_writers;
+        if prefers_writers && bracket.library != Library::Std {
+            machine.trusted.give_up(bracket.group());
+        }
+        prefers_writers
     })
 }
 
 /// A lock on which nobody can tell whether writers wait.
-fn begin_plainly(kind: Kind, object: ObjectId, address: usize) {
+fn begin_plainly(bracket: &Bracket, object: ObjectId, address: usize) {
+    let kind = bracket.kind;
+    let (readable, writable) = match bracket.library {
+        Library::Std => (Predicate::Readable(address), Predicate::Writable(address)),
+        _ => (Predicate::ParkingLotReadable(address), Predicate::ParkingLotWritable(address)),
+    };
     let (operation, possible) = match kind {
-        Kind::Read => (O::ReadAcquire(object), Predicate::Readable(address)),
-        Kind::Write => (O::WriteAcquire(object), Predicate::Writable(address)),
-        Kind::TryRead => (O::TryReadAcquire(object), Predicate::Readable(address)),
-        Kind::TryWrite => (O::TryWriteAcquire(object), Predicate::Writable(address)),
+        Kind::Read => (O::ReadAcquire(object), readable),
+        Kind::Write => (O::WriteAcquire(object), writable),
+        Kind::TryRead => (O::TryReadAcquire(object), readable),
+        Kind::TryWrite => (O::TryWriteAcquire(object), writable),
         Kind::ReadUnlock => (O::ReadRelease(object), Predicate::Now),
         _ => (O::WriteRelease(object), Predicate::Now),
     };

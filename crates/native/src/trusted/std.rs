@@ -14,10 +14,10 @@ use super::Kind::{
     ParkTimeout, Read, ReadUnlock, Scope, ScopedSpawn, ThreadStart, TryRead, TryWrite, Unpark,
     Write, WriteUnlock, ZeroCall,
 };
-use super::Row;
+use super::{Kind, Library, Row};
 
-const fn row(path: &'static str, kind: super::Kind) -> Row {
-    Row { path, kind }
+const fn row(path: &'static str, kind: Kind) -> Row {
+    Row { path, kind, library: Library::Std }
 }
 
 /// All of them.

@@ -5,7 +5,7 @@ use crate::support::Random;
 /// A test.
 pub(crate) struct Case {
     pub(crate) name: String,
-    body: String,
+    pub(super) body: String,
 }
 
 const BEGINNING: &str = r#"
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Barrier, LazyLock, Mutex, Once, OnceLock, RwLock, RwLockWriteGuard};
 use std::thread;
+use std::time::Duration;
 
 struct Shared {
     once: Once,
@@ -94,6 +95,14 @@ fn two(one: &str, other: &str) -> String {
     )
 }
 
+/// A thread sends, and the other one waits for some time.
+fn timeout(channel: &str) -> String {
+    format!(
+        "let (tx, rx) = {channel}; let h = thread::spawn(move || tx.send(1).is_ok() as u32); let a = \
+         rx.recv_timeout(Duration::from_millis(5)).unwrap_or(9); drop(rx); vec![a, h.join().unwrap()]"
+    )
+}
+
 /// A program for every row of the table.
 pub(crate) fn rows() -> Vec<Case> {
     let once = "shared.once.call_once(|| { shared.atomic.fetch_add(1, SeqCst); }); shared.atomic.load(SeqCst)";
@@ -148,6 +157,12 @@ pub(crate) fn rows() -> Vec<Case> {
         ("bounded", "let (tx, rx) = sync_channel(1); let h = thread::spawn(move || { tx.send(1).unwrap(); tx.send(2).unwrap(); shared.atomic.fetch_add(1, SeqCst) }); let a = rx.recv().unwrap(); let b = shared.atomic.load(SeqCst); vec![a, b, h.join().unwrap()]".to_owned()),
         ("bounded_try", "let (tx, rx) = sync_channel(1); let h = thread::spawn(move || tx.try_send(1).is_ok() as u32 * 2 + tx.try_send(2).is_ok() as u32); let a = rx.recv().unwrap_or(9); vec![a, h.join().unwrap()]".to_owned()),
         ("rendezvous", "let (tx, rx) = sync_channel(0); let h = thread::spawn(move || { shared.atomic.store(1, SeqCst); tx.send(1).unwrap(); shared.atomic.fetch_add(1, SeqCst) }); let a = rx.recv().unwrap(); let b = shared.atomic.load(SeqCst); vec![a, b, h.join().unwrap()]".to_owned()),
+        ("channel_timeout", timeout("channel()")),
+        ("bounded_timeout", timeout("sync_channel(1)")),
+        ("rendezvous_timeout", timeout("sync_channel(0)")),
+        ("channel_timeout_alone", "let (tx, rx) = channel::<u32>(); let a = rx.recv_timeout(Duration::from_millis(5)).is_err(); let b = tx.send(1).is_ok(); vec![a.into(), b.into()]".to_owned()),
+        ("bounded_timeout_alone", "let (tx, rx) = sync_channel::<u32>(1); let h = thread::spawn(move || { shared.atomic.fetch_add(1, SeqCst); }); let a = rx.recv_timeout(Duration::from_millis(5)).is_err(); h.join().unwrap(); let b = tx.send(1).is_ok(); vec![a.into(), b.into()]".to_owned()),
+        ("park_timeout", "let t = thread::current(); let h = thread::spawn(move || { shared.atomic.store(1, SeqCst); t.unpark(); }); thread::park_timeout(Duration::from_millis(5)); let a = shared.atomic.load(SeqCst); h.join().unwrap(); vec![a]".to_owned()),
         ("scope", "let mut own = 0; thread::scope(|s| { s.spawn(|| shared.atomic.fetch_add(1, SeqCst)); own = shared.atomic.load(SeqCst); }); vec![own, shared.atomic.load(SeqCst)]".to_owned()),
         ("scope_nested", "thread::scope(|s| { s.spawn(move || { s.spawn(|| shared.atomic.store(2, SeqCst)); }); }); vec![shared.atomic.load(SeqCst)]".to_owned()),
         ("scope_panics", "let r = catch_unwind(AssertUnwindSafe(|| thread::scope(|s| { s.spawn(|| if shared.atomic.load(SeqCst) == 1 { panic!() }); shared.atomic.store(1, SeqCst); }))); vec![r.is_ok().into()]".to_owned()),
