@@ -13,6 +13,7 @@
 
 use crate::coroutine;
 use crate::disciplines::{Adding, signed};
+use crate::emulate::Kind;
 use crate::machine::{self, Value};
 use crate::rust_mutex::{self, Access, Place};
 use crate::site_orders;
@@ -23,7 +24,7 @@ use crate::weak_memory;
 use mazurka_core::{Accessed, MemoryOrder, ObjectId, Operation};
 use mazurka_protocol::AtomicAccess;
 use std::ffi::c_int;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 /// The orders of an access: when it writes, and when it only reads.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +65,7 @@ unsafe fn modify<T: Copy + Eq>(
     address: *mut T,
     orders: Orders,
     operation: fn(ObjectId) -> Operation,
+    operand: T,
     show: fn(T) -> u128,
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
@@ -78,7 +80,8 @@ unsafe fn modify<T: Copy + Eq>(
         // SAFETY: as the caller promises.
         return unsafe { modify_quietly(address, access, change) };
     }
-    let arrival = Arrival::noted(is_load);
+    let kind = if is_load { Kind::Load } else { Kind::Update };
+    let arrival = Arrival::noted(kind, [show(operand), 0]);
     let access = match operation(ObjectId::new(0)) {
         Operation::Load(_) => AtomicAccess::Load,
         Operation::Store(_) => AtomicAccess::Store,
@@ -108,6 +111,7 @@ unsafe fn modify<T: Copy + Eq>(
 #[inline]
 unsafe fn modify_mutex<T: Copy + Eq>(
     access: Access,
+    arrival: Arrival,
     address: *mut T,
     orders: Orders,
     show: fn(T) -> u128,
@@ -117,7 +121,6 @@ unsafe fn modify_mutex<T: Copy + Eq>(
         // SAFETY: as the caller promises.
         return unsafe { modify_quietly(address, trusted::Access::Update, change) };
     }
-    let arrival = Arrival::noted(false);
     let orders = site_orders::of_access(orders, AtomicAccess::Update);
     let access = match access {
         Access::Take if !orders.write.acquires() => Access::Other,
@@ -251,7 +254,8 @@ unsafe fn add<T: Copy + Eq>(
         // SAFETY: as the caller promises.
         return unsafe { modify_quietly(address, trusted::Access::Update, change).0 };
     }
-    let arrival = Arrival::noted(false);
+    // What is added, as `change` says it.
+    let arrival = Arrival::noted(Kind::Update, [signed_bits(added, size_of::<T>()), 0]);
     let orders = site_orders::of_access(orders, AtomicAccess::Update);
     rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     let adding = Adding::at(address as usize, added, arrival.way(8 * size_of::<T>() as u8));
@@ -264,6 +268,17 @@ unsafe fn add<T: Copy + Eq>(
     }
     old
 }
+
+/// A number as so many bytes, without its sign.
+#[inline]
+fn signed_bits(number: i64, len: usize) -> u128 {
+    let unused = 64 - 8 * len as u32;
+    u128::from((number as u64) << unused >> unused)
+}
+
+/// Where the operand of the compare-and-swap stands that is about to be made, if it is to be told there
+/// what was found; else 0.
+static EXPECTED_AT: AtomicUsize = AtomicUsize::new(0);
 
 /// The same for a compare-and-swap: one that failed has only loaded.
 ///
@@ -285,9 +300,13 @@ unsafe fn swap_if<T: Copy + Eq>(
     };
     let len = size_of::<T>() as u8;
     let comparison = Comparison { address: address as usize, len, expected: show(expected) };
+    let expected_at = EXPECTED_AT.swap(0, Ordering::Relaxed);
+    let kind = if expected_at == 0 { Kind::Compare } else { Kind::CompareAt };
+    let noted = Arrival::noted(kind, [show(expected), show(new)]);
+    let arrival = Arrival { expected_at, ..noted };
     // SAFETY: as the caller promises.
     machine::compare(comparison, || unsafe {
-        modify_mutex(access, address, orders, show, change).0
+        modify_mutex(access, arrival, address, orders, show, change).0
     })
 }
 
@@ -310,7 +329,7 @@ macro_rules! atomics {
                     return unsafe { &*address.cast::<$atomic>() }.load(Ordering::SeqCst);
                 }
                 // SAFETY: as above.
-                unsafe { modify(address, Orders::one(order), Operation::Load, show, |_| None).0 }
+                unsafe { modify(address, Orders::one(order), Operation::Load, 0, show, |_| None).0 }
             }
 
             pub(super) unsafe extern "C" fn store(address: *mut $type, new: $type, order: c_int) {
@@ -320,7 +339,7 @@ macro_rules! atomics {
                 }
                 // SAFETY: as above.
                 let (_, is_announced) = unsafe {
-                    modify(address, Orders::one(order), Operation::Store, show, |_| Some(new))
+                    modify(address, Orders::one(order), Operation::Store, new, show, |_| Some(new))
                 };
                 // What is overwritten may not be what is in memory.
                 if is_announced && crate::weak_memory::is_on() {
@@ -338,7 +357,8 @@ macro_rules! atomics {
                 // SAFETY: as above.
                 unsafe {
                     let (access, orders) = (Access::Swap(show(new)), Orders::one(order));
-                    modify_mutex(access, address, orders, show, |_| Some(new)).0
+                    let arrival = Arrival::noted(Kind::Update, [show(new), 0]);
+                    modify_mutex(access, arrival, address, orders, show, |_| Some(new)).0
                 }
             }
 
@@ -363,7 +383,9 @@ macro_rules! atomics {
                 // SAFETY: the program gives both.
                 unsafe {
                     let wanted = *expected;
+                    EXPECTED_AT.store(expected as usize, Ordering::Relaxed);
                     let old = compare_exchange_val(address, wanted, new, order, other);
+                    EXPECTED_AT.store(0, Ordering::Relaxed);
                     if old != wanted {
                         if !coroutine::is_own_stack(expected as usize) {
                             spin::spoil();
@@ -409,7 +431,7 @@ macro_rules! atomics {
                     // SAFETY: as above.
                     unsafe {
                         let (orders, operation) = (Orders::one(order), Operation::ReadModifyWrite);
-                        modify(address, orders, operation, show, |$old| Some($new)).0
+                        modify(address, orders, operation, $operand, show, |$old| Some($new)).0
                     }
                 }
             )*

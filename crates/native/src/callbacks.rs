@@ -4,6 +4,7 @@
 //! the functions here instead; without, what they access is not watched.
 
 use crate::coroutine;
+use crate::emulate::Kind;
 use crate::invalid;
 use crate::library::{self, Function};
 use crate::machine;
@@ -29,8 +30,11 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
             return;
         }
         // Where races are not looked for, what a loop reads may change unseen.
-        if write || machine.are_races_allowed {
+        if machine.are_races_allowed {
             spin::spoil();
+        } else if write {
+            spin::spoil_plainly();
+            machine.note_plain_write(address, len);
         }
         if machine.is_concurrent() {
             machine.watch.access(address, len, write);
@@ -51,7 +55,8 @@ fn volatile_write(address: usize, len: usize) {
 /// A volatile read, for which the same holds.
 fn volatile_read(address: usize, len: u8) {
     if coroutine::in_program() {
-        let arrival = Arrival::noted(true);
+        let arrival = Arrival::noted(Kind::Load, [0; 2]);
+        let arrival = Arrival { kind: None, ..arrival };
         if machine::visible_read(&arrival, address, len, Operation::Load) {
             order_nothing(address, usize::from(len), false);
         }

@@ -228,6 +228,7 @@ impl Machine {
             has_loops: _,
             doubts_first_rounds: _,
             counting_loops: _,
+            loops: _,
             disciplines: _,
             rust_mutexes: _,
             trusted: _,

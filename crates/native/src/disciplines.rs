@@ -5,7 +5,7 @@ use crate::machine::{self, Machine};
 use crate::results::{self, Way};
 use crate::watch::CUT;
 use mazurka_core::{Addition, Discipline, ObjectId, Operation, Tests, Turn};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::Ordering;
 
 /// For each object, over all executions.
@@ -13,6 +13,10 @@ use std::sync::atomic::Ordering;
 pub(crate) struct Disciplines {
     learnt: FxHashMap<ObjectId, Discipline>,
     n_learnt: u64,
+    /// Objects that somebody awaits, to which additions have to be in order; and those that were added
+    /// to without.
+    awaited: FxHashSet<ObjectId>,
+    added: FxHashSet<ObjectId>,
     /// A bounded search does not see every trace: whoever tests is then in order.
     pub(crate) are_strict: bool,
     /// Where data races are not looked for, a plain read could see the order of additions.
@@ -63,12 +67,21 @@ pub(crate) fn signed(value: u128, bits: u8) -> i64 {
 impl Disciplines {
     /// How much is known of counters. Whatever is new voids the search, and so is not missed.
     pub(crate) fn known(&self) -> u64 {
-        self.n_learnt
+        self.n_learnt << 32 ^ (self.awaited.len() as u64)
+    }
+
+    /// Somebody awaits an object. Whether additions to it were not in order so far.
+    pub(crate) fn note_await(&mut self, object: ObjectId) -> bool {
+        self.awaited.insert(object) && self.added.contains(&object)
     }
 
     /// The operation that a read-modify-write is, if it only adds.
-    pub(crate) fn operation(&self, object: ObjectId, adding: Option<Adding>) -> Operation {
+    pub(crate) fn operation(&mut self, object: ObjectId, adding: Option<Adding>) -> Operation {
         let Some(Adding { tests, .. }) = adding else { return Operation::ReadModifyWrite(object) };
+        if self.awaited.contains(&object) {
+            return Operation::ReadModifyWrite(object);
+        }
+        self.added.insert(object);
         let discipline = match self.are_strict {
             true => &Discipline::Strict,
             false => self.learnt.get(&object).unwrap_or(&Discipline::Free),

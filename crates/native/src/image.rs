@@ -4,7 +4,10 @@
 //! It is read from the file, since [`precompiled`](crate::precompiled) changes what is in memory.
 
 use crate::names;
-use addr2line::gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, Pointer, UnwindSection};
+use addr2line::gimli::{
+    BaseAddresses, CfaRule, CieOrFde, EhFrame, EndianSlice, LittleEndian, Pointer, RegisterRule,
+    UnwindContext, UnwindSection, X86_64,
+};
 use object::{Object, ObjectSection, ObjectSegment};
 use std::sync::OnceLock;
 
@@ -16,6 +19,23 @@ pub(crate) struct Function {
     pub(crate) end: u64,
     /// The table of its exceptions.
     exceptions: Option<u64>,
+}
+
+/// Where the frame of a function is while it is at some instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Its upper end is so far above the stack pointer; or, `is_rbp`, above rbp.
+    pub(crate) offset: i64,
+    pub(crate) is_rbp: bool,
+    /// Where its caller's rbp is, from the upper end on, if it is not in the register.
+    pub(crate) saved_rbp: Option<i64>,
+}
+
+impl Row {
+    /// Whether the function has no frame: it is about to begin or to end.
+    pub(crate) fn is_entry(&self) -> bool {
+        !self.is_rbp && self.offset == size_of::<usize>() as i64
+    }
 }
 
 /// The file of the program.
@@ -52,9 +72,23 @@ impl Image {
         Some(Self { file, functions, base })
     }
 
+    /// Where the program is.
+    pub(crate) fn span(&self) -> std::ops::Range<usize> {
+        let segments = self.file.segments().map(|it| (it.address(), it.address() + it.size()));
+        let (start, end) =
+            segments.fold((u64::MAX, 0), |(start, end), (from, to)| (start.min(from), end.max(to)));
+        if start >= end { 0..0 } else { self.base + start as usize..self.base + end as usize }
+    }
+
     /// An address of the running program as one of the file.
     pub(crate) fn address(&self, loaded: usize) -> Option<u64> {
         loaded.checked_sub(self.base).map(|address| address as u64)
+    }
+
+    /// An address of the file as one of the running program, if it is within.
+    pub(crate) fn loaded(&self, address: u64) -> Option<usize> {
+        let loaded = self.base + address as usize;
+        self.span().contains(&loaded).then_some(loaded)
     }
 
     /// The function that an address is in.
@@ -74,6 +108,29 @@ impl Image {
             let start = from.checked_sub(segment.address())? as usize;
             segment.data().ok()?.get(start..start + len)
         })
+    }
+
+    /// Where its frame is, from which instruction on; nothing if that cannot be told.
+    pub(crate) fn rows(&self, function: &Function) -> Option<Vec<(u64, Row)>> {
+        let (frames, bases) = frames(&self.file)?;
+        let fde = frames.fde_for_address(&bases, function.start, EhFrame::cie_from_offset).ok()?;
+        let mut context = UnwindContext::new();
+        let mut table = fde.rows(&frames, &bases, &mut context).ok()?;
+        let mut rows = Vec::new();
+        while let Some(row) = table.next_row().ok()? {
+            let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
+            if register != X86_64::RSP && register != X86_64::RBP {
+                return None;
+            }
+            let saved_rbp = match row.register(X86_64::RBP) {
+                Some(RegisterRule::Offset(offset)) => Some(offset),
+                None | Some(RegisterRule::Undefined | RegisterRule::SameValue) => None,
+                Some(_) => return None,
+            };
+            let is_rbp = register == X86_64::RBP;
+            rows.push((row.start_address(), Row { offset, is_rbp, saved_rbp }));
+        }
+        Some(rows)
     }
 
     /// Where a function goes on after an exception; nothing if that cannot be told.
@@ -121,8 +178,10 @@ fn read_uleb(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
     None
 }
 
-/// All functions that can be unwound.
-fn functions(file: &object::File<'static>) -> Option<Vec<Function>> {
+type Frames = EhFrame<EndianSlice<'static, LittleEndian>>;
+
+/// The tables for unwinding.
+fn frames(file: &object::File<'static>) -> Option<(Frames, BaseAddresses)> {
     let address = |name: &str| file.section_by_name(name).map_or(0, |it| it.address());
     let section = file.section_by_name(".eh_frame")?;
     let frames = EhFrame::new(section.data().ok()?, LittleEndian);
@@ -130,6 +189,12 @@ fn functions(file: &object::File<'static>) -> Option<Vec<Function>> {
         .set_eh_frame(section.address())
         .set_text(address(".text"))
         .set_got(address(".got"));
+    Some((frames, bases))
+}
+
+/// All functions that can be unwound.
+fn functions(file: &object::File<'static>) -> Option<Vec<Function>> {
+    let (frames, bases) = frames(file)?;
     let mut entries = frames.entries(&bases);
     let mut functions = Vec::new();
     while let Some(entry) = entries.next().ok()? {

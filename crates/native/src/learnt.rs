@@ -81,6 +81,7 @@ impl Machine {
             has_loops,
             doubts_first_rounds,
             counting_loops,
+            loops,
             thread_names,
             has_clocks,
             trusted,
@@ -156,6 +157,7 @@ impl Machine {
             rust_mutexes.known(),
             trusted.known(),
             counting_loops.known(),
+            loops.known(),
             io::n_used(),
         ];
         let of_threads =

@@ -18,6 +18,7 @@
 //! was ever done, and nobody can do anything beside it. Until it starts another thread, its accesses to
 //! memory are no steps either ([`Machine::is_concurrent`]).
 
+use crate::awaits::Loops;
 use crate::before_wait;
 use crate::cancel::{self, Awaited};
 use crate::checkpoint::Checkpoints;
@@ -162,6 +163,7 @@ pub(crate) struct Machine {
     /// Whether the first round of a loop is not compared with the second.
     pub(crate) doubts_first_rounds: bool,
     pub(crate) counting_loops: CountingLoops,
+    pub(crate) loops: Loops,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
     /// What is called when the program exits, the last one first.
@@ -286,6 +288,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         has_loops: false,
         doubts_first_rounds: false,
         counting_loops: CountingLoops::default(),
+        loops: Loops::new(),
         keys: Vec::new(),
         exit_handlers: Vec::new(),
         quick_handlers: Vec::new(),
@@ -458,7 +461,17 @@ pub(crate) fn visible_read(
             && (machine.is_concurrent() || machine.threads[idx].reads.is_held());
         is_seen.then(|| machine.objects.atomic(address, usize::from(len)))
     });
-    let is_announced = object.is_some_and(|object| announce_access(idx, operation(object)));
+    let is_announced = object.is_some_and(|object| {
+        let operation = operation(object);
+        let waits = with(|machine| {
+            machine.trusted.in_order(operation) == operation
+                && machine.begin_wait(idx, arrival, address, len, operation)
+        });
+        match waits {
+            true => announce_await(idx, object),
+            false => announce_access(idx, operation),
+        }
+    });
     invalid::check(address, usize::from(len), false);
     is_announced
 }
@@ -473,6 +486,13 @@ fn announce_access(idx: usize, operation: Operation) -> bool {
         // It has only loaded.
         fail_try();
     }
+    is_done
+}
+
+/// Announces a load that is an await: see `awaits`.
+fn announce_await(idx: usize, object: ObjectId) -> bool {
+    let is_done = announce(idx, Operation::Await(object));
+    with(|machine| machine.threads[idx].waiting = None);
     is_done
 }
 
@@ -683,6 +703,7 @@ impl Machine {
         thread.status = Status::New;
         thread.operation = Operation::Begin;
         thread.comparison = None;
+        thread.waiting = None;
         thread.n_births = 0;
         thread.ticks = 0;
         thread.random = idx as u64 + 1;
@@ -861,6 +882,7 @@ impl Machine {
             (Status::New, _) => true,
             (Status::Running, _) if thread.reads.is_held() => false,
             (Status::Running, operation) if operation.is_access() => true,
+            (Status::Running, _) if thread.waiting.is_some() => self.may_leave(idx),
             // It goes on when the other one ends, without being asked.
             (Status::Running, Operation::Join(_)) => false,
             (Status::Running, _) if thread.predicate != Predicate::Usual => {
@@ -1017,6 +1039,7 @@ impl Machine {
             Operation::Load(_) | Operation::Store(_) | Operation::ReadModifyWrite(_) => {
                 Effect::Done
             }
+            Operation::Await(_) if self.threads[idx].waiting.is_some() => Effect::Done,
             _ => self.objects.apply(decision.thread, operation),
         };
         if has_elapsed {
@@ -1096,11 +1119,14 @@ impl Machine {
             let running = self.threads.iter().filter(|it| it.status == Status::Running);
             running.map(|thread| &thread.reads).filter(|reads| reads.is_held())
         };
+        let mut waiting = (0..self.threads.len()).filter(|&idx| {
+            self.threads[idx].status == Status::Running && self.threads[idx].waiting.is_some()
+        });
         if held().any(Reads::can_leave) || self.awaits_in_vain() {
             Ending::Redundant
         } else if self.has_exited || self.is_patient() {
             Ending::Exited
-        } else if held().next().is_some() {
+        } else if held().next().is_some() || waiting.any(|idx| !self.may_leave(idx)) {
             Ending::Spinning
         } else {
             Ending::Final

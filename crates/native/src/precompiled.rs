@@ -310,6 +310,12 @@ pub(crate) fn way(trap: usize) -> Option<usize> {
     SITES.get()?.get(&(trap + 1)).map(|site| site.piece)
 }
 
+/// Whether an instruction was redirected, and then whether it only pauses.
+pub(crate) fn is_redirected_pause(address: usize) -> Option<bool> {
+    let site = SITES.get()?.get(&(address + 1))?;
+    Some(matches!(site.deed, Deed::Pause))
+}
+
 /// Which instructions of a function are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attention {

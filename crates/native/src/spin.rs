@@ -9,13 +9,16 @@
 //! deadlock ([`Ending::Spinning`](mazurka_core::Ending)); if something has changed, this execution
 //! is one that another one stands for.
 //!
-//! **The same state** is the same call with the same registers and the same stack. A call leaves
-//! only those registers that it has to keep, so [`watched`] notes them on the way in. A stack is
+//! **The same state** is the same call, given the same, with the same registers and the same stack. A call
+//! leaves only those registers that it has to keep, so [`watched`] notes them on the way in. A stack is
 //! all bytes from the caller's stack pointer up, without those that other threads have ever
-//! touched: they are shared memory. What the round *changes* elsewhere is seen by the
+//! touched, which are shared memory, and without dead ones (`dead_slots`). What the round *changes* elsewhere is seen by the
 //! instrumentation: a plain write that is not to the own stack, an atomic that got another value, any other
 //! operation, and any call of a function that this library replaces, but for a few that only take time.
 //! What a library without instrumentation writes is not seen.
+//!
+//! A loop with one read is an await and has no rounds in vain (`awaits`); one that tries again with what it has
+//! found is held by another rule (`reread`).
 //!
 //! **A loop that counts its rounds** is in another state each time, as one with a back-off is. When
 //! one has read the same values in the same places [`ROUNDS`] times over, it is tried once what
@@ -39,7 +42,10 @@
 //! the third visit at the earliest. By then the loop has written all that it ever writes.
 
 use crate::coroutine;
+use crate::dead_slots::Dead;
+use crate::emulate::Kind;
 use crate::machine::{self, Machine};
+use crate::reread::Chain;
 use crate::results::{Origin, Way};
 use crate::rust_mutex;
 use crate::thread::{self, Thread};
@@ -65,6 +71,8 @@ const DEEPEST: usize = 16 * PAGE;
 
 /// Whether the running thread has changed nothing since its last operation.
 static IS_PURE: AtomicBool = AtomicBool::new(true);
+/// Whether it has done nothing but plain accesses.
+static IS_PLAIN: AtomicBool = AtomicBool::new(true);
 /// What [`watched`] noted: rbx, rbp, r12 to r15, rsp.
 pub(crate) static REGISTERS: [AtomicUsize; 7] = [const { AtomicUsize::new(0) }; 7];
 /// Whether [`watched`] functions wipe the stack when they return.
@@ -75,12 +83,18 @@ pub(crate) static LOWEST: AtomicUsize = AtomicUsize::new(0);
 /// Where a thread is when it calls one of our functions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    kept: [usize; 6],
-    stack_pointer: usize,
+    pub(crate) kept: [usize; 6],
+    pub(crate) stack_pointer: usize,
     /// From where on the stack is in use.
-    used_from: usize,
+    pub(crate) used_from: usize,
     /// Whether it can only load.
-    is_load: bool,
+    pub(crate) is_load: bool,
+    /// What it does if it is a call of the instrumentation, and what it is given beside the address:
+    /// what to compare with, and what to write.
+    pub(crate) kind: Option<Kind>,
+    pub(crate) operands: [u64; 2],
+    /// Where what it compares with stands, if it is to be told there what it was.
+    pub(crate) expected_at: usize,
 }
 
 /// What a thread has read since it last changed anything.
@@ -89,14 +103,16 @@ pub(crate) struct Reads {
     reads: Vec<Read>,
     /// Where in `reads` the loop begins that the thread is held in.
     held: Option<usize>,
+    /// The same with plain writes between them: see `reread`.
+    pub(crate) chain: Chain,
 }
 
 /// The call that reads, in its frame, and what is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Place {
-    site: usize,
-    stack_pointer: usize,
-    address: usize,
+pub(crate) struct Place {
+    pub(crate) site: usize,
+    pub(crate) stack_pointer: usize,
+    pub(crate) address: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -178,12 +194,20 @@ impl CountingLoops {
 #[inline]
 pub(crate) fn spoil() {
     IS_PURE.store(false, Ordering::Relaxed);
+    IS_PLAIN.store(false, Ordering::Relaxed);
+}
+
+/// The running thread writes something that nobody can see without a race before it does more.
+#[inline]
+pub(crate) fn spoil_plainly() {
+    IS_PURE.store(false, Ordering::Relaxed);
 }
 
 /// A step begins: nothing is changed yet.
 #[inline]
 pub(crate) fn begin_step() {
     IS_PURE.store(true, Ordering::Relaxed);
+    IS_PLAIN.store(true, Ordering::Relaxed);
 }
 
 /// Whether a replaced function only takes time, or tells what never changes.
@@ -367,11 +391,18 @@ pub(crate) use wiped;
 impl Arrival {
     /// Of the call that was [`watched`] last, in order to load or to do more.
     #[inline]
-    pub(crate) fn noted(is_load: bool) -> Self {
+    pub(crate) fn noted(kind: Kind, operands: [u128; 2]) -> Self {
         let register = |idx: usize| REGISTERS[idx].load(Ordering::Relaxed);
         let stack_pointer = register(6);
-        let used_from = stack_pointer;
-        Self { kept: std::array::from_fn(register), stack_pointer, used_from, is_load }
+        Self {
+            kept: std::array::from_fn(register),
+            stack_pointer,
+            used_from: stack_pointer,
+            is_load: kind == Kind::Load,
+            kind: Some(kind),
+            operands: operands.map(|it| it as u64),
+            expected_at: 0,
+        }
     }
 
     /// Of a thread that comes to an instruction with all these registers, in order to load or to do
@@ -383,7 +414,9 @@ impl Arrival {
         is_load: bool,
     ) -> Self {
         let digest = registers.fold(0, |hash, word| mixed(hash, word as u64));
-        Self { kept: [digest as usize, 0, 0, 0, 0, 0], stack_pointer, used_from, is_load }
+        let kept = [digest as usize, 0, 0, 0, 0, 0];
+        let (kind, operands, expected_at) = (None, [0; 2], 0);
+        Self { kept, stack_pointer, used_from, is_load, kind, operands, expected_at }
     }
 
     /// Where the thread goes on, with the result of an addition to a counter of this size.
@@ -412,7 +445,7 @@ impl Arrival {
         rust_mutex::Place { behind, stack_pointer: self.stack_pointer + WORD }
     }
 
-    fn place(&self, address: usize) -> Place {
+    pub(crate) fn place(&self, address: usize) -> Place {
         let stack_pointer = self.stack_pointer;
         // SAFETY: the stack pointer of a function that was just called points to where it returns.
         let site = unsafe { *(stack_pointer as *const usize) };
@@ -420,14 +453,35 @@ impl Arrival {
     }
 
     /// A hash of all that decides what the thread does next, but for what it is about to read.
-    fn digest(&self, idx: usize, shared: &[usize]) -> u64 {
-        let mut hash = self.kept.iter().fold(0, |hash, &word| mixed(hash, word as u64));
+    fn digest(&self, idx: usize, shared: &[usize], dead: &Dead) -> u64 {
+        let kept = self.kept.iter().zip(&dead.registers).filter(|(_, is_dead)| !**is_dead);
+        let mut hash = kept.fold(0, |hash, (&word, _)| mixed(hash, word as u64));
+        hash = self.operands.iter().fold(hash, |hash, &word| mixed(hash, word));
+        if !dead.bytes.is_empty() {
+            return self.digest_of_live(hash, idx, shared, dead);
+        }
         let mut from = self.used_from;
         for &word in &shared[shared.partition_point(|&word| word < from)..] {
             hash = mixed_words(hash, from, word);
             from = word + WORD;
         }
         mixed_words(hash, from, coroutine::top(idx))
+    }
+
+    fn digest_of_live(&self, hash: u64, idx: usize, shared: &[usize], dead: &Dead) -> u64 {
+        let (from, to) = (self.used_from, coroutine::top(idx));
+        // SAFETY: this is a part of a stack, and nobody runs who could change it.
+        let mut bytes =
+            unsafe { std::slice::from_raw_parts(from as *const u8, to - from) }.to_vec();
+        let shared = shared.iter().map(|&word| word..word + WORD);
+        for place in dead.bytes.iter().cloned().chain(shared) {
+            let start = place.start.max(from);
+            if start < place.end.min(to) {
+                bytes[start - from..place.end.min(to) - from].fill(0);
+            }
+        }
+        let (words, _) = bytes.as_chunks::<WORD>();
+        words.iter().fold(hash, |hash, word| mixed(hash, u64::from_le_bytes(*word)))
     }
 }
 
@@ -453,13 +507,14 @@ fn mixed_words(hash: u64, from: usize, to: usize) -> u64 {
 
 impl Clone for Reads {
     fn clone(&self) -> Self {
-        Self { reads: self.reads.clone(), held: self.held }
+        Self { reads: self.reads.clone(), held: self.held, chain: self.chain.clone() }
     }
 
     /// Keeps the memory that it has.
     fn clone_from(&mut self, from: &Self) {
         thread::copy(&mut self.reads, &from.reads);
         self.held = from.held;
+        self.chain.clone_from(&from.chain);
     }
 }
 
@@ -468,6 +523,7 @@ impl Reads {
     pub(crate) fn clear(&mut self) {
         self.reads.clear();
         self.held = None;
+        self.chain.clear();
     }
 
     /// The thread comes to an operation. Whether it was pure so far: if not, all is forgotten.
@@ -475,12 +531,15 @@ impl Reads {
         if !is_read || !IS_PURE.load(Ordering::Relaxed) {
             self.reads.clear();
         }
+        if !is_read || !IS_PLAIN.load(Ordering::Relaxed) {
+            self.chain.clear();
+        }
     }
 
     /// Whether the thread is held in a loop.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
-        self.held.is_some()
+        self.held.is_some() || self.chain.is_held
     }
 
     /// What the loop reads that the thread is held in.
@@ -490,7 +549,7 @@ impl Reads {
 
     /// Whether the thread could leave the loop: something that it reads has changed.
     pub(crate) fn can_leave(&self) -> bool {
-        self.of_loop().iter().any(Read::is_outdated)
+        self.chain.is_held || self.of_loop().iter().any(Read::is_outdated)
     }
 
     /// The thread waits a while.
@@ -557,6 +616,11 @@ impl Machine {
         let wait = self.counting_loops.wait.take().filter(is_waited_for);
         let thread = &mut self.threads[idx];
         thread.reads.come(true);
+        if trial.is_none() && wait.is_none() && self.comes_by_rereading(idx, arrival, address) {
+            self.threads[idx].reads.chain.is_held = true;
+            return true;
+        }
+        let thread = &mut self.threads[idx];
         if thread.reads.reads.is_empty() {
             return true;
         }
@@ -565,12 +629,16 @@ impl Machine {
             return true;
         };
         let is_first = || thread.reads.reads[..start].iter().all(|read| read.place != place);
-        let is_same = !(self.doubts_first_rounds && is_first())
-            && thread.reads.reads[start].digest == arrival.digest(idx, &thread.shared_words);
-        if !self.has_loops {
+        let is_doubted = self.doubts_first_rounds && is_first();
+        let is_one_read = start + 1 == thread.reads.reads.len();
+        let before = thread.reads.reads[start].digest;
+        let is_same = !is_doubted && before == self.digest(idx, arrival);
+        if is_one_read && trial.is_none() && self.has_loops {
+            let len = self.threads[idx].reads.reads[start].len;
+            self.learn_await(idx, arrival, address, len);
+        }
+        if self.find_loops() {
             // So far, stale bytes may have decided.
-            self.has_loops = true;
-            WIPES.store(true, Ordering::Relaxed);
             self.learn();
         }
         if is_same && trial.is_none() {
@@ -584,6 +652,12 @@ impl Machine {
             return self.come_round(idx, start, trial);
         }
         true
+    }
+
+    /// There are loops. Whether that is new.
+    pub(crate) fn find_loops(&mut self) -> bool {
+        WIPES.store(true, Ordering::Relaxed);
+        !std::mem::replace(&mut self.has_loops, true)
     }
 
     /// Does not compare the first round of a loop with the second any longer. Whether that is new, and
@@ -653,8 +727,10 @@ impl Machine {
                 self.learn();
             }
         }
+        let digest = self.digest(idx, arrival);
+        let read = self.weak_memory.read.take();
+        self.note_in_chain(idx, arrival, address, len);
         let thread = &mut self.threads[idx];
-        let digest = arrival.digest(idx, &thread.shared_words);
         if thread.reads.reads.len() == MAX_READS {
             thread.reads.reads.drain(..MAX_PERIOD);
         }
@@ -663,7 +739,7 @@ impl Machine {
             digest,
             object,
             len,
-            value: self.weak_memory.read.take().unwrap_or_else(|| load(address, len)),
+            value: read.unwrap_or_else(|| load(address, len)),
             is_waited: false,
         });
         // What goes round unseen reads what memory holds, and a memory model may say otherwise.
@@ -671,6 +747,12 @@ impl Machine {
         if may_wait && self.threads[idx].reads.waits() && !self.waits_for_ever(idx) {
             self.counting_loops.wait = Some(Wait { address, left: FOR_EVER });
         }
+    }
+
+    /// A hash of the state in which a thread has come to an operation.
+    pub(crate) fn digest(&self, idx: usize, arrival: &Arrival) -> u64 {
+        let dead = self.dead(idx, arrival);
+        arrival.digest(idx, &self.threads[idx].shared_words, &dead)
     }
 
     /// Whether the last reads of a thread are a loop that waits, and is known to do so for ever.
@@ -737,6 +819,14 @@ impl Machine {
 
 /// The loop that a thread is held in, for people.
 pub(crate) fn describe(idx: usize, place: Option<String>) -> Option<Spin> {
+    if let Some(waiting) = machine::with(|machine| machine.threads[idx].waiting) {
+        let object = machine::with(|machine| machine.threads[idx].operation.object())?;
+        let name = machine::name_of(waiting.address);
+        let place = place.map_or(String::new(), |place| format!(" at {place}"));
+        let value = load(waiting.address, waiting.len);
+        let text = format!("spins{place} until {name} changes from {value}");
+        return Some(Spin { object, text });
+    }
     let mut reads = machine::with(|machine| machine.threads[idx].reads.of_loop().to_vec());
     let object = reads.first()?.object;
     reads.sort_by_key(|read| read.place.address);

@@ -10,7 +10,7 @@ use crate::io;
 use crate::keep;
 use crate::learnt;
 use crate::library::{self, imports};
-use crate::machine;
+use crate::machine::{self, Machine};
 use crate::precompiled;
 use crate::process::{Main, Start};
 use crate::report;
@@ -20,7 +20,7 @@ use crate::system::Native;
 use crate::trusted;
 use crate::watch::CUT;
 use crate::weak_memory;
-use mazurka_core::{Event, Limit, MemoryModel, Schedule, Verdict};
+use mazurka_core::{Event, Limit, MemoryModel, Schedule, Verdict, Violation};
 use mazurka_explore::{
     Explorer, Options, Outcome, Replay, ReplayError, Saved, SavedError, WeakMemory, retrace,
 };
@@ -396,10 +396,22 @@ fn follow(
     let last = replayed.execution.steps.len();
     let at_end = || replayed.deadlock(&Native).map(|deadlock| (last, deadlock));
     let violation = replayed.violation.clone().or_else(at_end);
+    let violation = violation.or_else(|| spins_at_end(schedule, memory));
     if violation.is_some() {
         machine::mazurka_violation();
     }
     Ok(Replayed { violation, atomics: told_atomics(run) })
+}
+
+/// The deadlock at the end of a schedule, if threads are about to go round loops there that the search
+/// knew to be awaits.
+fn spins_at_end(schedule: &Schedule, memory: Option<MemoryModel>) -> Option<(usize, Violation)> {
+    let _output = Silence::begin();
+    machine::with(Machine::suppose_awaits);
+    let replayed = retrace_under(memory, schedule).ok()?;
+    let is_over = replayed.violation.is_none();
+    let deadlock = is_over.then(|| replayed.deadlock(&Native)).flatten()?;
+    Some((replayed.execution.steps.len(), deadlock))
 }
 
 unsafe extern "C" {

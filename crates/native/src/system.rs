@@ -115,7 +115,10 @@ impl System for Native {
     }
 
     fn spin(&self, thread: ThreadId) -> Option<Spin> {
-        let is_held = with(|machine| machine.threads[thread.index()].reads.is_held());
+        let is_held = with(|machine| {
+            let thread = &machine.threads[thread.index()];
+            thread.reads.is_held() || thread.waiting.is_some()
+        });
         is_held.then_some(())?;
         spin::describe(thread.index(), self.location(thread).map(|place| place.to_string()))
     }

@@ -1,5 +1,6 @@
 //! The threads of the program: what is known of one over all executions, and its life in one of them.
 
+use crate::awaits::Waiting;
 use crate::cancel::Awaited;
 use crate::coroutine::Coroutine;
 use crate::futex::ALL_BITS;
@@ -71,6 +72,8 @@ pub(crate) struct Plain {
     pub(crate) operation: Operation,
     /// What its operation compares with, if that is a compare-and-swap.
     pub(crate) comparison: Option<Comparison>,
+    /// The loop that its operation is the only read of, if that is known: see `awaits`.
+    pub(crate) waiting: Option<Waiting>,
     /// How many must have come to the barrier the thread waits at.
     pub(crate) round_end: u32,
     /// How many of its [`Thread::children`] were announced in this execution, also by those that had
@@ -135,6 +138,7 @@ impl Default for Plain {
             status: Status::Unborn,
             operation: Operation::Yield,
             comparison: None,
+            waiting: None,
             round_end: 0,
             n_children: 0,
             n_births: 0,

@@ -9,6 +9,7 @@ mod jobs;
 mod library;
 mod library_random;
 mod limits;
+mod loops;
 mod memory;
 mod numbers;
 mod orders;

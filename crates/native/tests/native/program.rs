@@ -139,6 +139,8 @@ impl Program {
         let mut command = Command::new(self.folder.join("program"));
         // Cargo's would come before the folder that the program was linked with.
         command.env_remove("LD_LIBRARY_PATH");
+        // What is computed of loops is compared to what threads do.
+        command.env("MAZURKA_CHECK_LOOPS", "1");
         command
     }
 

@@ -1,0 +1,274 @@
+//! Re-reading: a thread whose round in vain ends where it would be, had it read later, is held.
+//!
+//! Let a thread have made, since it last did something that others may see, the reads *a1* to *ak*:
+//! loads, and compare-and-swaps that failed. Let *aj*, *j* < *k*, read the same variable as *ak*, and *v*
+//! be the value that *ak* read. If the thread, taken back to *aj* and given *v* there, comes to its next
+//! operation in the state in which it is now, it is held: what follows also follows in the execution
+//! in which *aj* is taken in the place of *ak*, and the reads from there to *ak* are not.
+//!
+//! That is right since *aj* to *ak* write nothing that others may see: all their steps are possible
+//! without them, and see the same. In the place of *ak* the variable holds *v*, so *aj* there leads to
+//! this very state, with at least one step fewer. By induction on the number of steps, every state,
+//! violation and end is also reached in an execution in which nobody is held like that. So such an
+//! execution is never an end that is told (`Ending::Redundant`). If *aj* has read *v* itself, it has led
+//! to this state before, and so it would in the shorter execution: a loop that is never left is for
+//! `spin` to find.
+//!
+//! It is the rule for all loops that try a compare-and-swap again with what they found, and for those that
+//! read several variables until they fit. **Plain writes** on the way are allowed, as in
+//! `node->next = top`: where races are errors, nobody can see them before the thread releases something,
+//! and a compare-and-swap that fails does not. All that either run wrote has to be the same in the end.
+//! Accesses of the rounds that are left out lose no race: the last of these rounds was taken, and the
+//! thread is held only behind it. ABA is no problem: states are compared and not values.
+//!
+//! Taking back is computing (`emulate`): the stack and the registers of the thread are kept where it came
+//! to *aj*, and bytes that it has written plainly since then as they were. Reads are kept like that at
+//! places that a thread has come to twice without doing anything in between; the search begins again
+//! when there is a new one.
+
+use crate::awaits::Likeness;
+use crate::coroutine;
+use crate::emulate::{Kind, Memory, Start};
+use crate::heap;
+use crate::machine::Machine;
+use crate::spin::{self, Arrival, Place};
+use crate::thread;
+use crate::weak_memory;
+use std::rc::Rc;
+
+/// How many reads a thread is taken back at the most.
+const MAX_LINKS: usize = 16;
+/// How many plain writes between them, and how long one.
+const MAX_WRITTEN: usize = 64;
+const MAX_LEN: usize = 16;
+const WORD: usize = 8;
+
+/// The reads of a thread since it last did something that others may see.
+#[derive(Debug, Default)]
+pub(crate) struct Chain {
+    links: Vec<Link>,
+    /// What it has written plainly since the first of them, and what was there before.
+    written: Vec<Written>,
+    /// Whether the thread is held because an earlier read leads to where it is.
+    pub(crate) is_held: bool,
+}
+
+/// A load, or a compare-and-swap that has failed.
+#[derive(Clone, Debug)]
+struct Link {
+    place: Place,
+    len: u8,
+    value: u128,
+    kind: Kind,
+    expected: u64,
+    expected_at: usize,
+    /// How much was written before.
+    n_written: usize,
+    kept: Option<Rc<Kept>>,
+}
+
+/// The state in which a thread came to a read.
+struct Kept {
+    registers: [usize; 6],
+    stack: Vec<u8>,
+}
+
+/// Without what is in them: some of it is dead, and states are compared by what is shown here.
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept").finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    address: usize,
+    len: u8,
+    before: u128,
+}
+
+impl Clone for Chain {
+    fn clone(&self) -> Self {
+        let mut chain = Self::default();
+        chain.clone_from(self);
+        chain
+    }
+
+    /// Keeps the memory that it has.
+    fn clone_from(&mut self, from: &Self) {
+        thread::copy(&mut self.links, &from.links);
+        thread::copy(&mut self.written, &from.written);
+        self.is_held = from.is_held;
+    }
+}
+
+impl Chain {
+    /// The thread has done something that others may see.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.links.clear();
+        self.written.clear();
+        self.is_held = false;
+    }
+}
+
+impl Machine {
+    /// The running thread is about to write plainly.
+    #[inline]
+    pub(crate) fn note_plain_write(&mut self, address: usize, len: usize) {
+        if self.threads[coroutine::running()].reads.chain.links.is_empty() {
+            return;
+        }
+        let is_there = heap::is_valid(address, len).unwrap_or_else(|| self.is_variable(address));
+        let chain = &mut self.threads[coroutine::running()].reads.chain;
+        // Where nothing is, the program crashes, and not this.
+        if !is_there || len > MAX_LEN || chain.written.len() == MAX_WRITTEN {
+            return chain.clear();
+        }
+        let before = spin::load(address, len as u8);
+        chain.written.push(Written { address, len: len as u8, before });
+    }
+
+    /// A thread has made an access that has changed nothing.
+    pub(crate) fn note_in_chain(&mut self, idx: usize, arrival: &Arrival, address: usize, len: u8) {
+        let value = spin::load(address, len);
+        let expected = arrival.operands[0];
+        let kind = match arrival.kind {
+            Some(Kind::Load) => Kind::Load,
+            Some(kind @ (Kind::Compare | Kind::CompareAt)) if value != u128::from(expected) => kind,
+            _ => return self.threads[idx].reads.chain.clear(),
+        };
+        if weak_memory::is_on() {
+            return;
+        }
+        let place = arrival.place(address);
+        let is_kept = self.loops.retries.contains(&self.site(idx, &place));
+        let kept = is_kept.then(|| {
+            let stack = coroutine::frames(idx, arrival.stack_pointer).to_vec();
+            Rc::new(Kept { registers: arrival.kept, stack })
+        });
+        let chain = &mut self.threads[idx].reads.chain;
+        if chain.links.len() == MAX_LINKS {
+            chain.links.drain(..MAX_LINKS / 2);
+        }
+        let (expected_at, n_written) = (arrival.expected_at, chain.written.len());
+        chain.links.push(Link { place, len, value, kind, expected, expected_at, n_written, kept });
+    }
+
+    /// Whether an earlier read of a thread, taken in the place of the last one, leads to the operation that
+    /// it has come to, in the state in which it is.
+    pub(crate) fn comes_by_rereading(
+        &mut self,
+        idx: usize,
+        arrival: &Arrival,
+        address: usize,
+    ) -> bool {
+        let links = &self.threads[idx].reads.chain.links;
+        let Some((last, earlier)) = links.split_last() else { return false };
+        if arrival.kind.is_none() || weak_memory::is_on() {
+            return false;
+        }
+        let place = arrival.place(address);
+        if !self.loops.retries.contains(&self.site(idx, &place)) {
+            let is_here = |it: &Link| {
+                (it.place.site, it.place.stack_pointer) == (place.site, place.stack_pointer)
+            };
+            let has_read = |it: &Link| (it.place.address, it.len) == (last.place.address, last.len);
+            if links.iter().any(is_here) && earlier.iter().any(has_read) {
+                self.learn_retries(idx, &place);
+            }
+            return false;
+        }
+        if self.loops.are_checked {
+            self.check_last(idx, arrival, address);
+        }
+        let (object, len, value) = (last.place.address, last.len, last.value);
+        // One that has read the same has led to this state before, and what was shorter would come to
+        // it again: that is for the rule of `spin`, which tells whether the loop can be left at all.
+        let is_candidate = |it: &Link| {
+            it.place.address == object
+                && it.len == len
+                && it.value != value
+                && (it.kind == Kind::Load || u128::from(it.expected) != value)
+        };
+        (0..links.len() - 1)
+            .filter(|&at| is_candidate(&links[at]))
+            .any(|at| self.likeness_from(idx, at, value, arrival, address) == Likeness::Same)
+    }
+
+    /// From now on, states are kept at the reads that a thread has made.
+    fn learn_retries(&mut self, idx: usize, place: &Place) {
+        let chain = &self.threads[idx].reads.chain;
+        let places = chain.links.iter().map(|it| &it.place).chain([place]);
+        let sites: Vec<_> = places.map(|place| self.site(idx, place)).collect();
+        self.loops.retries.extend(sites);
+        self.find_loops();
+        self.learn();
+    }
+
+    /// Where a thread would be that reads a value in one of its reads, compared to where it is.
+    fn likeness_from(
+        &self,
+        idx: usize,
+        at: usize,
+        value: u128,
+        arrival: &Arrival,
+        address: usize,
+    ) -> Likeness {
+        let thread = &self.threads[idx];
+        let chain = &thread.reads.chain;
+        let link = &chain.links[at];
+        let Some(kept) = &link.kept else { return Likeness::Unknown };
+        let stack_pointer = link.place.stack_pointer;
+        let mut stack = kept.stack.clone();
+        for &word in &thread.shared_words {
+            // Those are as others have left them.
+            if let Some(offset) = word.checked_sub(stack_pointer)
+                && let Some(bytes) = stack.get_mut(offset..offset + WORD)
+            {
+                bytes.copy_from_slice(&(spin::load(word, WORD as u8) as u64).to_le_bytes());
+            }
+        }
+        let mut before = Memory::default();
+        for it in chain.written[link.n_written..].iter().rev() {
+            set(&mut before, it.address, it.len, it.before);
+        }
+        let result = match link.kind {
+            Kind::CompareAt => {
+                set(&mut before, link.expected_at, link.len, value);
+                (0, size_of::<std::ffi::c_int>() as u8)
+            }
+            _ => (value as u64, link.len),
+        };
+        let start = Start {
+            thread: idx,
+            stack_pointer,
+            kept: kept.registers,
+            result,
+            stack: Some(&stack),
+            shared: &thread.shared_words,
+            thread_pointer: thread.coroutine.thread_pointer,
+        };
+        match self.compute(start, before) {
+            None => Likeness::Unknown,
+            Some(end) => self.likeness(idx, arrival, address, &end, Some((stack_pointer, &stack))),
+        }
+    }
+
+    /// Computes what the thread has just done, and compares.
+    fn check_last(&self, idx: usize, arrival: &Arrival, address: usize) {
+        let links = &self.threads[idx].reads.chain.links;
+        let Some((last, value)) = links.len().checked_sub(1).map(|at| (at, links[at].value)) else {
+            return;
+        };
+        if self.likeness_from(idx, last, value, arrival, address) == Likeness::Different {
+            self.doubt(idx, "it has come to another state from its last read");
+        }
+    }
+}
+
+fn set(memory: &mut Memory, address: usize, len: u8, value: u128) {
+    for at in 0..usize::from(len) {
+        memory.set(address + at, Some((value >> (8 * at)) as u8));
+    }
+}
