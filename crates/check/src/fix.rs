@@ -17,20 +17,18 @@ const AT_MOST: Duration = Duration::from_secs(5);
 /// A violation with more accesses than this has no single mistake.
 const MAX_SITES: usize = 16;
 
-/// Which accesses to make stronger, of a violation that was found under the memory model of the
-/// task, in a sentence; nothing if none is known to help.
-pub(crate) fn sentence(task: &Task, found: &Outcome) -> Option<String> {
+/// Which accesses to make stronger, of a violation that `finder` has led to, in a sentence; nothing
+/// if none is known to help. `task` is the same under a memory model.
+pub(crate) fn sentence(task: &Task, finder: &Task, found: &Outcome) -> Option<String> {
     let Verdict::Violated(violation) = &found.verdict else { return None };
     if violation.violation.kind == ViolationKind::Unsupported {
         return None;
     }
-    let mut search = Search { task: task.clone(), found, begun: Instant::now() };
-    search.task.saving = None;
-    search.task.tells_atomics = true;
-    let options = &mut search.task.options;
-    (options.save, options.resume) = (None, None);
-    let replay = search.task.replay_by(found.engine, &violation.schedule, &()).ok()?;
-    search.task.tells_atomics = false;
+    let begun = Instant::now();
+    let mut finder = finder.clone();
+    finder.tells_atomics = true;
+    let replay = finder.replay_by(found.engine, &violation.schedule, &()).ok()?;
+    let search = Search { task: task.clone(), found, begun };
     let met = |site: &AtomicSite| {
         let is_at =
             |step: &Told| step.location.as_ref().is_some_and(|place| place.line == site.line);

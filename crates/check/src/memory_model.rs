@@ -85,8 +85,8 @@ pub(crate) fn check(
 fn add_fix(task: &Task, found: &mut Outcome, elapsed: Duration) {
     let is_violated = matches!(found.verdict, Verdict::Violated(_));
     let model = task.options.graphs_of().unwrap_or(LANGUAGE);
-    if let Some(task) = under(model, task, found, elapsed).filter(|_| is_violated) {
-        found.notes.extend(fix::sentence(&task, found));
+    if let Some(weak) = under(model, task, found, elapsed).filter(|_| is_violated) {
+        found.notes.extend(fix::sentence(&weak, task, found));
     }
 }
 

@@ -101,6 +101,31 @@ fn the_standard_library() {
 }
 
 /// What loom calls a causality violation is a data race, and the repaired versions have none.
+/// What goes wrong by the rules of the language, and in no interleaving or by a race alone.
+#[test]
+fn orders_that_are_missing() {
+    check(
+        "weak",
+        &[
+            "last_owner_holds",
+            "last_owner_without_acquire_violated",
+            "last_owner_without_release_violated",
+            "spin_lock_holds",
+            "spin_lock_with_relaxed_unlock_violated",
+            "double_checked_holds",
+            "double_checked_without_acquire_violated",
+            "sequence_lock_holds",
+            "sequence_lock_without_fences_violated",
+            "publish_holds",
+            "publish_relaxed_violated",
+            "store_buffering_acquire_release_violated",
+            "store_buffering_sequentially_consistent_holds",
+            "store_buffering_with_fences_holds",
+            "store_buffering_with_weak_fences_violated",
+        ],
+    );
+}
+
 #[test]
 fn threads_that_end_the_process() {
     check("exits", &["one_exit_holds", "two_exits_holds", "exit_with_an_error_violated"]);
