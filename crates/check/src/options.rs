@@ -43,7 +43,8 @@ pub struct Options {
     pub nondet: Option<(i64, i64)>,
     /// What is done about calls that cannot be repeated: `skip=NAME` or `real=NAME`.
     pub allow: Vec<String>,
-    /// Libraries and functions that touch nothing which threads share.
+    /// Libraries and functions that touch nothing which threads share, and lists of calls that are
+    /// single steps. The list `std` is among them unless [`TRUST_NONE`] is.
     pub trust: Vec<String>,
     /// Whether a verdict may rest on what a library without the instrumentation does.
     pub strict: bool,
@@ -290,12 +291,21 @@ impl Options {
         Request { action, options, run: self.run_options(), ..Request::default() }
     }
 
+    /// What is trusted, the default included.
+    fn trusted(&self) -> Vec<String> {
+        let mut trusted = self.trust.clone();
+        if !trusted.iter().any(|name| name == TRUST_NONE || name == TRUST_STD) {
+            trusted.push(TRUST_STD.to_owned());
+        }
+        trusted
+    }
+
     /// What a program may do.
     fn run_options(&self) -> RunOptions {
         RunOptions {
             leak: self.looks_for(Property::Leak),
             allow: self.allow.clone(),
-            trust: self.trust.clone(),
+            trust: self.trusted(),
             strict: self.strict,
             retries: self.retries,
             is_time_virtual: self.time == Time::Virtual,
@@ -430,14 +440,19 @@ impl Property {
     }
 }
 
+/// Trusts no list of calls: their inside is explored.
+pub const TRUST_NONE: &str = "none";
+/// The list that is trusted by default.
+const TRUST_STD: &str = "std";
+
 /// When time passes in a native program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Time {
-    /// At any moment.
-    #[default]
-    Any,
     /// When no thread can move, up to the next deadline.
+    #[default]
     Virtual,
+    /// At any moment.
+    Any,
 }
 
 impl Time {

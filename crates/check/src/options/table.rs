@@ -204,14 +204,14 @@ pub static TABLE: &[Row] = &[
         group: Group::Program,
         uses: &[Processes],
         is_of_schedules: true,
-        help: "When time passes: at any moment, or when no thread can move, up to the next deadline \
-               [default: any]",
+        help: "When time passes: when no thread can move, up to the next deadline, or at any moment \
+               [default: virtual]",
         more: "With `any`, a wait with a time limit may expire at any moment, and every order of \
                expiries is explored.",
-        manual: "when time passes. `any`, the default: a wait with a time limit may expire at any moment, and every order is explored. `virtual`: when no thread can move, the clock goes on to the earliest deadline, and the verdict assumes that nothing takes longer than a timeout waits for",
+        manual: "when time passes. `virtual`, the default: when no thread can move, the clock goes on to the earliest deadline, and the verdict assumes that nothing takes longer than a timeout waits for. `any`: a wait with a time limit may expire at any moment, and every order is explored",
         json: Some(("time", |options| options.time.name().into())),
         set: |options, text| text.parse().map(|it| options.time = it),
-        get: |options| text((options.time != Time::Any).then(|| options.time.name())),
+        get: |options| text((options.time != Time::default()).then(|| options.time.name())),
         ..Row::NEW
     },
     Row {
@@ -222,11 +222,11 @@ pub static TABLE: &[Row] = &[
         is_of_schedules: true,
         help: "What is taken for right: libraries or functions that touch nothing which threads share, \
                though they were compiled without the instrumentation (`libz`); and lists of calls that are \
-               single steps: `std`, and with it `parking_lot`, `crossbeam-channel`, `flume` [default: \
-               none, so that their inside is explored]",
+               single steps: `std`, and with it `parking_lot`, `crossbeam-channel`, `flume`; `none` \
+               explores their inside [default: std]",
         more: "The verdict names what the program calls of other libraries, and the lists that \
                mattered. Whoever trusts another list trusts `std`, too.",
-        manual: "what is taken for right. Libraries (`libz`) or functions (`deflate`) that were compiled without the instrumentation and touch nothing that threads share: otherwise the verdict names what the program calls of them. Lists of calls that are single steps which do what they promise, and the verdict says so: `std` of Rust's standard library (`Once` and its kin, `RwLock`, `Barrier`, channels, scopes, parking); and, each with `std`, `parking_lot` (`Mutex`, `RwLock`, `Condvar`), `crossbeam-channel` and `flume`. `none`, the default: the inside of every call is explored",
+        manual: "what is taken for right. Libraries (`libz`) or functions (`deflate`) that were compiled without the instrumentation and touch nothing that threads share: otherwise the verdict names what the program calls of them. Lists of calls that are single steps which do what they promise, and the verdict says so: `std`, the default, of Rust's standard library (`Once` and its kin, `RwLock`, `Barrier`, channels, scopes, parking); and, each with `std`, `parking_lot` (`Mutex`, `RwLock`, `Condvar`), `crossbeam-channel` and `flume`. `none`: the inside of every call is explored",
         json: Some(("trust", |options| options.trust.clone().into())),
         set: |options, text| {
             options.trust.extend(text.split(',').map(str::to_owned));
