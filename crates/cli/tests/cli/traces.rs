@@ -74,13 +74,6 @@ fn c_models() {
     }
 }
 
-#[test]
-fn promela() {
-    for name in ["alternating_bit", "leader_election", "lift"] {
-        check(name, ".", &format!("check examples/{name}.pml"));
-    }
-}
-
 /// Mistakes of Rust programs, all in one file: it is compiled once.
 #[test]
 fn rust_tests() {

@@ -1,11 +1,11 @@
 //! What people are told of steps and states.
 
 use super::Machine;
-use super::code::{Cell, Code, Field, Node, NodeId, Step as Do, Target};
+use super::code::{Code, Field, Node, Step as Do};
 use super::view::View;
 use crate::transitions::{Described, Step};
 use mazurka_core::{Location, Told};
-use mazurka_model::{Span, SymbolSet, Type, canonical};
+use mazurka_model::{Span, SymbolSet};
 
 /// A process, by its type and its number.
 pub(super) fn name(view: View<'_>, process: u32) -> String {
@@ -89,7 +89,6 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
     };
     let value = match &edge.step {
         Do::Send(message) | Do::Receive(message) => values_of(view, process, *message, &edge.text),
-        Do::Store { to, value } => changed(view, process, *to, *value, &edge.text),
         Do::Print { text, arguments, symbols } => {
             let values = arguments.iter().map(|argument| view.value(*argument, process));
             let values: Vec<_> = values.zip(symbols.iter().copied()).collect();
@@ -104,34 +103,6 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
         object: None,
         value,
         location: location(code, edge.span, routine),
-    }
-}
-
-/// The value before an assignment, and the one that is stored; nothing if it goes wrong.
-fn changed(view: View<'_>, process: u32, to: Target, value: NodeId, text: &str) -> Option<String> {
-    let offset = |offset: NodeId, size: u32, ty: Type| {
-        let offset = view.value(offset, process);
-        let is_within = offset >= 0 && offset + i64::from(Cell::of(ty).bytes()) <= i64::from(size);
-        is_within.then_some(offset as usize)
-    };
-    let (at, ty) = match to {
-        Target::Global { at, ty } => (at as usize, ty),
-        Target::Local { at, ty } => (view.record(process) + at as usize, ty),
-        Target::GlobalAt { at, offset: by, size, ty } => (at as usize + offset(by, size, ty)?, ty),
-        Target::LocalAt { at, offset: by, size, ty } => {
-            (view.record(process) + at as usize + offset(by, size, ty)?, ty)
-        }
-    };
-    let old = Cell::of(ty).load(view.state, at);
-    let new = canonical(ty, view.value(value, process) as u64) as i64;
-    if view.fault.get().is_some() {
-        return None;
-    }
-    // A name that the text has is the value's own.
-    let name = symbol(view.code, new, text).map(str::to_owned);
-    match name {
-        Some(_) => None,
-        None => Some(format!("{old}→{new}")),
     }
 }
 
