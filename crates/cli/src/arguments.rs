@@ -251,7 +251,7 @@ pub(crate) enum Command {
     #[command(after_help = exit_status_of_tests())]
     Test {
         #[command(flatten)]
-        selection: Selection,
+        selection: Box<Selection>,
         #[command(flatten)]
         run: RunOptions,
         #[command(flatten)]

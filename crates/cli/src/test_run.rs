@@ -461,8 +461,9 @@ impl<'a> Watch<'a> {
     }
 
     fn begin(&self, idx: usize, name: &str, is_alone: bool) {
-        let shows_progress = is_alone && std::io::stderr().is_terminal();
-        if !self.is_silent && !shows_progress {
+        // A test that is alone on a terminal shows how far it is.
+        let is_shown = is_alone && std::io::stderr().is_terminal();
+        if !self.is_silent && !is_shown {
             let (name, told_at) = (name.to_owned(), self.options.slow_after);
             let running = Running { name, begun: Instant::now(), told_at };
             self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(idx, running);
