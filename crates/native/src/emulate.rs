@@ -613,7 +613,7 @@ impl State<'_> {
         let result = masked(result, size);
         self.flags.zero = Some(result == 0);
         self.flags.sign = Some(extended(result, size) < 0);
-        self.flags.parity = Some((result as u8).count_ones() % 2 == 0);
+        self.flags.parity = Some((result as u8).count_ones().is_multiple_of(2));
     }
 
     fn subtract(&mut self, a: u64, b: u64, size: usize) -> u64 {
