@@ -360,8 +360,9 @@ fn enumerate(threads: &[Thread]) -> Option<(BTreeSet<u64>, bool)> {
 fn source(threads: &[Thread], outcomes: &BTreeSet<u64>) -> String {
     let mut text = String::from(
         "#include <assert.h>\n#include <pthread.h>\n#include <sched.h>\n#include <stdatomic.h>\n\
-         #include <stdlib.h>\n\nstatic atomic_int x[3];\nstatic int cell[4];\n\
-         static unsigned results[4];\n\n",
+         #include <stdlib.h>\n\n\
+         /* Not static: no compiler may suppose that it is never written. */\natomic_int x[3];\n\
+         static int cell[4];\nstatic unsigned results[4];\n\n",
     );
     for (idx, thread) in threads.iter().enumerate() {
         writeln!(
