@@ -93,6 +93,12 @@ pub struct Options {
     pub stateful: bool,
     /// How many workers share a search; as many as the engine likes if nothing is said.
     pub jobs: Option<usize>,
+    /// The broker whose workers share a search.
+    pub workers: Option<String>,
+    /// The private key that workers know the asker by.
+    pub sign_key: Option<PathBuf>,
+    /// How long a worker explores a unit before the rest of it is dealt out again.
+    pub slice: Option<Duration>,
     /// How states are stored.
     pub storage: Storage,
     /// Whether shorter ways to a violation are looked for.
@@ -158,6 +164,9 @@ impl Default for Options {
             coverage: false,
             stateful: false,
             jobs: None,
+            workers: None,
+            sign_key: None,
+            slice: None,
             storage: Storage::default(),
             shorten: false,
             full_trace: false,

@@ -156,6 +156,19 @@ fn write(
     Ok(files)
 }
 
+/// What is known of a search that others explore, when a limit is reached.
+pub fn stopped(
+    task: &Task,
+    engine: &'static dyn Engine,
+    limit: Limit,
+    statistics: Statistics,
+    begun: Instant,
+) -> Outcome {
+    let mut outcome = Outcome::new(engine, Verdict::Inconclusive(limit), statistics, begun);
+    outcome.add_tips(task);
+    outcome
+}
+
 /// What parts of a search have come to, together.
 #[derive(Debug)]
 #[non_exhaustive]

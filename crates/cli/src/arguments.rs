@@ -176,6 +176,41 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Explore units of searches that others ask for by `--workers`
+    ///
+    /// A worker runs the programs of others, those who hold the private keys of `--trust-key`: each
+    /// slice in a fresh folder, with limits, and as user 65534 if the worker is root. It takes a unit
+    /// of a search from the broker, explores it for a while and writes one record of it; it may be
+    /// killed at any time. The variables `NATS_CREDS`, `NATS_CA`, `NATS_CERT` and `NATS_KEY` name the
+    /// files that the broker asks for.
+    Worker {
+        /// The broker: nats://HOST or tls://HOST
+        #[arg(value_name = "URL")]
+        url: String,
+        /// How many slices to explore at a time [default: as many as there are cores]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+        jobs: Option<u32>,
+        /// The public keys of those whose programs to run, one a line (`mazurka fleet keygen`)
+        #[arg(long, value_name = "FILE", required = true)]
+        trust_key: Vec<PathBuf>,
+        /// Memory that one slice may use
+        #[arg(long, value_name = "SIZE", default_value = "4G")]
+        slice_memory: String,
+        /// What the worker is called [default: host and process]
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Look at the searches of a broker, end them, and make keys
+    Fleet {
+        #[command(subcommand)]
+        what: FleetCommand,
+    },
+    /// Explore one slice, in the current folder, for a worker
+    #[command(hide = true)]
+    Slice {
+        /// The process that waits for it
+        parent: u32,
+    },
     /// Run one execution of a Promela model, and show its steps
     ///
     /// The exit status is 1 if something goes wrong in it, 3 if it was stopped, and else 0.
@@ -384,11 +419,43 @@ impl Command {
             | Self::Cxx { .. }
             | Self::Doctor { .. }
             | Self::Merge { .. }
+            | Self::Worker { .. }
+            | Self::Fleet { .. }
+            | Self::Slice { .. }
             | Self::Completions { .. }
             | Self::Man { .. }
             | Self::Automaton { .. } => None,
         }
     }
+}
+
+/// What to do with the searches of a broker.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FleetCommand {
+    /// Tell how far the searches are, and who explores them
+    Status {
+        /// The broker: nats://HOST or tls://HOST
+        #[arg(value_name = "URL")]
+        url: String,
+        /// As Prometheus reads it
+        #[arg(long)]
+        prometheus: bool,
+    },
+    /// End a search, or all of them
+    Cancel {
+        /// The broker: nats://HOST or tls://HOST
+        #[arg(value_name = "URL")]
+        url: String,
+        /// The search, as `mazurka fleet status` names it; all of them without it
+        #[arg(value_name = "JOB")]
+        job: Option<String>,
+    },
+    /// Make a key: FILE for `--sign-key`, and FILE.pub for `--trust-key` of workers
+    Keygen {
+        /// The file of the private key
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 /// How a model is shown.

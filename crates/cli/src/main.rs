@@ -2,8 +2,8 @@
 //!
 //! `arguments` is what can be said, and `tell` what is printed. `mazurka-check` has the engines.
 //! `runtime` has the library that native programs are linked with, `test_run` is about the tests of a
-//! cargo project, `parts` about searches on several machines, `doctor` tries what can be checked
-//! on this machine.
+//! cargo project, `parts` and `fleet` about searches on several machines, `doctor` tries what can be
+//! checked on this machine.
 
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 
@@ -12,6 +12,7 @@ mod automaton;
 mod deadline;
 mod doctor;
 mod first_try;
+mod fleet;
 mod interrupt;
 mod orders;
 mod output;
@@ -70,6 +71,9 @@ fn obey(command: Command) -> Done {
             let is_auto = matches!(engine, Choice::Auto);
             let engine = chosen_engine(engine, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
+            if task.options.workers.is_some() {
+                return fleet::ask(&task, engine, &output);
+            }
             let screen = Screen::new(&task, engine, &output);
             let outcome = match is_auto {
                 true => auto::check(&task, engine, &screen)?,
@@ -85,10 +89,18 @@ fn obey(command: Command) -> Done {
             parts::split(Splitting { task, engine, given, n_parts: into, folder: out })
         }
         Command::Merge { files, output } => parts::merge(&files, output),
+        Command::Worker { url, jobs, trust_key, slice_memory, name } => {
+            fleet::work(url, jobs, &trust_key, &slice_memory, name)
+        }
+        Command::Fleet { what } => fleet::obey(what),
+        Command::Slice { parent } => fleet::slice(parent),
         Command::Run { output, chosen, program } => {
             let mut task = Task::program(program).options(chosen.options);
             let engine = chosen_engine(Choice::Auto, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
+            if task.options.workers.is_some() {
+                return fleet::ask(&task, engine, &output);
+            }
             let screen = Screen::new(&task, engine, &output);
             let outcome = task.check_by(engine, &screen)?;
             drop(screen);
@@ -98,6 +110,12 @@ fn obey(command: Command) -> Done {
             let mut task = Task::program(Vec::new()).options(chosen.options);
             let engine = chosen_engine(Choice::Auto, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
+            fleet::refuse(
+                &task,
+                "mazurka test",
+                "`mazurka run --workers URL -- TEST_PROGRAM NAME \
+                                                  --exact` explores one test",
+            )?;
             match replay {
                 Some(schedule) => test_run::replay(&selection, &task, engine, &schedule, debugger),
                 None => test_run::run(&selection, &run, &task, engine, &output),

@@ -129,6 +129,18 @@ impl Output {
         self.line(|begun| Some(events::verdict(report.verdict, report.engine, begun.elapsed())));
     }
 
+    /// Writes a line of JSON of another kind.
+    #[cfg(all(feature = "fleet", target_os = "linux"))]
+    pub(crate) fn other_event(&self, event: impl FnOnce(std::time::Duration) -> serde_json::Value) {
+        self.line(|begun| Some(event(begun.elapsed()).to_string()));
+    }
+
+    /// The file that a format goes to, if one was named.
+    #[cfg(all(feature = "fleet", target_os = "linux"))]
+    pub(crate) fn file(&self, format: &str) -> Option<&Path> {
+        self.files.iter().find(|(name, _)| *name == format).map(|(_, path)| &**path)
+    }
+
     fn line(&self, line: impl FnOnce(Instant) -> Option<String>) {
         let Some(events) = &self.events else { return };
         let mut events = events.lock().unwrap_or_else(PoisonError::into_inner);

@@ -29,6 +29,11 @@ pub(crate) fn split(splitting: Splitting) -> Done {
                     its parts";
         return Err(Failure::input(text).into());
     }
+    crate::fleet::refuse(
+        &task,
+        "mazurka split",
+        "`mazurka check --workers URL` deals out by itself",
+    )?;
     refuse_parts_of_others(&folder)?;
     let output = Output::default();
     let engine = chosen_engine(engine, &task, &output);

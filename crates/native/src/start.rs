@@ -225,6 +225,14 @@ impl Kept<'_> {
         }
     }
 
+    /// A part that is void leaves what it has learnt, so that the search may begin again with it.
+    fn leave_lesson(&self, at_start: Option<Saved>) {
+        if let (Some(save), Some(at_start)) = (self.save, at_start) {
+            // Without it, the search learns the same by itself, later.
+            let _ = keep::save(at_start, self.run, &Saved::lesson_path(&save.path));
+        }
+    }
+
     /// Saves a search that was stopped after so long, if it is to be saved and can be. One that has
     /// come to its end leaves nothing, unless it is a part. Whether it is saved.
     fn leave(&self, saved: Option<Saved>, time: Duration) -> Result<bool, String> {
@@ -256,7 +264,8 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         None => None,
     };
     let is_part = saved.as_ref().is_some_and(|saved| saved.part().is_some());
-    if saved.is_none() {
+    let at_start = saved.as_ref().filter(|_| is_part).map(Saved::begun_again);
+    if kept.resume.is_none() {
         learnt::begin();
     }
     let helpers = Helpers::for_search(options, kept.run.alone);
@@ -301,6 +310,7 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         }
         if is_void || outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
             if is_part {
+                kept.leave_lesson(at_start);
                 return Err(SavedError::Void.to_string());
             }
             restarts += 1;

@@ -1,6 +1,7 @@
 //! The release tarball: the command, completions for shells, manual pages, licences.
 
 use crate::command::{Done, cargo, heading, output, root, run, target};
+use crate::stage::FLEET;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +17,8 @@ const TEXTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-A
 /// Builds the command as it is published and packs it with what belongs to it.
 pub(crate) fn make() -> Done {
     heading("the command, by the profile `dist`");
-    run(cargo().args(["build", "--profile", "dist", "--locked", "--package", "mazurka-cli"]))?;
+    let build = ["build", "--profile", "dist", "--locked", "--package", "mazurka-cli", FLEET];
+    run(cargo().args(build))?;
     let command = target().join("dist/mazurka");
     let name = format!("mazurka-{}-{}", env!("CARGO_PKG_VERSION"), host()?);
     let place = target().join("xtask");

@@ -25,7 +25,7 @@ const fn tool(
 }
 
 /// All of them.
-const TOOLS: [Tool; 10] = [
+const TOOLS: [Tool; 11] = [
     tool("gcc", "gcc", "programs under test", true),
     tool("g++", "g++", "programs under test, and the solver", true),
     tool("clang++", "clang", "programs under test, once more", true),
@@ -35,6 +35,7 @@ const TOOLS: [Tool; 10] = [
     tool("make", "make", "projects with a Makefile", false),
     tool("cmake", "cmake", "projects with CMake", false),
     tool("valgrind", "valgrind", "counting the instructions of a step", false),
+    tool("nats-server", "nats-server", "searches over many machines", false),
     tool("chromium", "chromium", "looking at pages", false),
 ];
 

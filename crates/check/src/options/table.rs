@@ -573,6 +573,49 @@ pub static TABLE: &[Row] = &[
         ..Row::NEW
     },
     Row {
+        name: "workers",
+        takes: Takes::One("URL"),
+        group: Group::Search,
+        is_common: true,
+        uses: &[Processes],
+        help: "Have the workers of a broker explore: nats://HOST",
+        more: "`mazurka worker nats://HOST` on any machine is one. The totals are those of one search, \
+               whatever is killed or restarted on the way.",
+        manual: "have the workers of a broker explore, `mazurka worker nats://HOST` on any machine; the totals are those of one search. The key of the asker is that of `--sign-key`",
+        json: Some(("workers", |options| options.workers.clone().into())),
+        set: |options, text| {
+            options.workers = Some(text.to_owned());
+            Ok(())
+        },
+        get: |options| text(options.workers.as_ref()),
+        ..Row::NEW
+    },
+    Row {
+        name: "sign-key",
+        takes: Takes::One("FILE"),
+        group: Group::Search,
+        uses: &[Processes],
+        help: "With --workers: the private key that workers know the asker by (`mazurka fleet keygen`)",
+        manual: "with `--workers`: the private key that workers know the asker by, of `mazurka fleet keygen`",
+        set: |options, text| {
+            options.sign_key = Some(text.into());
+            Ok(())
+        },
+        get: |options| text(options.sign_key.as_ref().map(|it| it.to_string_lossy())),
+        ..Row::NEW
+    },
+    Row {
+        name: "slice",
+        takes: Takes::One("TIME"),
+        group: Group::Search,
+        uses: &[Processes],
+        help: "With --workers: how long a unit is explored before the rest is dealt out again [default: 5s]",
+        manual: "with `--workers`: how long a unit is explored before the rest of it is dealt out again, by default `5s`. A worker that is killed loses one slice, and its unit goes to another one after twice that time",
+        set: |options, text| duration(text).map(|it| options.slice = Some(it)),
+        get: |options| text(options.slice.map(duration_text)),
+        ..Row::NEW
+    },
+    Row {
         name: "storage",
         takes: Takes::One("NAME"),
         group: Group::States,

@@ -17,7 +17,8 @@ fn another(row: &Row) -> &'static str {
         "trust" => "libz,deflate",
         "ltl" => "[] (n == 1)",
         "ltl-name" => "safe",
-        "automaton" | "trail" | "proof" => "a file",
+        "automaton" | "trail" | "proof" | "sign-key" => "a file",
+        "workers" => "nats://host",
         "save" | "resume" => "/a file",
         "memory" => "rc11",
         "fairness" => "weak",
@@ -32,7 +33,7 @@ fn another(row: &Row) -> &'static str {
         "order" => "best-first:preemptions,random",
         "storage" => "bitstate",
         "schedule" => "mpor",
-        "time-limit" => "90s",
+        "time-limit" | "slice" => "90s",
         "memory-limit" => "8G",
         _ => "on",
     }
@@ -72,8 +73,19 @@ fn what_a_row_reads_it_writes() {
 #[test]
 fn what_a_row_does_not_know_it_refuses() {
     // Texts that may be anything.
-    let free =
-        ["cflags", "trust", "ltl", "ltl-name", "automaton", "trail", "proof", "save", "resume"];
+    let free = [
+        "cflags",
+        "trust",
+        "ltl",
+        "ltl-name",
+        "automaton",
+        "trail",
+        "proof",
+        "save",
+        "resume",
+        "workers",
+        "sign-key",
+    ];
     for row in TABLE.iter().filter(|row| !free.contains(&row.name)) {
         let mut options = Options::new();
         let error = (row.set)(&mut options, "no such value").expect_err(row.name);

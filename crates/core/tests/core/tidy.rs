@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Every folder of `crates/`, and the crates it may use.
-const MAY_USE: [(&str, &[&str]); 21] = [
+const MAY_USE: [(&str, &[&str]); 22] = [
     ("core", &[]),
     ("effort", &[]),
     ("embed", &[]),
@@ -38,6 +38,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
             "native",
         ],
     ),
+    ("fleet", &["check", "core", "explore"]),
     ("cli", &ALL),
     ("lab", &ALL),
     ("script", &["core"]),
@@ -48,9 +49,9 @@ const MAY_USE: [(&str, &[&str]); 21] = [
 
 /// All but the test kit, the lab and the tour.
 #[rustfmt::skip]
-const ALL: [&str; 16] = [
+const ALL: [&str; 17] = [
     "core", "explore", "native", "mazurka", "model", "c", "ltl", "promela", "statespace",
-    "symbolic", "report", "check", "cli", "source", "embed", "protocol",
+    "symbolic", "report", "check", "cli", "source", "embed", "protocol", "fleet",
 ];
 
 /// The test kit: tests, examples and benchmarks may use it, and crates that are not published.

@@ -7,10 +7,11 @@
 
 use super::{Saved, SavedUnit};
 use crate::bound::Exceeded;
-use mazurka_core::Statistics;
+use mazurka_core::{Schedule, Statistics};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::{Path, PathBuf};
 
 /// Which part it is of a search that was split.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +151,40 @@ impl Saved {
             lightest.push(Reverse((mass.to_bits(), idx)));
         }
         parts
+    }
+
+    /// What was explored and what is left, apart: the results without units; and the units, dealt
+    /// out to at most so many parts of about the same weight. These parts have counted nothing, and
+    /// have nothing of what the [system](Self::system) has to know.
+    pub fn deal(self, n_parts: u32) -> (Self, Vec<Self>) {
+        let left = Self { units: self.units.clone(), system: Vec::new(), ..self.without_results() };
+        let mut parts = left.split(n_parts.max(1), 0, &[]);
+        parts.retain(|part| !part.units.is_empty());
+        (Self { units: Vec::new(), ..self }, parts)
+    }
+
+    /// The same search at its start, with all that the system knows by now.
+    #[must_use]
+    pub fn begun_again(&self) -> Self {
+        Self { part: None, units: vec![SavedUnit::Root], ..self.without_results() }
+    }
+
+    /// Whether it is a search at its start: what matters is what the system knows.
+    pub fn is_at_start(&self) -> bool {
+        matches!(self.units[..], [SavedUnit::Root]) && self.part.is_none()
+    }
+
+    /// The schedule of what goes wrong, if something does.
+    pub fn found_schedule(&self) -> Option<&Schedule> {
+        self.found.as_ref().map(|found| &found.schedule)
+    }
+
+    /// Where a part that is [void](super::SavedError::Void) leaves the search at its start, with
+    /// what it has learnt; the part itself is in `path`.
+    pub fn lesson_path(path: &Path) -> PathBuf {
+        let mut lesson = path.as_os_str().to_owned();
+        lesson.push(".learnt");
+        lesson.into()
     }
 
     /// Puts parts of one search together. All that is wrong with them, if they are not that.
