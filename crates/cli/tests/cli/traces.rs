@@ -29,20 +29,25 @@ fn check(name: &str, folder: &str, arguments: &str) {
     expect_file![file].assert_eq(&format!("$ mazurka {arguments}\n{}", timeless(&said.stdout)));
 }
 
-/// A text in which all times are the same.
+/// A text without times and how much was searched: where these stand depends on how long they are.
 fn timeless(text: &str) -> String {
-    let mut timeless = String::new();
-    for line in text.lines() {
-        let mut words = line.to_owned();
-        if let Some(at) = words.rfind(" s").filter(|at| at + 2 == words.len()) {
-            let start = words[..at].rfind(|it: char| !it.is_ascii_digit() && it != '.');
-            let start = start.map_or(0, |start| start + 1);
-            words.replace_range(start..at, "0.00");
-        }
-        timeless.push_str(words.trim_end());
-        timeless.push('\n');
+    let lines = text.lines().map(|line| without_aside(line).trim_end().to_owned());
+    let is_shown = |(kept, line): &(String, &str)| !kept.is_empty() || line.is_empty();
+    lines.zip(text.lines()).filter(is_shown).map(|(kept, _)| kept + "\n").collect()
+}
+
+fn without_aside(line: &str) -> &str {
+    const COUNTED: [&str; 4] = ["execution", "executions", "states", "traces"];
+    let is_number = |it: char| it.is_ascii_digit() || it == '.';
+    let Some(timed) = line.strip_suffix(" s").filter(|it| it.ends_with(is_number)) else {
+        return line;
+    };
+    let rest = timed.trim_end_matches(is_number).trim_end().trim_end_matches(',');
+    let words: Vec<&str> = rest.split(' ').rev().take(2).collect();
+    match words.iter().any(|word| COUNTED.contains(word)) {
+        true => &rest[..rest.len() - words.iter().map(|it| it.len()).sum::<usize>() - 1],
+        false => rest,
     }
-    timeless
 }
 
 /// Mistakes of C programs that run themselves.
