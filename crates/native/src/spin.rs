@@ -632,7 +632,8 @@ impl Machine {
         let is_doubted = self.doubts_first_rounds && is_first();
         let is_one_read = start + 1 == thread.reads.reads.len();
         let before = thread.reads.reads[start].digest;
-        let is_same = !is_doubted && before == self.digest(idx, arrival);
+        // A loop that is tried is not held, and has many rounds.
+        let is_same = trial.is_none() && !is_doubted && before == self.digest(idx, arrival);
         if is_one_read && trial.is_none() && self.has_loops {
             let len = self.threads[idx].reads.reads[start].len;
             self.learn_await(idx, arrival, address, len);
@@ -727,9 +728,15 @@ impl Machine {
                 self.learn();
             }
         }
-        let digest = self.digest(idx, arrival);
         let read = self.weak_memory.read.take();
-        self.note_in_chain(idx, arrival, address, len);
+        let digest = match self.counting_loops.trial.is_some() {
+            true => 0,
+            false => self.digest(idx, arrival),
+        };
+        match digest {
+            0 => self.threads[idx].reads.chain.clear(),
+            _ => self.note_in_chain(idx, arrival, address, len),
+        }
         let thread = &mut self.threads[idx];
         if thread.reads.reads.len() == MAX_READS {
             thread.reads.reads.drain(..MAX_PERIOD);
