@@ -413,6 +413,7 @@ impl Waiting<'_> {
                 Err(_) => {}
             }
             if self.ledger.has_violation() || self.ledger.is_complete() {
+                self.tell(crate::broker::Queue::default());
                 let whole = self.ledger.results().expect("the first record is there");
                 return Ok(End::Known(Box::new(whole)));
             }
