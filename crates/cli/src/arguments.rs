@@ -311,7 +311,7 @@ pub(crate) enum Command {
     /// The exit status is 3 if something was not decided, and else 0.
     Orders {
         #[command(flatten)]
-        selection: Selection,
+        selection: Box<Selection>,
         #[arg(long, value_name = "NAME", default_value = AUTO, hide_default_value = true)]
         #[arg(value_parser = choice, help = "What explores: native, vm or auto")]
         engine: Choice,

@@ -121,9 +121,13 @@ fn obey(command: Command) -> Done {
                 None => test_run::run(&selection, &run, &task, engine, &output),
             }
         }
-        Command::Orders { selection, engine, chosen, json, diff } => {
-            orders::run(orders::Asked { selection, engine, chosen: *chosen, json, diff })
-        }
+        Command::Orders { selection, engine, chosen, json, diff } => orders::run(orders::Asked {
+            selection: *selection,
+            engine,
+            chosen: *chosen,
+            json,
+            diff,
+        }),
         Command::Model { files, chosen, format } => model(files, &chosen.options, format),
         Command::Circuit { files, chosen, format } => {
             write_circuit(&Task::files(files).options(chosen.options), format)
