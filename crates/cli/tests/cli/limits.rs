@@ -137,3 +137,23 @@ fn numbers_of_threads_are_used_again() {
         said.ends_with(0);
     }
 }
+
+/// A thread that few executions start is one more that the search knows of: its rungs and the
+/// search itself are resumed all the same.
+#[test]
+fn a_thread_that_few_executions_start_is_the_same_program() {
+    let rare = "#include <pthread.h>\n#include <stdatomic.h>\n\
+         atomic_int x, y;\n\
+         void *late(void *unused) { atomic_store(&y, 1); return unused; }\n\
+         void *work(void *who) {\n\
+             if (atomic_exchange(&x, (int)(long)who) == 0 && (long)who == 7) { pthread_t it;\n\
+                 pthread_create(&it, 0, late, 0); atomic_store(&y, 2); pthread_join(it, 0); }\n\
+             return 0;\n}\n\
+         int main(void) {\n\
+             pthread_t all[7];\n\
+             for (long i = 0; i < 7; i++) pthread_create(&all[i], 0, work, (void *)(i + 1));\n\
+             for (int i = 0; i < 7; i++) pthread_join(all[i], 0);\n\
+             return 0;\n}\n";
+    let words = ["check", "rare.c", "--engine", "native", "--jobs", "1"];
+    with_file("rare.c", rare, &words).ends_with(0).prints(&["5 760 traces"]);
+}

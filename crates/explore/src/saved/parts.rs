@@ -51,13 +51,23 @@ pub enum MergeError {
         /// Its number, from 1.
         number: u32,
     },
+    /// One knows something of the program that another one did not know when it was explored.
+    #[error(
+        "the program does something in this part of the search, or in the first one, that was not \
+         known when it was split, and that may change what the other parts have to explore: split \
+         the search again, after more executions"
+    )]
+    Learnt(usize),
 }
 
 impl MergeError {
     /// Which of the parts it is about, from 0.
     pub fn idx(&self) -> usize {
         match *self {
-            Self::NoPart(idx) | Self::OtherSearch(idx) | Self::Twice { idx, .. } => idx,
+            Self::NoPart(idx)
+            | Self::OtherSearch(idx)
+            | Self::Twice { idx, .. }
+            | Self::Learnt(idx) => idx,
         }
     }
 }
@@ -203,6 +213,11 @@ impl Saved {
                 }
                 Some(part) => numbers.push(part.number),
             }
+        }
+        // A violation stands by itself: it is followed once more.
+        let differs = |part: &Self| part.system != parts[0].system;
+        if errors.is_empty() && parts.iter().all(|part| part.found.is_none()) {
+            errors.extend(parts.iter().position(differs).map(MergeError::Learnt));
         }
         if !errors.is_empty() {
             return Err(errors);
