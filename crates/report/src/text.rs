@@ -106,7 +106,9 @@ pub fn one_line(report: &Report<'_>, style: &Style) -> String {
         _ => String::new(),
     };
     let time = time(report.elapsed);
-    let line = format!("mazurka: {what}: {size}{threads}{sep}{time}{assuming}");
+    let counts = format!("{size}{threads}");
+    let counts = counts.trim_start();
+    let line = format!("mazurka: {what}: {counts}{sep}{time}{assuming}");
     style.clean_line(&line)
 }
 
