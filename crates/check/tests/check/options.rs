@@ -29,7 +29,7 @@ fn another(row: &Row) -> &'static str {
         "reduction" => "dpor",
         "sleep" | "ladder" => "off",
         "sample" => "pct:3",
-        "time" => "virtual",
+        "time" => "any",
         "order" => "best-first:preemptions,random",
         "storage" => "bitstate",
         "schedule" => "mpor",
