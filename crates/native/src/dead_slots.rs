@@ -46,6 +46,9 @@ const RSI: u16 = 6;
 /// rdi, rsi, rdx, rcx, r8 and r9.
 const ARGUMENTS: u16 = 1 << 7 | 1 << 6 | 1 << 2 | 1 << 1 | 1 << 8 | 1 << 9;
 
+/// Those, rax, r10 and r11: all that a call may hand over.
+const GIVEN: u16 = ARGUMENTS | 1 | 1 << 10 | 1 << 11;
+
 /// What is dead where a thread is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dead {
@@ -564,6 +567,8 @@ impl Effect {
         let is_call =
             matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
         if is_call {
+            // Who is called may read whatever it is given.
+            effect.reads |= GIVEN;
             effect.writes = !KEPT;
         }
         for memory in info.used_memory() {

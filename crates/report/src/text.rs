@@ -277,6 +277,8 @@ fn title(violation: &Violation) -> &'static str {
         ViolationKind::Assertion if !message.contains("assert") => "Misuse",
         ViolationKind::Panic if message.contains("assertion") => "Assertion failed",
         ViolationKind::Panic if message.contains("panicked at") => "Panic",
+        // The message names the property.
+        ViolationKind::Ltl => "ltl",
         ViolationKind::Memory if message.contains("used after it was freed") => "Use after free",
         ViolationKind::Memory if message.contains("freed twice") => "Double free",
         kind => kind.title(),

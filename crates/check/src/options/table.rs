@@ -576,7 +576,6 @@ pub static TABLE: &[Row] = &[
         name: "workers",
         takes: Takes::One("URL"),
         group: Group::Search,
-        is_common: true,
         uses: &[Processes],
         help: "Have the workers of a broker explore: nats://HOST",
         more: "`mazurka worker nats://HOST` on any machine is one. The totals are those of one search, \
@@ -751,7 +750,6 @@ pub static TABLE: &[Row] = &[
         name: "memory-limit",
         takes: Takes::One("SIZE"),
         group: Group::Limits,
-        is_common: true,
         help: "Stop when so much memory is in use: 500M, 8G",
         manual: "stop when so much memory is in use: `500M`, `8G`",
         json: Some(("memory_limit", |options| options.memory_limit.into())),

@@ -619,6 +619,6 @@ int main(void) {{
     for engine in ["native", "vm", "statespace"] {
         let check = |text: String| with_file("x.c", text, &["check", "x.c", "--engine", engine]);
         check(latch(&format!("{signal} {unlock}"))).ends_with(0);
-        check(latch(&format!("{unlock} {signal}"))).ends_with(1).prints(&["data race"]);
+        check(latch(&format!("{unlock} {signal}"))).ends_with(1).prints(&["Data race"]);
     }
 }

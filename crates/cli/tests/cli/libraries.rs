@@ -102,7 +102,7 @@ fn strictly_none_is_accepted() {
 #[test]
 fn a_library_with_the_instrumentation_is_a_part_of_the_program() {
     let folder = folder(&[env!("CARGO_BIN_EXE_mazurka"), "cc"]);
-    check(&folder, &[]).ends_with(1).prints(&["data race"]);
+    check(&folder, &[]).ends_with(1).prints(&["Data race"]);
 }
 
 #[test]

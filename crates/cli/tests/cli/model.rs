@@ -146,7 +146,7 @@ fn loops_that_wait_for_ever_are_named() {
     let endless = b"int main(void) {\n    for (;;)\n        ;\n}\n";
     let said = mazurka(endless, &CHECK);
     assert_eq!(said.status, Some(1), "{}", said.stderr);
-    assert!(said.stdout.contains("Violated x.c:"), "{}", said.stdout);
+    assert!(said.stdout.contains("Violated Livelock: x.c:"), "{}", said.stdout);
     assert!(said.stdout.contains("a loop goes round for ever"), "{}", said.stdout);
 }
 
@@ -251,7 +251,7 @@ int main(void) { return malloc(4) == 0; }
     assert!(told.contains("no assertion failure, crash, memory error or data race"), "{told}");
     let (status, told) = check(&["--property", "leak"]);
     assert_eq!(status, Some(1), "{told}");
-    assert!(told.contains("Violated `block 0 of main` is never freed"), "{told}");
+    assert!(told.contains("Violated Memory leak: `block 0 of main` is never freed"), "{told}");
     assert!(told.contains("--engine vm --property leak --schedule"), "{told}");
 }
 

@@ -70,7 +70,7 @@ fn a_long_schedule_is_followed_from_a_file() {
 fn a_wrong_end_names_who_waits() {
     let said = mazurka("chan c = [0] of { byte };\ninit { c!1 }\n", &["check", "x.pml"]);
     assert_eq!(said.status, Some(1), "{}", said.stdout);
-    assert!(said.stdout.contains("invalid end state"), "{}", said.stdout);
+    assert!(said.stdout.contains("Invalid end state"), "{}", said.stdout);
     assert!(said.stdout.contains("init:0 waits for `c!1`"), "{}", said.stdout);
 }
 

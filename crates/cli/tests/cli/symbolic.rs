@@ -94,7 +94,7 @@ int main(void) {
     return 0;
 }
 ";
-    check(deadlock, "bmc", &[]).ends_with(1).prints(&["deadlock"]);
+    check(deadlock, "bmc", &[]).ends_with(1).prints(&["Deadlock: 2 threads"]);
     check(deadlock, "ic3", &["-DRACE"]).ends_with(1).prints(&["race", "shared"]);
 }
 
