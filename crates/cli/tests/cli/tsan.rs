@@ -251,7 +251,7 @@ fn what_the_sanitizer_reports_is_found() {
         let said = run(folder.path(), &["run", "--", "./checked", &number.to_string()]);
         let is_found = match said.status {
             Some(0) => false,
-            Some(1) => said.stdout.contains("data race"),
+            Some(1) => said.stdout.contains("Data race"),
             other => panic!("program {number}: {other:?}\n{}{}", said.stdout, said.stderr),
         };
         let is_seen = is_reported(folder.path(), number, N_ROUNDS);
