@@ -166,7 +166,7 @@ fn fetch_with_a_mistake_in_its_dependency() {
                 "Violated Data race",
                 "<reply::Sender<T> as core::ops::drop::Drop>::drop",
                 "<reply::Receiver<T> as core::ops::drop::Drop>::drop",
-                "AtomicU8::swap",
+                "swap heap(lib.rs:37)",
                 "examples/fetch/reply/src/lib.rs:109",
             ],
         ),
