@@ -30,6 +30,7 @@ fn another(row: &Row) -> &'static str {
         "sleep" | "ladder" => "off",
         "sample" => "pct:3",
         "time" => "any",
+        "trace" => "full",
         "order" => "best-first:preemptions,random",
         "storage" => "bitstate",
         "schedule" => "mpor",
