@@ -1,10 +1,10 @@
 //! C with threads, as [`Program`]s: control-flow graphs of guarded actions.
 //!
 //! [`translate`] takes files to a program, or to everything that is wrong with them. The way there:
-//! the compiler looks at the files and expands their macros (`preprocess`), what the grammar does not
-//! have is rewritten (`tokens`), it is parsed (by the crate `lang-c`), names and types are resolved
-//! (`check`, into the `tree`), and graphs are written (`lower`). The library that programs call is
-//! written in C (`library/library.c`), in terms of what the machine has.
+//! the compiler looks at the files and expands their macros (`preprocess`), what the grammar does
+//! not have is rewritten (`tokens`), it is parsed (by the crate `lang-c`), names and types are
+//! resolved (`check`, into the `tree`), and graphs are written (`lower`). The library that programs
+//! call is written in C (`library/library.c`), in terms of what the machine has.
 //!
 //! ```
 //! use mazurka_c::{Options, translate};
@@ -38,9 +38,9 @@
 //!
 //! # What is shared
 //!
-//! A local variable whose address is never taken is a register of its function. All other variables,
-//! and what `malloc` returns, are memory, and each access to them is an action of its own: atomic for
-//! `_Atomic` and `volatile` ones, plain for the rest.
+//! A local variable whose address is never taken is a register of its function. All other
+//! variables, and what `malloc` returns, are memory, and each access to them is an action of its
+//! own: atomic for `_Atomic` and `volatile` ones, plain for the rest.
 
 mod check;
 mod fault;
@@ -83,7 +83,8 @@ pub struct Options {
     pub spurious_wakeups: bool,
     /// Whether signed overflow is wrong.
     pub overflow: bool,
-    /// What `__VERIFIER_nondet_int` and its like may return; all values of the type if nothing is said.
+    /// What `__VERIFIER_nondet_int` and its like may return; all values of the type if nothing is
+    /// said.
     pub nondet: Option<(i64, i64)>,
 }
 

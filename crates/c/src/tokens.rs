@@ -190,8 +190,8 @@ fn automatic<'t>(text: &'t str, tokens: &[Token<'t>]) -> Option<&'t str> {
     None
 }
 
-/// Whether this is the struct that the compiler's header calls `atomic_flag`: what is done to one is
-/// done by functions that say themselves that they are atomic.
+/// Whether this is the struct that the compiler's header calls `atomic_flag`: what is done to one
+/// is done by functions that say themselves that they are atomic.
 fn is_flag(tokens: &[Token<'_>]) -> bool {
     let end = tokens.iter().position(|token| token.text == "}");
     end.is_some_and(|end| tokens.get(end + 1).is_some_and(|it| it.text == "atomic_flag"))

@@ -1,5 +1,5 @@
-//! Searches that are split into parts, one file each, for machines that share nothing but files; and
-//! one verdict of all of them.
+//! Searches that are split into parts, one file each, for machines that share nothing but files;
+//! and one verdict of all of them.
 //!
 //! A search is begun, stopped and saved; then the heaviest of its units is opened, again and again,
 //! until so many parts of about the same weight can be made of what is left. Every unit is explored

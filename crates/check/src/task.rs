@@ -325,8 +325,8 @@ impl Task {
         }
     }
 
-    /// The same with the memory model that an outcome is about: for the command that replays it, and
-    /// for the options that were in force.
+    /// The same with the memory model that an outcome is about: for the command that replays it,
+    /// and for the options that were in force.
     #[must_use]
     pub fn decided(&self, outcome: &Outcome) -> Self {
         let mut task = self.clone();

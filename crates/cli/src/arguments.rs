@@ -179,10 +179,10 @@ pub(crate) enum Command {
     /// Explore units of searches that others ask for by `--workers`
     ///
     /// A worker runs the programs of others, those who hold the private keys of `--trust-key`: each
-    /// slice in a fresh folder, with limits, and as user 65534 if the worker is root. It takes a unit
-    /// of a search from the broker, explores it for a while and writes one record of it; it may be
-    /// killed at any time. The variables `NATS_CREDS`, `NATS_CA`, `NATS_CERT` and `NATS_KEY` name the
-    /// files that the broker asks for.
+    /// slice in a fresh folder, with limits, and as user 65534 if the worker is root. It takes a
+    /// unit of a search from the broker, explores it for a while and writes one record of it; it
+    /// may be killed at any time. The variables `NATS_CREDS`, `NATS_CA`, `NATS_CERT` and `NATS_KEY`
+    /// name the files that the broker asks for.
     Worker {
         /// The broker: nats://HOST or tls://HOST
         #[arg(value_name = "URL")]
@@ -278,9 +278,9 @@ pub(crate) enum Command {
     },
     /// Build the tests of a cargo project and explore every schedule of each
     ///
-    /// Each `#[test]` is a process of its own. Examples in documentation and targets with a harness of
-    /// their own are not run, and named. Examples and benchmarks are not built unless they are asked
-    /// for. The tests are built with the condition `mazurka`: `cfg!(mazurka)`.
+    /// Each `#[test]` is a process of its own. Examples in documentation and targets with a harness
+    /// of their own are not run, and named. Examples and benchmarks are not built unless they are
+    /// asked for. The tests are built with the condition `mazurka`: `cfg!(mazurka)`.
     ///
     /// `target/mazurka/index.html` has the last run as a page. `cargo mazurka test` is the same.
     #[command(after_help = exit_status_of_tests())]
@@ -305,8 +305,8 @@ pub(crate) enum Command {
     ///
     /// Of C and C++ files, or of the tests of a cargo project: each place that accesses atomics or
     /// has a fence is given weaker orders, one place at a time, and everything is explored under
-    /// `--memory rc11`. An order is needed if something goes wrong with a weaker one. `--time-limit`
-    /// is for each search [default: 10s].
+    /// `--memory rc11`. An order is needed if something goes wrong with a weaker one.
+    /// `--time-limit` is for each search [default: 10s].
     ///
     /// The exit status is 3 if something was not decided, and else 0.
     Orders {

@@ -1,5 +1,5 @@
-//! `cargo mazurka …`: what cargo starts for it. It becomes the command `mazurka`, which is installed
-//! beside it; else the one that `PATH` has.
+//! `cargo mazurka …`: what cargo starts for it. It becomes the command `mazurka`, which is
+//! installed beside it; else the one that `PATH` has.
 
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 

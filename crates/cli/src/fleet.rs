@@ -1,5 +1,5 @@
-//! `--workers`, `mazurka worker` and `mazurka fleet`: searches over many machines, if this command was
-//! built with them.
+//! `--workers`, `mazurka worker` and `mazurka fleet`: searches over many machines, if this command
+//! was built with them.
 
 use crate::arguments::FleetCommand;
 use crate::output::Output;

@@ -1,5 +1,5 @@
-//! Interrupts: the first one asks the search to end and tell what it has covered, the second one ends
-//! the command. A program under test does not outlive it.
+//! Interrupts: the first one asks the search to end and tell what it has covered, the second one
+//! ends the command. A program under test does not outlive it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

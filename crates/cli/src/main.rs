@@ -1,9 +1,9 @@
 //! The command `mazurka`: arguments in, a verdict and an exit status out.
 //!
 //! `arguments` is what can be said, and `tell` what is printed. `mazurka-check` has the engines.
-//! `runtime` has the library that native programs are linked with, `test_run` is about the tests of a
-//! cargo project, `parts` and `fleet` about searches on several machines, `doctor` tries what can be
-//! checked on this machine.
+//! `runtime` has the library that native programs are linked with, `test_run` is about the tests of
+//! a cargo project, `parts` and `fleet` about searches on several machines, `doctor` tries what can
+//! be checked on this machine.
 
 #![expect(clippy::print_stderr, reason = "it is a command: mistakes of its user go there")]
 

@@ -1,6 +1,8 @@
-//! Where the result goes: the formats, each a row of a table, and the files that were named for them.
+//! Where the result goes: the formats, each a row of a table, and the files that were named for
+//! them.
 //!
-//! To add a format: a file in `mazurka-report`, and a row here. `--help` and the manual have it by that.
+//! To add a format: a file in `mazurka-report`, and a row here. `--help` and the manual have it by
+//! that.
 
 use crate::Failure;
 use crate::tell::write;

@@ -1,4 +1,5 @@
-//! Where searches are saved of which the user says nothing: in a cache folder, one file for each command.
+//! Where searches are saved of which the user says nothing: in a cache folder, one file for each
+//! command.
 
 use mazurka_check::Task;
 use mazurka_protocol::Saving;
@@ -21,8 +22,8 @@ pub(crate) fn by_default(task: &Task) -> Option<Saving> {
     Some(Saving { path, after: AFTER, every: Saving::EVERY, is_asked: false })
 }
 
-/// Where a run of tests is saved that is interrupted, if nothing is said: a file for each process, since
-/// two may run the same tests.
+/// Where a run of tests is saved that is interrupted, if nothing is said: a file for each process,
+/// since two may run the same tests.
 pub(crate) fn run_by_default() -> Option<PathBuf> {
     let name = format!("tests-{}.mzr", std::process::id());
     Some(cache_folder()?.join("mazurka/saved").join(name))

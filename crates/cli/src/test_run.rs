@@ -1,9 +1,10 @@
 //! `mazurka test`: the tests of a Rust project, each under every schedule.
 //!
-//! Cargo builds them ([`cargo`]), the programs list them, and each is a search of its own, several at a
-//! time ([`side_by_side`]). Whatever ends the run early, an interrupt, `--total-time` or the first
-//! failure with `--fail-fast`, stops the searches that run, and they tell what they have learnt; tests
-//! that were not begun are counted. [`saved_run`] keeps what is over and where the others were, and
+//! Cargo builds them ([`cargo`]), the programs list them, and each is a search of its own, several
+//! at a time ([`side_by_side`]). Whatever ends the run early, an interrupt, `--total-time` or the
+//! first failure with `--fail-fast`, stops the searches that run, and they tell what they have
+//! learnt; tests that were not begun are counted. [`saved_run`] keeps what is over and where the
+//! others were, and
 //! [`summary`] has what is told.
 
 mod cargo;
@@ -366,8 +367,8 @@ fn of_test(task: &Task, wanted: &Wanted<'_>) -> Task {
     task
 }
 
-/// Explores one test. `again` are the words that select it; it may be alone, and its time may be cut by
-/// the limit of the run.
+/// Explores one test. `again` are the words that select it; it may be alone, and its time may be
+/// cut by the limit of the run.
 fn explored(
     wanted: &Wanted<'_>,
     (task, engine): (Task, &'static dyn Engine),

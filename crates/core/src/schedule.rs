@@ -2,9 +2,9 @@
 //!
 //! `mzk1:0x2.1.2~1x3` reads: thread 0 twice, thread 1 once, thread 2 three times with its
 //! alternative 1. Items are separated by dots; `~c` gives the alternative (left out when it is 0),
-//! `xn` repeats. Threads are numbered by birth: first those that exist at the start, in their order,
-//! then each thread as it is spawned *in this execution*. So the text does not depend on what else
-//! the process explored before, and replays in a fresh one.
+//! `xn` repeats. Threads are numbered by birth: first those that exist at the start, in their
+//! order, then each thread as it is spawned *in this execution*. So the text does not depend on
+//! what else the process explored before, and replays in a fresh one.
 
 use crate::{Decision, ThreadId};
 use serde::{Deserialize, Serialize};

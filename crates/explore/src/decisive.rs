@@ -3,10 +3,10 @@
 //!
 //! The races of the execution are those that dynamic partial-order reduction would reverse
 //! (Flanagan and Godefroid, POPL 2005): dependent steps of different threads, with nothing between
-//! them in happens-before. Each is reversed as there: the steps before the first, those between
-//! the two that do not happen after the first, then the second. From there the threads go on in the
-//! order of the counterexample as far as they can, and then one after the other. A pair is told only
-//! if that execution was seen to come to its end without a violation.
+//! them in happens-before. Each is reversed as there: the steps before the first, those between the
+//! two that do not happen after the first, then the second. From there the threads go on in the
+//! order of the counterexample as far as they can, and then one after the other. A pair is told
+//! only if that execution was seen to come to its end without a violation.
 
 use crate::deadline::Deadline;
 use crate::replay::{Follower, by_birth};

@@ -50,7 +50,8 @@ pub enum Action {
         /// What it orders.
         order: MemoryOrder,
     },
-    /// Puts a value where another one is expected, in one step. What is found there instead is left.
+    /// Puts a value where another one is expected, in one step. What is found there instead is
+    /// left.
     CompareExchange {
         /// Gets whether it was as expected, a [`Type::BOOL`].
         success: Option<RegisterId>,
@@ -158,15 +159,18 @@ pub enum Action {
     /// See [`Action::AtomicBegin`].
     AtomicEnd,
 
-    /// Takes edges of the routine, one behind the other, in one step that nobody can look into: at each
-    /// location the first that is possible. The whole is possible if an edge of the first location is. Having to wait later is a violation of the kind `deadlock`.
+    /// Takes edges of the routine, one behind the other, in one step that nobody can look into: at
+    /// each location the first that is possible. The whole is possible if an edge of the first
+    /// location is. Having to wait later is a violation of the kind `deadlock`.
     Indivisible {
         /// Where it begins.
         start: LocationId,
-        /// Where it ends, and where no edge leads away from. The process is then where the edge leads.
+        /// Where it ends, and where no edge leads away from. The process is then where the edge
+        /// leads.
         end: LocationId,
     },
-    /// Shows a text to whoever runs a simulation, with the arguments in the place of `%d` and its like.
+    /// Shows a text to whoever runs a simulation, with the arguments in the place of `%d` and its
+    /// like.
     Print {
         /// The text, with escapes as in C.
         text: String,
@@ -176,8 +180,8 @@ pub enum Action {
         symbols: Vec<SymbolSet>,
     },
 
-    /// A register gets any number from `low` to `high`. The `Vm` tries them all and refuses programs
-    /// where these are more than `u32::MAX`.
+    /// A register gets any number from `low` to `high`. The `Vm` tries them all and refuses
+    /// programs where these are more than `u32::MAX`.
     Choose {
         /// The register, an integer.
         to: RegisterId,
@@ -231,8 +235,8 @@ pub enum Action {
     /// Ends the program. Whoever waits then waits for nothing, and it is no deadlock.
     ExitProgram,
 
-    /// Makes a mutex free, and says which kind it is: 0 for one whose owner waits for itself for ever;
-    /// 1 for one that its owner may take several times; 2 for one that tells its owner.
+    /// Makes a mutex free, and says which kind it is: 0 for one whose owner waits for itself for
+    /// ever; 1 for one that its owner may take several times; 2 for one that tells its owner.
     MutexInit {
         /// The mutex.
         mutex: Place,
@@ -253,7 +257,8 @@ pub enum Action {
         /// Gets whether it was, a [`Type::BOOL`].
         to: Option<RegisterId>,
     },
-    /// Gives a mutex back. One that the process has not got: a violation, but for a mutex of kind 2.
+    /// Gives a mutex back. One that the process has not got: a violation, but for a mutex of kind
+    /// 2.
     Unlock {
         /// The mutex.
         mutex: Place,
@@ -265,13 +270,14 @@ pub enum Action {
     ReadLock(Place),
     /// Takes a reader-writer lock for writing, waiting for it.
     WriteLock(Place),
-    /// Takes a reader-writer lock for reading if that is possible at once; the register gets whether
-    /// it was.
+    /// Takes a reader-writer lock for reading if that is possible at once; the register gets
+    /// whether it was.
     TryReadLock(Place, Option<RegisterId>),
-    /// Takes a reader-writer lock for writing if that is possible at once; the register gets whether
-    /// it was.
+    /// Takes a reader-writer lock for writing if that is possible at once; the register gets
+    /// whether it was.
     TryWriteLock(Place, Option<RegisterId>),
-    /// Gives back a reader-writer lock, whichever way the process has it; a violation if it has not.
+    /// Gives back a reader-writer lock, whichever way the process has it; a violation if it has
+    /// not.
     ReadWriteUnlock(Place),
 
     /// Gives a mutex back and sleeps until somebody notifies; then takes the mutex again.
@@ -314,8 +320,8 @@ pub enum Action {
 
     /// Puts something to synchronise on, but a barrier, into its first state.
     Reset(Sync, Place),
-    /// Ends something to synchronise on; a violation if somebody has it or waits for it. Using it from
-    /// then on is a violation, too, until it is made again.
+    /// Ends something to synchronise on; a violation if somebody has it or waits for it. Using it
+    /// from then on is a violation, too, until it is made again.
     Destroy(Sync, Place),
 
     /// Puts a message into a channel, waiting for room; into one for a rendezvous, waiting for a
@@ -336,13 +342,13 @@ pub enum Access {
     /// Always: an atomic access of this order. Or one that the source language defines to be, such
     /// as all those of Promela.
     Atomic(MemoryOrder),
-    /// Always, and as if it were atomic and relaxed, which its language does not promise: it is seen in
-    /// the order of the program, races with plain accesses, and orders nothing.
+    /// Always, and as if it were atomic and relaxed, which its language does not promise: it is
+    /// seen in the order of the program, races with plain accesses, and orders nothing.
     Volatile,
     /// As asked for: watched for data races, or an operation like an atomic one.
     Plain,
-    /// Never, and nobody watches. For memory of which the front end knows that one process at a time
-    /// can use it.
+    /// Never, and nobody watches. For memory of which the front end knows that one process at a
+    /// time can use it.
     Private,
 }
 
@@ -402,8 +408,8 @@ pub struct Message {
     pub layout: Option<LayoutId>,
     /// Its fields, as many as the channel has.
     pub fields: Vec<MessageField>,
-    /// Sent: not to the end of the queue, but before the first message that is greater. Received: not
-    /// the oldest message, but the oldest that fits.
+    /// Sent: not to the end of the queue, but before the first message that is greater. Received:
+    /// not the oldest message, but the oldest that fits.
     pub anywhere: bool,
     /// Received: leave it in the channel.
     pub keep: bool,

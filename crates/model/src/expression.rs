@@ -43,8 +43,8 @@ pub enum Expr {
     Routine(RoutineId),
     /// The number of the thread that asks: a [`Type::U32`].
     Thread,
-    /// What memory holds. For guards and for actions that read several variables in one step: models
-    /// for engines that know all of a state. The `Vm` refuses it; programs with threads use
+    /// What memory holds. For guards and for actions that read several variables in one step:
+    /// models for engines that know all of a state. The `Vm` refuses it; programs with threads use
     /// [`Action::Load`](crate::Action::Load) and [`Action::Await`](crate::Action::Await).
     Read {
         /// Where.
@@ -52,8 +52,9 @@ pub enum Expr {
         /// The type it is read as.
         ty: Type,
     },
-    /// An index into so many elements, of any integer type, which the result has, too. One outside is a
-    /// violation of the kind `memory` of the action or guard that computes it. The `Vm` refuses it.
+    /// An index into so many elements, of any integer type, which the result has, too. One outside
+    /// is a violation of the kind `memory` of the action or guard that computes it. The `Vm`
+    /// refuses it.
     Index(Box<Expr>, u32),
     /// What only the whole state tells.
     Query(Box<Query>),

@@ -1,5 +1,5 @@
-//! Functions of numbers with a fraction, as the C library of this machine computes them. `cbrt` is missing: that of Rust is
-//! its own, and its last digit differs.
+//! Functions of numbers with a fraction, as the C library of this machine computes them. `cbrt` is
+//! missing: that of Rust is its own, and its last digit differs.
 
 /// One line for each function: its name in C, and its value for numbers of 32 or of 64 bits.
 macro_rules! functions {

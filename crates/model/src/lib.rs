@@ -38,22 +38,23 @@
 //! # State
 //!
 //! A state is the bytes of all objects that live, and for each process its stack of frames. A frame
-//! has a location, a number for each [`Register`] of its routine, and objects for those locals whose
-//! address is taken. Nothing else remembers anything: the state of a mutex is in the bytes of the
-//! mutex ([`Sync`] says how), so it can be a field of a heap block, be copied and be freed.
+//! has a location, a number for each [`Register`] of its routine, and objects for those locals
+//! whose address is taken. Nothing else remembers anything: the state of a mutex is in the bytes of
+//! the mutex ([`Sync`] says how), so it can be a field of a heap block, be copied and be freed.
 //!
 //! # Values
 //!
-//! Every value is a pattern of at most 64 bits with a [`Type`]. A pointer is an object and an offset
-//! ([`Pointer`]), never an address; converted to an integer it is those two, one behind the other.
-//! Objects made while a program runs are named by who made them: the thread and how many it had made.
+//! Every value is a pattern of at most 64 bits with a [`Type`]. A pointer is an object and an
+//! offset ([`Pointer`]), never an address; converted to an integer it is those two, one behind the
+//! other. Objects made while a program runs are named by who made them: the thread and how many it
+//! had made.
 //!
 //! # What is visible
 //!
 //! [`Action::is_visible`] actions correspond to one
 //! [`Operation`](mazurka_core::Operation) each. Everything else runs together with the visible
-//! action before it. A plain access ([`Access::Plain`]) is invisible and watched, or visible, as the
-//! engine was asked to have it.
+//! action before it. A plain access ([`Access::Plain`]) is invisible and watched, or visible, as
+//! the engine was asked to have it.
 
 mod action;
 pub mod analysis;

@@ -1,7 +1,7 @@
 //! Choices between more numbers than can be tried, made piece by piece.
 //!
-//! A solver picks one of 2⁶⁴ numbers without trying the others. For the machine to follow what it picked, each
-//! such choice is several, of 16 bits each.
+//! A solver picks one of 2⁶⁴ numbers without trying the others. For the machine to follow what it
+//! picked, each such choice is several, of 16 bits each.
 
 use crate::{
     Action, Binary, Edge, Expr, Location, LocationId, Program, Register, RegisterId, Routine, Span,
@@ -11,8 +11,9 @@ use crate::{
 /// How many bits of a number are chosen at once.
 pub const PIECE_BITS: u32 = 16;
 
-/// Makes every choice that the machine would refuse one piece by piece, from the lowest bits on. A program
-/// without such choices stays as it is. The pieces together may be more than the greatest number.
+/// Makes every choice that the machine would refuse one piece by piece, from the lowest bits on. A
+/// program without such choices stays as it is. The pieces together may be more than the greatest
+/// number.
 pub fn split_choices(program: &mut Program) {
     for routine in &mut program.routines {
         for location in 0..routine.locations.len() {
@@ -29,7 +30,8 @@ pub fn split_choices(program: &mut Program) {
     }
 }
 
-/// The choices that a choice is made of, and what makes a number of them; none if it is small enough.
+/// The choices that a choice is made of, and what makes a number of them; none if it is small
+/// enough.
 fn pieces(routine: &mut Routine, action: &Action) -> Option<Vec<Action>> {
     let &Action::Choose { to, low, high } = action else { return None };
     let range = high.wrapping_sub(low) as u64;

@@ -18,8 +18,8 @@ pub struct Program {
     pub routines: Vec<Routine>,
     /// The processes that run from the beginning, in the order of their numbers.
     pub processes: Vec<Process>,
-    /// What running it finds beside failed assertions, since the front end has written checks for it
-    /// or the machine looks.
+    /// What running it finds beside failed assertions, since the front end has written checks for
+    /// it or the machine looks.
     pub properties: Vec<Property>,
     /// The routine that says which runs would be wrong, if there is one: it takes a step, a guard,
     /// before each step of the program.
@@ -34,9 +34,9 @@ pub struct Program {
     pub assumptions: Vec<Assumption>,
 }
 
-/// A routine that says which orders of messages are right, or which are wrong. Its edges are sends and
-/// receives, and it takes one of them whenever a process does the same to one of the channels that it
-/// is about.
+/// A routine that says which orders of messages are right, or which are wrong. Its edges are sends
+/// and receives, and it takes one of them whenever a process does the same to one of the channels
+/// that it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The routine.
@@ -100,8 +100,8 @@ pub enum Storage {
     Constant,
     /// Every thread has its own, with these first values.
     PerThread,
-    /// One, for all, that no stored state has: it holds its first values again behind every step, or
-    /// sequence of steps, that nobody can look into.
+    /// One, for all, that no stored state has: it holds its first values again behind every step,
+    /// or sequence of steps, that nobody can look into.
     Scratch,
 }
 

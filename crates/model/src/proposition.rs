@@ -1,9 +1,11 @@
-//! Propositions about the objects of a program, in the words of its source: `turn == 1 && slots[2].n > 0`.
+//! Propositions about the objects of a program, in the words of its source: `turn == 1 &&
+//! slots[2].n > 0`.
 //!
-//! An expression of C over variables that are there from the beginning, with constant indices. Numbers are
-//! computed in 64 bits, with a sign. What is a thread's own has the name of a function in front, and the
-//! number of the thread in brackets if it is not the first one that runs the function: `worker:n`, `worker[2]:n`
-//! for a local, `worker[2]@wait` for whether the thread stands at a label.
+//! An expression of C over variables that are there from the beginning, with constant indices.
+//! Numbers are computed in 64 bits, with a sign. What is a thread's own has the name of a function
+//! in front, and the number of the thread in brackets if it is not the first one that runs the
+//! function: `worker:n`, `worker[2]:n` for a local, `worker[2]@wait` for whether the thread stands
+//! at a label.
 
 use crate::{
     Binary, Compare, Expr, Layout, LayoutId, LocationId, ObjectIdx, Place, Program, Query,
@@ -234,7 +236,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The part of an object that brackets and dots say, with its type. What is read begins at `start`.
+    /// The part of an object that brackets and dots say, with its type. What is read begins at
+    /// `start`.
     fn part(
         &mut self,
         whole: Place,
@@ -356,7 +359,8 @@ mod tests {
     use super::*;
     use crate::{Field, Init, InitValue, Races, Vm};
 
-    /// `struct { i32 n; u8 flags[2]; } slots[3]`, with `slots[1].n` -5 and `slots[2].flags[1]` 200; and a float.
+    /// `struct { i32 n; u8 flags[2]; } slots[3]`, with `slots[1].n` -5 and `slots[2].flags[1]` 200;
+    /// and a float.
     fn program() -> Program {
         let mut program = Program::new("test");
         let (number, flags) = (program.scalar(Type::I32), program.array(Type::U8, 2));

@@ -301,8 +301,8 @@ impl Sync {
         }
     }
 
-    /// The byte that is [`Self::DESTROYED`] once it was destroyed, and never before: that of the kind
-    /// of a mutex, the highest of the permits or parties, or one that has no other use.
+    /// The byte that is [`Self::DESTROYED`] once it was destroyed, and never before: that of the
+    /// kind of a mutex, the highest of the permits or parties, or one that has no other use.
     pub fn mark(self) -> u32 {
         match self {
             Self::Mutex | Self::RwLock => 1,

@@ -276,8 +276,8 @@ fn signed_bits(number: i64, len: usize) -> u128 {
     u128::from((number as u64) << unused >> unused)
 }
 
-/// Where the operand of the compare-and-swap stands that is about to be made, if it is to be told there
-/// what was found; else 0.
+/// Where the operand of the compare-and-swap stands that is about to be made, if it is to be told
+/// there what was found; else 0.
 static EXPECTED_AT: AtomicUsize = AtomicUsize::new(0);
 
 /// The same for a compare-and-swap: one that failed has only loaded.

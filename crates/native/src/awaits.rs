@@ -1,24 +1,26 @@
-//! A loop that reads one variable until it likes the value is an await: its rounds in vain are no steps.
+//! A loop that reads one variable until it likes the value is an await: its rounds in vain are no
+//! steps.
 //!
-//! When a thread comes to a load, it is computed aside (`emulate`) what it would do with the value that
-//! the variable has now. If it would come back to this load in the same state, without having accessed
-//! anything that others may access, the round changes nothing and ends where it began: an execution
-//! with it equals, for all others, the one without it. So the load is an `Operation::Await` that is
-//! possible once the round would lead elsewhere, and exactly the executions without rounds in vain are
-//! left. Happens-before loses what a load in vain has acquired, so no race is lost with it; and none
-//! is lost with accesses of the round, since it must not have any.
+//! When a thread comes to a load, it is computed aside (`emulate`) what it would do with the value
+//! that the variable has now. If it would come back to this load in the same state, without having
+//! accessed anything that others may access, the round changes nothing and ends where it began: an
+//! execution with it equals, for all others, the one without it. So the load is an
+//! `Operation::Await` that is possible once the round would lead elsewhere, and exactly the
+//! executions without rounds in vain are left. Happens-before loses what a load in vain has
+//! acquired, so no race is lost with it; and none is lost with accesses of the round, since it must
+//! not have any.
 //!
-//! Loops are learnt: a load is asked about in this way once a thread has come to it twice in a row and
-//! its round was seen to be one of this kind. The search then begins again. A round that is not
-//! understood, that reads two variables or that has plain accesses, is taken as a step, and `spin` holds
-//! the thread when it has come round.
+//! Loops are learnt: a load is asked about in this way once a thread has come to it twice in a row
+//! and its round was seen to be one of this kind. The search then begins again. A round that is not
+//! understood, that reads two variables or that has plain accesses, is taken as a step, and `spin`
+//! holds the thread when it has come round.
 //!
 //! Additions to a variable that is awaited are kept in order, see `disciplines`.
 //!
 //! After Jonsson, Lång and Sagonas, *Awaiting for Godot: Stateless Model Checking that Avoids
-//! Executions where Nothing Happens* (FMCAD 2022). Differs from the paper: loops are found while the
-//! program runs, in its machine code, and whether one would be left is computed for each value that comes
-//! up.
+//! Executions where Nothing Happens* (FMCAD 2022). Differs from the paper: loops are found while
+//! the program runs, in its machine code, and whether one would be left is computed for each value
+//! that comes up.
 
 use crate::coroutine;
 use crate::dead_slots::{Dead, Frames};
@@ -56,8 +58,8 @@ pub(crate) struct Loops {
     /// Reads of loops that try again: see `reread`.
     pub(crate) retries: FxHashSet<Site>,
     aside: RefCell<Aside>,
-    /// Whether every load is supposed to be one: an execution is followed to its end, of which nothing
-    /// was learnt.
+    /// Whether every load is supposed to be one: an execution is followed to its end, of which
+    /// nothing was learnt.
     are_supposed: bool,
     /// Whether what is computed is compared to what threads do.
     pub(crate) are_checked: bool,
@@ -131,8 +133,8 @@ impl Machine {
         end
     }
 
-    /// A thread has come to a load twice in a row. If it is the only read of a loop, that is known from
-    /// now on.
+    /// A thread has come to a load twice in a row. If it is the only read of a loop, that is known
+    /// from now on.
     pub(crate) fn learn_await(&mut self, idx: usize, arrival: &Arrival, address: usize, len: u8) {
         let site = self.site(idx, &arrival.place(address));
         if arrival.kind != Some(Kind::Load)
@@ -201,7 +203,8 @@ impl Machine {
             || !self.returns(idx, &waiting, spin::load(address, waiting.len))
     }
 
-    /// Whether a thread that reads a value comes back in the same state, and changes and sees nothing.
+    /// Whether a thread that reads a value comes back in the same state, and changes and sees
+    /// nothing.
     fn returns(&self, idx: usize, waiting: &Waiting, value: u128) -> bool {
         let Waiting { address, len, arrival, digest } = waiting;
         let key = (arrival.place(*address), *digest, value);
@@ -228,8 +231,8 @@ impl Machine {
         returns
     }
 
-    /// How an end that was computed compares to where a thread has come to. The computation began with
-    /// this stack, from this address on; or with the one that is there.
+    /// How an end that was computed compares to where a thread has come to. The computation began
+    /// with this stack, from this address on; or with the one that is there.
     pub(crate) fn likeness(
         &self,
         idx: usize,

@@ -1,24 +1,28 @@
 //! A look at a futex just before waiting for it: one operation with the wait.
 //!
-//! Rust's standard library looks at the word before it asks the kernel to compare it and to sleep, and if it is
-//! not what was expected, goes on as if the kernel had said so. Two operations would be two places for
-//! somebody else's change of the word, with the same outcome. So the look is announced as
+//! Rust's standard library looks at the word before it asks the kernel to compare it and to sleep,
+//! and if it is not what was expected, goes on as if the kernel had said so. Two operations would
+//! be two places for somebody else's change of the word, with the same outcome. So the look is
+//! announced as
 //! [`Operation::FutexWait`](mazurka_core::Operation), and the wait that follows it is a part of it.
 //!
-//! That is right, for the look changes nothing: an execution in which the word is changed between the look and
-//! the wait is one in which both come after the change, and if the look finds another value the wait would
-//! have found it, too. But it must be known that a look comes to the wait or finds something else. That is read
-//! from the machine code, as the compiler writes it for the standard library: a load from where a register
-//! points to, a comparison, a jump elsewhere, and straight on the call of `syscall` with just this address and
-//! this number, behind which a jump leads to the same place. What looks otherwise stays two operations.
+//! That is right, for the look changes nothing: an execution in which the word is changed between
+//! the look and the wait is one in which both come after the change, and if the look finds another
+//! value the wait would have found it, too. But it must be known that a look comes to the wait or
+//! finds something else. That is read from the machine code, as the compiler writes it for the
+//! standard library: a load from where a register points to, a comparison, a jump elsewhere, and
+//! straight on the call of `syscall` with just this address and this number, behind which a jump
+//! leads to the same place. What looks otherwise stays two operations.
 
 use iced_x86::{ConditionCode, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many instructions there may be between the look and the comparison, and between that and the call.
+/// How many instructions there may be between the look and the comparison, and between that and the
+/// call.
 const MAX_BETWEEN: usize = 16;
 
-/// The word that the running thread has looked at, found as expected, and is about to wait for; 0 is none.
+/// The word that the running thread has looked at, found as expected, and is about to wait for; 0
+/// is none.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
 /// The running thread has found a word as expected, and waits for it before it does anything else.
@@ -44,7 +48,8 @@ pub(crate) enum Expected {
 }
 
 /// Of a function and one of its loads, what is expected there, if it is a look before a wait.
-/// `is_system` is whether an instruction reads the slot through which the loader has the program call `syscall`.
+/// `is_system` is whether an instruction reads the slot through which the loader has the program
+/// call `syscall`.
 pub(crate) fn expected(
     function: &[Instruction],
     load: usize,
@@ -141,8 +146,8 @@ fn meets_behind(behind: &[Instruction], place: u64) -> bool {
         && jump.near_branch_target() == place
 }
 
-/// Whether an instruction goes on with the next one, changes at most its first operand, and accesses nothing but
-/// registers and the stack.
+/// Whether an instruction goes on with the next one, changes at most its first operand, and
+/// accesses nothing but registers and the stack.
 fn is_quiet(instruction: &Instruction) -> bool {
     use Mnemonic as M;
     let is_known = matches!(
@@ -168,8 +173,8 @@ fn last_to(instructions: &[Instruction], register: Register) -> Option<&Instruct
     (last.mnemonic() == Mnemonic::Mov).then_some(last)
 }
 
-/// Whether a call is one of `syscall`: through its slot of the loader, or through a register that was filled from
-/// there before the look.
+/// Whether a call is one of `syscall`: through its slot of the loader, or through a register that
+/// was filled from there before the look.
 fn calls_system(
     before: &[Instruction],
     call: &Instruction,

@@ -42,7 +42,8 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
     });
 }
 
-/// A volatile write is a scheduling point, and orders nothing: it is a race with plain accesses alone.
+/// A volatile write is a scheduling point, and orders nothing: it is a race with plain accesses
+/// alone.
 fn volatile_write(address: usize, len: usize) {
     if coroutine::in_program() {
         if machine::visible_write(address, len) {

@@ -1,14 +1,15 @@
 //! Cancellation: a thread asks another one to end, which does so where it waits, sleeps or looks.
 //!
 //! Whether a thread was asked to end is a semaphore without permits, one for each thread:
-//! `pthread_cancel` gives it a permit, and nobody ever takes one. A cancellation point looks whether
-//! there is one and, if so, unwinds the stack as `pthread_exit` does ([`unwind`]).
+//! `pthread_cancel` gives it a permit, and nobody ever takes one. A cancellation point looks
+//! whether there is one and, if so, unwinds the stack as `pthread_exit` does ([`unwind`]).
 //!
-//! **A wait that can be cancelled** waits for one of two things. Which of them it will be is chosen before
-//! ([`Operation::Choose`](mazurka_core::Operation)): the thread then waits as ever, or for the request alone. An execution
-//! that ends with a thread in the wrong wait is one that another choice stands for, and no deadlock
-//! ([`is_elsewhere`]). A thread that waits for the request on a condition variable is none of those who
-//! sleep there: POSIX says that it takes no notification from others.
+//! **A wait that can be cancelled** waits for one of two things. Which of them it will be is chosen
+//! before ([`Operation::Choose`](mazurka_core::Operation)): the thread then waits as ever, or for
+//! the request alone. An execution that ends with a thread in the wrong wait is one that another
+//! choice stands for, and no deadlock ([`is_elsewhere`]). A thread that waits for the request on a
+//! condition variable is none of those who sleep there: POSIX says that it takes no notification
+//! from others.
 //!
 //! All of that is left out until some thread calls `pthread_cancel` for the first time; the search
 //! then begins again.
@@ -99,8 +100,8 @@ pub(crate) fn point() {
     }
 }
 
-/// A point where a thread waits and may be cancelled. `wait` is what it does if it is not, `leave` what has to be
-/// done before it waits for the request alone, and `come_back` after that.
+/// A point where a thread waits and may be cancelled. `wait` is what it does if it is not, `leave`
+/// what has to be done before it waits for the request alone, and `come_back` after that.
 pub(crate) fn wait<R>(
     wait: impl FnOnce() -> R,
     leave: impl FnOnce(),
@@ -133,8 +134,8 @@ pub(crate) fn wait<R>(
     result
 }
 
-/// Whether an execution in which nobody can move any more has a thread that waits for what does not come, while
-/// the other choice would have let it go on.
+/// Whether an execution in which nobody can move any more has a thread that waits for what does not
+/// come, while the other choice would have let it go on.
 pub(crate) fn is_elsewhere(objects: &Objects, idx: usize, thread: &Thread) -> bool {
     match thread.awaited {
         Awaited::Nothing => false,

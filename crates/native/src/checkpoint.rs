@@ -6,9 +6,9 @@
 //! to [`Machine`], and the compiler asks here what becomes of it.
 //!
 //! Checkpoints are taken on the way to where the search goes back to: half way from the last one,
-//! half way of the rest, and so on, until what is left is repeated quickly enough. A search that goes
-//! back a little each time then finds one close by, and steps that are taken for the first time cost
-//! nothing.
+//! half way of the rest, and so on, until what is left is repeated quickly enough. A search that
+//! goes back a little each time then finds one close by, and steps that are taken for the first
+//! time cost nothing.
 
 use crate::coroutine;
 use crate::heap::SavedHeap;

@@ -1,21 +1,23 @@
 //! The virtual clock: time passes when no thread can move, and goes on to the earliest deadline.
 //!
-//! Implements the discrete-event time of simulation, as in Misra, *Distributed Discrete-Event Simulation* (ACM
-//! Computing Surveys 18(1), 1986), section 1: the clock jumps to the time of the next event.
+//! Implements the discrete-event time of simulation, as in Misra, *Distributed Discrete-Event
+//! Simulation* (ACM Computing Surveys 18(1), 1986), section 1: the clock jumps to the time of the
+//! next event.
 //!
 //! A thread that sleeps, or waits for something until a deadline, has the deadline in
 //! [`Plain::deadline`](crate::thread::Plain). It goes on when what it waits for has come; when the clock is
-//! there already; or when no thread can move and no other deadline is earlier: then the clock goes on to it
-//! ([`Effect::Elapsed`](mazurka_core::Effect)), and that step comes after all steps before it. So
-//! nothing that a program does takes longer than a timeout waits for, which the verdict says.
+//! there already; or when no thread can move and no other deadline is earlier: then the clock goes
+//! on to it ([`Effect::Elapsed`](mazurka_core::Effect)), and that step comes after all steps before
+//! it. So nothing that a program does takes longer than a timeout waits for, which the verdict
+//! says.
 //!
 //! All threads see one clock, so times are monotonic across threads. A look at it is no operation:
 //! every step after one in which time has passed is caused by it, so no thread can see two times in
-//! two linearisations of one trace. A thread that only looks at the clock, waiting for it to go on, sleeps a
-//! little at every [`PATIENT_LOOKS`]th look.
+//! two linearisations of one trace. A thread that only looks at the clock, waiting for it to go on,
+//! sleeps a little at every [`PATIENT_LOOKS`]th look.
 //!
-//! Where many waits of one thread expire, it may poll for ever. From the [`MAX_EXPIRIES`]th on its waits with a
-//! limit are waits without one, as `timed` has it, and the coverage says so.
+//! Where many waits of one thread expire, it may poll for ever. From the [`MAX_EXPIRIES`]th on its
+//! waits with a limit are waits without one, as `timed` has it, and the coverage says so.
 //!
 //! Differs from the paper: threads that run take no time.
 //!
@@ -69,7 +71,8 @@ pub(crate) fn await_until(object: ObjectId, operation: O, deadline: u64) -> bool
     wait(O::Await(object), Predicate::Allowed(operation), deadline)
 }
 
-/// Announces an operation that is possible by its predicate or at a time. Whether the time has come.
+/// Announces an operation that is possible by its predicate or at a time. Whether the time has
+/// come.
 pub(crate) fn wait(operation: O, predicate: Predicate, deadline: u64) -> bool {
     let me = machine::current().index();
     machine::with(|machine| {

@@ -1,17 +1,18 @@
-//! Dead values on a stack: bytes of a frame, and registers, that the function writes before it reads
-//! them on every way on.
+//! Dead values on a stack: bytes of a frame, and registers, that the function writes before it
+//! reads them on every way on.
 //!
-//! What they hold says nothing about the state of a thread: two states that differ in them alone go on
-//! alike. Code that is not optimised keeps everything in its frame, also the value that it read in vain
-//! the last time and is about to read again.
+//! What they hold says nothing about the state of a thread: two states that differ in them alone go
+//! on alike. Code that is not optimised keeps everything in its frame, also the value that it read
+//! in vain the last time and is about to read again.
 //!
-//! The classical analysis, backwards over the instructions of a function, from where the thread goes
-//! on in it; for callers, from where the call returns to. Where the frame is, the tables for unwinding
-//! tell, for each instruction. A byte counts as live if
+//! The classical analysis, backwards over the instructions of a function, from where the thread
+//! goes on in it; for callers, from where the call returns to. Where the frame is, the tables for
+//! unwinding tell, for each instruction. A byte counts as live if
 //!
-//! - an address at or below it is computed anywhere in the function, since somebody may read it by that;
-//!   but for addresses that are given to the instrumentation and then forgotten,
-//! - the function is left by a jump from within its frame, or goes on at an address that is not known,
+//! - an address at or below it is computed anywhere in the function, since somebody may read it by
+//!   that; but for addresses that are given to the instrumentation and then forgotten,
+//! - the function is left by a jump from within its frame, or goes on at an address that is not
+//!   known,
 //! - an exception may lead to where it is read: every call may throw,
 //! - it belongs to what a return needs.
 //!
@@ -428,8 +429,8 @@ fn address_taken(instruction: &Instruction, row: &Row, next: Option<&Row>) -> Op
     Some(i64::MAX)
 }
 
-/// The calls of the instrumentation that compare with what is at an address which an instruction computes,
-/// and how many bytes; nothing if somebody else has the address.
+/// The calls of the instrumentation that compare with what is at an address which an instruction
+/// computes, and how many bytes; nothing if somebody else has the address.
 fn given_to(
     image: &Image,
     all: &[Instruction],
@@ -469,8 +470,8 @@ fn is_copy(instruction: &Instruction) -> bool {
         && instruction.op0_register().size() == WORD
 }
 
-/// The same for an address that an instruction puts into a register which calls may overwrite, and that is
-/// given to the next call.
+/// The same for an address that an instruction puts into a register which calls may overwrite, and
+/// that is given to the next call.
 fn given_next(
     image: &Image,
     all: &[Instruction],

@@ -1,5 +1,5 @@
-//! Additions to counters: what kind of operation each is, and how far they are kept in order, as the
-//! searches so far have taught.
+//! Additions to counters: what kind of operation each is, and how far they are kept in order, as
+//! the searches so far have taught.
 
 use crate::machine::{self, Machine};
 use crate::results::{self, Way};
@@ -13,8 +13,8 @@ use std::sync::atomic::Ordering;
 pub(crate) struct Disciplines {
     learnt: FxHashMap<ObjectId, Discipline>,
     n_learnt: u64,
-    /// Objects that somebody awaits, to which additions have to be in order; and those that were added
-    /// to without.
+    /// Objects that somebody awaits, to which additions have to be in order; and those that were
+    /// added to without.
     awaited: FxHashSet<ObjectId>,
     added: FxHashSet<ObjectId>,
     /// A bounded search does not see every trace: whoever tests is then in order.

@@ -1,13 +1,13 @@
-//! What a thread would do if a read of its returned some value: computed aside, up to its next atomic
-//! operation, from the machine code.
+//! What a thread would do if a read of its returned some value: computed aside, up to its next
+//! atomic operation, from the machine code.
 //!
-//! Nothing of the program runs. Registers and all bytes that would be written are kept here, on top of
-//! memory as it is, so there is nothing to be put back. Only instructions that compilers use for plain
-//! computing are understood. Whatever is not understood has no result, and whoever asks then supposes
-//! nothing: the thread takes the step, and it is seen what it does.
+//! Nothing of the program runs. Registers and all bytes that would be written are kept here, on top
+//! of memory as it is, so there is nothing to be put back. Only instructions that compilers use for
+//! plain computing are understood. Whatever is not understood has no result, and whoever asks then
+//! supposes nothing: the thread takes the step, and it is seen what it does.
 //!
-//! A register, a flag or a byte may be *unknown*: what a call of ours leaves in registers that belong
-//! to it. Unknown values may be copied, and nothing may depend on them.
+//! A register, a flag or a byte may be *unknown*: what a call of ours leaves in registers that
+//! belong to it. Unknown values may be copied, and nothing may depend on them.
 
 use crate::coroutine;
 use crate::globals;
@@ -305,7 +305,8 @@ fn extended(bits: u64, size: usize) -> i64 {
     (bits << unused) as i64 >> unused
 }
 
-/// The number of a general register and its size; those that are second bytes of others are not known.
+/// The number of a general register and its size; those that are second bytes of others are not
+/// known.
 fn general(register: Register) -> Option<(usize, usize)> {
     use Register as R;
     let is_second = matches!(register, R::AH | R::BH | R::CH | R::DH);
@@ -354,8 +355,8 @@ impl State<'_> {
                 || self.emulator.variables.iter().any(is_variable))
     }
 
-    /// Whether memory is nobody else's, or a callback has told that it is accessed. What is read without
-    /// is of no use to the program: the compiler has fetched it early.
+    /// Whether memory is nobody else's, or a callback has told that it is accessed. What is read
+    /// without is of no use to the program: the compiler has fetched it early.
     fn is_told(&self, address: usize, len: usize) -> bool {
         let covers = |it: &Range<usize>| it.start <= address && address + len <= it.end;
         !self.is_shared(address, len) || self.told.iter().any(covers)

@@ -1,8 +1,9 @@
-//! Looking whether a thread has ended, without waiting for it: joins that are tried, or have a time limit.
+//! Looking whether a thread has ended, without waiting for it: joins that are tried, or have a time
+//! limit.
 //!
-//! That a thread has ended is seen by nobody but who joins it, and so its end is no step ([`machine`]).
-//! Here it is seen: once some thread has tried to join another, the search begins again, and the last
-//! step of each thread is a store to a flag that an attempt loads.
+//! That a thread has ended is seen by nobody but who joins it, and so its end is no step
+//! ([`machine`]). Here it is seen: once some thread has tried to join another, the search begins
+//! again, and the last step of each thread is a store to a flag that an attempt loads.
 
 use crate::cancel;
 use crate::library::wrote;

@@ -33,8 +33,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So much time comes before the first copy is made, if there are not so many executions sooner as the
-/// request says.
+/// So much time comes before the first copy is made, if there are not so many executions sooner as
+/// the request says.
 const ALONE_FOR: Duration = Duration::from_millis(50);
 /// How long one waits for work between two looks at whether the others are alive.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -508,7 +508,8 @@ impl Helpers {
     /// Whether a helper has ended without being asked to.
     fn has_lost_one(&self) -> bool {
         self.state().helpers.iter().any(|helper| {
-            // SAFETY: the kernel fills in what is zero before, and leaves the process to be waited for.
+            // SAFETY: the kernel fills in what is zero before, and leaves the process to be waited
+            // for.
             unsafe {
                 let mut info: libc::siginfo_t = std::mem::zeroed();
                 let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;

@@ -1,9 +1,9 @@
 //! What reaches beyond the program: files, processes, signals, the network.
 //!
 //! A file that is only read is the same in every execution, and is closed before the next one.
-//! Numbers of files and the position in each are shared between threads, so whoever opens, closes or
-//! reads takes an operation. The kernel keeps them, so there are no checkpoints while a file is open,
-//! and none any more once one was opened for writing.
+//! Numbers of files and the position in each are shared between threads, so whoever opens, closes
+//! or reads takes an operation. The kernel keeps them, so there are no checkpoints while a file is
+//! open, and none any more once one was opened for writing.
 //!
 //! What cannot be repeated ends the search where it is called, with an error and not a verdict,
 //! unless the user says that the call is to fail (`skip`) or to be made each time (`real`). The
@@ -173,8 +173,8 @@ fn is_no_abort(registers: &Registers) -> Nature {
     if_it(registers.rdi != libc::SIGABRT as usize)
 }
 
-/// Who waits for no file waits for time to pass; who does not wait finds out about standard input and
-/// output.
+/// Who waits for no file waits for time to pass; who does not wait finds out about standard input
+/// and output.
 fn waits(n_files: usize, is_at_once: bool, has_limit: bool, instead: *const ()) -> Nature {
     match n_files {
         0 if has_limit => Nature::Replaced(instead as usize),
@@ -394,8 +394,8 @@ extern "C-unwind" fn gate(call: &'static Call, registers: &Registers) -> usize {
     call.way(registers)
 }
 
-/// Defines functions that ask [`gate`] where to go on, with all arguments where they were: there may
-/// be any number of them, and `vfork` must return to who called it.
+/// Defines functions that ask [`gate`] where to go on, with all arguments where they were: there
+/// may be any number of them, and `vfork` must return to who called it.
 macro_rules! stand_in {
     ($($name:ident $check:ident $failure:ident;)*) => {
         #[expect(non_upper_case_globals, reason = "they are called as the functions are")]

@@ -73,8 +73,8 @@ pub(crate) fn save(mut saved: Saved, run: &RunOptions, path: &Path) -> Result<()
     saved.write(path).map_err(|error| format!("`{}` cannot be written: {error}", path.display()))
 }
 
-/// Reads a search from a file, and learns what it knew. Nothing if that cannot be learnt: the search
-/// then begins anew, unless it is a part of one.
+/// Reads a search from a file, and learns what it knew. Nothing if that cannot be learnt: the
+/// search then begins anew, unless it is a part of one.
 pub(crate) fn resume(
     path: &Path,
     run: &RunOptions,

@@ -2,9 +2,9 @@
 //!
 //! The program is compiled with the thread sanitizer's *instrumentation* and linked against this
 //! shared library instead of the sanitizer's runtime. The library wraps `main`: with
-//! `MAZURKA_REPORT` set, every schedule of the program is explored and the verdict written there, as
-//! the crate `mazurka-protocol` has it; without it, the program runs as ever. It is for the command
-//! `mazurka`, which carries the library with it; no Rust program uses it as a dependency.
+//! `MAZURKA_REPORT` set, every schedule of the program is explored and the verdict written there,
+//! as the crate `mazurka-protocol` has it; without it, the program runs as ever. It is for the
+//! command `mazurka`, which carries the library with it; no Rust program uses it as a dependency.
 //!
 //! What a thread does to shared objects comes in through the callbacks of the instrumentation
 //! (`callbacks`, `atomics`) and through replaced functions of the C library (`pthread`, `futex`,
@@ -15,10 +15,11 @@
 //!
 //! Liberties, each of them also said where it is taken:
 //!
-//! - Under `--memory sc`, memory is sequentially consistent, whatever order an atomic operation asks
-//!   for. Under the other models, so are accesses that cannot be told what to read (`weak_memory`).
-//! - `volatile` accesses are scheduling points, like relaxed atomics: they order nothing, and are data
-//!   races with plain accesses, not with each other.
+//! - Under `--memory sc`, memory is sequentially consistent, whatever order an atomic operation
+//!   asks for. Under the other models, so are accesses that cannot be told what to read
+//!   (`weak_memory`).
+//! - `volatile` accesses are scheduling points, like relaxed atomics: they order nothing, and are
+//!   data races with plain accesses, not with each other.
 //! - Under `--time any`, a timed wait may time out at any moment, but not again and again: see
 //!   `timed`. Under `--time virtual`, time passes when no thread can move: see `clock`.
 //! - When the program exits while threads run, these may still go on, as if the exit took its

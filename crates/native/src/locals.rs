@@ -75,8 +75,8 @@ pub(crate) struct Locals {
     known: FxHashMap<[usize; 4], Option<Found>>,
 }
 
-/// Notes the frames of all threads, for those who ask after the next step: a thread may have ended by
-/// then, and what others did to its variables is to be told. To be called by the host.
+/// Notes the frames of all threads, for those who ask after the next step: a thread may have ended
+/// by then, and what others did to its variables is to be told. To be called by the host.
 pub(crate) fn note_frames() {
     let (depth, n_threads) = machine::with(|machine| (machine.depth, machine.threads.len()));
     let frames = (0..n_threads).map(suspended).collect();

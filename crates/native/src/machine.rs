@@ -3,20 +3,21 @@
 //! A thread announces an operation ([`visible`]) and is suspended. The explorer decides who goes
 //! on; the operation is applied to the [`Objects`] and the thread runs to its next one. A thread
 //! that is started runs to its first operation at the end of the step that has started it
-//! ([`Machine::newborn`]): its plain accesses count as its own, and what goes wrong there goes wrong
-//! in that step. Nobody starts `main`, whose first operation is a `Begin`.
+//! ([`Machine::newborn`]): its plain accesses count as its own, and what goes wrong there goes
+//! wrong in that step. Nobody starts `main`, whose first operation is a `Begin`.
 //!
-//! Neither is a join a step of its own ([`wait_for_end`]). Whoever waits for the end of a thread goes on
-//! in the step in which that ends ([`Machine::joiner`]); who comes to wait for one that has ended goes on
-//! at once. Nothing is lost by that. A join that is possible stays possible, since nobody begins to live
-//! again, and nobody else may join the same thread; it changes nothing that others could see. So it
-//! commutes with all that others do meanwhile, and so does what its thread does up to its next
-//! operation. In both cases that comes after the last step of the thread that has ended and after the
-//! last one of its own, which is what the explorer is told (`System::parts`).
+//! Neither is a join a step of its own ([`wait_for_end`]). Whoever waits for the end of a thread
+//! goes on in the step in which that ends ([`Machine::joiner`]); who comes to wait for one that has
+//! ended goes on at once. Nothing is lost by that. A join that is possible stays possible, since
+//! nobody begins to live again, and nobody else may join the same thread; it changes nothing that
+//! others could see. So it commutes with all that others do meanwhile, and so does what its thread
+//! does up to its next operation. In both cases that comes after the last step of the thread that
+//! has ended and after the last one of its own, which is what the explorer is told
+//! (`System::parts`).
 //!
-//! When all threads but one were joined, directly or by one that was, the last one knows of all that
-//! was ever done, and nobody can do anything beside it. Until it starts another thread, its accesses to
-//! memory are no steps either ([`Machine::is_concurrent`]).
+//! When all threads but one were joined, directly or by one that was, the last one knows of all
+//! that was ever done, and nobody can do anything beside it. Until it starts another thread, its
+//! accesses to memory are no steps either ([`Machine::is_concurrent`]).
 
 use crate::awaits::Loops;
 use crate::before_wait;
@@ -63,8 +64,8 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const STACKS_WISH: usize = 0x2f00_0000_0000;
-/// So many reads of the only thread that is left are not looked at in a step: a loop that never ends goes
-/// on for longer.
+/// So many reads of the only thread that is left are not looked at in a step: a loop that never
+/// ends goes on for longer.
 const N_UNSEEN_READS: u32 = 100;
 /// How often a thread fails in vain unless somebody says otherwise.
 pub(crate) const RETRIES: u32 = 2;
@@ -76,12 +77,12 @@ pub(crate) struct Machine {
     pub(crate) objects: Objects,
     pub(crate) threads: Vec<Thread>,
     pub(crate) thread_names: Names,
-    /// The times that objects pass on; and whether a thread of any execution has looked at a clock while
-    /// others were there: see `time`.
+    /// The times that objects pass on; and whether a thread of any execution has looked at a clock
+    /// while others were there: see `time`.
     pub(crate) times: Times,
     pub(crate) has_clocks: bool,
-    /// The variables of the program, what objects allocated that were made before it is explored, and
-    /// what all of them held when it began.
+    /// The variables of the program, what objects allocated that were made before it is explored,
+    /// and what all of them held when it began.
     pub(crate) variables: Vec<Part>,
     /// How many of them are variables.
     pub(crate) n_variables: usize,
@@ -196,8 +197,8 @@ unsafe extern "C" {
     static mut __libc_single_threaded: std::ffi::c_char;
 }
 
-/// In its place from the beginning, so that whoever uses it need not look up where it is: that is done
-/// dozens of times in a step.
+/// In its place from the beginning, so that whoever uses it need not look up where it is: that is
+/// done dozens of times in a step.
 struct Global(UnsafeCell<MaybeUninit<Machine>>);
 
 // SAFETY: only the OS thread that explores uses it.
@@ -216,8 +217,8 @@ pub(crate) fn is_set_up() -> bool {
 #[inline(always)]
 pub(crate) fn with<R>(use_it: impl FnOnce(&mut Machine) -> R) -> R {
     debug_assert!(is_set_up(), "a program is explored");
-    // SAFETY: whoever comes here is a thread of the program or the search, and both begin once it is set
-    // up; one OS thread explores, and no use of the machine is within another.
+    // SAFETY: whoever comes here is a thread of the program or the search, and both begin once it
+    // is set up; one OS thread explores, and no use of the machine is within another.
     use_it(unsafe { (*MACHINE.0.get()).assume_init_mut() })
 }
 
@@ -476,8 +477,8 @@ pub(crate) fn visible_read(
     is_announced
 }
 
-/// Announces an access to an atomic that only reads or adds, as what it is to be in order with. Whether it did not
-/// fail.
+/// Announces an access to an atomic that only reads or adds, as what it is to be in order with.
+/// Whether it did not fail.
 #[inline(always)]
 fn announce_access(idx: usize, operation: Operation) -> bool {
     let in_order = with(|machine| machine.trusted.in_order(operation));
@@ -524,8 +525,9 @@ pub(crate) fn fail_try() {
     with(|machine| machine.effect = Effect::Failed);
 }
 
-/// What the running thread has just taken orders nothing. A call of the futex is one of the system for
-/// C11, and what it compares or changes is no atomic access of the program; and neither is a volatile one.
+/// What the running thread has just taken orders nothing. A call of the futex is one of the system
+/// for C11, and what it compares or changes is no atomic access of the program; and neither is a
+/// volatile one.
 pub(crate) fn order_nothing() {
     with(|machine| machine.order = MemoryOrder::Relaxed);
 }
@@ -805,8 +807,9 @@ impl Machine {
         thread.coroutine.stack_pointer = unsafe { coroutine::prepare(idx, crate::process::enter) };
     }
 
-    /// Whose turn it is without asking the host: that of a thread whose wait has just ended, or that
-    /// was just started; or, while an execution is repeated, of the next decision, which is applied.
+    /// Whose turn it is without asking the host: that of a thread whose wait has just ended, or
+    /// that was just started; or, while an execution is repeated, of the next decision, which is
+    /// applied.
     #[inline]
     pub(crate) fn follow(&mut self) -> Option<usize> {
         let is_over = self.newborn.is_none() && self.joiner.is_none();
@@ -1105,7 +1108,8 @@ impl Machine {
         self.threads.iter().any(|it| it.status == Status::Running && it.is_patient)
     }
 
-    /// Whether a thread waits for what does not come, in place of what would let it go on: see `cancel`.
+    /// Whether a thread waits for what does not come, in place of what would let it go on: see
+    /// `cancel`.
     fn awaits_in_vain(&self) -> bool {
         let mut threads = self.threads.iter().enumerate();
         self.has_cancellation

@@ -215,7 +215,8 @@ impl Image {
             let number = libc::memfd_create(c"mazurka".as_ptr(), libc::MFD_CLOEXEC);
             (number >= 0).then(|| File::from_raw_fd(number))?
         };
-        // SAFETY: the part is mapped to the end of its last page, and no thread of the program runs.
+        // SAFETY: the part is mapped to the end of its last page, and no thread of the program
+        // runs.
         file.write_all(unsafe { slice::from_raw_parts(start as *const u8, len) }).ok()?;
         let (protection, flags) = (libc::PROT_READ, libc::MAP_SHARED);
         // SAFETY: a new mapping replaces nothing.

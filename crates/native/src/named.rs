@@ -1,4 +1,5 @@
-//! Semaphores with names: they begin with each execution and end with it, and no other program sees them.
+//! Semaphores with names: they begin with each execution and end with it, and no other program sees
+//! them.
 
 use crate::heap;
 use crate::machine;

@@ -65,8 +65,8 @@ unsafe extern "C" fn visit(context: *mut c_void, frames: *mut c_void) -> c_int {
     }
 }
 
-/// The innermost place on a stack that is in the program's own source or, failing that, as close to it
-/// as there is one; with the function of a library that was called there.
+/// The innermost place on a stack that is in the program's own source or, failing that, as close to
+/// it as there is one; with the function of a library that was called there.
 pub(crate) fn location_of(stack: &[usize]) -> Option<Location> {
     let mut places = places(stack);
     let closest = places.iter().map(|place| origin(&place.file)).min()?;
@@ -77,8 +77,8 @@ pub(crate) fn location_of(stack: &[usize]) -> Option<Location> {
     Some(Location { within, is_library, ..places.swap_remove(idx) })
 }
 
-/// Where the program itself spells the order of an atomic access with this stack: nothing if that is
-/// in a library.
+/// Where the program itself spells the order of an atomic access with this stack: nothing if that
+/// is in a library.
 pub(crate) fn atomic_site(stack: &[usize]) -> Option<Location> {
     const ATOMICS: [&str; 4] = ["/sync/atomic", "/intrinsics/", "/bits/atomic", "/stdatomic"];
     let is_of_language = |place: &Location| {
@@ -310,7 +310,8 @@ struct Question {
     is_code: bool,
 }
 
-/// How many bytes can be read from an address of the program on; nothing if it is none of the program's.
+/// How many bytes can be read from an address of the program on; nothing if it is none of the
+/// program's.
 pub(crate) fn readable_from(address: usize) -> Option<usize> {
     let question = ask(address);
     question.answer.filter(|module| module.is_main).map(|_| question.room)

@@ -4,11 +4,11 @@
 //! ([`ThreadId`]). The n-th child of a thread has a number of its own, the same in all executions
 //! ([`Machine::fresh_number`]). That alone would be too few for a program that starts threads one
 //! after the other, so a thread may give a child the number of a thread that has ended and that it
-//! knows to have ended ([`Machine::joined_number`]): it has joined it, or has joined the one that did,
-//! and so on. A thread that was joined belongs to exactly one thread that lives, so two threads
-//! that run beside each other never use the same number again. What belongs to a thread is decided by
-//! its own joins and by what those whom it joined had, so it is the same in all executions of a
-//! trace.
+//! knows to have ended ([`Machine::joined_number`]): it has joined it, or has joined the one that
+//! did, and so on. A thread that was joined belongs to exactly one thread that lives, so two
+//! threads that run beside each other never use the same number again. What belongs to a thread is
+//! decided by its own joins and by what those whom it joined had, so it is the same in all
+//! executions of a trace.
 //!
 //! A number is used again only once its thread has more than [`N_UNTOUCHED`] of them, and then in
 //! turns: until then, whoever uses the handle or the stack of a thread that was joined is told so.
@@ -62,8 +62,8 @@ impl Names {
 }
 
 impl Machine {
-    /// The number for the next child of a thread, and the child's name; `None` if there are too many
-    /// threads.
+    /// The number for the next child of a thread, and the child's name; `None` if there are too
+    /// many threads.
     pub(crate) fn number_for_child(&mut self, parent: ThreadId) -> Option<ThreadId> {
         let idx = parent.index();
         let child = self.joined_number(idx, N_UNTOUCHED).or_else(|| self.fresh_number(idx));

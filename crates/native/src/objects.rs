@@ -34,7 +34,8 @@ pub(crate) struct Objects {
     generations_journal: Vec<(usize, u32)>,
     /// Counts the times that something was saved or put back.
     epoch: u64,
-    /// The objects that a thread has held as a lock in any execution, and which of all objects they are.
+    /// The objects that a thread has held as a lock in any execution, and which of all objects they
+    /// are.
     locks: Vec<ObjectId>,
     is_lock: Vec<bool>,
     /// Where each region of atomic accesses begins and ends.
@@ -190,8 +191,8 @@ impl Objects {
         object
     }
 
-    /// The queue of those who sleep on the futex at an address. Under a memory model, it is the word
-    /// itself: a graph has one order of all that is done to a futex.
+    /// The queue of those who sleep on the futex at an address. Under a memory model, it is the
+    /// word itself: a graph has one order of all that is done to a futex.
     pub(crate) fn queue(&mut self, address: usize) -> ObjectId {
         match weak_memory::is_on() {
             true => self.atomic(address, size_of::<u32>()),
@@ -204,8 +205,8 @@ impl Objects {
         self.numbered(self.first_joined(address), QUEUE)
     }
 
-    /// The queue of two futexes between which sleepers go to and fro. Where they had one each before,
-    /// the search begins again.
+    /// The queue of two futexes between which sleepers go to and fro. Where they had one each
+    /// before, the search begins again.
     pub(crate) fn joined_queue(&mut self, one: usize, other: usize) -> ObjectId {
         let (one, other) = (self.first_joined(one), self.first_joined(other));
         let first = one.min(other);

@@ -85,9 +85,10 @@ const LEFT_ALONE: [&str; 13] = [
     "_5gimli",
     "_9addr2line",
 ];
-/// A part of the names of functions that touch, beside what they call, only what belongs to the running thread: the
-/// state and the value of a thread-local variable. Their locked instructions alone are met: what the value
-/// refers to may be shared. Every thread comes there at its end, and their stores are too short for a jump.
+/// A part of the names of functions that touch, beside what they call, only what belongs to the
+/// running thread: the state and the value of a thread-local variable. Their locked instructions
+/// alone are met: what the value refers to may be shared. Every thread comes there at its end, and
+/// their stores are too short for a jump.
 const OWN_STORAGE: &str = "3std3sys12thread_local6native";
 /// An instruction that no processor knows. Breakpoints are for debuggers.
 const TRAP: [u8; 2] = [0x0f, 0x0b];
@@ -713,7 +714,8 @@ fn write_piece(piece: usize, redirected: &Redirected) -> Result<Vec<usize>, Stri
     Ok(ways)
 }
 
-/// Ends a piece with a call of the program: it returns to where it stood, so that the unwinder finds its way.
+/// Ends a piece with a call of the program: it returns to where it stood, so that the unwinder
+/// finds its way.
 fn write_moved_call(piece: usize, mut code: Vec<u8>, call: &Instruction) -> Result<(), String> {
     // push [return]; jmp [target]; then these two.
     let target = match call.flow_control() {

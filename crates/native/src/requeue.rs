@@ -1,17 +1,17 @@
-//! Futex calls about two addresses: sleepers that are moved from one to the other, and a word that is
-//! changed while sleepers of two are woken.
+//! Futex calls about two addresses: sleepers that are moved from one to the other, and a word that
+//! is changed while sleepers of two are woken.
 //!
 //! Each is one step, as it is in the kernel, which holds the queues of both addresses meanwhile. To
-//! the explorer both queues are one object ([`Objects::joined_queue`](crate::objects::Objects)), since
-//! whoever wakes at the second address may then wake somebody who came to sleep at the first.
+//! the explorer both queues are one object ([`Objects::joined_queue`](crate::objects::Objects)),
+//! since whoever wakes at the second address may then wake somebody who came to sleep at the first.
 //!
 //! The change of a word is made by the kernel with a locked instruction, so it acquires and
 //! releases: a lock may be given back by it. To move sleepers orders no memory, as to wait or to
 //! wake does not.
 //!
-//! The kernel takes sleepers in the order in which they came, as far as their priorities are the same.
-//! Here as elsewhere, who is taken is a choice: each set of the right size, first of those to be woken and
-//! then of those to be moved or woken at the second address.
+//! The kernel takes sleepers in the order in which they came, as far as their priorities are the
+//! same. Here as elsewhere, who is taken is a choice: each set of the right size, first of those to
+//! be woken and then of those to be moved or woken at the second address.
 
 use crate::change::Change;
 use crate::futex::{ALL_BITS, Call, at_least_one};
@@ -43,8 +43,8 @@ enum Kind {
 }
 
 impl Regrouping {
-    /// Whom the call may take, first at the first address and then for the rest, given who was taken
-    /// first; and how many of them. Nobody, if a comparison fails.
+    /// Whom the call may take, first at the first address and then for the rest, given who was
+    /// taken first; and how many of them. Nobody, if a comparison fails.
     fn first(&self, machine: &Machine) -> (ThreadSet, usize) {
         let is_on = match self.kind {
             Kind::Move(Some(expected)) => word_at(self.from) == expected,
@@ -145,8 +145,8 @@ pub(crate) fn requeue(call: &Call, expected: Option<u32>) -> c_long {
     (n_woken + machine::with(|machine| machine.n_moved)) as c_long
 }
 
-/// Changes a word, wakes some of those who sleep at another address and, if the word was as a comparison
-/// wants it, of those who sleep at it.
+/// Changes a word, wakes some of those who sleep at another address and, if the word was as a
+/// comparison wants it, of those who sleep at it.
 pub(crate) fn wake_op(call: &Call) -> c_long {
     let Some(change) = Change::decode(call.bits) else { return fail_with(libc::ENOSYS) };
     let regrouping = Regrouping {

@@ -1,30 +1,32 @@
 //! Re-reading: a thread whose round in vain ends where it would be, had it read later, is held.
 //!
 //! Let a thread have made, since it last did something that others may see, the reads *a1* to *ak*:
-//! loads, and compare-and-swaps that failed. Let *aj*, *j* < *k*, read the same variable as *ak*, and *v*
-//! be the value that *ak* read. If the thread, taken back to *aj* and given *v* there, comes to its next
-//! operation in the state in which it is now, it is held: what follows also follows in the execution
-//! in which *aj* is taken in the place of *ak*, and the reads from there to *ak* are not.
+//! loads, and compare-and-swaps that failed. Let *aj*, *j* < *k*, read the same variable as *ak*,
+//! and *v* be the value that *ak* read. If the thread, taken back to *aj* and given *v* there,
+//! comes to its next operation in the state in which it is now, it is held: what follows also
+//! follows in the execution in which *aj* is taken in the place of *ak*, and the reads from there
+//! to *ak* are not.
 //!
 //! That is right since *aj* to *ak* write nothing that others may see: all their steps are possible
-//! without them, and see the same. In the place of *ak* the variable holds *v*, so *aj* there leads to
-//! this very state, with at least one step fewer. By induction on the number of steps, every state,
-//! violation and end is also reached in an execution in which nobody is held like that. So such an
-//! execution is never an end that is told (`Ending::Redundant`). If *aj* has read *v* itself, it has led
-//! to this state before, and so it would in the shorter execution: a loop that is never left is for
-//! `spin` to find.
+//! without them, and see the same. In the place of *ak* the variable holds *v*, so *aj* there leads
+//! to this very state, with at least one step fewer. By induction on the number of steps, every
+//! state, violation and end is also reached in an execution in which nobody is held like that. So
+//! such an execution is never an end that is told (`Ending::Redundant`). If *aj* has read *v*
+//! itself, it has led to this state before, and so it would in the shorter execution: a loop that
+//! is never left is for `spin` to find.
 //!
-//! It is the rule for all loops that try a compare-and-swap again with what they found, and for those that
-//! read several variables until they fit. **Plain writes** on the way are allowed, as in
-//! `node->next = top`: where races are errors, nobody can see them before the thread releases something,
-//! and a compare-and-swap that fails does not. All that either run wrote has to be the same in the end.
-//! Accesses of the rounds that are left out lose no race: the last of these rounds was taken, and the
-//! thread is held only behind it. ABA is no problem: states are compared and not values.
+//! It is the rule for all loops that try a compare-and-swap again with what they found, and for
+//! those that read several variables until they fit. **Plain writes** on the way are allowed, as in
+//! `node->next = top`: where races are errors, nobody can see them before the thread releases
+//! something, and a compare-and-swap that fails does not. All that either run wrote has to be the
+//! same in the end. Accesses of the rounds that are left out lose no race: the last of these rounds
+//! was taken, and the thread is held only behind it. ABA is no problem: states are compared and not
+//! values.
 //!
-//! Taking back is computing (`emulate`): the stack and the registers of the thread are kept where it came
-//! to *aj*, and bytes that it has written plainly since then as they were. Reads are kept like that at
-//! places that a thread has come to twice without doing anything in between; the search begins again
-//! when there is a new one.
+//! Taking back is computing (`emulate`): the stack and the registers of the thread are kept where
+//! it came to *aj*, and bytes that it has written plainly since then as they were. Reads are kept
+//! like that at places that a thread has come to twice without doing anything in between; the
+//! search begins again when there is a new one.
 
 use crate::awaits::Likeness;
 use crate::coroutine;
@@ -155,8 +157,8 @@ impl Machine {
         chain.links.push(Link { place, len, value, kind, expected, expected_at, n_written, kept });
     }
 
-    /// Whether an earlier read of a thread, taken in the place of the last one, leads to the operation that
-    /// it has come to, in the state in which it is.
+    /// Whether an earlier read of a thread, taken in the place of the last one, leads to the
+    /// operation that it has come to, in the state in which it is.
     pub(crate) fn comes_by_rereading(
         &mut self,
         idx: usize,
@@ -183,8 +185,9 @@ impl Machine {
             self.check_last(idx, arrival, address);
         }
         let (object, len, value) = (last.place.address, last.len, last.value);
-        // One that has read the same has led to this state before, and what was shorter would come to
-        // it again: that is for the rule of `spin`, which tells whether the loop can be left at all.
+        // One that has read the same has led to this state before, and what was shorter would come
+        // to it again: that is for the rule of `spin`, which tells whether the loop can be left at
+        // all.
         let is_candidate = |it: &Link| {
             it.place.address == object
                 && it.len == len

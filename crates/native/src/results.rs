@@ -3,10 +3,10 @@
 //!
 //! Whoever drops a reference asks whether it was the last one, and forgets what the count was.
 //! Knowing that, the search need not keep such additions in order
-//! ([`Addition`](mazurka_core::Addition)); so it has to be known, for a thread that learns more and is
-//! not believed to would hide executions. The code is followed from the call on ([`follow`]), to
-//! callers as well, until the result is forgotten on every way. Whatever is not understood
-//! counts as looking: the addition is then a read-modify-write.
+//! ([`Addition`](mazurka_core::Addition)); so it has to be known, for a thread that learns more and
+//! is not believed to would hide executions. The code is followed from the call on ([`follow`]), to
+//! callers as well, until the result is forgotten on every way. Whatever is not understood counts
+//! as looking: the addition is then a read-modify-write.
 //!
 //! The frames of the callers are on the stack when the operation is announced. What was found out
 //! about a piece of code holds for all calls that come to it, so it is kept ([`Results`]).

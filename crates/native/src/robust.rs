@@ -1,5 +1,5 @@
-//! Robust mutexes: the next one who takes a mutex is told that its holder has ended, and may set right what
-//! it guards. Whoever gives it back without having said so makes it useless for all.
+//! Robust mutexes: the next one who takes a mutex is told that its holder has ended, and may set
+//! right what it guards. Whoever gives it back without having said so makes it useless for all.
 
 use crate::machine;
 use crate::pthread::{object, raw_kind};

@@ -1,9 +1,9 @@
 //! Assembly in Rust that is not seen: named in the verdict.
 //!
-//! What `asm!` becomes is not marked in the machine code, so only its locked instructions, system calls
-//! and looks at the clock are seen (`precompiled`). Whether the program has any is told by its
-//! sources: those that its debug information names, but for the standard library's. They are read
-//! once, when a verdict is written.
+//! What `asm!` becomes is not marked in the machine code, so only its locked instructions, system
+//! calls and looks at the clock are seen (`precompiled`). Whether the program has any is told by
+//! its sources: those that its debug information names, but for the standard library's. They are
+//! read once, when a verdict is written.
 
 use crate::image;
 use crate::shapes;

@@ -1,18 +1,20 @@
-//! Mutexes of Rust's standard library, as operations: taking one waits, and is no game with a futex.
+//! Mutexes of Rust's standard library, as operations: taking one waits, and is no game with a
+//! futex.
 //!
 //! Such a mutex is a word: 0 free, 1 taken, 2 taken and wanted. Whoever finds it taken calls
-//! `lock_contended`, which spins, announces that it waits and sleeps; that makes many executions of what
-//! is one order of two critical sections. So a compare-and-swap of the word from 0 to 1 whose failure leads
-//! to a call of that function is an `Acquire`: possible once the word is 0. A swap of it to 0 by whoever
-//! holds it is a `Release`, and a compare-and-swap from 0 to 1 elsewhere, as in `try_lock`, a `TryAcquire`. The
-//! word is then never 2, `lock_contended` is never called, and nobody sleeps in the futex.
+//! `lock_contended`, which spins, announces that it waits and sleeps; that makes many executions of
+//! what is one order of two critical sections. So a compare-and-swap of the word from 0 to 1 whose
+//! failure leads to a call of that function is an `Acquire`: possible once the word is 0. A swap of
+//! it to 0 by whoever holds it is a `Release`, and a compare-and-swap from 0 to 1 elsewhere, as in
+//! `try_lock`, a `TryAcquire`. The word is then never 2, `lock_contended` is never called, and
+//! nobody sleeps in the futex.
 //!
-//! What makes this right is that the function does what it is there for, and nothing else: it comes back
-//! when it has taken the word, which somebody else may do before it at any time.
+//! What makes this right is that the function does what it is there for, and nothing else: it comes
+//! back when it has taken the word, which somebody else may do before it at any time.
 //!
-//! Where a failure leads to is read from the machine code behind the compare-and-swap, so it does not
-//! matter where the compiler has put it. A word that is accessed in any other way is taken for no mutex
-//! from then on, and the search begins again.
+//! Where a failure leads to is read from the machine code behind the compare-and-swap, so it does
+//! not matter where the compiler has put it. A word that is accessed in any other way is taken for
+//! no mutex from then on, and the search begins again.
 
 use crate::machine::{self, Machine};
 use crate::watch::CUT;
@@ -95,8 +97,8 @@ pub(crate) struct Place {
     pub(crate) stack_pointer: usize,
 }
 
-/// The running thread is about to access a word and to go on behind that. What that does to a mutex, if it is
-/// one.
+/// The running thread is about to access a word and to go on behind that. What that does to a
+/// mutex, if it is one.
 #[inline]
 pub(crate) fn role(address: usize, len: usize, access: Access, place: Place) -> Option<Role> {
     if !are_there() || len != size_of::<u32>() {
@@ -196,7 +198,8 @@ impl RustMutexes {
         self.sites.insert(behind, exit);
     }
 
-    /// Whether a failure leads to waiting: in the function itself, or in one of those that it returns to.
+    /// Whether a failure leads to waiting: in the function itself, or in one of those that it
+    /// returns to.
     fn is_lock(&mut self, mut place: Place) -> bool {
         for _ in 0..MAX_RETURNS {
             let behind = place.behind;
@@ -287,7 +290,8 @@ fn moved(instruction: &Instruction) -> Option<i32> {
 }
 
 fn decode(at: usize) -> Instruction {
-    // SAFETY: the program goes on there, so there is code; more of it, or of what the loader has put behind it.
+    // SAFETY: the program goes on there, so there is code; more of it, or of what the loader has
+    // put behind it.
     let code = unsafe { std::slice::from_raw_parts(at as *const u8, MAX_LEN) };
     Decoder::with_ip(64, code, at as u64, DecoderOptions::NONE).decode()
 }

@@ -1,7 +1,7 @@
 //! Which element of an array, or which field, an address is in, as the debug information tells.
 //!
-//! Types are looked into as far as whoever wrote the program has declared them: nobody wants to know
-//! which field of an atomic, a mutex or a vector it is.
+//! Types are looked into as far as whoever wrote the program has declared them: nobody wants to
+//! know which field of an atomic, a mutex or a vector it is.
 
 use crate::source::{Origin, origin};
 use addr2line::gimli::{

@@ -1,8 +1,8 @@
 //! Where the blocks of the heap were allocated, so that people can tell them apart; and where
 //! threads panic, fail and join others.
 //!
-//! That costs a look at the stack for each of them, so it is noted only in an execution that somebody
-//! follows step by step: from the first time on that a place is asked for.
+//! That costs a look at the stack for each of them, so it is noted only in an execution that
+//! somebody follows step by step: from the first time on that a place is asked for.
 
 use crate::block_types::{self, Content};
 use crate::machine;

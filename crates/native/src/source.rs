@@ -65,8 +65,8 @@ pub(crate) fn short_type(name: &str) -> String {
     short + rest
 }
 
-/// The variable or field that the value of an expression on a line of Rust is bound to: `counter` of
-/// `let counter = Arc::new(…);`, `n` of `n: Arc::new(…),`.
+/// The variable or field that the value of an expression on a line of Rust is bound to: `counter`
+/// of `let counter = Arc::new(…);`, `n` of `n: Arc::new(…),`.
 pub(crate) fn bound_name(text: &str, line: usize) -> Option<String> {
     let lines: Vec<&str> = text.lines().map(str::trim).take(line).collect();
     let at = line.checked_sub(1)?;

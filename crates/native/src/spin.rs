@@ -9,37 +9,41 @@
 //! deadlock ([`Ending::Spinning`](mazurka_core::Ending)); if something has changed, this execution
 //! is one that another one stands for.
 //!
-//! **The same state** is the same call, given the same, with the same registers and the same stack. A call
-//! leaves only those registers that it has to keep, so [`watched`] notes them on the way in. A stack is
-//! all bytes from the caller's stack pointer up, without those that other threads have ever
-//! touched, which are shared memory, and without dead ones (`dead_slots`). What the round *changes* elsewhere is seen by the
-//! instrumentation: a plain write that is not to the own stack, an atomic that got another value, any other
-//! operation, and any call of a function that this library replaces, but for a few that only take time.
-//! What a library without instrumentation writes is not seen.
+//! **The same state** is the same call, given the same, with the same registers and the same stack.
+//! A call leaves only those registers that it has to keep, so [`watched`] notes them on the way in.
+//! A stack is all bytes from the caller's stack pointer up, without those that other threads have
+//! ever touched, which are shared memory, and without dead ones (`dead_slots`). What the round
+//! *changes* elsewhere is seen by the instrumentation: a plain write that is not to the own stack,
+//! an atomic that got another value, any other operation, and any call of a function that this
+//! library replaces, but for a few that only take time. What a library without instrumentation
+//! writes is not seen.
 //!
-//! A loop with one read is an await and has no rounds in vain (`awaits`); one that tries again with what it has
-//! found is held by another rule (`reread`).
+//! A loop with one read is an await and has no rounds in vain (`awaits`); one that tries again with
+//! what it has found is held by another rule (`reread`).
 //!
 //! **A loop that counts its rounds** is in another state each time, as one with a back-off is. When
 //! one has read the same values in the same places [`ROUNDS`] times over, it is tried once what
 //! becomes of it: it goes on in vain, without anybody else and without scheduling points, until it
-//! leaves by its count or has gone round [`FOR_EVER`] times. One that leaves is unrolled from then on,
-//! and nothing is lost. One that does not is held after [`ROUNDS`] rounds, and the coverage says what
-//! that takes for granted. Either way the search begins again, for the trial has changed the stack.
+//! leaves by its count or has gone round [`FOR_EVER`] times. One that leaves is unrolled from then
+//! on, and nothing is lost. One that does not is held after [`ROUNDS`] rounds, and the coverage
+//! says what that takes for granted. Either way the search begins again, for the trial has changed
+//! the stack.
 //!
-//! **A loop that waits** says so: it yields, sleeps or pauses in each round, and gives up after some
-//! rounds. Once two rounds have read the same value of one variable, the rest of the rounds are gone
-//! round in the same step, to the last: whoever is to see the variable change sees it as well by coming
-//! later. The number of rounds is another then, and the coverage says that it is taken not to matter.
+//! **A loop that waits** says so: it yields, sleeps or pauses in each round, and gives up after
+//! some rounds. Once two rounds have read the same value of one variable, the rest of the rounds
+//! are gone round in the same step, to the last: whoever is to see the variable change sees it as
+//! well by coming later. The number of rounds is another then, and the coverage says that it is
+//! taken not to matter.
 //!
 //! **Stale bytes.** A frame has bytes that nobody has written yet. Whether they happen to be what
-//! the loop will write there decides between the second and the third visit, and must not depend
-//! on the execution before. So where threads spin, a stack is filled with [`POISON`] before it is
+//! the loop will write there decides between the second and the third visit, and must not depend on
+//! the execution before. So where threads spin, a stack is filled with [`POISON`] before it is
 //! used, as deep as reads were ever made from, and so is what an operation of ours leaves below the
-//! stack pointer ([`watched`]): it depends on who was asked what to do next. A checkpoint keeps the stale
-//! bytes, too. They may still depend on the order of independent steps: an address, a count that nobody looks at. A search
-//! that finds itself contradicted ([`Machine::doubt_first_rounds`]) begins again and holds a thread at
-//! the third visit at the earliest. By then the loop has written all that it ever writes.
+//! stack pointer ([`watched`]): it depends on who was asked what to do next. A checkpoint keeps the
+//! stale bytes, too. They may still depend on the order of independent steps: an address, a count
+//! that nobody looks at. A search that finds itself contradicted ([`Machine::doubt_first_rounds`])
+//! begins again and holds a thread at the third visit at the earliest. By then the loop has written
+//! all that it ever writes.
 
 use crate::coroutine;
 use crate::dead_slots::Dead;
@@ -89,8 +93,8 @@ pub(crate) struct Arrival {
     pub(crate) used_from: usize,
     /// Whether it can only load.
     pub(crate) is_load: bool,
-    /// What it does if it is a call of the instrumentation, and what it is given beside the address:
-    /// what to compare with, and what to write.
+    /// What it does if it is a call of the instrumentation, and what it is given beside the
+    /// address: what to compare with, and what to write.
     pub(crate) kind: Option<Kind>,
     pub(crate) operands: [u64; 2],
     /// Where what it compares with stands, if it is to be told there what it was.
@@ -348,8 +352,8 @@ pub(crate) unsafe extern "C" fn wipe_with_registers() {
     )
 }
 
-/// The same after a plain access, which is only noted and has no result. There are many of them, and
-/// to begin with `rep stosb` takes longer than all of this.
+/// The same after a plain access, which is only noted and has no result. There are many of them,
+/// and to begin with `rep stosb` takes longer than all of this.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn wipe_little() {
     std::arch::naked_asm!(
@@ -607,9 +611,9 @@ pub(crate) fn end_operation(idx: usize) {
 }
 
 impl Machine {
-    /// The running thread comes to a read, and is held there if it is going round in a loop. Whether
-    /// others may come before it: not while it is tried what becomes of a loop, and not while a loop
-    /// waits.
+    /// The running thread comes to a read, and is held there if it is going round in a loop.
+    /// Whether others may come before it: not while it is tried what becomes of a loop, and not
+    /// while a loop waits.
     pub(crate) fn come_to_read(&mut self, idx: usize, arrival: &Arrival, address: usize) -> bool {
         let trial = self.counting_loops.trial.take();
         let is_waited_for = |wait: &Wait| arrival.is_load && wait.address == address;
@@ -661,8 +665,8 @@ impl Machine {
         !std::mem::replace(&mut self.has_loops, true)
     }
 
-    /// Does not compare the first round of a loop with the second any longer. Whether that is new, and
-    /// can be what made two executions differ.
+    /// Does not compare the first round of a loop with the second any longer. Whether that is new,
+    /// and can be what made two executions differ.
     pub(crate) fn doubt_first_rounds(&mut self) -> bool {
         self.has_loops && !std::mem::replace(&mut self.doubts_first_rounds, true)
     }

@@ -1,7 +1,7 @@
 //! The way in: `main` is wrapped, and explored if somebody waits for a report.
 //!
-//! What it is asked, and where the answer goes, is in the environment: see `mazurka-protocol`. Without
-//! that the program runs as if this library were not there.
+//! What it is asked, and where the answer goes, is in the environment: see `mazurka-protocol`.
+//! Without that the program runs as if this library were not there.
 
 use crate::constructors;
 use crate::globals;
@@ -413,8 +413,8 @@ fn follow(
     Ok(Replayed { violation, atomics: told_atomics(run) })
 }
 
-/// The deadlock at the end of a schedule, if threads are about to go round loops there that the search
-/// knew to be awaits.
+/// The deadlock at the end of a schedule, if threads are about to go round loops there that the
+/// search knew to be awaits.
 fn spins_at_end(schedule: &Schedule, memory: Option<MemoryModel>) -> Option<(usize, Violation)> {
     let _output = Silence::begin();
     machine::with(Machine::suppose_awaits);

@@ -345,8 +345,8 @@ fn repeat(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
     })
 }
 
-/// Compares the state, which a checkpoint helped to get back to, to the one that the same steps lead
-/// to from the start.
+/// Compares the state, which a checkpoint helped to get back to, to the one that the same steps
+/// lead to from the start.
 fn check(schedule: &Schedule, depth: usize) -> Result<(), Divergence> {
     let kept = with(Machine::describe);
     with(Machine::reset);

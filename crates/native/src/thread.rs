@@ -1,4 +1,5 @@
-//! The threads of the program: what is known of one over all executions, and its life in one of them.
+//! The threads of the program: what is known of one over all executions, and its life in one of
+//! them.
 
 use crate::awaits::Waiting;
 use crate::cancel::Awaited;
@@ -76,8 +77,8 @@ pub(crate) struct Plain {
     pub(crate) waiting: Option<Waiting>,
     /// How many must have come to the barrier the thread waits at.
     pub(crate) round_end: u32,
-    /// How many of its [`Thread::children`] were announced in this execution, also by those that had
-    /// its number before.
+    /// How many of its [`Thread::children`] were announced in this execution, also by those that
+    /// had its number before.
     pub(crate) n_children: usize,
     /// How many children it has announced itself, and its own name: see `numbers`.
     pub(crate) n_births: u32,
@@ -118,8 +119,8 @@ pub(crate) struct Plain {
     /// The scope that it belongs to, and that of the next thread that it starts; 0 for none.
     pub(crate) scope: usize,
     pub(crate) next_scope: usize,
-    /// Until when it waits on the virtual clock, whether its last wait has expired, and how often it has
-    /// looked at the clock since time has passed: see `clock`.
+    /// Until when it waits on the virtual clock, whether its last wait has expired, and how often
+    /// it has looked at the clock since time has passed: see `clock`.
     pub(crate) deadline: Option<u64>,
     pub(crate) has_expired: bool,
     pub(crate) n_looks: u32,

@@ -1,15 +1,17 @@
-//! Time, as threads see it: whoever learns of what another thread did sees no earlier time than that one.
+//! Time, as threads see it: whoever learns of what another thread did sees no earlier time than
+//! that one.
 //!
-//! Each thread has a time of its own, which moves when the thread looks at a clock or waits. One time for
-//! all would tell threads of others that they have nothing to do with, and an execution would
-//! depend on the order of steps that commute. So times are passed on like logical clocks (Lamport,
-//! *Time, Clocks, and the Ordering of Events in a Distributed System*, CACM 1978): a step is not earlier
-//! than the steps that happen before it. Here *happens before* is the order of a trace (`core`'s
-//! `HappensBefore`), and what a step learns is the latest time of those that it follows at its places,
-//! or that make it possible. So the times of a trace do not depend on how it is linearised.
+//! Each thread has a time of its own, which moves when the thread looks at a clock or waits. One
+//! time for all would tell threads of others that they have nothing to do with, and an execution
+//! would depend on the order of steps that commute. So times are passed on like logical clocks
+//! (Lamport, *Time, Clocks, and the Ordering of Events in a Distributed System*, CACM 1978): a step
+//! is not earlier than the steps that happen before it. Here *happens before* is the order of a
+//! trace (`core`'s `HappensBefore`), and what a step learns is the latest time of those that it
+//! follows at its places, or that make it possible. So the times of a trace do not depend on how it
+//! is linearised.
 //!
-//! With a spawn and a join, times are always passed on. With objects, only once a thread of any execution
-//! has looked at a clock while others were there; then the search begins again.
+//! With a spawn and a join, times are always passed on. With objects, only once a thread of any
+//! execution has looked at a clock while others were there; then the search begins again.
 
 use crate::machine::{self, Machine};
 use crate::watch::CUT;

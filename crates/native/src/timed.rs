@@ -1,15 +1,17 @@
 //! Waits that end by themselves, and locks that are only tried for.
 //!
-//! With `--time virtual` a wait ends when its time has come, see `clock`. With `--time any`, which the rest of
-//! this is about, time has no length: a wait with a time limit may expire at any moment, and every moment is
-//! explored. For a lock or a semaphore that is the same as trying at that moment: who waits and then
-//! gets it might as well have come later. For a condition variable it is an operation of its own,
-//! `Expire`, which stops sleeping unless the thread was woken before.
+//! With `--time virtual` a wait ends when its time has come, see `clock`. With `--time any`, which
+//! the rest of this is about, time has no length: a wait with a time limit may expire at any
+//! moment, and every moment is explored. For a lock or a semaphore that is the same as trying at
+//! that moment: who waits and then gets it might as well have come later. For a condition variable
+//! it is an operation of its own, `Expire`, which stops sleeping unless the thread was woken
+//! before.
 //!
 //! A loop around such a wait could go on for ever without anybody else moving. So a thread fails in
-//! vain only so many times in one execution ([`Machine::retries`](crate::machine::Machine::retries)); from then on it waits *patiently*
-//! until it gets what it wants. Where patient threads are all that is left, the execution is over, and
-//! no deadlock. The coverage says so if it came to that.
+//! vain only so many times in one execution
+//! ([`Machine::retries`](crate::machine::Machine::retries)); from then on it waits *patiently*
+//! until it gets what it wants. Where patient threads are all that is left, the execution is over,
+//! and no deadlock. The coverage says so if it came to that.
 
 use crate::cancel;
 use crate::clock;
@@ -46,7 +48,8 @@ pub(crate) fn conclude(has_failed: bool) {
     });
 }
 
-/// Takes something if it is there, and waits for it after having failed too often. Whether it got it.
+/// Takes something if it is there, and waits for it after having failed too often. Whether it got
+/// it.
 pub(crate) fn attempt(tried: O, waited: O) -> bool {
     let has_got = match may_fail() {
         true => machine::visible(tried),

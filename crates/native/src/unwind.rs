@@ -45,7 +45,8 @@ pub(crate) fn end_with(result: usize) -> ! {
     end_thread(result)
 }
 
-/// A panic or an exception begins: that is where something goes wrong, whatever destructors do then.
+/// A panic or an exception begins: that is where something goes wrong, whatever destructors do
+/// then.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn _Unwind_RaiseException(exception: *mut c_void) -> c_int {
     if coroutine::in_program() {

@@ -1,14 +1,16 @@
 //! Memory models: what an atomic access is told to read, and what it tells.
 //!
-//! Under a memory model, the explorer says what a load returns, and whether a store is older than what
-//! memory holds ([`Injection`]). The callbacks for atomics of 1 to 8 bytes do as they are told. Memory
-//! itself always has the last write, so that plain accesses, which are not told anything, find it.
+//! Under a memory model, the explorer says what a load returns, and whether a store is older than
+//! what memory holds ([`Injection`]). The callbacks for atomics of 1 to 8 bytes do as they are
+//! told. Memory itself always has the last write, so that plain accesses, which are not told
+//! anything, find it.
 //!
-//! Other accesses cannot be told what they read: those of compiled code, which are instructions of the
-//! program that run as they are, volatile ones, and atomics of 16 bytes. An object that any of them accesses is
-//! *ordered*: all accesses to it, in whatever way, are one after the other, and each reads from the one
-//! before. Which objects these are is learnt on the way, and the search then begins again. The verdict
-//! names them. So is the word of a futex: the kernel compares what memory holds.
+//! Other accesses cannot be told what they read: those of compiled code, which are instructions of
+//! the program that run as they are, volatile ones, and atomics of 16 bytes. An object that any of
+//! them accesses is *ordered*: all accesses to it, in whatever way, are one after the other, and
+//! each reads from the one before. Which objects these are is learnt on the way, and the search
+//! then begins again. The verdict names them. So is the word of a futex: the kernel compares what
+//! memory holds.
 //!
 //! Refused: two accesses to one object that have different sizes or addresses. A value for the one
 //! would be none for the other.
@@ -128,8 +130,8 @@ impl WeakMemory {
 }
 
 impl Machine {
-    /// The word at an address is slept on, or somebody is woken there: the kernel looks at what memory
-    /// holds, so all accesses to it are in one order.
+    /// The word at an address is slept on, or somebody is woken there: the kernel looks at what
+    /// memory holds, so all accesses to it are in one order.
     pub(crate) fn order_futex(&mut self, address: usize) {
         if !is_on() {
             return;
@@ -142,8 +144,8 @@ impl Machine {
         }
     }
 
-    /// A step has ended whose operation was this: if it accessed memory, and no callback has told how,
-    /// the object is ordered. What cannot be done.
+    /// A step has ended whose operation was this: if it accessed memory, and no callback has told
+    /// how, the object is ordered. What cannot be done.
     pub(crate) fn conclude_access(&mut self, operation: Operation) -> Option<Violation> {
         let (Operation::Load(object)
         | Operation::Store(object)

@@ -55,8 +55,8 @@ pub(crate) struct Row {
 pub(crate) struct Edge {
     /// The row that it follows.
     pub(crate) from: usize,
-    /// Whether the two are accesses to one object, which could come the other way round; if not, the
-    /// one synchronises with the other.
+    /// Whether the two are accesses to one object, which could come the other way round; if not,
+    /// the one synchronises with the other.
     pub(crate) is_race: bool,
 }
 

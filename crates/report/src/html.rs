@@ -2,8 +2,8 @@
 //!
 //! Columns are threads and rows are steps. Everything that is to be read is in the document before
 //! any script runs, so that the page prints, is searched, and is read aloud; the script moves the
-//! highlight, folds long runs and follows the keyboard. Rows have a fixed height, so that the arrows
-//! between them are drawn here.
+//! highlight, folds long runs and follows the keyboard. Rows have a fixed height, so that the
+//! arrows between them are drawn here.
 
 use crate::diagram::{Diagram, Row};
 use crate::interleaving::{Interleaving, Names, Who};

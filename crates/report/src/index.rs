@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("html/index.css");
 
-/// The page. `summary` is the sentence at its top, `link` the page of a check, if there is one; what has
-/// no verdict comes last.
+/// The page. `summary` is the sentence at its top, `link` the page of a check, if there is one;
+/// what has no verdict comes last.
 pub fn render(
     summary: &str,
     reports: &[Report<'_>],

@@ -1,8 +1,8 @@
 //! The object that `--json` prints. Its keys are a contract.
 //!
-//! Every key is always there, in this order, and `null` where nothing is known; only
-//! `loop_start` is left out unless the violation goes on for ever, and `accesses` unless it is a data
-//! race whose places are known: the two have `thread`, `write`, `step` and `stack` each.
+//! Every key is always there, in this order, and `null` where nothing is known; only `loop_start`
+//! is left out unless the violation goes on for ever, and `accesses` unless it is a data race whose
+//! places are known: the two have `thread`, `write`, `step` and `stack` each.
 //!
 //! | key | |
 //! |---|---|
@@ -43,8 +43,8 @@ pub fn render(report: &Report<'_>) -> String {
     serde_json::to_string(&Object::new(report)).expect("all keys are strings")
 }
 
-/// The object of a check, one of several, of which there is no verdict: `mazurka`, `file`, `verdict`, which
-/// is `error` or `not-run`, and `reason`.
+/// The object of a check, one of several, of which there is no verdict: `mazurka`, `file`,
+/// `verdict`, which is `error` or `not-run`, and `reason`.
 pub fn not_checked(other: &crate::NotChecked) -> String {
     let verdict = if other.is_error { "error" } else { "not-run" };
     let object = serde_json::json!({

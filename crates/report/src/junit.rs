@@ -1,8 +1,8 @@
 //! Verdicts as JUnit XML, in the shape that nextest writes and CI systems read.
 //!
 //! A violation is a `failure`; a search that was stopped is `skipped` with the limit, since it is
-//! neither passed nor failed. So is a check that was not begun, and one that could not be made is an
-//! `error`.
+//! neither passed nor failed. So is a check that was not begun, and one that could not be made is
+//! an `error`.
 
 use crate::text;
 use crate::{ExitStatus, Style};

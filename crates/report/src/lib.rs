@@ -1,8 +1,8 @@
 //! A [`Verdict`] for people and machines.
 //!
-//! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of
-//! it, [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`index`] one of
-//! several checks, [`junit`],
+//! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of it,
+//! [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`index`] one
+//! of several checks, [`junit`],
 //! [`sarif`] and [`annotations`] what test and review systems read, [`shiviz`] and [`mermaid`] what
 //! other tools draw, [`ExitStatus`] the number that shells read;
 //! [`progress`] tells how far a search is, and [`events`] the same to programs. Nothing here writes anywhere: everything is a string.

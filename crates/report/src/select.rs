@@ -2,9 +2,9 @@
 //!
 //! A step is shown if it is in the causal past of the failure (Lamport 1978) and about something
 //! that two threads touch. What a library does by itself is left out, and what it does in a call is
-//! one row, in the words of that call. Joins that were no steps, and the two accesses of a data race,
-//! have rows of their own. Everything behind the failure is left out. [`Interleaving::is_full`]
-//! shows all steps as they are.
+//! one row, in the words of that call. Joins that were no steps, and the two accesses of a data
+//! race, have rows of their own. Everything behind the failure is left out.
+//! [`Interleaving::is_full`] shows all steps as they are.
 
 use crate::interleaving::{Interleaving, Names, Who, told, who};
 use crate::preemption::preemptions;
@@ -393,8 +393,8 @@ enum StepPart {
     Join(usize),
 }
 
-/// The joins and accesses of a step in order, as far as that is known: who accesses something in the
-/// step in which it has joined others does so behind the join, and the others before.
+/// The joins and accesses of a step in order, as far as that is known: who accesses something in
+/// the step in which it has joined others does so behind the join, and the others before.
 fn parts_at(shown: &Interleaving<'_>, idx: usize, joins: Vec<usize>) -> Vec<StepPart> {
     let joiners: BTreeSet<ThreadId> =
         joins.iter().map(|&join| passed(shown, join).thread).collect();

@@ -222,8 +222,8 @@ impl<'a> Search<'a> {
         Ok(Searched { counted: search.counted, found: search.found, ended })
     }
 
-    /// Searches depth first, and writes how far it is now and then; `save` writes what packed states
-    /// mean.
+    /// Searches depth first, and writes how far it is now and then; `save` writes what packed
+    /// states mean.
     fn along_path<T: Transitions, S: Store>(
         &mut self,
         search: &mut DepthFirst<'_, T, S>,

@@ -1,9 +1,9 @@
 //! From a program to an answer: the circuit, who decides it, and what its bounds left out.
 //!
-//! A circuit has room for so many threads and blocks. That a program needs more is a bad state, too.
-//! A short look says how many it needs in the beginning, and once nothing else is wrong it is looked
-//! for in all executions: the bound is then raised, and it all begins again, up to a size beyond
-//! which the verdict names the bound.
+//! A circuit has room for so many threads and blocks. That a program needs more is a bad state,
+//! too. A short look says how many it needs in the beginning, and once nothing else is wrong it is
+//! looked for in all executions: the bound is then raised, and it all begins again, up to a size
+//! beyond which the verdict names the bound.
 
 use crate::encode::{Bounds, Encode, Encoding, Limit as BoundReached, Meaning, Refusal, encode};
 use crate::schedule::Schedule;
@@ -46,7 +46,8 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Goes on to what is known of the same program by another question. What was answered before remains.
+    /// Goes on to what is known of the same program by another question. What was answered before
+    /// remains.
     pub fn add(&mut self, mut other: Self) {
         let before = std::mem::take(&mut self.claims);
         other.claims.splice(0..0, before);
@@ -145,8 +146,8 @@ pub fn check(program: &Program, question: &Question) -> Result<Reply, Vec<Refusa
     }
 }
 
-/// An answer whose set of states, if it has one, was looked at by a solver that knows nothing of how it
-/// was found.
+/// An answer whose set of states, if it has one, was looked at by a solver that knows nothing of
+/// how it was found.
 ///
 /// # Panics
 ///
@@ -171,7 +172,8 @@ fn claimed(circuit: Circuit, answer: &Answer) -> Circuit {
     }
 }
 
-/// A program as a circuit with room for what a few steps of it need. That it needs more is a bad state.
+/// A program as a circuit with room for what a few steps of it need. That it needs more is a bad
+/// state.
 pub fn sized(
     program: &Program,
     options: &Encode,
@@ -186,8 +188,8 @@ fn is_bound(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Bound(_))
 }
 
-/// Raises bounds by what a few steps of the program need, within the limits that are left. Says in how
-/// many steps none is reached, if that is known.
+/// Raises bounds by what a few steps of the program need, within the limits that are left. Says in
+/// how many steps none is reached, if that is known.
 fn size_up(
     program: &Program,
     options: &mut Encode,
@@ -267,7 +269,8 @@ impl Encoding {
         }
     }
 
-    /// The circuit with some of its bad states, and the numbers of these. Loops are there if all are wanted.
+    /// The circuit with some of its bad states, and the numbers of these. Loops are there if all
+    /// are wanted.
     pub fn only(&self, is_wanted: impl Fn(&Meaning) -> bool) -> (Circuit, Vec<usize>) {
         let numbers: Vec<usize> =
             (0..self.meanings.len()).filter(|&idx| is_wanted(&self.meanings[idx])).collect();

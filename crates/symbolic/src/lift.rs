@@ -1,12 +1,12 @@
 //! Executions of a circuit as schedules of the machine.
 //!
 //! A step of the circuit is one of the machine, or none: beginning a thread, going round a loop in
-//! which nothing is visible, and, where plain accesses are invisible to the machine, those. The machine
-//! is followed on the way, since it numbers threads by what happens, and the circuit before anything
-//! does.
+//! which nothing is visible, and, where plain accesses are invisible to the machine, those. The
+//! machine is followed on the way, since it numbers threads by what happens, and the circuit before
+//! anything does.
 //!
-//! An execution that violates a temporal property is held against the automaton and the fairness once
-//! more, as the machine has it.
+//! An execution that violates a temporal property is held against the automaton and the fairness
+//! once more, as the machine has it.
 
 use crate::encode::{Choice, Gate, StopPart};
 use crate::{Encoding, Fairness, Meaning, Property, Simulation, Temporal, Witness, WitnessError};
@@ -25,8 +25,8 @@ pub struct Lifted {
     pub schedule: Schedule,
     /// What the execution shows.
     pub meaning: Meaning,
-    /// Whether the machine could take every step. If it could not, something was wrong before: where
-    /// there are data races, the two need not do the same.
+    /// Whether the machine could take every step. If it could not, something was wrong before:
+    /// where there are data races, the two need not do the same.
     pub is_whole: bool,
     /// What goes on for ever, if it shows that a temporal property is violated.
     pub round: Option<Round>,
@@ -37,8 +37,8 @@ pub struct Lifted {
 pub struct Round {
     /// The number of the first step that is repeated; none if nobody can move any more.
     pub start: Option<usize>,
-    /// Whether the machine comes back to the same state, if need be after some rounds of the circuit. Else it
-    /// comes to one with the same future.
+    /// Whether the machine comes back to the same state, if need be after some rounds of the
+    /// circuit. Else it comes to one with the same future.
     pub returns: bool,
     /// Who moves in it.
     pub movers: Vec<ThreadId>,
@@ -49,8 +49,8 @@ pub struct Round {
 }
 
 impl Encoding {
-    /// The schedule under which a machine does what a witness shows. The machine has to be a new one,
-    /// for the program that was encoded.
+    /// The schedule under which a machine does what a witness shows. The machine has to be a new
+    /// one, for the program that was encoded.
     pub fn lift(&self, witness: &Witness, vm: &mut Vm) -> Result<Lifted, WitnessError> {
         let simulation = self.circuit.simulate(witness)?;
         let meaning = match witness.property {
@@ -98,8 +98,8 @@ impl Encoding {
         Ok(Lifted { schedule: follower.schedule, meaning, is_whole, round })
     }
 
-    /// The same with a machine that holds whoever spins, as searches have it, if that can take every step;
-    /// else with one that holds nobody. Tells which it was, too.
+    /// The same with a machine that holds whoever spins, as searches have it, if that can take
+    /// every step; else with one that holds nobody. Tells which it was, too.
     pub fn lift_by(
         &self,
         witness: &Witness,
@@ -158,7 +158,8 @@ impl<'a> Follower<'a> {
     /// Takes the steps of frames; says whether that was possible.
     fn follow_all(&mut self, frames: std::ops::Range<usize>) -> bool {
         let simulation = self.simulation;
-        // A step in which something else goes wrong does nothing to others: they do the same without it.
+        // A step in which something else goes wrong does nothing to others: they do the same
+        // without it.
         let encoding = self.encoding;
         let is_wrong = |frame: usize| {
             let bads = encoding.circuit.bads.iter().zip(&encoding.meanings);
@@ -170,8 +171,8 @@ impl<'a> Follower<'a> {
         frames.all(|frame| self.follow(frame))
     }
 
-    /// Takes all steps, of which those from a frame on are a loop; the round that this is, if the machine
-    /// goes round, too, and violates the temporal property.
+    /// Takes all steps, of which those from a frame on are a loop; the round that this is, if the
+    /// machine goes round, too, and violates the temporal property.
     fn go_round(&mut self, loop_start: usize) -> Option<Round> {
         let n_frames = self.simulation.n_frames();
         let mut goes_on = self.follow_all(0..loop_start);
@@ -327,9 +328,10 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Lets every thread that is about to access something by an atomic operation do so. Plain accesses were
-    /// made with the steps before them, and nobody can know of them yet. Who is about to make one in the circuit may have
-    /// an atomic operation behind it, which others would learn of: so those come last.
+    /// Lets every thread that is about to access something by an atomic operation do so. Plain
+    /// accesses were made with the steps before them, and nobody can know of them yet. Who is about
+    /// to make one in the circuit may have an atomic operation behind it, which others would learn
+    /// of: so those come last.
     fn access_all(&mut self, frame: usize) {
         let simulation = self.simulation;
         let is_at_step = |number: &usize| {
@@ -385,8 +387,8 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// Who moves where these are repeated for ever; who could always move there and never does; and who could again
-/// and again.
+/// Who moves where these are repeated for ever; who could always move there and never does; and who
+/// could again and again.
 fn movers_and_neglected(round: &[Sight]) -> (Vec<ThreadId>, Vec<ThreadId>, Vec<ThreadId>) {
     let movers: BTreeSet<ThreadId> = round.iter().filter_map(|it| it.moves).collect();
     let able: BTreeSet<ThreadId> = round.iter().flat_map(|it| it.able.iter().copied()).collect();

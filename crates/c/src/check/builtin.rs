@@ -178,8 +178,8 @@ impl<'a> Checker<'a> {
         Ok(Expression { kind, ty: Type::Int(int), span })
     }
 
-    /// `__builtin_add_overflow` and its like: whether the result, as it is without end, has no room where
-    /// the third argument points to. What fits is put there.
+    /// `__builtin_add_overflow` and its like: whether the result, as it is without end, has no room
+    /// where the third argument points to. What fits is put there.
     fn overflow(
         &mut self,
         name: &str,
@@ -386,8 +386,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// How `fetch_add`, `fetch_and_add`, `add_fetch` and `add_and_fetch` change memory, and whether they
-/// return what is there afterwards.
+/// How `fetch_add`, `fetch_and_add`, `add_fetch` and `add_and_fetch` change memory, and whether
+/// they return what is there afterwards.
 fn change(operation: &str) -> Option<(Change, bool)> {
     let (word, is_new) = match operation.strip_prefix("fetch_") {
         Some(rest) => (rest.strip_prefix("and_").unwrap_or(rest), false),
@@ -408,8 +408,8 @@ fn change(operation: &str) -> Option<(Change, bool)> {
     Some((change, is_new))
 }
 
-/// What `__builtin_add_overflow` and `__builtin_saddl_overflow` compute, and in which type if the name
-/// says so.
+/// What `__builtin_add_overflow` and `__builtin_saddl_overflow` compute, and in which type if the
+/// name says so.
 fn overflowing(name: &str) -> Option<(Change, Option<Int>)> {
     let name = name.strip_prefix("__builtin_")?.strip_suffix("_overflow")?;
     let change = |name: &str| match name {

@@ -404,7 +404,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `a[i]`, or `*(a + i)`; `2[a]` is `a[2]`. The index may be beyond the end by less than `beyond`.
+    /// `a[i]`, or `*(a + i)`; `2[a]` is `a[2]`. The index may be beyond the end by less than
+    /// `beyond`.
     fn element(
         &mut self,
         it: &'a ast::BinaryOperatorExpression,
@@ -425,8 +426,8 @@ impl<'a> Checker<'a> {
         self.target(pointer, span)
     }
 
-    /// How many elements an array has that is a part of something larger. The machine knows where that
-    /// ends, and not where the array does.
+    /// How many elements an array has that is a part of something larger. The machine knows where
+    /// that ends, and not where the array does.
     fn length_of_part(&self, operand: &Operand) -> Option<u64> {
         let Operand::Place(place) = operand else { return None };
         let Type::Array(_, Some(length)) = place.ty.ty else { return None };

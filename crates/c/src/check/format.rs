@@ -1,9 +1,9 @@
-//! `printf` and its like: a call with a format that is known becomes one call of the library for each
-//! part of it.
+//! `printf` and its like: a call with a format that is known becomes one call of the library for
+//! each part of it.
 //!
 //! All arguments are evaluated first. What is written with `%f`, `%e`, `%g`, `%a`, `%p` and `%n` is
-//! not worked out: `sprintf` and `snprintf` refuse it, and whatever prints to a file is then taken to
-//! return 0, which the verdict tells.
+//! not worked out: `sprintf` and `snprintf` refuse it, and whatever prints to a file is then taken
+//! to return 0, which the verdict tells.
 
 use super::expression::{Operand, number};
 use super::{Checked, Checker, Name, all, pointer};
@@ -124,7 +124,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The parts of a format that is written where it is used, or a conversion that it should not have.
+    /// The parts of a format that is written where it is used, or a conversion that it should not
+    /// have.
     fn format_of(&mut self, it: &'a Node<ast::Expression>) -> Option<Result<Vec<Part>, char>> {
         let ast::Expression::StringLiteral(literal) = &it.node else { return None };
         let span = self.span(it.span);

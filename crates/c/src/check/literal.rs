@@ -9,8 +9,8 @@ use mazurka_source::Span;
 use std::rc::Rc;
 
 impl Checker<'_> {
-    /// The `double` or `float` that a constant is made which was written as a `long double`, as those of
-    /// `float.h` are.
+    /// The `double` or `float` that a constant is made which was written as a `long double`, as
+    /// those of `float.h` are.
     pub(super) fn shortened(
         &mut self,
         it: &Node<ast::Expression>,

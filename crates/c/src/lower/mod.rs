@@ -1,7 +1,7 @@
 //! From the [`Tree`] to a [`Program`]: objects, layouts, routines.
 //!
-//! Only what can be reached is written. A function of the user becomes a routine; one of our library
-//! becomes a part of each routine that calls it, so that its steps are shown at the call.
+//! Only what can be reached is written. A function of the user becomes a routine; one of our
+//! library becomes a part of each routine that calls it, so that its steps are shown at the call.
 
 mod escape;
 mod expression;
@@ -176,7 +176,8 @@ impl<'a> Lowering<'a> {
             let inside =
                 syncs.iter().find(|(start, len, _)| (*start..start + len).contains(offset));
             if let Some((start, _, sync)) = inside {
-                // The kind of a mutex is where the machine wants it. All else is 0 in the beginning.
+                // The kind of a mutex is where the machine wants it. All else is 0 in the
+                // beginning.
                 if let (Sync::Mutex, Constant::Int(kind)) = (sync, value)
                     && *offset == start + 16
                 {

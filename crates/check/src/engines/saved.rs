@@ -105,7 +105,8 @@ pub(super) fn search(
             return Ok((outcome, None));
         }
         let is_saved = write(&left)?;
-        // A part that has come to its end is kept for the others, and there is nothing to go on with.
+        // A part that has come to its end is kept for the others, and there is nothing to go on
+        // with.
         let is_open = matches!(outcome.verdict, Verdict::Inconclusive(_));
         return Ok((outcome, (is_saved && is_open).then(|| saving.path.clone())));
     }

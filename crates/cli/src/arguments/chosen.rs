@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) trait Rows {
     fn has(row: &Row) -> bool;
 
-    /// The letter that stands for an option. Commands that hand flags with one dash to the compiler have
-    /// none.
+    /// The letter that stands for an option. Commands that hand flags with one dash to the compiler
+    /// have none.
     fn letter(row: &Row) -> Option<char> {
         let _ = row;
         None

@@ -1,7 +1,7 @@
 //! Flags of the compiler among the arguments of a command: `mazurka check x.c -DN=3 -Iinclude -lm`.
 //!
-//! Our own options begin with two dashes. A word that begins with one goes to the compiler, with the
-//! next one if that is its value.
+//! Our own options begin with two dashes. A word that begins with one goes to the compiler, with
+//! the next one if that is its value.
 
 use clap::Command;
 use mazurka_check::native::WITH_VALUE;

@@ -294,7 +294,8 @@ impl Selection {
     }
 
     /// The words of the command that builds a program of the tests again, and takes one test of it.
-    /// `package` and `target` are what selects the program: others may have a test of the same name.
+    /// `package` and `target` are what selects the program: others may have a test of the same
+    /// name.
     pub(crate) fn again(
         &self,
         package: Option<&str>,

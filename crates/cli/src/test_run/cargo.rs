@@ -1,12 +1,12 @@
 //! Cargo: how the tests of a Rust project are built so that the library can run them.
 //!
-//! The stable compiler can be told to run the passes of its thread sanitizer without the rest of it.
-//! The flags go to the project and its dependencies; since a target is named, build scripts and
-//! macros that run in the compiler are left alone. All of it goes into a folder of its own beside what
-//! cargo builds otherwise. Rust's standard library comes compiled and stays as it is.
+//! The stable compiler can be told to run the passes of its thread sanitizer without the rest of
+//! it. The flags go to the project and its dependencies; since a target is named, build scripts and
+//! macros that run in the compiler are left alone. All of it goes into a folder of its own beside
+//! what cargo builds otherwise. Rust's standard library comes compiled and stays as it is.
 //!
-//! The condition `mazurka` is set, so that a test may be smaller here: `if cfg!(mazurka) { 2 } else {
-//! 1000 }`.
+//! The condition `mazurka` is set, so that a test may be smaller here: `if cfg!(mazurka) { 2 } else
+//! { 1000 }`.
 
 use super::manifest::{Manifests, Project, Target};
 use crate::arguments::Selection;
@@ -29,10 +29,10 @@ const TIP: &str =
 /// Between the flags in the variable that cargo reads.
 const SEPARATOR: &str = "\x1f";
 
-/// The passes of the sanitizer, for every function. Before them, variables move into registers as far
-/// as they can: without optimisation every result is stored first, and the library could not tell
-/// whether anybody looks at it. Functions keep their entries in an optimised build, too: the library tells
-/// calls of the standard library by them.
+/// The passes of the sanitizer, for every function. Before them, variables move into registers as
+/// far as they can: without optimisation every result is stored first, and the library could not
+/// tell whether anybody looks at it. Functions keep their entries in an optimised build, too: the
+/// library tells calls of the standard library by them.
 const INSTRUMENT: [&str; 2] = [
     "-Cpasses=forceattrs,function(sroa),tsan-module,function(tsan)",
     "-Cllvm-args=-force-attribute=sanitize_thread -tsan-instrument-func-entry-exit=0 \
@@ -42,8 +42,8 @@ const INSTRUMENT: [&str; 2] = [
 /// A program with tests of the project.
 #[derive(Clone, Debug)]
 pub(crate) struct TestProgram {
-    /// What its user calls it: the target, and its kind if that is not the library. With the package if
-    /// there are several.
+    /// What its user calls it: the target, and its kind if that is not the library. With the
+    /// package if there are several.
     pub(crate) name: String,
     /// The package.
     pub(crate) package: String,

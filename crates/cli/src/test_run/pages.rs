@@ -1,5 +1,5 @@
-//! The pages of a run: `target/mazurka/index.html` has a line for each test, and leads to a page for
-//! each violation.
+//! The pages of a run: `target/mazurka/index.html` has a line for each test, and leads to a page
+//! for each violation.
 
 use mazurka_core::Verdict;
 use mazurka_report::{NotChecked, Report, html, index};

@@ -1,14 +1,15 @@
-//! A run of tests that is saved: the outcomes of tests that are over, and the searches of those that are
-//! not.
+//! A run of tests that is saved: the outcomes of tests that are over, and the searches of those
+//! that are not.
 //!
-//! The file has a line of JSON for what the run was asked, then one for each test that was begun and one
-//! for its outcome, added as they come. A command that is killed loses at most the line that it was
-//! writing, and of a search what was explored since it was saved last, within a minute. The searches
-//! are in a folder beside it, one file for each test, as a single program saves its own.
+//! The file has a line of JSON for what the run was asked, then one for each test that was begun
+//! and one for its outcome, added as they come. A command that is killed loses at most the line
+//! that it was writing, and of a search what was explored since it was saved last, within a minute.
+//! The searches are in a folder beside it, one file for each test, as a single program saves its
+//! own.
 //!
-//! What was found of a test counts as long as its program is the same, byte by byte; otherwise it is
-//! explored again. Outcomes that are conclusive are kept. A test that a limit has stopped goes on where
-//! its search is saved, else from its beginning.
+//! What was found of a test counts as long as its program is the same, byte by byte; otherwise it
+//! is explored again. Outcomes that are conclusive are kept. A test that a limit has stopped goes
+//! on where its search is saved, else from its beginning.
 
 use crate::{Failure, saving};
 use mazurka_check::{Outcome, Task};
@@ -213,8 +214,8 @@ impl SavedRun {
         }
     }
 
-    /// The run is over. If all of it is done, nothing is left; else the file is where it goes on from. One
-    /// that the user has not named is left if the run `was_interrupted`.
+    /// The run is over. If all of it is done, nothing is left; else the file is where it goes on
+    /// from. One that the user has not named is left if the run `was_interrupted`.
     pub(super) fn finish(
         self,
         is_done: bool,

@@ -195,7 +195,8 @@ impl Summary {
         }
     }
 
-    /// What has no verdict: tests that could not be explored or were not begun, and what is never run.
+    /// What has no verdict: tests that could not be explored or were not begun, and what is never
+    /// run.
     pub(super) fn others(&self) -> Vec<NotChecked> {
         let mut all = Vec::new();
         for result in &self.results {

@@ -334,7 +334,8 @@ fn every_key_of_the_json_object_is_explained() {
     }
 }
 
-/// The glossary is in order, has each word once, and has the words of the field that the book is about.
+/// The glossary is in order, has each word once, and has the words of the field that the book is
+/// about.
 #[test]
 fn the_glossary_has_each_word_once() {
     let page = read(&root().join("book/src/glossary.md"));

@@ -1,5 +1,5 @@
-//! `mazurka cc` and `mazurka c++` where a build system expects a compiler: CMake, and the questions that
-//! a `configure` asks.
+//! `mazurka cc` and `mazurka c++` where a build system expects a compiler: CMake, and the questions
+//! that a `configure` asks.
 
 use mazurka_effort::has_tool;
 use std::io::Write as _;

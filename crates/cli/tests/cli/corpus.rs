@@ -1,9 +1,9 @@
 //! The programs of `corpus/c`: every reduction, and the program itself, say what their first lines
 //! expect.
 //!
-//! A line `// expect -DFLAG: violated race` is a verdict for the program compiled with that flag, and
-//! `// expect --property=leak: …` one for a search that looks for leaks. A line `// vm: …` says why the
-//! program is not run natively.
+//! A line `// expect -DFLAG: violated race` is a verdict for the program compiled with that flag,
+//! and `// expect --property=leak: …` one for a search that looks for leaks. A line `// vm: …` says
+//! why the program is not run natively.
 
 use mazurka_c::translate;
 use mazurka_core::{Decision, Next, System, ThreadId, Verdict};
@@ -197,7 +197,8 @@ fn a_search_that_stores_states_says_what_is_expected() {
                 Verdict::Violated(found) => format!("violated {}", found.violation.kind.name()),
                 other => other.name().to_owned(),
             };
-            // A thread that spins for ever moves for ever. The verdict says that it is assumed away.
+            // A thread that spins for ever moves for ever. The verdict says that it is assumed
+            // away.
             let expected = match case.name().starts_with("spin_until.c -DFORGET") {
                 true => "holds",
                 false => &case.verdict,

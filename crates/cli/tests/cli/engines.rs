@@ -1,10 +1,11 @@
 //! One program, every engine: random C programs with threads are run natively, as models and as
 //! circuits, and every engine says of them what an exhaustive search of the model says.
 //!
-//! A program is made from a seed, for one kind of violation that it may have: assertions fail; locks,
-//! semaphores and condition variables wait for ever; or plain variables are written without a lock. So
-//! there is one answer, whichever violation an engine meets first. Programs of one more kind are
-//! never run natively: they call what only models have, and compute with pointers as numbers.
+//! A program is made from a seed, for one kind of violation that it may have: assertions fail;
+//! locks, semaphores and condition variables wait for ever; or plain variables are written without
+//! a lock. So there is one answer, whichever violation an engine meets first. Programs of one more
+//! kind are never run natively: they call what only models have, and compute with pointers as
+//! numbers.
 
 use crate::support::{Random, with_file};
 use mazurka_effort::seeds;

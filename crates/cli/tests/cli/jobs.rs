@@ -1,5 +1,5 @@
-//! `--jobs`, `--save` and `--resume`: however a search is divided, by processes or over time, it comes to
-//! the same.
+//! `--jobs`, `--save` and `--resume`: however a search is divided, by processes or over time, it
+//! comes to the same.
 
 use crate::support::{Random, Said, run, say};
 use mazurka_core::{Statistics, Verdict};

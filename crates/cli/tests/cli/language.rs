@@ -1,10 +1,10 @@
 //! C itself: random sequential programs compute the same with gcc and as a model.
 //!
-//! A program is made from a seed: variables of all integer types, a struct with a bit-field, a union,
-//! arrays, functions, loops, `switch`, `goto`. Undefined behaviour is kept out by construction:
-//! arithmetic is unsigned or wide enough, divisors are not 0, shifts and indices are masked. It ends
-//! with a number that depends on everything. gcc makes a program of it that prints the number; the
-//! model has it in a global variable.
+//! A program is made from a seed: variables of all integer types, a struct with a bit-field, a
+//! union, arrays, functions, loops, `switch`, `goto`. Undefined behaviour is kept out by
+//! construction: arithmetic is unsigned or wide enough, divisors are not 0, shifts and indices are
+//! masked. It ends with a number that depends on everything. gcc makes a program of it that prints
+//! the number; the model has it in a global variable.
 
 use crate::support::Random;
 use mazurka_core::{Decision, Next, System as _, ThreadId};
@@ -376,7 +376,8 @@ fn model(path: &Path) -> Result<Vec<u64>, String> {
     Ok((0..BATCH).map(|idx| vm.peek(result, idx as u32 * 8, Type::U64)).collect())
 }
 
-/// What gcc's program prints; nothing if gcc itself crashes, as gcc 12 does at `(_Bool)(68u, '\n')`.
+/// What gcc's program prints; nothing if gcc itself crashes, as gcc 12 does at `(_Bool)(68u,
+/// '\n')`.
 fn reference(path: &Path) -> Option<Vec<u64>> {
     let program = path.with_extension("out");
     let mut gcc = Command::new("gcc");

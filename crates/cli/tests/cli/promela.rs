@@ -165,7 +165,8 @@ fn a_user_chooses_the_steps() {
     let text = "byte x;\nactive proctype p() { x = 1 }\nactive proctype q() { assert(x == 0) }\n";
     interactive(text, "2\n1\n").ends_with(1).prints(&["assertion violated (x == 0)", "Which step"]);
     interactive(text, "1\n1\n1\n1\n").ends_with(0).prints(&["Ended"]);
-    // A number that is none, one that is too large, none at all, and the end of what there is to read.
+    // A number that is none, one that is too large, none at all, and the end of what there is to
+    // read.
     let said = interactive(text, "one\n7\n\n-1\n0\n");
     assert_eq!(said.stdout.matches("a number of the list, or `q` to stop").count(), 5);
     said.ends_with(3);

@@ -411,7 +411,8 @@ struct State {
     atomic: u32,
 }
 
-/// What a program can come to in any order of its steps: outcomes, and nothing where nobody can move.
+/// What a program can come to in any order of its steps: outcomes, and nothing where nobody can
+/// move.
 fn all_ends(program: &Program) -> BTreeSet<Option<u32>> {
     let threads: Vec<Vec<Step>> =
         program.iter().map(|deeds| deeds.iter().copied().flat_map(steps).collect()).collect();
@@ -458,8 +459,8 @@ fn after(state: &State, thread: usize, step: Step) -> Option<State> {
     Some(state)
 }
 
-/// Mutexes of the standard library are taken for what they are, not for the futexes that they are made of. What
-/// random programs come to is what an enumeration of all orders comes to.
+/// Mutexes of the standard library are taken for what they are, not for the futexes that they are
+/// made of. What random programs come to is what an enumeration of all orders comes to.
 #[test]
 fn mutexes_are_those_of_an_enumeration() {
     const N_SEEDS: u64 = 30;

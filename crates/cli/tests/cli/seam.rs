@@ -1,5 +1,5 @@
-//! All engines and the corpus, by one call: every engine says what a program's first lines expect of
-//! what it looks for, tells what it does in order, counts something, and every violation can be
+//! All engines and the corpus, by one call: every engine says what a program's first lines expect
+//! of what it looks for, tells what it does in order, counts something, and every violation can be
 //! followed by the engine that found it.
 
 use crate::support::run;

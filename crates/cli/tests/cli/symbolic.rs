@@ -1,5 +1,5 @@
-//! `--engine bmc`, `induction`, `ic3`, `bdd` and `portfolio`: each kind of verdict of each, proofs, limits,
-//! and what a circuit has not got.
+//! `--engine bmc`, `induction`, `ic3`, `bdd` and `portfolio`: each kind of verdict of each, proofs,
+//! limits, and what a circuit has not got.
 
 use crate::support::{Said, run, with_file};
 use tempfile::TempDir;
@@ -167,7 +167,8 @@ fn a_proof_is_written_with_its_formula() {
     said.refuses("`--proof` goes with `mazurka check` alone");
 }
 
-/// Once steps are joined, the second thread has more stations than its program counter had bits for.
+/// Once steps are joined, the second thread has more stations than its program counter had bits
+/// for.
 #[test]
 fn a_program_counter_grows_when_steps_are_joined() {
     let text = "#include <pthread.h>
@@ -202,7 +203,8 @@ int main(void) {
     check(text, "bmc", &[]).ends_with(1).prints(&["Violated Deadlock"]);
 }
 
-/// Two threads that take turns, for ever; and one that waits for a lock that others take again and again.
+/// Two threads that take turns, for ever; and one that waits for a lock that others take again and
+/// again.
 const TURNS: &str = "#include <pthread.h>
 #include <stdatomic.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,5 @@
-//! Temporal properties on the command line: verdicts with their loops, fairness, and what is refused.
+//! Temporal properties on the command line: verdicts with their loops, fairness, and what is
+//! refused.
 
 use crate::support::{Said, run, with_file};
 use tempfile::TempDir;
@@ -562,8 +563,8 @@ fn without_times(text: &str) -> String {
     lines.collect()
 }
 
-/// Two claims that guess: with its reduction, SPIN finds nothing where an ample set belongs to a state of the
-/// program and one of the claim.
+/// Two claims that guess: with its reduction, SPIN finds nothing where an ample set belongs to a
+/// state of the program and one of the claim.
 #[test]
 fn guesses_of_a_claim_are_not_lost() {
     const SECOND: &str = "bit p = 0;
@@ -602,7 +603,8 @@ active proctype reader() { (g == 1) }
     }
 }
 
-/// Both halves of a rendezvous are steps of their processes, and neither is possible without the other.
+/// Both halves of a rendezvous are steps of their processes, and neither is possible without the
+/// other.
 #[test]
 fn a_rendezvous_is_fair_to_both() {
     let text = "chan c = [0] of { bit }; byte n;
@@ -612,7 +614,8 @@ active proctype idler() { do :: skip od }
 ";
     mazurka(text, &["--ltl", "[] <> (n == 1)"]).ends_with(1);
     mazurka(text, &["--ltl", "[] <> (n == 1)", "--fairness", "weak"]).ends_with(0);
-    // Whether it can be sent depends on who receives: that is possible again and again, and not always.
+    // Whether it can be sent depends on who receives: that is possible again and again, and not
+    // always.
     let waits = "chan c = [0] of { bit }; byte n;
 active proctype from() { c!1; n = 1 }
 active proctype to() { bit b; do :: c?b :: true -> skip od }

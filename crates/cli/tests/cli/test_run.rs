@@ -1,5 +1,5 @@
-//! `mazurka test` as a runner: which tests are run, in which order, what is said of those that are not,
-//! and how a run ends. `rust_programs.rs` is about what is found in them.
+//! `mazurka test` as a runner: which tests are run, in which order, what is said of those that are
+//! not, and how a run ends. `rust_programs.rs` is about what is found in them.
 
 use crate::support::{Said, say};
 use serde_json::Value;
@@ -22,7 +22,8 @@ fn smaller_here() {
 }
 ";
 
-/// No file of this project has the attribute that leaves a test out, so it is written another way here.
+/// No file of this project has the attribute that leaves a test out, so it is written another way
+/// here.
 const TESTS: &str = "
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -381,8 +382,8 @@ fn resume_words(stdout: &str) -> &str {
     words.unwrap_or_else(|| panic!("{stdout}"))
 }
 
-/// Stopped at any moment, a run comes to what it comes to in one go: tests that are over are kept, and the
-/// others go on where they were.
+/// Stopped at any moment, a run comes to what it comes to in one go: tests that are over are kept,
+/// and the others go on where they were.
 #[test]
 fn a_run_that_is_saved_goes_on_where_it_was() {
     let words = "-p beta --test it --test endless --skip b_endless --jobs 1";
@@ -420,7 +421,8 @@ fn a_saved_run_survives_an_interrupt() {
     let mut text = fs::read_to_string(&file).expect("it is saved");
     text.push_str("{\"name\": \"test end");
     fs::write(&file, text).expect("there is room");
-    // On a busy machine a program may be ended before it could save its search: then it begins anew.
+    // On a busy machine a program may be ended before it could save its search: then it begins
+    // anew.
     let said = test(&format!("{again} --max-executions 1 --time-limit 20s --quiet")).ends_with(3);
     said.prints(&[
         "Holds test endless a_short",

@@ -1,6 +1,6 @@
 //! The programs of Coons' thesis, tables 3.1 and 8.1, as C programs with planted bugs: each search
-//! comes to what the head of the file says, and best-first and bounded search come to it early. Without
-//! their bugs they hold, and bounds cost and cover what the thesis says.
+//! comes to what the head of the file says, and best-first and bounded search come to it early.
+//! Without their bugs they hold, and bounds cost and cover what the thesis says.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

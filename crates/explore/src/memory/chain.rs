@@ -11,11 +11,11 @@
 //! ([`System::is_weak`](mazurka_core::System::is_weak)) has a chain, too, of reads and writes
 //! alike: it is stronger than the model, and the system says so in its assumptions.
 //!
-//! A futex is such memory, and has one chain for its accesses, those who go to sleep on it and those
-//! who wake them. That a thread is asleep is told by the chain, and what the word holds by the system:
-//! a sleeper whose word has changed fails, and is in the chain all the same. The end of a sleep
-//! follows the wake, and no chain. So both name the word, and nothing else has to do with the queue of
-//! an [`Operation::FutexWait`]: a system that has them apart is refused.
+//! A futex is such memory, and has one chain for its accesses, those who go to sleep on it and
+//! those who wake them. That a thread is asleep is told by the chain, and what the word holds by
+//! the system: a sleeper whose word has changed fails, and is in the chain all the same. The end of
+//! a sleep follows the wake, and no chain. So both name the word, and nothing else has to do with
+//! the queue of an [`Operation::FutexWait`]: a system that has them apart is refused.
 //!
 //! Who takes a reader-writer lock for reading learns from writers alone, so its place in the chain
 //! promises less than what came before it ([`Link::learns_from`]). The end of a wait at a barrier

@@ -163,8 +163,8 @@ impl Graph {
         })
     }
 
-    /// The arrivals of the round that a thread has arrived in before it came to its `before`-th event,
-    /// if they are all there.
+    /// The arrivals of the round that a thread has arrived in before it came to its `before`-th
+    /// event, if they are all there.
     fn round(&self, thread: usize, before: usize, b: usize) -> Option<&[Id]> {
         let order = self.order(Object::Barrier(b));
         let is_own = |&(other, index): &Id| other == thread && index < before;

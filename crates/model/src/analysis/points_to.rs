@@ -9,9 +9,9 @@
 //! | `p = &x`, `p = q`, `p = *q`, `*p = q` | [`PointsTo::edge`]                    |
 //! | the least solution                  | the last round of [`PointsTo::of`] changes nothing |
 //!
-//! Differs from the thesis: an object is one location, whatever its fields. Every number may carry a
-//! pointer, since programs turn one into the other. Constraints are not kept as a graph: the edges
-//! of the program are gone through until nothing changes.
+//! Differs from the thesis: an object is one location, whatever its fields. Every number may carry
+//! a pointer, since programs turn one into the other. Constraints are not kept as a graph: the
+//! edges of the program are gone through until nothing changes.
 
 use crate::{
     Action, Base, Callee, Edge, Expr, InitValue, Message, MessageField, ObjectIdx, Place, Program,

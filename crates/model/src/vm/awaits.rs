@@ -1,19 +1,21 @@
-//! A loop that reads one variable until it likes the value is an await: its rounds in vain are no steps.
+//! A loop that reads one variable until it likes the value is an await: its rounds in vain are no
+//! steps.
 //!
-//! The loop: a visible load, then nothing but assignments to registers and jumps, up to one condition
-//! that leads back to the load or out. No register that is assigned on the way is live before the load
-//! (`liveness.rs`). So a round that leads back changes nothing and ends where it began: an execution
-//! with it equals, for all others, the one without it. The load then is an `Operation::Await` that is
-//! possible once the round would lead out, and exactly the executions without rounds in vain are left.
-//! Happens-before loses what a load in vain has acquired, so no race is lost with it.
+//! The loop: a visible load, then nothing but assignments to registers and jumps, up to one
+//! condition that leads back to the load or out. No register that is assigned on the way is live
+//! before the load (`liveness.rs`). So a round that leads back changes nothing and ends where it
+//! began: an execution with it equals, for all others, the one without it. The load then is an
+//! `Operation::Await` that is possible once the round would lead out, and exactly the executions
+//! without rounds in vain are left. Happens-before loses what a load in vain has acquired, so no
+//! race is lost with it.
 //!
-//! The condition is that of the jump, with the value that would be read in place of the register that
-//! it is read into, as an await of the program has it ([`Source::Seen`]). A loop that reads two variables
-//! is not one step and stays as it is; `spin.rs` holds its thread.
+//! The condition is that of the jump, with the value that would be read in place of the register
+//! that it is read into, as an await of the program has it ([`Source::Seen`]). A loop that reads
+//! two variables is not one step and stays as it is; `spin.rs` holds its thread.
 //!
 //! After Jonsson, Lång and Sagonas, *Awaiting for Godot: Stateless Model Checking that Avoids
-//! Executions where Nothing Happens* (FMCAD 2022). Differs from the paper: loops are found in the code
-//! as it runs, after registers that are dead are known, and not in its source.
+//! Executions where Nothing Happens* (FMCAD 2022). Differs from the paper: loops are found in the
+//! code as it runs, after registers that are dead are known, and not in its source.
 
 use super::code::{Code, Instruction, Node, Op, Operand, Pc, Source};
 use Instruction as I;
@@ -131,8 +133,8 @@ impl Round {
     }
 }
 
-/// Whether jumps alone lead from a place to another one. What is assigned on the way back would have to
-/// be dead, too; loops are not compiled like that.
+/// Whether jumps alone lead from a place to another one. What is assigned on the way back would
+/// have to be dead, too; loops are not compiled like that.
 fn leads_to(code: &Code, mut from: Pc, to: Pc) -> bool {
     for _ in 0..MAX_LEN {
         match code.instructions[from as usize] {

@@ -45,7 +45,8 @@ pub(super) struct Code {
     /// How many numbers the units of static objects take, and their pieces.
     pub(super) n_units: u32,
     pub(super) n_pieces: u32,
-    /// Of each object, the bytes of an element (of what is no array, all), and how many units that has.
+    /// Of each object, the bytes of an element (of what is no array, all), and how many units that
+    /// has.
     pub(super) element_sizes: Vec<u32>,
     pub(super) element_units: Vec<u32>,
     /// What may come from each instruction on.

@@ -544,8 +544,8 @@ impl<'a> Compiler<'a> {
     }
 
     /// What an access orders. Where races are allowed, memory is taken to be sequentially
-    /// consistent. So are volatile accesses beside atomic blocks, with which all memory is one object:
-    /// there, what orders nothing would take away the order of others.
+    /// consistent. So are volatile accesses beside atomic blocks, with which all memory is one
+    /// object: there, what orders nothing would take away the order of others.
     fn order(&self, access: Access) -> MemoryOrder {
         match (access, self.races) {
             (Access::Volatile, _) if self.code.atomic_unit.is_some() => {

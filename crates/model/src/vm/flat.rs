@@ -1,8 +1,8 @@
 //! A state as bytes, and back: for engines that store states.
 //!
-//! The bytes do not depend on how the state was reached. Objects that were made on the way are written
-//! thread by thread in the order of their numbers, and get new addresses when they are read back;
-//! pointers do not contain addresses. What a thread would do next is not written: it follows.
+//! The bytes do not depend on how the state was reached. Objects that were made on the way are
+//! written thread by thread in the order of their numbers, and get new addresses when they are read
+//! back; pointers do not contain addresses. What a thread would do next is not written: it follows.
 
 use super::Vm;
 use super::code::{Code, HALT, Instruction as I, Kind, ObjectInfo, Pc, STUCK, UNBORN};
@@ -10,8 +10,8 @@ use super::machine::{FREE, Frame, Last, Machine, Spot, control};
 use super::next::Pending;
 use mazurka_core::{Next, ObjectId, ThreadId};
 
-/// Two threads that are about to access the same memory, at least one of them plainly and at least one
-/// of them to write.
+/// Two threads that are about to access the same memory, at least one of them plainly and at least
+/// one of them to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The two of them, the smaller number first.
@@ -26,8 +26,8 @@ impl Vm {
         self.machine.save(&self.code, &mut |word| bytes.extend_from_slice(&word.to_le_bytes()));
     }
 
-    /// Goes to a state that this machine or a clone of it has [saved](Self::save). There is no way back
-    /// to what was before.
+    /// Goes to a state that this machine or a clone of it has [saved](Self::save). There is no way
+    /// back to what was before.
     ///
     /// # Panics
     ///
@@ -39,8 +39,9 @@ impl Vm {
         assert_eq!(words.next(), None, "a state ends with its last thread");
     }
 
-    /// Two threads that a data race is about, now. In a machine for [`Races::Allow`](super::Races), where
-    /// every access is a step, a program has a data race if and only if there is such a state.
+    /// Two threads that a data race is about, now. In a machine for [`Races::Allow`](super::Races),
+    /// where every access is a step, a program has a data race if and only if there is such a
+    /// state.
     pub fn conflict(&self) -> Option<Conflict> {
         let (machine, code) = (&self.machine, &self.code);
         let threads = 0..machine.threads.len();

@@ -10,11 +10,11 @@
 //! | paths end at a lock that the other holds      | [`Futures::cuts`]                        |
 //!
 //! Differs from the paper: it is asked for each pair of threads what one may do before the other
-//! moves, so only the locks of the other cut a path, and they are those that it holds now, not those
-//! that it holds on all paths. Paths are cut at locks that are known beforehand; of an array of locks it
-//! is not known which one is taken. For those, what is used under a lock only is left out while
-//! somebody else has that lock ([`Machine::is_out_of_reach`]). Neither of the two covers the other, and
-//! both are used.
+//! moves, so only the locks of the other cut a path, and they are those that it holds now, not
+//! those that it holds on all paths. Paths are cut at locks that are known beforehand; of an array
+//! of locks it is not known which one is taken. For those, what is used under a lock only is left
+//! out while somebody else has that lock ([`Machine::is_out_of_reach`]). Neither of the two covers
+//! the other, and both are used.
 
 use super::code::{Address, AddressBase, Code, Instruction, Kind, Pc, Source, Target};
 use super::machine::{Machine, control};
@@ -192,8 +192,8 @@ fn locks(code: &Code) -> Vec<u32> {
 }
 
 impl Machine {
-    /// Calls `visit` with every operation that a thread may still take; if there is a `holder`, before
-    /// that moves.
+    /// Calls `visit` with every operation that a thread may still take; if there is a `holder`,
+    /// before that moves.
     pub(super) fn future(
         &self,
         code: &Code,

@@ -1,13 +1,13 @@
 //! Leaks: blocks that were never freed and that nothing leads to when the program ends.
 //!
-//! What leads to a block is a pointer to any of its bytes: in an object of the program, in a register
-//! or a local of a function that has not returned (whether or not it is read again), in what only a
-//! thread has that has not ended, in the result of one that nobody has joined, or in a block to which
-//! something leads.
+//! What leads to a block is a pointer to any of its bytes: in an object of the program, in a
+//! register or a local of a function that has not returned (whether or not it is read again), in
+//! what only a thread has that has not ended, in the result of one that nobody has joined, or in a
+//! block to which something leads.
 //!
-//! A block that nothing leads to can be neither freed nor found again. So it is enough to look where
-//! all threads have ended and, since others may still move after one has exited the program, after each
-//! of their steps: they could have taken it before the exit.
+//! A block that nothing leads to can be neither freed nor found again. So it is enough to look
+//! where all threads have ended and, since others may still move after one has exited the program,
+//! after each of their steps: they could have taken it before the exit.
 
 use super::code::{CONTROL, Code, HALT, Kind, ObjectInfo, UNBORN};
 use super::machine::{Machine, control};

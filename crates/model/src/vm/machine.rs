@@ -27,8 +27,9 @@ pub(super) mod control {
     pub(in super::super) const TOP: usize = 2;
     /// How many objects the thread has made.
     pub(in super::super) const MADE: usize = 3;
-    /// How many threads it has spawned with a number of their own, also under an earlier life of its
-    /// number; and from bit 32 on, how many with a number that was used before: see `numbers.rs`.
+    /// How many threads it has spawned with a number of their own, also under an earlier life of
+    /// its number; and from bit 32 on, how many with a number that was used before: see
+    /// `numbers.rs`.
     pub(in super::super) const CHILDREN: usize = 4;
     /// How many atomic blocks it is in.
     pub(in super::super) const ATOMIC: usize = 5;
@@ -110,8 +111,8 @@ pub(super) struct Machine {
 pub(super) struct Thread {
     /// What is known of it, then its frames.
     pub(super) stack: Vec<u64>,
-    /// The objects it has made, by number; those that [`control::MADE`] does not count are left from
-    /// other executions.
+    /// The objects it has made, by number; those that [`control::MADE`] does not count are left
+    /// from other executions.
     pub(super) made: Vec<ObjectInfo>,
     /// The threads it has spawned, by number, in any execution.
     pub(super) children: Vec<u32>,
@@ -571,11 +572,11 @@ impl Machine {
         }
     }
 
-    /// Notes that a thread has come to an operation on something that others may end: two such notes
-    /// do not conflict, the end does.
+    /// Notes that a thread has come to an operation on something that others may end: two such
+    /// notes do not conflict, the end does.
     ///
-    /// The note is made before the operation, so that what that releases covers it: the last user of
-    /// a block that counts its users may free it.
+    /// The note is made before the operation, so that what that releases covers it: the last user
+    /// of a block that counts its users may free it.
     #[inline]
     pub(super) fn watch_life(&mut self, code: &Code, spot: Spot, is_sync: bool) {
         let has_end = matches!(spot.object.kind, Kind::Heap | Kind::Frame);

@@ -104,8 +104,8 @@ impl Vm {
         self
     }
 
-    /// Holds threads in loops that change nothing, instead of going round for ever. For searches that
-    /// do not store states.
+    /// Holds threads in loops that change nothing, instead of going round for ever. For searches
+    /// that do not store states.
     pub fn holding_spins(mut self) -> Self {
         self.machine.spins.is_on = true;
         self
@@ -161,7 +161,8 @@ impl Vm {
         }
     }
 
-    /// What a question about a thread comes to. Of one that does not run the routine, everything is 0.
+    /// What a question about a thread comes to. Of one that does not run the routine, everything is
+    /// 0.
     fn answer(&self, query: &Query) -> u64 {
         match query {
             Query::At { process, routine, location } => {
@@ -211,8 +212,8 @@ impl Vm {
         self.machine.has_ended(thread.index())
     }
 
-    /// Whether a thread has been started and its first step is still to come, with nothing done before
-    /// it. Most threads are at their first operation as soon as they are started.
+    /// Whether a thread has been started and its first step is still to come, with nothing done
+    /// before it. Most threads are at their first operation as soon as they are started.
     pub fn is_to_begin(&self, thread: ThreadId) -> bool {
         let pc = self.machine.pc(thread.index());
         self.code.routines.iter().any(|routine| routine.begin == pc)
@@ -268,8 +269,8 @@ impl Vm {
         })
     }
 
-    /// What went wrong at the instruction that the machine is at, with its place. What is leaked was
-    /// lost elsewhere.
+    /// What went wrong at the instruction that the machine is at, with its place. What is leaked
+    /// was lost elsewhere.
     #[cold]
     fn with_place(&self, mut failure: Failure) -> Failure {
         let Violation { kind, message } = &mut failure.violation;

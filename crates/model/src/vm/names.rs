@@ -54,8 +54,8 @@ impl Names {
         self.threads.len()
     }
 
-    /// The number of the thread that `parent` spawns after `n_before` others, if it is one of the first
-    /// `most`.
+    /// The number of the thread that `parent` spawns after `n_before` others, if it is one of the
+    /// first `most`.
     pub(super) fn thread(&mut self, parent: u32, n_before: u32, most: usize) -> Option<u32> {
         let key = Some((parent, n_before));
         let known = self.threads.iter().position(|&other| other == key);

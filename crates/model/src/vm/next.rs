@@ -30,7 +30,8 @@ enum Gate {
         ty: Type,
         until: Operand,
     },
-    /// When a round of the loop that reads the variable would lead out of it, or the variable is gone.
+    /// When a round of the loop that reads the variable would lead out of it, or the variable is
+    /// gone.
     Round {
         address: u32,
         ty: Type,

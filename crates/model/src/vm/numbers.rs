@@ -1,11 +1,11 @@
 //! The numbers of threads that are spawned, and which of them are used again.
 //!
 //! The rule is that of native programs: the number of a child depends on what happens before it is
-//! spawned, and on nothing else. A thread may give a child the number of a thread that it has joined,
-//! or that was joined by one that it has joined, and so on ([`Machine::joined_numbers`]). Such a thread
-//! belongs to exactly one that lives, so two threads never use the same number again. Only who has
-//! joined a thread is kept, in [`control::STATUS`]: a state is not told from another one by the order
-//! of joins.
+//! spawned, and on nothing else. A thread may give a child the number of a thread that it has
+//! joined, or that was joined by one that it has joined, and so on ([`Machine::joined_numbers`]).
+//! Such a thread belongs to exactly one that lives, so two threads never use the same number again.
+//! Only who has joined a thread is kept, in [`control::STATUS`]: a state is not told from another
+//! one by the order of joins.
 //!
 //! A number is used again only once its thread has more than [`N_UNTOUCHED`] of them, and then in
 //! turns: until then, whoever joins a thread twice is told so.
@@ -55,8 +55,8 @@ impl Machine {
         joined.or_else(fresh).or_else(|| self.joined_number(thread, 0))
     }
 
-    /// The same; the next one is another. The child gets a part of the numbers that could be used again,
-    /// for children of its own.
+    /// The same; the next one is another. The child gets a part of the numbers that could be used
+    /// again, for children of its own.
     pub(super) fn take_child(&mut self, thread: usize) -> usize {
         let child = self.child(thread).expect("it was named on the way here");
         let children = self.control(thread, control::CHILDREN);
@@ -83,8 +83,8 @@ impl Machine {
         (joined.len() > n_untouched).then(|| joined[n_again % joined.len()])
     }
 
-    /// The numbers of ended threads that belong to a thread, ascending: those that it has joined, and
-    /// those that belonged to them.
+    /// The numbers of ended threads that belong to a thread, ascending: those that it has joined,
+    /// and those that belonged to them.
     fn joined_numbers(&self, thread: usize) -> Vec<usize> {
         let joiner = |idx: usize| {
             let status = self.control(idx, control::STATUS);
@@ -99,7 +99,8 @@ impl Machine {
         (0..self.threads.len()).filter(belongs).collect()
     }
 
-    /// Calls `visit` with the numbers that are known and that a child of a thread may have some time.
+    /// Calls `visit` with the numbers that are known and that a child of a thread may have some
+    /// time.
     pub(super) fn future_children(&self, thread: usize, visit: &mut dyn FnMut(usize)) {
         let n_before = match self.is_unborn(thread) {
             true => 0,

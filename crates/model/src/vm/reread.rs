@@ -1,29 +1,32 @@
 //! Re-reading: a thread whose round in vain ends where it would be, had it read later, is held.
 //!
 //! Let a thread have made, since it last did something that others may see, the reads *a1* to *ak*:
-//! loads, and compare-and-swaps that failed. Let *aj*, *j* < *k*, read the same variable as *ak*, and *v*
-//! be the value that *ak* read. If the thread, taken back to *aj* and given *v* there, comes to its next
-//! operation in the state in which it is now, it is held: what follows also follows in the execution
-//! in which *aj* is taken in the place of *ak*, and the reads from there to *ak* are not.
+//! loads, and compare-and-swaps that failed. Let *aj*, *j* < *k*, read the same variable as *ak*,
+//! and *v* be the value that *ak* read. If the thread, taken back to *aj* and given *v* there,
+//! comes to its next operation in the state in which it is now, it is held: what follows also
+//! follows in the execution in which *aj* is taken in the place of *ak*, and the reads from there
+//! to *ak* are not.
 //!
 //! That is right since *aj* to *ak* write nothing that others may see: all their steps are possible
-//! without them, and see the same. In the place of *ak* the variable holds *v*, so *aj* there leads to
-//! this very state, with at least one step fewer. By induction on the number of steps, every state,
-//! violation and end is also reached in an execution in which nobody is held like that. So such an
-//! execution is never an end that is told (`Ending::Redundant`).
+//! without them, and see the same. In the place of *ak* the variable holds *v*, so *aj* there leads
+//! to this very state, with at least one step fewer. By induction on the number of steps, every
+//! state, violation and end is also reached in an execution in which nobody is held like that. So
+//! such an execution is never an end that is told (`Ending::Redundant`).
 //!
-//! It is the rule for all loops that try a compare-and-swap again with what they found: `aj` is the load
-//! before the loop, or an earlier attempt. **Plain writes** on the way are allowed, as in
-//! `node->next = top`: where races are errors, nobody can see them before the thread releases something,
-//! and a compare-and-swap that fails does not. All that either run wrote has to be the same in the end.
-//! ABA is no problem: states are compared and not values.
+//! It is the rule for all loops that try a compare-and-swap again with what they found: `aj` is the
+//! load before the loop, or an earlier attempt. **Plain writes** on the way are allowed, as in
+//! `node->next = top`: where races are errors, nobody can see them before the thread releases
+//! something, and a compare-and-swap that fails does not. All that either run wrote has to be the
+//! same in the end. ABA is no problem: states are compared and not values.
 //!
-//! Taking back is trying: the frames of the thread are kept where it came to *aj*, and what it does from
-//! there is computed aside, without a step ([`Machine::rereads`]). What is not understood there, such
-//! as a call, is not equal. Only routines that have a compare-and-swap in a loop keep frames.
+//! Taking back is trying: the frames of the thread are kept where it came to *aj*, and what it does
+//! from there is computed aside, without a step ([`Machine::rereads`]). What is not understood
+//! there, such as a call, is not equal. Only routines that have a compare-and-swap in a loop keep
+//! frames.
 //!
-//! Absent, so far: writes to memory that only the thread can come to. C keeps what a compare-and-swap
-//! expects in a variable whose address is taken, so its loops are mostly unrolled still.
+//! Absent, so far: writes to memory that only the thread can come to. C keeps what a
+//! compare-and-swap expects in a variable whose address is taken, so its loops are mostly unrolled
+//! still.
 
 use super::code::{Code, Instruction, NOWHERE, Pc};
 use super::liveness::ways_on;
@@ -118,8 +121,8 @@ impl Machine {
         Some((spot.address(), ty))
     }
 
-    /// The note of an earlier read that, taken in the place of the last one, leads to where the thread
-    /// is now: at `pc`, in the state `here`.
+    /// The note of an earlier read that, taken in the place of the last one, leads to where the
+    /// thread is now: at `pc`, in the state `here`.
     pub(super) fn read_before(
         &mut self,
         code: &Code,
@@ -182,8 +185,9 @@ impl Machine {
         None
     }
 
-    /// Whether a thread that reads `value` where it was kept comes to `pc` in the state `here`, with
-    /// the same in memory. It has written what is in `written` since then, where that was before.
+    /// Whether a thread that reads `value` where it was kept comes to `pc` in the state `here`,
+    /// with the same in memory. It has written what is in `written` since then, where that was
+    /// before.
     #[expect(clippy::too_many_arguments, reason = "they are two states of a thread")]
     fn rereads(
         &mut self,
@@ -211,9 +215,9 @@ impl Machine {
             && written.iter().filter(|it| !is_written_again(it)).all(is_there)
     }
 
-    /// Computes what a thread does between a read of `value` at `from` and its next operation, on its
-    /// frames as they are. What it would write on the way to `to`; nothing if it does not come there or
-    /// that is not known.
+    /// Computes what a thread does between a read of `value` at `from` and its next operation, on
+    /// its frames as they are. What it would write on the way to `to`; nothing if it does not come
+    /// there or that is not known.
     fn go_on_aside(
         &mut self,
         code: &Code,

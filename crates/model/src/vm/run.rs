@@ -179,7 +179,8 @@ impl Machine {
         }
         match self.pending_at(code, thread, pc)? {
             None => {
-                // An end of a block, a lock that is held already, a copy: they are no part of a round.
+                // An end of a block, a lock that is held already, a copy: they are no part of a
+                // round.
                 self.spins.has_changed = true;
                 self.spins.has_acted = true;
                 Ok(Arrival::Past(self.pass(code, thread, pc)?))

@@ -1,36 +1,37 @@
 //! Spin loops: a thread that goes round a loop without changing anything is held there.
 //!
-//! **The rule** is that of [`Ending`]: when a thread comes to an access for the second time in the same
-//! state, and has changed nothing since the first, its round can be taken out of the execution and
-//! nobody would notice. Whatever it does after this round it also does in an execution without it. So
-//! it is held, and all that is left to ask, once nobody else can move, is whether it could go on in
-//! another way: it cannot if all that the round looked at is still as it was. A store or an exchange
-//! that left memory as it was has looked at it, too, and so has an attempt to take a lock in vain.
+//! **The rule** is that of [`Ending`]: when a thread comes to an access for the second time in the
+//! same state, and has changed nothing since the first, its round can be taken out of the execution
+//! and nobody would notice. Whatever it does after this round it also does in an execution without
+//! it. So it is held, and all that is left to ask, once nobody else can move, is whether it could
+//! go on in another way: it cannot if all that the round looked at is still as it was. A store or
+//! an exchange that left memory as it was has looked at it, too, and so has an attempt to take a
+//! lock in vain.
 //!
-//! **The same state** is the same stack without registers that are dead (`liveness.rs`), as a hash of
-//! 128 bits. What a thread writes to memory that no
-//! other can come to belongs to its state; [`control::PRIVATE`] is a hash of it, kept up to date by
-//! each such write.
+//! **The same state** is the same stack without registers that are dead (`liveness.rs`), as a hash
+//! of 128 bits. What a thread writes to memory that no other can come to belongs to its state;
+//! [`control::PRIVATE`] is a hash of it, kept up to date by each such write.
 //!
-//! **Notes** of what a thread came to and saw are in one list for all threads, each with the number of
-//! the note before it. The number of the last one is a word of the stack, so it is undone like the rest.
+//! **Notes** of what a thread came to and saw are in one list for all threads, each with the number
+//! of the note before it. The number of the last one is a word of the stack, so it is undone like
+//! the rest.
 //!
-//! **Locks.** A round may take a mutex and give it back: others can do without it what they did around
-//! it. That a thread has a mutex belongs to its state, by [`control::PRIVATE`] again. There are two
-//! exceptions. Somebody who tried to take the mutex meanwhile, in vain, has noticed the round; the mutex
-//! remembers that until it is given back ([`TRIED`]), so that only who comes to it in order learns of
-//! it. And a thread is not held while it has a mutex that the round gives back, since others may wait
-//! for that.
+//! **Locks.** A round may take a mutex and give it back: others can do without it what they did
+//! around it. That a thread has a mutex belongs to its state, by [`control::PRIVATE`] again. There
+//! are two exceptions. Somebody who tried to take the mutex meanwhile, in vain, has noticed the
+//! round; the mutex remembers that until it is given back ([`TRIED`]), so that only who comes to it
+//! in order learns of it. And a thread is not held while it has a mutex that the round gives back,
+//! since others may wait for that.
 //!
 //! A loop that reads one variable and changes nothing is an await, and has no rounds in vain: see
 //! `awaits.rs`. One that counts its rounds is never in the same state again: it is unrolled.
 //!
-//! **A loop without an operation**, such as one that reads a plain variable, never comes to an access
-//! that is a step. A thread that runs for long is therefore looked at on the way ([`Round`]). If it is
-//! where it was, in the same state and with nothing changed since, it is held as well, and whoever
-//! writes to what it reads races with it. It cannot leave by what others do afterwards without a data
-//! race, so at the end it counts as stuck. Where it reads nothing, or where nobody is held, that it goes
-//! round for ever is a violation at once.
+//! **A loop without an operation**, such as one that reads a plain variable, never comes to an
+//! access that is a step. A thread that runs for long is therefore looked at on the way
+//! ([`Round`]). If it is where it was, in the same state and with nothing changed since, it is held
+//! as well, and whoever writes to what it reads races with it. It cannot leave by what others do
+//! afterwards without a data race, so at the end it counts as stuck. Where it reads nothing, or
+//! where nobody is held, that it goes round for ever is a violation at once.
 //!
 //! This is for searches that do not store states. There, a state would have to say how its threads
 //! came to it. Such a search goes round, and only a loop without an operation has to be left: see
@@ -68,7 +69,8 @@ pub(super) struct Spins {
     pub(super) snapshots: Vec<Snapshot>,
     /// Whether the step in progress has changed something that others may see.
     pub(super) has_changed: bool,
-    /// The same by more than plain writes, which nobody sees without a race before the thread does more.
+    /// The same by more than plain writes, which nobody sees without a race before the thread does
+    /// more.
     pub(super) has_acted: bool,
 }
 
@@ -275,8 +277,8 @@ impl Machine {
         false
     }
 
-    /// The note of when a thread was in this state before, with all that it gave back since also taken
-    /// since.
+    /// The note of when a thread was in this state before, with all that it gave back since also
+    /// taken since.
     fn same_before(&self, thread: usize, here: [u64; 2]) -> Option<u32> {
         let mut number = self.control(thread, control::NOTES) as u32;
         let mut given: Vec<u32> = Vec::new();
@@ -294,8 +296,8 @@ impl Machine {
         None
     }
 
-    /// Looks at a thread on its way to the next operation, `pc`, after `n_done` instructions. Whether
-    /// it is held there; an error if it goes round for ever.
+    /// Looks at a thread on its way to the next operation, `pc`, after `n_done` instructions.
+    /// Whether it is held there; an error if it goes round for ever.
     #[cold]
     pub(super) fn goes_round(
         &mut self,

@@ -1,5 +1,5 @@
-//! `persistent` and `transactions` see what exhaustive search sees, on programs whose arrays are guarded
-//! by arrays of locks, almost guarded, or not at all; and they really use the guards.
+//! `persistent` and `transactions` see what exhaustive search sees, on programs whose arrays are
+//! guarded by arrays of locks, almost guarded, or not at all; and they really use the guards.
 
 use crate::random::Random;
 use mazurka_core::Verdict;
@@ -158,8 +158,8 @@ fn persistent_sets_lose_nothing() {
     assert!(with * 3 < without * 2, "{with} of {without} transitions are not much of a reduction");
 }
 
-/// What is used under a lock in most places, and without it in one: while the lock is held, only who is
-/// about to use it without the lock matters.
+/// What is used under a lock in most places, and without it in one: while the lock is held, only
+/// who is about to use it without the lock matters.
 #[test]
 fn who_needs_a_lock_first_does_not_matter_to_who_holds_it() {
     let mut program = Program::new("almost guarded");

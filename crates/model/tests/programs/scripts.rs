@@ -208,8 +208,8 @@ fn everything() -> Shape {
     Shape { futexes: false, ..Shape::everything() }
 }
 
-/// A random program. The machine keeps all additions in order; so does a script, if there is a place for
-/// their results.
+/// A random program. The machine keeps all additions in order; so does a script, if there is a
+/// place for their results.
 fn program(seed: u64, shape: &Shape) -> Script {
     let text = generate(seed, shape).to_string();
     let text = text.replace("add(", "r9=add(").replace("=r9=", "=");

@@ -146,7 +146,8 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
                 thread.store(place, thread.get(computed), Access::ATOMIC);
             }
         }
-        // A compare-and-swap that is tried again with what was found, or waits or yields before that.
+        // A compare-and-swap that is tried again with what was found, or waits or yields before
+        // that.
         kind @ 13..=15 => {
             thread.load(seen, place.clone(), Access::ATOMIC);
             let start = thread.here();

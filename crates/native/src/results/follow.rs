@@ -3,8 +3,8 @@
 //! Registers are followed along every way on; the place on the stack that a result is kept in is
 //! not: whatever reads it, anywhere in its function, reads a result. That is only so if nobody else
 //! has its address, so no function may compute one at or below it. Calls forget what they may
-//! overwrite, and must not be given the result, be it in a register or at the bottom of the frame; where
-//! one may be left by an exception, the ways on begin at the landing pads, too.
+//! overwrite, and must not be given the result, be it in a register or at the bottom of the frame;
+//! where one may be left by an exception, the ways on begin at the landing pads, too.
 
 use super::{Frame, Origin, Piece, Returned, Use};
 use crate::image::{Function, Image};
@@ -25,7 +25,8 @@ const RSP: usize = 4;
 const RBP: usize = 5;
 /// What a call may overwrite: rax, rcx, rdx, rsi, rdi, r8 to r11.
 const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
-/// What a call is given: rdi, rsi, rdx, rcx, r8, r9; or r10, if it is of the system or of a closure.
+/// What a call is given: rdi, rsi, rdx, rcx, r8, r9; or r10, if it is of the system or of a
+/// closure.
 const ARGUMENTS: [usize; 7] = [7, 6, 2, 1, 8, 9, 10];
 const STATUS: u32 = RflagsBits::CF | RflagsBits::ZF | RflagsBits::SF | RflagsBits::OF;
 const WORD: i64 = 8;
@@ -488,8 +489,8 @@ impl Follower<'_> {
         Some(())
     }
 
-    /// Whether a place may be what a call is given on the stack: nobody here reads it, and it is the
-    /// lowest word of the frame or all words below it are written, too.
+    /// Whether a place may be what a call is given on the stack: nobody here reads it, and it is
+    /// the lowest word of the frame or all words below it are written, too.
     fn is_argument(&mut self, state: &State, all: &[Instruction], place: i64) -> bool {
         let accesses: Vec<(Range<i64>, OpAccess)> =
             all.iter().flat_map(|it| self.accesses_to_stack(state, it)).collect();

@@ -1,8 +1,9 @@
 //! crossbeam-channel: calls of its three kinds of channels, which are single operations on `self`.
 //!
-//! The standard library's channels were made of these and have the same layout. There may be several receivers
-//! here, each of which learns that a channel is closed, so all calls of one channel are in one order. Where a program
-//! selects among channels, all of them are explored; channels of time (`after`, `tick`) always are.
+//! The standard library's channels were made of these and have the same layout. There may be
+//! several receivers here, each of which learns that a channel is closed, so all calls of one
+//! channel are in one order. Where a program selects among channels, all of them are explored;
+//! channels of time (`after`, `tick`) always are.
 
 use super::Kind::{ArrayCall, Hidden, ListDropAll, MessageCall, Open, Select, ZeroCall};
 use super::{Kind, Library, Row};

@@ -1,11 +1,12 @@
-//! Entry and exit of a listed function: its first instructions lead here, and it returns through here.
+//! Entry and exit of a listed function: its first instructions lead here, and it returns through
+//! here.
 //!
 //! A jump at the entry of the function leads over a piece of code (`precompiled`) to
 //! [`mazurka_trusted`], which keeps the registers that arguments are in and calls `bracket`. That
 //! calls the function itself ([`Frame::call`]) with the same registers and a copy of what may be
-//! arguments on the stack, and gives back what it returns. Both ways out are seen: a return, and a panic, for
-//! `bracket` is a Rust function with something to drop. The unwinder and debuggers see two frames more
-//! on the stack.
+//! arguments on the stack, and gives back what it returns. Both ways out are seen: a return, and a
+//! panic, for `bracket` is a Rust function with something to drop. The unwinder and debuggers see
+//! two frames more on the stack.
 
 use super::{Row, bracket};
 use crate::coroutine;

@@ -27,8 +27,8 @@ pub(super) enum Kind {
     OpenResult,
     /// Nothing that it touches can be told apart: no operation.
     Hidden,
-    /// Acquires the word that it loads first, unless somebody runs what is to be done once; gives it
-    /// back when that was done.
+    /// Acquires the word that it loads first, unless somebody runs what is to be done once; gives
+    /// it back when that was done.
     Once,
     /// The same, and the word is the first argument.
     OnceCall,
@@ -67,7 +67,8 @@ pub(super) enum Kind {
     ZeroCall,
     /// Calls of a channel that may be anywhere on the heap.
     SharedCall,
-    /// A call of an unbounded channel that waits for a message; what it does is in order with all other calls.
+    /// A call of an unbounded channel that waits for a message; what it does is in order with all
+    /// other calls.
     MessageCall,
     /// The last receiver of an unbounded channel goes, in order with all other calls.
     ListDropAll,

@@ -1,8 +1,9 @@
 //! The lists of trusted functions by the names that users give them, and which row a symbol has.
 //!
-//! To add a list: a variant of [`Library`], a file with its rows, and a [`List`] here. What a list needs to be
-//! right is in `parking_lot.rs`: a call is one operation if it is linearizable, if no code of the user runs inside
-//! but where a row opens it, and if every other access to the same words is noticed.
+//! To add a list: a variant of [`Library`], a file with its rows, and a [`List`] here. What a list
+//! needs to be right is in `parking_lot.rs`: a call is one operation if it is linearizable, if no
+//! code of the user runs inside but where a row opens it, and if every other access to the same
+//! words is noticed.
 
 use super::{Library, Row, crossbeam_channel, flume, parking_lot, std};
 use ::std::ffi::CString;
@@ -41,8 +42,8 @@ const NONE: &str = "none";
 /// The lists that are trusted, a bit each.
 static TRUSTED: AtomicU32 = AtomicU32::new(0);
 
-/// Trusts the lists that the user names among libraries, if any `may_be_on`. Without one, or with `none`, the
-/// inside of every call is explored.
+/// Trusts the lists that the user names among libraries, if any `may_be_on`. Without one, or with
+/// `none`, the inside of every call is explored.
 pub(crate) fn trust(names: &[String], may_be_on: bool) -> Result<(), String> {
     let wanted = wanted(names)?;
     TRUSTED.store(if may_be_on { wanted } else { 0 }, Ordering::Relaxed);

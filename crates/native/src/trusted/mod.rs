@@ -1,33 +1,36 @@
-//! Calls of trusted libraries as single operations: what a listed function does inside is not explored.
+//! Calls of trusted libraries as single operations: what a listed function does inside is not
+//! explored.
 //!
 //! Implements the reduction by atomicity of Lipton, *Reduction: A Method of Proving Properties of
-//! Parallel Programs* (CACM 18(12), 1975), for objects that are linearizable in the sense of Herlihy and Wing
-//! (TOPLAS 12(3), 1990): in every execution a call of such an object takes effect at one point. All its
-//! steps can be moved there; no thread can tell, for only calls of the same object look at what they
-//! touch. So a call is one operation ([`Kind`] says which), enabled when it would not block, and its
-//! inside runs to its end with no scheduling point.
+//! Parallel Programs* (CACM 18(12), 1975), for objects that are linearizable in the sense of
+//! Herlihy and Wing (TOPLAS 12(3), 1990): in every execution a call of such an object takes effect
+//! at one point. All its steps can be moved there; no thread can tell, for only calls of the same
+//! object look at what they touch. So a call is one operation ([`Kind`] says which), enabled when
+//! it would not block, and its inside runs to its end with no scheduling point.
 //!
-//! **Brackets.** The entry and the exit of a listed function are seen (`entry`), by a return and by a panic.
-//! Between them the thread is *quiet*: its accesses are neither announced nor looked at. Where code of the
-//! user begins inside, as the closure of `call_once`, a row of kind [`Kind::Open`] ends that until it
-//! returns. Brackets are a list on the stack of their thread ([`Bracket`]), so a checkpoint restores them.
+//! **Brackets.** The entry and the exit of a listed function are seen (`entry`), by a return and by
+//! a panic. Between them the thread is *quiet*: its accesses are neither announced nor looked at.
+//! Where code of the user begins inside, as the closure of `call_once`, a row of kind
+//! [`Kind::Open`] ends that until it returns. Brackets are a list on the stack of their thread
+//! ([`Bracket`]), so a checkpoint restores them.
 //!
-//! **Objects** come from arguments, or are the word that the function accesses first in a way that the row
-//! names ([`Bracket::is_pending`]): it is then announced before that access.
+//! **Objects** come from arguments, or are the word that the function accesses first in a way that
+//! the row names ([`Bracket::is_pending`]): it is then announced before that access.
 //!
-//! **Blocking.** What a call waits for is read from the object's memory ([`Predicate`]), so nothing has to be
-//! known of calls that were made while there was one thread. Calls whose wait is not that simple (barriers,
-//! bounded channels) run into the library's own futex: there the thread sleeps, and going on is another
-//! call, once it was woken.
+//! **Blocking.** What a call waits for is read from the object's memory ([`Predicate`]), so nothing
+//! has to be known of calls that were made while there was one thread. Calls whose wait is not that
+//! simple (barriers, bounded channels) run into the library's own futex: there the thread sleeps,
+//! and going on is another call, once it was woken.
 //!
-//! **Happens-before** is that of the operation: a call releases and acquires its object, a message carries the
-//! clock of its sender, the end of a scope follows the ends of its threads.
+//! **Happens-before** is that of the operation: a call releases and acquires its object, a message
+//! carries the clock of its sender, the end of a scope follows the ends of its threads.
 //!
 //! **What is not recognised** is explored. A word that some thread accesses quietly and another one
 //! with an operation of its own would be no word of the object alone: then the rows of that family
 //! ([`Family`]) are given up, and the search begins again.
 //!
-//! Differs from the papers: a call that blocks inside is two atomic parts, one on each side of its wait.
+//! Differs from the papers: a call that blocks inside is two atomic parts, one on each side of its
+//! wait.
 
 mod crossbeam_channel;
 pub(crate) mod entry;
@@ -71,7 +74,8 @@ pub(crate) struct Bracket {
     was_quiet: bool,
     /// Whether code of the user ran in it, which is then known to be seen.
     has_opened: bool,
-    /// Whether what is to be done once was still to be done when it began, or whether a channel was open.
+    /// Whether what is to be done once was still to be done when it began, or whether a channel was
+    /// open.
     was_incomplete: bool,
     /// Whether it drops no message, so that no code of the user runs where it would.
     drops_nothing: bool,
@@ -84,8 +88,8 @@ pub(crate) struct Bracket {
     token: usize,
     /// How many steps there were before.
     depth: usize,
-    /// Of a scope: the last block that was allocated before the code of the user, which holds what is known
-    /// of its threads.
+    /// Of a scope: the last block that was allocated before the code of the user, which holds what
+    /// is known of its threads.
     block: usize,
 }
 
@@ -131,22 +135,23 @@ const PARKING_LOT_LOCKS: Group =
     Group { library: Library::ParkingLot, family: Family::ReadersWriters };
 const TOKEN: u32 = 1;
 const NO_TOKEN: u32 = 0;
-/// Where an unbounded channel has the indices of its ends; the lowest bit of the second is whether it is closed.
+/// Where an unbounded channel has the indices of its ends; the lowest bit of the second is whether
+/// it is closed.
 const LIST_TAIL: usize = 0x80;
 const CACHE_LINE: usize = 0x80;
 
 /// What is known of trusted calls, over all executions.
 #[derive(Debug, Default)]
 pub(crate) struct Trusted {
-    /// The groups that were given up before this execution, a bit each, and by now. What was found out in the
-    /// middle of an execution voids it; calls whose inside is explored beside others whose inside is not could
-    /// wait for each other for ever.
+    /// The groups that were given up before this execution, a bit each, and by now. What was found
+    /// out in the middle of an execution voids it; calls whose inside is explored beside others
+    /// whose inside is not could wait for each other for ever.
     given_up: u64,
     to_give_up: u64,
     /// The words that are accessed quietly, and by which of them.
     quiet_words: FxHashMap<usize, Group>,
-    /// The objects of calls, some of which threads of Rust may forget to give back. Other operations on them are
-    /// in order with calls that wait, see [`Trusted::in_order`].
+    /// The objects of calls, some of which threads of Rust may forget to give back. Other
+    /// operations on them are in order with calls that wait, see [`Trusted::in_order`].
     objects: FxHashSet<ObjectId>,
     /// Those among them that no other operation may be about: where one is, they are explored.
     exclusive: FxHashMap<ObjectId, Group>,
@@ -183,8 +188,8 @@ impl Trusted {
     }
 }
 
-/// A listed function could not be redirected. If code of the user begins in it, what is around it cannot be
-/// quiet.
+/// A listed function could not be redirected. If code of the user begins in it, what is around it
+/// cannot be quiet.
 pub(crate) fn note_unhooked(row: Option<&'static Row>) {
     let Some(&Row { kind, library, .. }) = row else { return };
     if kind.is_open() || kind == Kind::Select {
@@ -407,8 +412,8 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
     }
 }
 
-/// A thread that opens scopes and parks itself can tell that the end of a scope has put its token, or that
-/// it was taken by waiting for that end. Then scopes are explored.
+/// A thread that opens scopes and parks itself can tell that the end of a scope has put its token,
+/// or that it was taken by waiting for that end. Then scopes are explored.
 fn note_token(bracket: &Bracket) {
     let me = machine::current();
     machine::with(|machine| {
@@ -424,8 +429,8 @@ fn note_token(bracket: &Bracket) {
     });
 }
 
-/// Which argument is the channel: the second, if the result goes to where the first one points to, which is
-/// on the stack. Channels are on the heap.
+/// Which argument is the channel: the second, if the result goes to where the first one points to,
+/// which is on the stack. Channels are on the heap.
 fn self_idx(kind: Kind, frame: &entry::Frame) -> usize {
     let is_channel = |address: usize| {
         !coroutine::is_own_stack(address)
@@ -621,8 +626,8 @@ fn leave(bracket: &mut Bracket) {
                 machine::with(|machine| machine.trusted.give_up(bracket.group()));
             }
             if bracket.token != 0 {
-                // The thread that waits for the scope does so by other means, and finds no token more.
-                // SAFETY: it is the word of a thread that lives, and no other thread runs.
+                // The thread that waits for the scope does so by other means, and finds no token
+                // more. SAFETY: it is the word of a thread that lives, and no other thread runs.
                 unsafe { ::std::ptr::write_volatile(bracket.token as *mut u32, NO_TOKEN) };
             }
             let me = machine::current().index();
@@ -636,7 +641,8 @@ fn leave(bracket: &mut Bracket) {
     }
 }
 
-/// What stands for the end of a thread of a scope: an address in its stack's guard that nothing else has.
+/// What stands for the end of a thread of a scope: an address in its stack's guard that nothing
+/// else has.
 fn end_of(idx: usize) -> ObjectId {
     let address = coroutine::top(idx) - coroutine::STACK_LEN + SCOPE_OFFSET;
     machine::with(|machine| machine.objects.at(address))
@@ -651,8 +657,8 @@ pub(crate) fn scoped_thread_of(address: usize) -> Option<usize> {
         .then_some(idx)
 }
 
-/// Waits for the threads of the scope that the running thread is about to leave: for those that it has
-/// started, in that order, and for those that they have started in it.
+/// Waits for the threads of the scope that the running thread is about to leave: for those that it
+/// has started, in that order, and for those that they have started in it.
 ///
 /// Nothing here is on the heap: a thread that is suspended owns nothing outside of its stack.
 fn end_scope(scope: usize) {
@@ -768,8 +774,8 @@ impl Machine {
         }
     }
 
-    /// The first thread of a scope, by its number, that one of these threads has started and that was not waited
-    /// for; if there is none, any.
+    /// The first thread of a scope, by its number, that one of these threads has started and that
+    /// was not waited for; if there is none, any.
     fn next_of_scope(&self, scope: usize, parents: ThreadSet) -> Option<ThreadId> {
         let is_its = |child: &ThreadId| self.threads[child.index()].scope == scope;
         let children = |parent: ThreadId| {
@@ -846,8 +852,9 @@ impl Trusted {
         self.objects.contains(&object)
     }
 
-    /// The operation as which an access to an object is announced. What waits competes with the operations that
-    /// form the chain of its object, and a load or an addition would not be one of those.
+    /// The operation as which an access to an object is announced. What waits competes with the
+    /// operations that form the chain of its object, and a load or an addition would not be one of
+    /// those.
     #[inline]
     pub(crate) fn in_order(&mut self, operation: O) -> O {
         if let Some(object) = operation.object().filter(|_| !self.exclusive.is_empty()) {

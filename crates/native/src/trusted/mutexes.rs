@@ -1,8 +1,9 @@
 //! Mutexes and condition variables of parking_lot, as operations.
 //!
-//! A mutex is a byte whose lowest bit says whether it is taken. Taking it waits for that bit, so the code of the
-//! library always finds it free. A wait for a condition variable is done here in place of the library: it gives the mutex
-//! back and sleeps in one step, and takes the mutex in another one, once it was notified.
+//! A mutex is a byte whose lowest bit says whether it is taken. Taking it waits for that bit, so
+//! the code of the library always finds it free. A wait for a condition variable is done here in
+//! place of the library: it gives the mutex back and sleeps in one step, and takes the mutex in
+//! another one, once it was notified.
 
 use super::{Bracket, Kind, Predicate, announce, entry};
 use crate::machine;

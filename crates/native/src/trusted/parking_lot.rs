@@ -1,13 +1,14 @@
 //! parking_lot: locks and condition variables that are single operations.
 //!
-//! A mutex is a byte, a lock for readers and writers a word, and their first argument is the object. A thread that
-//! waits here never parks, so no other bits are set in them, and the table of those who park is never touched.
-//! Condition variables are not called at all: to wait gives the mutex back in the byte, and takes it again when
-//! notified. Which of several sleepers `notify_one` wakes is a choice, for nothing is promised of it.
+//! A mutex is a byte, a lock for readers and writers a word, and their first argument is the
+//! object. A thread that waits here never parks, so no other bits are set in them, and the table of
+//! those who park is never touched. Condition variables are not called at all: to wait gives the
+//! mutex back in the byte, and takes it again when notified. Which of several sleepers `notify_one`
+//! wakes is a choice, for nothing is promised of it.
 //!
-//! What is not listed looks at the same words, and then all of its kind are explored: waits with a time limit,
-//! `bump`, `is_locked`, upgradable locks. So are locks for readers and writers where a reader could wait for a writer that
-//! waits. `Once` is explored.
+//! What is not listed looks at the same words, and then all of its kind are explored: waits with a
+//! time limit, `bump`, `is_locked`, upgradable locks. So are locks for readers and writers where a
+//! reader could wait for a writer that waits. `Once` is explored.
 
 use super::Kind::{
     CondvarWait, Downgrade, MutexLock, MutexTryLock, MutexUnlock, NotifyAll, NotifyOne, Read,

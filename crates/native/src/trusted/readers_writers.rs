@@ -1,20 +1,23 @@
 //! Locks for readers and writers of Rust's standard library and of parking_lot, as operations.
 //!
-//! The word of a lock says who has it: the number of readers, or all ones for a writer. Two bits more
-//! say who sleeps; a thread that waits here waits for the word and does not sleep, so of these only the one
-//! of writers is ever set.
+//! The word of a lock says who has it: the number of readers, or all ones for a writer. Two bits
+//! more say who sleeps; a thread that waits here waits for the word and does not sleep, so of these
+//! only the one of writers is ever set.
 //!
-//! **Writers that wait.** While a writer waits, the standard library lets no reader in beside others. What
-//! that adds to the behaviours of a program: a reader that waits, or fails to get in, although only readers have the
-//! lock. That takes three: a reader that has the lock, a writer that waits, and a thread that wants to read,
-//! which may be the first one again. A lock without such three threads ([`Users::needs_preference`]) is taken by
-//! `ReadAcquire`, `WriteAcquire` and their kin. On all others, to begin to wait is a step of the writer, which
-//! sets the bit; whoever gives the lock back last clears the bit by the code of the library, and the writer tries again. There a
-//! `ReadRelease` can let a reader in, which `ReadAcquire` does not know of, so every step on such a lock is a `Call`.
+//! **Writers that wait.** While a writer waits, the standard library lets no reader in beside
+//! others. What that adds to the behaviours of a program: a reader that waits, or fails to get in,
+//! although only readers have the lock. That takes three: a reader that has the lock, a writer that
+//! waits, and a thread that wants to read, which may be the first one again. A lock without such
+//! three threads ([`Users::needs_preference`]) is taken by `ReadAcquire`, `WriteAcquire` and their
+//! kin. On all others, to begin to wait is a step of the writer, which sets the bit; whoever gives
+//! the lock back last clears the bit by the code of the library, and the writer tries again. There
+//! a `ReadRelease` can let a reader in, which `ReadAcquire` does not know of, so every step on such
+//! a lock is a `Call`.
 //!
-//! Who uses a lock is learnt on the way, over all executions; a lock that turns out to need the second form
-//! voids the search. A lock whose word is accessed by any other operation is explored, as are all others then.
-//! Of parking_lot, only locks of the first form are operations; where there is another one, all are explored.
+//! Who uses a lock is learnt on the way, over all executions; a lock that turns out to need the
+//! second form voids the search. A lock whose word is accessed by any other operation is explored,
+//! as are all others then. Of parking_lot, only locks of the first form are operations; where there
+//! is another one, all are explored.
 
 use super::{Bracket, Kind, Library, Predicate, announce, read, read_word};
 use crate::machine;
@@ -173,7 +176,8 @@ fn begin_preferring(kind: Kind, object: ObjectId, address: usize) {
     let is_read = kind == Kind::Read;
     announce(O::Call(object), if is_read { Predicate::Readable(address) } else { Predicate::Now });
     while kind == Kind::Write && !is_free(read_word(address)) {
-        // SAFETY: it is the word of a lock that the running thread is about to take, and no other runs.
+        // SAFETY: it is the word of a lock that the running thread is about to take, and no other
+        // runs.
         let word = unsafe { AtomicU32::from_ptr(address as *mut u32) };
         word.fetch_or(WRITERS_WAITING, Ordering::Relaxed);
         announce(O::Call(object), Predicate::NoWriterWaits(address));

@@ -1,7 +1,7 @@
 //! Sleeping inside a trusted call: where its code waits for a futex, and is woken by another call.
 //!
-//! The thread sleeps on the object of the call. To go on is another call, once it was woken or once its time is
-//! up; a call that only looks at what it was given does so without touching the object.
+//! The thread sleeps on the object of the call. To go on is another call, once it was woken or once
+//! its time is up; a call that only looks at what it was given does so without touching the object.
 
 use super::{Kind, Predicate, active, announce, read_word};
 use crate::clock;
@@ -10,8 +10,8 @@ use crate::timed;
 use mazurka_core::{Effect, Operation as O, ThreadSet};
 use std::ffi::{c_int, c_long};
 
-/// A wait for a futex by a quiet thread, until a deadline if there is one: what it gives back. `pass` is called if
-/// that has come and the clock is not virtual.
+/// A wait for a futex by a quiet thread, until a deadline if there is one: what it gives back.
+/// `pass` is called if that has come and the clock is not virtual.
 pub(crate) fn futex_wait(
     address: usize,
     expected: u32,

@@ -1,12 +1,13 @@
-//! Rust's standard library: which of its functions are single operations, and which steps of it never
-//! matter.
+//! Rust's standard library: which of its functions are single operations, and which steps of it
+//! never matter.
 //!
-//! Paths are as `rustc` writes them, without type arguments of precompiled code and without the hash
-//! of a symbol. A function that is not listed is explored, and one that is listed and was inlined is, too.
+//! Paths are as `rustc` writes them, without type arguments of precompiled code and without the
+//! hash of a symbol. A function that is not listed is explored, and one that is listed and was
+//! inlined is, too.
 //!
-//! To add a row: the path, its [`Kind`](super::Kind), which says what the operation is, where the object comes from,
-//! and what is released and acquired; and a program in `cli/tests/cli/rust_trust` that is explored with and
-//! without the list.
+//! To add a row: the path, its [`Kind`](super::Kind), which says what the operation is, where the
+//! object comes from, and what is released and acquired; and a program in
+//! `cli/tests/cli/rust_trust` that is explored with and without the list.
 
 use super::Kind::{
     ArrayCall, ArrayDrop, BarrierWait, Downgrade, Hidden, IsFinished, ListClose, ListDrop,

@@ -67,8 +67,8 @@ fn the_library_as_clang_compiles_it() {
     check_facilities(CLANG);
 }
 
-/// As far as the program's own source declares them; what is in a union, or shares its bytes, is told by its
-/// distance.
+/// As far as the program's own source declares them; what is in a union, or shares its bytes, is
+/// told by its distance.
 #[test]
 fn fields_have_their_names() {
     let told = [

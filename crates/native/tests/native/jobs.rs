@@ -1,5 +1,5 @@
-//! Processes that share the search of a program, and searches that are saved and resumed, come to what
-//! one process comes to in one go.
+//! Processes that share the search of a program, and searches that are saved and resumed, come to
+//! what one process comes to in one go.
 
 use crate::program::{Answer, Program, request};
 use mazurka_core::{Limit, Statistics, Verdict};

@@ -1,8 +1,8 @@
 //! Loops that wait or try again: how many executions programs of the literature have, and random
 //! programs with such loops against an enumeration of all states, in which loops really go round.
 //!
-//! The environment has `MAZURKA_CHECK_LOOPS=1` for all of them: what the runtime computes of a thread is
-//! then compared to what the thread does.
+//! The environment has `MAZURKA_CHECK_LOOPS=1` for all of them: what the runtime computes of a
+//! thread is then compared to what the thread does.
 
 use crate::program::{CLANG, Compilers, GCC, Program};
 use mazurka_core::Verdict;
@@ -310,8 +310,8 @@ impl State {
     }
 }
 
-/// What executions can end with, and whether one can go round for ever. Nothing if there are too many
-/// states.
+/// What executions can end with, and whether one can go round for ever. Nothing if there are too
+/// many states.
 fn enumerate(threads: &[Thread]) -> Option<(BTreeSet<u64>, bool)> {
     const MAX_STATES: usize = 20_000;
     let first = State {

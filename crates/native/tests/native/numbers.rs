@@ -1,11 +1,12 @@
-//! Many threads: numbers of those that were joined are used again, and more than a thousand may live.
+//! Many threads: numbers of those that were joined are used again, and more than a thousand may
+//! live.
 
 use crate::program::{Answer, GCC, Program};
 use mazurka_core::Verdict;
 use serde_json::json;
 
-/// The program, after so many threads were joined that the numbers of all that it starts, and of those
-/// that these start, were used before.
+/// The program, after so many threads were joined that the numbers of all that it starts, and of
+/// those that these start, were used before.
 pub(crate) fn used_before(source: &str) -> String {
     const BEFORE: &str = "static void *nothing(void *unused) { return unused; }
         static void use_numbers(void) {
@@ -71,7 +72,8 @@ fn trees_of_threads_one_after_the_other() {
     explore(body, &["-O1"]).holds(1);
 }
 
-/// Two threads whose numbers were used before race as others do, and have the names of their births.
+/// Two threads whose numbers were used before race as others do, and have the names of their
+/// births.
 #[test]
 fn races_of_threads_whose_numbers_were_used_before() {
     let body = "int n;

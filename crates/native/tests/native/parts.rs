@@ -56,8 +56,8 @@ const JUMP_UNLESS_NEGATIVE: &[u8] = &[0x79, 0x00];
 const WAITING: [&[u8]; 10] =
     [LOAD, COMPARE, JUMP_UNLESS_EQUAL, FUTEX, WORD, WAIT, NUMBER, CALL, TEST, JUMP_UNLESS_NEGATIVE];
 
-/// The word is in r14, what is expected in r15, and r13 is filled from the only slot that there is. The first
-/// jump leads to the end.
+/// The word is in r14, what is expected in r15, and r13 is filled from the only slot that there is.
+/// The first jump leads to the end.
 fn found_in(parts: &[&[u8]]) -> Option<Expected> {
     let read_slot = [0x4c, 0x8b, 0x2d, 0, 1, 0, 0];
     let first_jump = parts.iter().take_while(|part| !matches!(part[0], 0x74 | 0x75));

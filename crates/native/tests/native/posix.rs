@@ -1,5 +1,5 @@
-//! What POSIX has beyond mutexes and condition variables: cancellation, named semaphores, joins that are
-//! tried, robust mutexes; and futexes whose sleepers are moved. By both compilers.
+//! What POSIX has beyond mutexes and condition variables: cancellation, named semaphores, joins
+//! that are tried, robust mutexes; and futexes whose sleepers are moved. By both compilers.
 
 use crate::program::{Answer, CLANG, GCC, Program};
 use mazurka_core::Verdict;

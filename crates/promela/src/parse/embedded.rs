@@ -67,7 +67,8 @@ impl Parser<'_> {
                 let group = self.c_group()?;
                 let declarations = self.in_c(group, Self::c_declarations)?;
                 let mut variables = declarations.into_iter();
-                // Each is a unit once it is tracked: what is not tracked is refused where it is used.
+                // Each is a unit once it is tracked: what is not tracked is refused where it is
+                // used.
                 variables.try_for_each(|(name, declaration)| {
                     match self.embedded.variables.insert(name.clone(), declaration) {
                         None => Ok(()),

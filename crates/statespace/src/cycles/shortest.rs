@@ -6,11 +6,11 @@
 //! loop; candidates are taken by their distance from the initial node, and each is the root of a
 //! breadth-first search for a way back to itself that accepts and is fair. The shortest sum wins.
 //!
-//! **Why that is a minimum.** Let a lasso have a stem of *d* steps and a loop of *l*, with *d* + *l*
-//! less than the best so far. Its nodes are at most *d* + *l* − 1 steps from the initial one, so all
-//! of them are known. The root where its stem ends is at a distance of at most *d*, and the search
-//! from there finds a loop of at most *l* steps. A way back that accepts and is fair is told by what
-//! its nodes add up to ([`Summary`]), and two ways to a node with equal sums go on equally.
+//! **Why that is a minimum.** Let a lasso have a stem of *d* steps and a loop of *l*, with *d* +
+//! *l* less than the best so far. Its nodes are at most *d* + *l* − 1 steps from the initial one,
+//! so all of them are known. The root where its stem ends is at a distance of at most *d*, and the
+//! search from there finds a loop of at most *l* steps. A way back that accepts and is fair is told
+//! by what its nodes add up to ([`Summary`]), and two ways to a node with equal sums go on equally.
 //!
 //! The work is limited by counts ([`MOST_NODES`], [`MOST_STEPS`]), so that two runs show the same
 //! lasso. [`Shortest::is_minimum`] tells whether the search came to its end within them. A step

@@ -10,8 +10,8 @@
 //! | resolution                                | [`Aig::resolve`]       |
 //! | substitution                              | [`Aig::substitute`]    |
 //!
-//! Differs: the rules are applied from the left, once for each operand, where the paper goes on until
-//! none fits; substitution asks again with what it made, so it does go on.
+//! Differs: the rules are applied from the left, once for each operand, where the paper goes on
+//! until none fits; substitution asks again with what it made, so it does go on.
 
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -325,8 +325,8 @@ impl Aig {
         contradict.then_some(Lit::FALSE)
     }
 
-    /// `!(a & b) & (c & d)` where `c` is `!a`: the first follows from the second. Where `c` is `a`: only
-    /// `!b` is left of the first.
+    /// `!(a & b) & (c & d)` where `c` is `!a`: the first follows from the second. Where `c` is `a`:
+    /// only `!b` is left of the first.
     fn substitute(&mut self, negated: Lit, conjunction: Lit) -> Option<Lit> {
         let (a, b) = self.operands(!negated)?;
         let (c, d) = self.operands(conjunction)?;

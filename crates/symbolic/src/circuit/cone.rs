@@ -23,7 +23,8 @@ pub struct Cone {
     larger: Vec<Lit>,
     /// How many inputs the larger circuit has.
     n_inputs: usize,
-    /// What the latches of the larger one begin with; those that may begin with anything, with false.
+    /// What the latches of the larger one begin with; those that may begin with anything, with
+    /// false.
     inits: Vec<bool>,
 }
 
@@ -146,8 +147,8 @@ impl Cone {
         self.larger[idx].negated_if(latch.is_negated())
     }
 
-    /// An execution of the smaller circuit as one of the larger one. What is not in the cone comes in
-    /// as false.
+    /// An execution of the smaller circuit as one of the larger one. What is not in the cone comes
+    /// in as false.
     pub fn lift(&self, witness: &Witness) -> Witness {
         let spread = |numbers: &[usize], values: &[bool], mut all: Vec<bool>| {
             for (&number, &value) in numbers.iter().zip(values) {

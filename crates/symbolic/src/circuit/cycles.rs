@@ -9,9 +9,9 @@
 //! | a fair state was seen since then         | [`Translation::seen()`]  |
 //! | the loop is closed                       | [`Translation::close`]   |
 //!
-//! Differs: the copy has its value from the beginning, and the oracle can only save the state that is
-//! equal to it. So an unrolling has one copy and compares it with every frame: the lasso encoding
-//! of bounded search that is linear in the depth.
+//! Differs: the copy has its value from the beginning, and the oracle can only save the state that
+//! is equal to it. So an unrolling has one copy and compares it with every frame: the lasso
+//! encoding of bounded search that is linear in the depth.
 
 use crate::{Circuit, Cone, Lit, Property, Witness};
 use rustc_hash::FxHashMap;
@@ -26,8 +26,8 @@ pub struct Cycles {
 }
 
 impl Circuit {
-    /// A circuit in which bad states are reachable if and only if they are in this one, or executions
-    /// without end break its justice properties.
+    /// A circuit in which bad states are reachable if and only if they are in this one, or
+    /// executions without end break its justice properties.
     pub fn cycles(&self) -> Cycles {
         let cone = self.cone();
         let mut circuit = cone.circuit.clone();
@@ -51,7 +51,8 @@ impl Circuit {
 }
 
 impl Cycles {
-    /// An execution that ends in a bad state or closes its loop as one of the circuit that was asked about.
+    /// An execution that ends in a bad state or closes its loop as one of the circuit that was
+    /// asked about.
     pub fn lift(&self, witness: &Witness) -> Witness {
         let Property::Bad(bad_idx) = witness.property else {
             panic!("cycles are closed by a bad state")

@@ -1,9 +1,10 @@
 //! Circuits: a graph whose latches go from frame to frame, and what must not happen in it.
 //!
-//! The meaning is that of AIGER 1.9 (Biere, Heljanko and Wieringa, *AIGER 1.9 And Beyond*, 2011). An
-//! execution is a sequence of frames. In the first, every latch has its initial value, or any if it
-//! has none. In each frame inputs are free, and the latches of the next one have what their next-state
-//! functions say. A frame counts only if all constraints hold in it and in those before it.
+//! The meaning is that of AIGER 1.9 (Biere, Heljanko and Wieringa, *AIGER 1.9 And Beyond*, 2011).
+//! An execution is a sequence of frames. In the first, every latch has its initial value, or any if
+//! it has none. In each frame inputs are free, and the latches of the next one have what their
+//! next-state functions say. A frame counts only if all constraints hold in it and in those before
+//! it.
 
 mod aig;
 mod cone;
@@ -86,8 +87,8 @@ pub struct Circuit {
     pub latches: Vec<Latch>,
     /// What holds in every frame that counts.
     pub constraints: Vec<Lit>,
-    /// Those of the constraints that an engine may drop: with and without them, the same bad states are
-    /// reachable in the same numbers of steps.
+    /// Those of the constraints that an engine may drop: with and without them, the same bad states
+    /// are reachable in the same numbers of steps.
     pub optional: Vec<Lit>,
     /// What must not happen in any frame.
     pub bads: Vec<Bad>,
@@ -138,8 +139,8 @@ impl Circuit {
         self.constraints.push(lit);
     }
 
-    /// The same, and the caller knows that every bad state stays reachable, in all the numbers of steps
-    /// in which it was.
+    /// The same, and the caller knows that every bad state stays reachable, in all the numbers of
+    /// steps in which it was.
     pub fn constrain_optionally(&mut self, lit: Lit) {
         self.constrain(lit);
         self.optional.push(lit);

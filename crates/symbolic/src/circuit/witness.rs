@@ -146,8 +146,8 @@ impl Circuit {
         Simulation { frames }
     }
 
-    /// Which nodes an execution without end depends on. Others need not come back to where they were:
-    /// the same inputs lead to the same values of these again.
+    /// Which nodes an execution without end depends on. Others need not come back to where they
+    /// were: the same inputs lead to the same values of these again.
     fn matters_to(&self, justice: &[Lit]) -> Vec<bool> {
         let roots = justice.iter().chain(&self.fairness).chain(&self.constraints);
         self.depends_on(roots.copied().collect())

@@ -15,8 +15,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// The station of a thread that comes to a stop and knows this. Where stops are passed, there may
-    /// be none: all were found without passing any.
+    /// The station of a thread that comes to a stop and knows this. Where stops are passed, there
+    /// may be none: all were found without passing any.
     pub(super) fn station(
         &mut self,
         thread: usize,
@@ -93,9 +93,9 @@ impl Encoder<'_> {
         }
     }
 
-    /// A state in which a thread has come to a stop, from a station or from nowhere, and the station it
-    /// is at. Registers that do not matter there or are known are zero, so that states that differ in
-    /// nothing else are one.
+    /// A state in which a thread has come to a stop, from a station or from nowhere, and the
+    /// station it is at. Registers that do not matter there or are known are zero, so that states
+    /// that differ in nothing else are one.
     pub(super) fn at_stop(
         &mut self,
         number: usize,

@@ -46,8 +46,8 @@ impl Encoder<'_> {
 
     /// Gives latches their next values, and says what is known then.
     ///
-    /// What the plan says holds if it holds before the first step and every step keeps it. That it was
-    /// so in another circuit is no reason: there, other registers may have been known.
+    /// What the plan says holds if it holds before the first step and every step keeps it. That it
+    /// was so in another circuit is no reason: there, other registers may have been known.
     pub(super) fn learn(&mut self) -> Learnt {
         let writers = self.writers();
         let owners = &self.plan.owners;
@@ -120,8 +120,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// Gives every latch its next value. The bits that are no latches, since they are believed never to
-    /// change, come back with theirs.
+    /// Gives every latch its next value. The bits that are no latches, since they are believed
+    /// never to change, come back with theirs.
     fn connect(&mut self) -> Vec<((VarId, usize), Lit)> {
         let mut steady = Vec::new();
         for (meaning, step, lit) in std::mem::take(&mut self.faulty) {

@@ -1,9 +1,9 @@
 //! Bits that never change: narrower variables.
 //!
-//! Three-valued simulation from the initial state on: inputs may be anything, and so may every latch
-//! that was seen with both values. What is left has its initial value in every state that can be
-//! reached. A circuit that is made again with these constants has fewer cases to tell apart, and so
-//! more constants.
+//! Three-valued simulation from the initial state on: inputs may be anything, and so may every
+//! latch that was seen with both values. What is left has its initial value in every state that can
+//! be reached. A circuit that is made again with these constants has fewer cases to tell apart, and
+//! so more constants.
 
 use super::state::VarId;
 use super::{Constants, Encoder};
@@ -13,8 +13,8 @@ use crate::{Lit, Node};
 const ANY: u8 = 2;
 
 impl Encoder<'_> {
-    /// For each variable, its bits that never change; and, of the bits that were made constants, those
-    /// that do change. `steady` has the next values of these.
+    /// For each variable, its bits that never change; and, of the bits that were made constants,
+    /// those that do change. `steady` has the next values of these.
     pub(super) fn constants(
         &self,
         steady: &[((VarId, usize), Lit)],

@@ -38,8 +38,8 @@ pub(crate) struct Thread {
     /// those into heads.
     points: Vec<Point>,
     numbers: FxHashMap<Point, usize>,
-    /// The numbers of all points in an order in which as many ways as possible go on, visible or not,
-    /// and the places of points in it.
+    /// The numbers of all points in an order in which as many ways as possible go on, visible or
+    /// not, and the places of points in it.
     passing: Vec<usize>,
     passing_ranks: Vec<usize>,
     pub(crate) stops: Vec<Stop>,
@@ -291,7 +291,8 @@ impl Thread {
         known.points_to.callees(self.contexts[context].routine, callee)
     }
 
-    /// The routine that a value in a context is, if it was named by whoever called, and handed down.
+    /// The routine that a value in a context is, if it was named by whoever called, and handed
+    /// down.
     fn handed_down(
         &self,
         program: &Program,

@@ -1,8 +1,8 @@
-//! Who may interfere with whom, before anything runs: what is touched from each station on, and which
-//! steps nobody can disturb.
+//! Who may interfere with whom, before anything runs: what is touched from each station on, and
+//! which steps nobody can disturb.
 //!
-//! Implements the static part of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent Programs
-//! Using Partial Orders and On-the-Fly Transactions* (CAV 2006), sections 3 and 4.2.
+//! Implements the static part of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent
+//! Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006), sections 3 and 4.2.
 //!
 //! | paper                                    | here                                        |
 //! |------------------------------------------|---------------------------------------------|
@@ -11,11 +11,12 @@
 //! | no lock held by T is acquired on the way | the stations that are not passed            |
 //! | a transaction goes on                    | [`undisturbed`]: the step belongs to the one before |
 //!
-//! Differs: the paper lets nobody else move while a transaction is executed, frame by frame. Where no
-//! position of any other thread could make it end, it is executed in one frame here: the threads that
-//! stay where they are while one moves have no say in it. Positions that exclude each other are told by
-//! the mutexes that are held there for certain, and by who was started and who was joined. As with a lock
-//! that is held, a thread that would have to join the one that moves cannot get further before it.
+//! Differs: the paper lets nobody else move while a transaction is executed, frame by frame. Where
+//! no position of any other thread could make it end, it is executed in one frame here: the threads
+//! that stay where they are while one moves have no say in it. Positions that exclude each other
+//! are told by the mutexes that are held there for certain, and by who was started and who was
+//! joined. As with a lock that is held, a thread that would have to join the one that moves cannot
+//! get further before it.
 
 use super::memory::{Cell, TouchKind};
 use super::station::StationId;
@@ -127,8 +128,8 @@ impl Position {
     }
 }
 
-/// The steps that no other thread can disturb, wherever it is: whoever takes the step before may as well
-/// go on.
+/// The steps that no other thread can disturb, wherever it is: whoever takes the step before may as
+/// well go on.
 pub(super) fn undisturbed(encoder: &Encoder<'_>, touches: &[Touches]) -> BTreeSet<StepId> {
     let analysis = Analysis::new(encoder, touches);
     let mut futures = BTreeMap::new();
@@ -245,7 +246,8 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Whether a thread may do something, anywhere it can be, that matters to the step of another one.
+    /// Whether a thread may do something, anywhere it can be, that matters to the step of another
+    /// one.
     fn disturbs(
         &self,
         thread: usize,

@@ -8,11 +8,10 @@
 //! | `*(p+i)` as `(p+i)==&a ? a : …` by points-to     | [`Encoder::targets`]             |
 //! | the heap as a finite array                       | [`ObjectKind::Heap`]: blocks for each place that allocates |
 //!
-//! Differs: a local of a function is the same object in every call from one place, so a pointer to one
-//! that is gone is good again once the function is called from there once more. Large arrays are not
-//! cut off. The heap is no array: blocks are never used again, so that
-//! a pointer to one that was freed is known for ever, and a bound on their number is reported when
-//! it is reached.
+//! Differs: a local of a function is the same object in every call from one place, so a pointer to
+//! one that is gone is good again once the function is called from there once more. Large arrays
+//! are not cut off. The heap is no array: blocks are never used again, so that a pointer to one
+//! that was freed is known for ever, and a bound on their number is reported when it is reached.
 
 use super::graph::{ContextId, Point};
 use super::state::{State, VarId};

@@ -1,7 +1,7 @@
 //! Programs as circuits: threads that take steps, one in every frame.
 //!
-//! Implements sections 4.1 and 4.2 of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent
-//! Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006).
+//! Implements sections 4.1 and 4.2 of Kahlon, Gupta and Sinha, *Symbolic Model Checking of
+//! Concurrent Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006).
 //!
 //! | paper                                         | here                                       |
 //! |-----------------------------------------------|--------------------------------------------|
@@ -13,12 +13,12 @@
 //! Differs: a step is a visible action and the invisible ones behind it, as in `model::Vm`, so that
 //! executions of the circuit are schedules of the machine. Plain accesses are always steps; where a
 //! data race is a violation, two threads that are both about to make conflicting ones are one. That
-//! finds the same programs as the order of happens-before does: of two accesses that nothing orders, the
-//! first execution in which they occur can be changed so that they come next to each other, and what
-//! is before them stays the same. Where atomic accesses order less than what they read from and
-//! what they overwrite, that is not so, and [`monitor`] tells who knows of an access. An execution
-//! ends where nobody can move: no frame after that counts, so that executions of all lengths being
-//! safe is known once there are no longer ones.
+//! finds the same programs as the order of happens-before does: of two accesses that nothing
+//! orders, the first execution in which they occur can be changed so that they come next to each
+//! other, and what is before them stays the same. Where atomic accesses order less than what they
+//! read from and what they overwrite, that is not so, and [`monitor`] tells who knows of an access.
+//! An execution ends where nobody can move: no frame after that counts, so that executions of all
+//! lengths being safe is known once there are no longer ones.
 
 mod arrive;
 mod connect;
@@ -73,8 +73,8 @@ pub fn encode(
     encode_as_planned(program, options, schedule)
 }
 
-/// What a program is refused for before its steps are made, and with a bound on recursion what they would be refused
-/// for, so that all of it is told at once.
+/// What a program is refused for before its steps are made, and with a bound on recursion what they
+/// would be refused for, so that all of it is told at once.
 fn with_all_others(
     mut refusals: Vec<Refusal>,
     known: &Known<'_>,
@@ -324,7 +324,8 @@ impl<'a> Encoder<'a> {
         encoder
     }
 
-    /// Bits of what comes in, for whoever takes the step of the frame. They are used once in a step.
+    /// Bits of what comes in, for whoever takes the step of the frame. They are used once in a
+    /// step.
     fn free_word(&mut self, width: usize) -> Word {
         let first = self.n_free;
         self.n_free += width;
@@ -353,7 +354,8 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Makes it a violation if a way is taken where something is not so; the way goes on where it is.
+    /// Makes it a violation if a way is taken where something is not so; the way goes on where it
+    /// is.
     fn fault(&mut self, state: &mut State, is_good: Lit, fault: Fault) {
         let is_bad = self.circuit.aig.and(state.condition, !is_good);
         if is_bad == Lit::FALSE {

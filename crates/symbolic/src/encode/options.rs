@@ -1,4 +1,5 @@
-//! How a program is made a circuit, and what there is at most of what a circuit has a fixed number of.
+//! How a program is made a circuit, and what there is at most of what a circuit has a fixed number
+//! of.
 
 use super::temporal::Temporal;
 
@@ -11,7 +12,8 @@ pub struct Encode {
     pub plain_steps: bool,
     /// Whether it is a violation if nobody can move and somebody waits.
     pub deadlock: bool,
-    /// What executions must not do for ever. There are no schedulers for it but that of all interleavings.
+    /// What executions must not do for ever. There are no schedulers for it but that of all
+    /// interleavings.
     pub temporal: Option<Temporal>,
     /// What there is at most of what a circuit has a fixed number of.
     pub bounds: Bounds,
@@ -33,7 +35,8 @@ impl Default for Encode {
 /// error: it is reported when a bound is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// How many calls of itself a function may be in; if that is 0, one that calls itself is refused.
+    /// How many calls of itself a function may be in; if that is 0, one that calls itself is
+    /// refused.
     pub recursion: u32,
     /// How many threads a thread may start.
     pub threads: u32,

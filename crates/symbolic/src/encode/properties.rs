@@ -26,7 +26,8 @@ impl Encoder<'_> {
         aig.all([waits, !moves, !excused, !is_excused])
     }
 
-    /// Two threads are about to access the same byte, not both to read it and not both by atomic operations.
+    /// Two threads are about to access the same byte, not both to read it and not both by atomic
+    /// operations.
     pub(super) fn races(&mut self) -> Vec<Lit> {
         let now: Vec<_> = (0..self.threads.len()).map(|it| self.accesses_now(it)).collect();
         let mut races = Vec::new();

@@ -76,8 +76,8 @@ impl Encoder<'_> {
         Gate { choice: Choice::Started(started), ..Gate::OPEN }
     }
 
-    /// Lets a thread that begins run up to its first stops, or none of it if something could go wrong
-    /// on the way, or be seen by others: there must be a step to blame for that.
+    /// Lets a thread that begins run up to its first stops, or none of it if something could go
+    /// wrong on the way, or be seen by others: there must be a step to blame for that.
     fn run_up(&mut self, child: usize, root: usize, begun: State) -> Vec<State> {
         let threads = self.threads;
         let it = &threads[child];
@@ -88,7 +88,8 @@ impl Encoder<'_> {
         let (thread, context, span) = (self.thread, self.context, self.span);
         let (pace, at) = (self.pace, self.at);
         self.thread = child;
-        // What is touched on the way is asked, whether the thread that begins it has passed something or not.
+        // What is touched on the way is asked, whether the thread that begins it has passed
+        // something or not.
         let first = begun.seen_from(None);
         self.walk(it.begin(self.known.program, root), first, Pace::Stopping);
         (self.thread, self.context, self.span) = (thread, context, span);

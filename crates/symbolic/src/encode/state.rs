@@ -23,8 +23,8 @@ struct Variable {
 }
 
 impl Variables {
-    /// A variable of `width` bits; of those, some may be known to be always the same. Nothing is known of bits
-    /// that it did not have before: program counters grow.
+    /// A variable of `width` bits; of those, some may be known to be always the same. Nothing is
+    /// known of bits that it did not have before: program counters grow.
     pub(crate) fn add(
         &mut self,
         circuit: &mut Circuit,
@@ -78,7 +78,8 @@ pub(crate) struct State {
     pub(crate) changed: BTreeMap<VarId, Word>,
     /// What is known of variables before the step.
     known: Rc<BTreeMap<VarId, Word>>,
-    /// The stations that were passed last; none if it may still be the station that the step is from.
+    /// The stations that were passed last; none if it may still be the station that the step is
+    /// from.
     pub(crate) passed: BTreeSet<Option<StationId>>,
 }
 

@@ -1,7 +1,7 @@
 //! The invisible part of a step: all ways from where a visible action leads to the next stops.
 //!
-//! The graph between two stops has no cycle, so its points are visited once, in order. Where ways come
-//! together, their states become one: a formula grows with the graph, not with its ways.
+//! The graph between two stops has no cycle, so its points are visited once, in order. Where ways
+//! come together, their states become one: a formula grows with the graph, not with its ways.
 
 use super::graph::{ENDED, Point, STUCK, StopId, StopKind, may_be_atomic};
 use super::memory::{Cell, ObjectId, ObjectKind, Site, Target, TouchKind};

@@ -1,10 +1,10 @@
 //! A look ahead: whether anything bad happens after any of many numbers of steps, asked at once.
 //!
 //! That nothing bad happens in a few steps less than it takes can be hard to prove: there is not
-//! enough time for what has to be done, and proofs that count are long. With a few steps more there are
-//! many executions that show it, and one of them is found soon. So a search that is stuck at a depth
-//! looks at later ones, with a solver for each look, and tries to come back with fewer steps than it has
-//! found at first.
+//! enough time for what has to be done, and proofs that count are long. With a few steps more there
+//! are many executions that show it, and one of them is found soon. So a search that is stuck at a
+//! depth looks at later ones, with a solver for each look, and tries to come back with fewer steps
+//! than it has found at first.
 
 use super::{Statistics, Watch};
 use crate::solver::{Encoder, Solver, Start, Unrolling};

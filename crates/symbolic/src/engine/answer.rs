@@ -28,8 +28,8 @@ pub enum Answer {
     Unsafe(Witness),
     /// A limit was reached before there was an answer.
     Unknown {
-        /// Nothing bad happens in executions of up to so many steps; `None` if not even that is known
-        /// for none.
+        /// Nothing bad happens in executions of up to so many steps; `None` if not even that is
+        /// known for none.
         depth: Option<usize>,
         /// Which limit.
         why: Limit,

@@ -1,7 +1,7 @@
 //! Reachable states as a decision diagram, ring by ring.
 //!
-//! Implements Burch, Clarke and Long, *Symbolic Model Checking with Partitioned Transition Relations*
-//! (VLSI 1991): conjunctive partitioning and early quantification.
+//! Implements Burch, Clarke and Long, *Symbolic Model Checking with Partitioned Transition
+//! Relations* (VLSI 1991): conjunctive partitioning and early quantification.
 //!
 //! | paper                                     | here                          |
 //! |-------------------------------------------|-------------------------------|
@@ -10,10 +10,11 @@
 //! | relational product                        | [`Relation::image`]           |
 //! | counterexamples from the sets of each step | [`Reachability::witness`]    |
 //!
-//! Differs: variables are in the order in which a walk through the functions comes to them, the next value
-//! of a latch beside it. The diagrams have a fixed capacity. An operation on them cannot be interrupted, so
-//! they are in a thread of their own: whoever asked looks at the limits meanwhile and waits no longer than
-//! these allow. A thread that nobody waits for ends after its operation.
+//! Differs: variables are in the order in which a walk through the functions comes to them, the
+//! next value of a latch beside it. The diagrams have a fixed capacity. An operation on them cannot
+//! be interrupted, so they are in a thread of their own: whoever asked looks at the limits
+//! meanwhile and waits no longer than these allow. A thread that nobody waits for ends after its
+//! operation.
 
 use super::{Answer, Certificate, Job, Outcome, Statistics, Watch};
 use crate::{Aig, Circuit, Latch, Lit, Node, Property, Witness};
@@ -253,7 +254,8 @@ impl<'a> Reachability<'a> {
 
 impl Variables {
     fn new(circuit: &Circuit, n_nodes: usize) -> Self {
-        // Tables are cleared before they are used, which would be most of the work for a small circuit.
+        // Tables are cleared before they are used, which would be most of the work for a small
+        // circuit.
         let n_cached = (circuit.aig.n_nodes() << 10).next_power_of_two().clamp(1 << 12, 1 << 22);
         let manager = oxidd::bcdd::new_manager(n_nodes, n_cached, 1);
         let (mut latches, mut inputs) = (BTreeMap::new(), BTreeMap::new());
@@ -307,8 +309,8 @@ impl Variables {
     }
 }
 
-/// All latches and inputs, in the order in which a walk through the functions comes to them: what is
-/// compared or added bit by bit is beside each other.
+/// All latches and inputs, in the order in which a walk through the functions comes to them: what
+/// is compared or added bit by bit is beside each other.
 fn order(circuit: &Circuit) -> Vec<usize> {
     let mut is_seen = vec![false; circuit.aig.n_nodes()];
     let mut leaves = Vec::new();

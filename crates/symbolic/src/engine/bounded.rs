@@ -1,8 +1,8 @@
 //! Bounded search: executions of 0 steps, then of 1, and so on, in one solver.
 //!
-//! Implements Biere, Cimatti, Clarke and Zhu, *Symbolic Model Checking without BDDs* (TACAS 1999), the
-//! part about safety, with assumptions as in Eén and Sörensson, *Temporal Induction by Incremental
-//! SAT Solving* (BMC 2003).
+//! Implements Biere, Cimatti, Clarke and Zhu, *Symbolic Model Checking without BDDs* (TACAS 1999),
+//! the part about safety, with assumptions as in Eén and Sörensson, *Temporal Induction by
+//! Incremental SAT Solving* (BMC 2003).
 //!
 //! | papers                              | here                   |
 //! |-------------------------------------|------------------------|
@@ -11,8 +11,8 @@
 //! | learnt clauses stay                 | one [`Solver`]         |
 //!
 //! Differs: once the constraints allow no execution of some length, nothing is left to search, and
-//! the answer is about all executions. Where constraints are optional there are two searches that take
-//! turns, with them and without, and where a depth takes long, later ones are looked at.
+//! the answer is about all executions. Where constraints are optional there are two searches that
+//! take turns, with them and without, and where a depth takes long, later ones are looked at.
 
 use super::ahead::{Ahead, Seen};
 use super::turns::{PLAIN, REDUCED, Turns};
@@ -97,7 +97,8 @@ impl<'a> Frames<'a> {
         self.is_wanted[bad_idx] = false;
     }
 
-    /// Leaves out all executions in which each of these literals of the circuit is true in its frame.
+    /// Leaves out all executions in which each of these literals of the circuit is true in its
+    /// frame.
     pub fn exclude(&mut self, frames: &[(usize, Lit)]) {
         let clause = frames.iter().map(|&(frame, lit)| {
             let lit = !self.unrolling.lit(frame, lit);
@@ -140,7 +141,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Goes on to this depth, if it is not there: somebody else knows that nothing bad happens before.
+    /// Goes on to this depth, if it is not there: somebody else knows that nothing bad happens
+    /// before.
     pub(super) fn skip_to(&mut self, depth: usize) {
         while self.depth() < depth {
             let good = !self.bad();

@@ -87,8 +87,8 @@ impl Answer {
     }
 }
 
-/// A set of states is no invariant: an initial state is not in it, a step leads out of it, or a state
-/// in it is bad. States in which no inputs meet the constraints do not count.
+/// A set of states is no invariant: an initial state is not in it, a step leads out of it, or a
+/// state in it is bad. States in which no inputs meet the constraints do not count.
 fn invariant(
     circuit: &Circuit,
     mut is_member: impl FnMut(&mut Unrolling<'_>, usize) -> Lit,

@@ -1,8 +1,9 @@
 //! IC3: an invariant, clause by clause, without unrolling.
 //!
-//! Implements Bradley, *SAT-Based Model Checking without Unrolling* (VMCAI 2011), in the form of Eén,
-//! Mishchenko and Brayton, *Efficient Implementation of Property Directed Reachability* (FMCAD 2011), with
-//! the generalisation of Hassan, Bradley and Somenzi, *Better Generalization in IC3* (FMCAD 2013).
+//! Implements Bradley, *SAT-Based Model Checking without Unrolling* (VMCAI 2011), in the form of
+//! Eén, Mishchenko and Brayton, *Efficient Implementation of Property Directed Reachability* (FMCAD
+//! 2011), with the generalisation of Hassan, Bradley and Somenzi, *Better Generalization in IC3*
+//! (FMCAD 2013).
 //!
 //! | papers                                        | here                     |
 //! |-----------------------------------------------|--------------------------|
@@ -13,9 +14,9 @@
 //! | predecessors made larger                      | [`Ic3::lift`]            |
 //! | clauses pushed forward                        | [`Ic3::propagate`]       |
 //!
-//! Differs: predecessors are made larger by a solver, not by simulation with unknown values. One solver
-//! has all frames, and a literal for each switches its clauses on. States without inputs that meet the
-//! constraints count as reachable: they have no successor and are never bad.
+//! Differs: predecessors are made larger by a solver, not by simulation with unknown values. One
+//! solver has all frames, and a literal for each switches its clauses on. States without inputs
+//! that meet the constraints count as reachable: they have no successor and are never bad.
 
 use super::{Answer, Certificate, Job, Outcome, Statistics, Watch};
 use crate::solver::{Clauses, Encoder, SatLit, Solver, Start, Unrolling};
@@ -224,7 +225,8 @@ impl<'a> Ic3<'a> {
         if level == 0 { &self.switches[..1] } else { &self.switches[level..] }
     }
 
-    /// A larger cube that cannot be reached at a level, either: without as many literals as possible.
+    /// A larger cube that cannot be reached at a level, either: without as many literals as
+    /// possible.
     fn generalise(&mut self, cube: Cube, level: usize, n_ctgs: usize) -> Result<Cube, Limit> {
         let mut order = cube.clone();
         order.sort_by(|&l, &r| {
@@ -299,8 +301,8 @@ impl<'a> Ic3<'a> {
         self.levels[level].push(cube);
     }
 
-    /// Moves clauses up where they hold in the next level, too. If that empties a level, the clauses
-    /// above it are an invariant.
+    /// Moves clauses up where they hold in the next level, too. If that empties a level, the
+    /// clauses above it are an invariant.
     fn propagate(&mut self) -> Result<Option<Vec<Cube>>, Limit> {
         for level in 1..self.levels.len() - 1 {
             for cube in self.levels[level].clone() {

@@ -1,8 +1,8 @@
 //! k-induction: nothing bad at first, and never for the first time after `k` frames without it.
 //!
-//! Implements Sheeran, Singh and Stålmarck, *Checking Safety Properties Using Induction and a SAT-Solver*
-//! (FMCAD 2000), in the incremental form of Eén and Sörensson, *Temporal Induction by Incremental SAT
-//! Solving* (BMC 2003).
+//! Implements Sheeran, Singh and Stålmarck, *Checking Safety Properties Using Induction and a
+//! SAT-Solver* (FMCAD 2000), in the incremental form of Eén and Sörensson, *Temporal Induction by
+//! Incremental SAT Solving* (BMC 2003).
 //!
 //! | papers                                    | here                       |
 //! |-------------------------------------------|----------------------------|
@@ -117,7 +117,8 @@ impl<'a> Step<'a> {
         self.solver.clause(&[lit]);
     }
 
-    /// Makes frames differ that are the same in the sequence that was found; false if there are none.
+    /// Makes frames differ that are the same in the sequence that was found; false if there are
+    /// none.
     fn separate(&mut self) -> bool {
         let states = self.states();
         let pairs = (0..states.len()).flat_map(|frame| (0..frame).map(move |other| (frame, other)));
@@ -131,8 +132,8 @@ impl<'a> Step<'a> {
         !same.is_empty()
     }
 
-    /// The latches in all frames of the sequence that was found. They are computed: the solver need not
-    /// know all of them.
+    /// The latches in all frames of the sequence that was found. They are computed: the solver need
+    /// not know all of them.
     fn states(&self) -> Vec<Vec<bool>> {
         let value = |frame: usize, lit: Lit| {
             let lit = self.encoder.known(self.unrolling.lit(frame, lit));

@@ -12,11 +12,11 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// So many bytes of memory, of the whole process.
     pub memory: Option<u64>,
-    /// No executions with more steps than this are looked at. Engines that are not about depth ignore
-    /// it.
+    /// No executions with more steps than this are looked at. Engines that are not about depth
+    /// ignore it.
     pub depth: Option<usize>,
-    /// Bounded search looks at no depth before it is through with all smaller ones, however long that
-    /// takes: what it finds has the fewest steps.
+    /// Bounded search looks at no depth before it is through with all smaller ones, however long
+    /// that takes: what it finds has the fewest steps.
     pub in_order: bool,
     /// Makes it stop, once true.
     pub stop: Option<&'static AtomicBool>,

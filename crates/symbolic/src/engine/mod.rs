@@ -76,10 +76,11 @@ impl Engine {
         outcome
     }
 
-    /// Whether anything bad can happen in a circuit or an execution without end can break one of its justice
-    /// properties, and how.
+    /// Whether anything bad can happen in a circuit or an execution without end can break one of
+    /// its justice properties, and how.
     ///
-    /// Depths are those of the translation: executions with so many frames before the loop is closed.
+    /// Depths are those of the translation: executions with so many frames before the loop is
+    /// closed.
     ///
     /// # Panics
     ///

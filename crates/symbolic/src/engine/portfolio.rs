@@ -1,7 +1,7 @@
 //! Several engines side by side: the first to know stops the others.
 //!
-//! Which of them that is depends on the machine. What it says does not: an execution, or a proof that
-//! there is none, and never both.
+//! Which of them that is depends on the machine. What it says does not: an execution, or a proof
+//! that there is none, and never both.
 
 use super::{Answer, Engine, Job, Outcome, Progress, bdd};
 use std::sync::Arc;

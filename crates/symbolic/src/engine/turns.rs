@@ -1,10 +1,10 @@
 //! Who goes on: a search with optional constraints, or one without.
 //!
-//! Constraints on the order of steps leave less to search and make the solver slower. Where everything
-//! depends on the order, they win by more with every depth; where a proof needs no order, they are in
-//! its way. Which it is shows only on the way. So both searches begin, with about the same time, and the
-//! one that gets further leads. It goes on alone, and as it becomes slower the other one is asked now
-//! and then, at the depth that has been reached.
+//! Constraints on the order of steps leave less to search and make the solver slower. Where
+//! everything depends on the order, they win by more with every depth; where a proof needs no
+//! order, they are in its way. Which it is shows only on the way. So both searches begin, with
+//! about the same time, and the one that gets further leads. It goes on alone, and as it becomes
+//! slower the other one is asked now and then, at the depth that has been reached.
 
 /// The search with all constraints.
 pub(super) const REDUCED: usize = 0;
@@ -12,8 +12,8 @@ pub(super) const REDUCED: usize = 0;
 /// The search without optional ones.
 pub(super) const PLAIN: usize = 1;
 
-/// How many conflicts the search with all constraints begins with. The other one gets twice as many:
-/// they take it about half the time.
+/// How many conflicts the search with all constraints begins with. The other one gets twice as
+/// many: they take it about half the time.
 const FIRST: u64 = 1_500;
 
 /// The other one is asked once a depth costs so many times as much as it did then.
@@ -137,8 +137,8 @@ impl Turns {
 mod tests {
     use super::*;
 
-    /// Lets searches that need so many conflicts at each depth take turns. Returns what each has spent
-    /// by the time that one of them is through, and who that is.
+    /// Lets searches that need so many conflicts at each depth take turns. Returns what each has
+    /// spent by the time that one of them is through, and who that is.
     fn race(costs: [&dyn Fn(usize) -> u64; 2], n_depths: usize) -> ([u64; 2], usize) {
         let mut turns = Turns::new(2);
         let (mut spent, mut depths, mut done) = ([0; 2], [0; 2], [0; 2]);

@@ -1,8 +1,9 @@
 //! What each thread would do in a frame, as far as the order of steps is concerned.
 //!
-//! Memory is cells, and a step touches some of them. In a circuit that is a literal for each cell and
-//! thread, so that `a[i]` and `a[j]` are independent in the frames in which `i` and `j` differ. What
-//! may enable or disable a step is touched by it: a lock that it takes, a variable in its guard.
+//! Memory is cells, and a step touches some of them. In a circuit that is a literal for each cell
+//! and thread, so that `a[i]` and `a[j]` are independent in the frames in which `i` and `j` differ.
+//! What may enable or disable a step is touched by it: a lock that it takes, a variable in its
+//! guard.
 
 use crate::encode::{Cell, ThreadPart};
 use crate::{Aig, Circuit, Encoding, Lit};
@@ -172,8 +173,9 @@ impl Footprint {
 
 /// Lets a thread move only in frames in which `may` of it is true.
 ///
-/// A frame counts if the steps that led to it were allowed. Its own step may be any: executions that
-/// are allowed may lead to a state from which no step is, and what is wrong there has to be found.
+/// A frame counts if the steps that led to it were allowed. Its own step may be any: executions
+/// that are allowed may lead to a state from which no step is, and what is wrong there has to be
+/// found.
 pub(super) fn allow(circuit: &mut Circuit, moves: &[Move], may: &[Lit]) {
     let aig = &mut circuit.aig;
     let allowed: Vec<_> =

@@ -10,17 +10,18 @@
 //! | *DC_jl(k-1)* is not *1* for any *l* but *j* | [`Chains::open`] of *j*          |
 //! | *S_i(k)*                                   | [`Chains::may_move`]              |
 //!
-//! Differs: a bit for each thread says from which last steps no chain leads on, where the paper keeps
-//! for each pair of threads whether a chain leads from one to the other. That is enough. Let *w* be any
-//! sequence and *a* a step of *i* that may come next. A last step in *w* is *open* if no later one depends
-//! on it. Then *a* keeps Definition 3 if and only if it depends on each open step of a thread greater than
-//! *i*. If it keeps it, a chain leads from such a step to *a* or to a smaller thread in *w*, and all that can
-//! come after an open step is *a* itself. Conversely, from any step of a greater thread, follow a chain as
-//! far as it goes in *w*: to an open step, of some *l*. If *l* is greater than *i*, then *a* depends on it; if
-//! it is *i*, then *a* comes after it; and if it is smaller, this is case (ii) of the definition.
+//! Differs: a bit for each thread says from which last steps no chain leads on, where the paper
+//! keeps for each pair of threads whether a chain leads from one to the other. That is enough. Let
+//! *w* be any sequence and *a* a step of *i* that may come next. A last step in *w* is *open* if no
+//! later one depends on it. Then *a* keeps Definition 3 if and only if it depends on each open step
+//! of a thread greater than *i*. If it keeps it, a chain leads from such a step to *a* or to a
+//! smaller thread in *w*, and all that can come after an open step is *a* itself. Conversely, from
+//! any step of a greater thread, follow a chain as far as it goes in *w*: to an open step, of some
+//! *l*. If *l* is greater than *i*, then *a* depends on it; if it is *i*, then *a* comes after it;
+//! and if it is smaller, this is case (ii) of the definition.
 //!
-//! A footprint is a bit for each cell that two threads may be in conflict about, where the paper has a
-//! number for a variable: threads that have no cell in common cost nothing.
+//! A footprint is a bit for each cell that two threads may be in conflict about, where the paper
+//! has a number for a variable: threads that have no cell in common cost nothing.
 
 use super::Scheduler;
 use super::moves::{Footprint, Move, allow};

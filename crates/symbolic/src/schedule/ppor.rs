@@ -1,8 +1,8 @@
-//! Peephole reduction: of two steps that follow each other and are independent, the smaller thread's
-//! comes first.
+//! Peephole reduction: of two steps that follow each other and are independent, the smaller
+//! thread's comes first.
 //!
-//! Implements Wang, Yang, Kahlon and Gupta, *Peephole Partial Order Reduction* (TACAS 2008), as Kahlon,
-//! Wang and Gupta (CAV 2009), section 1, tell it.
+//! Implements Wang, Yang, Kahlon and Gupta, *Peephole Partial Order Reduction* (TACAS 2008), as
+//! Kahlon, Wang and Gupta (CAV 2009), section 1, tell it.
 //!
 //! | paper                                           | here                              |
 //! |-------------------------------------------------|-----------------------------------|

@@ -1,8 +1,8 @@
 //! Stubborn sets: only threads of a set move that nobody outside of it can interfere with.
 //!
-//! Implements section 4.2 of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent Programs
-//! Using Partial Orders and On-the-Fly Transactions* (CAV 2006): conditional stubborn sets, computed by
-//! the circuit itself in every frame.
+//! Implements section 4.2 of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent
+//! Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006): conditional stubborn
+//! sets, computed by the circuit itself in every frame.
 //!
 //! | paper                        | here                                                |
 //! |------------------------------|-----------------------------------------------------|
@@ -13,11 +13,11 @@
 //! | the smallest J, cstub        | [`restrict`]                                        |
 //! | sticky                       | [`sticky`]: a stop on every cycle of a thread       |
 //!
-//! Differs: the smallest closure is taken among those of threads that can move. Over all of them, as
-//! it is written, the smallest one may contain no such thread, and states are lost. Reads do not
-//! conflict with reads. A variable is a byte, and an element of an array is touched now only where its
-//! index says so. What could let a thread move that waits is touched by that thread: the lock, the end
-//! of the thread that it joins, or its own birth.
+//! Differs: the smallest closure is taken among those of threads that can move. Over all of them,
+//! as it is written, the smallest one may contain no such thread, and states are lost. Reads do not
+//! conflict with reads. A variable is a byte, and an element of an array is touched now only where
+//! its index says so. What could let a thread move that waits is touched by that thread: the lock,
+//! the end of the thread that it joins, or its own birth.
 
 use super::Scheduler;
 use crate::depth_first::DepthFirst;
@@ -115,7 +115,8 @@ pub(super) fn conflicts(
     all
 }
 
-/// Stops such that every cycle of the thread goes through one; and where it keeps others from moving.
+/// Stops such that every cycle of the thread goes through one; and where it keeps others from
+/// moving.
 fn sticky(thread: &ThreadPart) -> BTreeSet<usize> {
     let next: Vec<_> = thread.stops.iter().map(|stop| &stop.next[..]).collect();
     let alone = (0..thread.stops.len()).filter(|&stop| thread.stops[stop].is_alone);

@@ -1,7 +1,8 @@
 //! Transactions: stubborn sets in which nobody interferes who would need a lock that is held.
 //!
 //! Implements sections 3 and 4.2 of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent
-//! Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006): lock acquisition patterns.
+//! Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006): lock acquisition
+//! patterns.
 //!
 //! | paper                                | here                                             |
 //! |--------------------------------------|--------------------------------------------------|
@@ -9,11 +10,12 @@
 //! | CLP(T, s), who owns which locks      | [`Lock::owner`](crate::encode::Lock)             |
 //! | touch-now-later-LS                   | [`later`], for each lock                         |
 //!
-//! Differs: for several locks that a thread holds, what another one can reach without each of them is
-//! intersected. That may be more than what it can reach without all of them, and never less. Locks are
-//! mutexes that are known by where they are; a thread that wakes up from a wait takes its mutex, too.
-//! Where no position of the others could end a transaction, it is one step
-//! ([`merges`](Scheduler::merges)). As in Algo3, only threads that can move are protected by what they hold.
+//! Differs: for several locks that a thread holds, what another one can reach without each of them
+//! is intersected. That may be more than what it can reach without all of them, and never less.
+//! Locks are mutexes that are known by where they are; a thread that wakes up from a wait takes its
+//! mutex, too. Where no position of the others could end a transaction, it is one step
+//! ([`merges`](Scheduler::merges)). As in Algo3, only threads that can move are protected by what
+//! they hold.
 
 use super::Scheduler;
 use super::stubborn::{Bytes, conflicts, later, meet, now, restrict};

@@ -57,7 +57,8 @@ impl Solver {
         assert!(is_known, "CaDiCaL has no option `{name}`");
     }
 
-    /// Writes a proof of what has no model to a file, in the format LRAT. Only before there are clauses.
+    /// Writes a proof of what has no model to a file, in the format LRAT. Only before there are
+    /// clauses.
     pub(crate) fn prove(&mut self, path: &Path) -> io::Result<()> {
         // CaDiCaL does not say why a file cannot be opened.
         std::fs::File::create(path)?;

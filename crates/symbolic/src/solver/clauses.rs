@@ -75,8 +75,8 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// A literal of the solver that may be asserted or assumed: if it is true, so is this one of the
-    /// graph.
+    /// A literal of the solver that may be asserted or assumed: if it is true, so is this one of
+    /// the graph.
     pub(crate) fn lit(&mut self, aig: &Aig, lit: Lit, to: &mut impl Clauses) -> SatLit {
         self.encode(aig, lit, Sides { forth: true, back: false }, to)
     }

@@ -93,8 +93,8 @@ impl Formula {
         Ok(())
     }
 
-    /// Makes sure that it has no model. If there is a path, a proof of that is written to it, in the
-    /// format LRAT, as text.
+    /// Makes sure that it has no model. If there is a path, a proof of that is written to it, in
+    /// the format LRAT, as text.
     pub fn refute(&self, limits: &Limits, proof: Option<&Path>) -> Result<(), ProofError> {
         let mut solver = Solver::new(&Watch::new(limits));
         if let Some(path) = proof {

@@ -17,7 +17,8 @@ pub(crate) enum Start {
 /// Some frames of a circuit.
 pub(crate) struct Unrolling<'a> {
     circuit: &'a Circuit,
-    /// The graph of all frames. Its leaves are the inputs of the frames, and the latches of the first.
+    /// The graph of all frames. Its leaves are the inputs of the frames, and the latches of the
+    /// first.
     pub(crate) aig: Aig,
     /// For each frame and each node of the circuit, what it is there.
     frames: Vec<Vec<Lit>>,

@@ -1,5 +1,5 @@
-//! The programs of `corpus/c` as circuits: what their first lines expect is what all states say, and
-//! what engines say.
+//! The programs of `corpus/c` as circuits: what their first lines expect is what all states say,
+//! and what engines say.
 
 use crate::kit;
 use mazurka_effort::{sample, share};
@@ -93,7 +93,8 @@ fn all_states_of_small_programs_say_what_is_expected() {
                 assert_eq!(seen, case.verdict, "{}", case.name);
             }
             None if found.is_cut => continue,
-            // A thread that spins for ever moves for ever. The verdict says that it is assumed away.
+            // A thread that spins for ever moves for ever. The verdict says that it is assumed
+            // away.
             None if SPINNING.iter().any(|name| case.name.starts_with(name)) => continue,
             None => assert_eq!("holds", case.verdict, "{}", case.name),
         }

@@ -1,5 +1,5 @@
-//! Limits stop engines where they are, and the formula of bounded search grows by the same amount at
-//! every depth.
+//! Limits stop engines where they are, and the formula of bounded search grows by the same amount
+//! at every depth.
 
 use mazurka_core::Limit;
 use mazurka_symbolic::{Answer, Circuit, Depth, Engine, Limits, Lit, Word};

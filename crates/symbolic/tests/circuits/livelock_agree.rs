@@ -1,5 +1,5 @@
-//! Random programs, most of which never end: whoever decides the circuit finds an execution without end exactly
-//! where the graph of all states has one that is fair to every thread.
+//! Random programs, most of which never end: whoever decides the circuit finds an execution without
+//! end exactly where the graph of all states has one that is fair to every thread.
 
 use crate::temporal_agree::{Random, script};
 use crate::translate;
@@ -54,8 +54,9 @@ fn reached(graph: &[Vec<(u32, usize)>], among: &BTreeSet<usize>, from: usize) ->
     reached
 }
 
-/// Whether some states have a round in which everybody moves who could move somewhere in it. In the largest round
-/// through a state, a state in which somebody could move who does not do so anywhere in it is of no use.
+/// Whether some states have a round in which everybody moves who could move somewhere in it. In the
+/// largest round through a state, a state in which somebody could move who does not do so anywhere
+/// in it is of no use.
 fn has_fair_round(graph: &[Vec<(u32, usize)>], among: &BTreeSet<usize>) -> bool {
     let mut left = among.clone();
     while let Some(&state) = left.first() {

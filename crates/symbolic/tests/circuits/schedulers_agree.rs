@@ -1,5 +1,5 @@
-//! Random programs: a circuit under every scheduler, whoever decides it, finds what a search through
-//! all states of the machine finds.
+//! Random programs: a circuit under every scheduler, whoever decides it, finds what a search
+//! through all states of the machine finds.
 
 use crate::{kit, translate};
 use mazurka_core::{Decision, Next, System as _, ThreadId, Verdict};
@@ -203,8 +203,9 @@ fn figure_1_no_switch_before_3a_while_the_other_thread_needs_the_lock() {
     assert_eq!(allowed(FIGURE_1, Schedule::Interleaving, &at_3a), [0, 1]);
     assert_ne!(allowed(FIGURE_1, Schedule::Stubborn, &at_3a), [0]);
     assert_eq!(allowed(FIGURE_1, Schedule::Transactions, &at_3a), [0]);
-    // T2 is at 5b, outside of the lock: the two accesses to `x` interfere. Its first step has led to the
-    // lock, since nobody else uses `z`, and its second one through all that is done under the lock.
+    // T2 is at 5b, outside of the lock: the two accesses to `x` interfere. Its first step has led
+    // to the lock, since nobody else uses `z`, and its second one through all that is done under
+    // the lock.
     let at_5b = [1, 1, 0, 0];
     assert_eq!(allowed(FIGURE_1, Schedule::Transactions, &at_5b), [0, 1]);
 }

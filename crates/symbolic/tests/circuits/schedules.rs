@@ -1,7 +1,7 @@
 //! All executions that a scheduler leaves, found by the solver one by one, against all there are.
 //!
-//! Programs are random, with locks, guards, data and indices that data decides. The judge takes every
-//! interleaving of them by itself and knows which belong to one trace.
+//! Programs are random, with locks, guards, data and indices that data decides. The judge takes
+//! every interleaving of them by itself and knows which belong to one trace.
 
 use crate::random::Random;
 use mazurka_effort::{seeds, share};
@@ -125,7 +125,8 @@ fn sequence(events: &[Event]) -> Sequence {
     events.iter().map(|event| event.thread).collect()
 }
 
-/// Which steps come before which because they are dependent: the same for all executions of a trace.
+/// Which steps come before which because they are dependent: the same for all executions of a
+/// trace.
 fn trace(events: &[Event]) -> BTreeSet<(Event, Event)> {
     let mut trace = BTreeSet::new();
     for (at, later) in events.iter().enumerate() {

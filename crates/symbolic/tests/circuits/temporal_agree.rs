@@ -1,5 +1,5 @@
-//! Random programs with loops, random formulae, every fairness: whoever decides the circuit says what a search
-//! through all states of the product says, without any reduction.
+//! Random programs with loops, random formulae, every fairness: whoever decides the circuit says
+//! what a search through all states of the product says, without any reduction.
 
 use crate::translate;
 use mazurka_core::Verdict;
@@ -247,8 +247,8 @@ fn every_engine_counts_the_steps_that_a_search_of_states_counts() {
     every_engine_agrees(seeds(0..40), true);
 }
 
-/// A script, a formula, and whether it is violated without fairness, with weak and with strong. What is asked of
-/// traces rules out no execution of threads.
+/// A script, a formula, and whether it is violated without fairness, with weak and with strong.
+/// What is asked of traces rules out no execution of threads.
 fn expect(script: &str, formula: &str, expected: [bool; 3]) {
     let program = translate::translate(&Script::parse(script).expect(script)).program;
     let case = Case::of(program, &format!("`{formula}` of {script}"), formula);

@@ -1,9 +1,10 @@
-//! Random programs, every execution of their circuits: steps that are independent commute, and of each
-//! trace `ppor` leaves an execution and `mpor` one.
+//! Random programs, every execution of their circuits: steps that are independent commute, and of
+//! each trace `ppor` leaves an execution and `mpor` one.
 //!
-//! The judge knows of a step which cells it touches, and of a trace in which order steps that touch the
-//! same one come. That these are all cells that matter is what the first part is about: dependence that
-//! leaves out a lock, a condition variable, a birth or an index would pass the second.
+//! The judge knows of a step which cells it touches, and of a trace in which order steps that touch
+//! the same one come. That these are all cells that matter is what the first part is about:
+//! dependence that leaves out a lock, a condition variable, a birth or an index would pass the
+//! second.
 
 use crate::{kit, translate};
 use mazurka_script::{Script, Shape, generate};
@@ -111,7 +112,8 @@ impl Model {
     }
 }
 
-/// Which steps come before which because they are dependent: the same for all executions of a trace.
+/// Which steps come before which because they are dependent: the same for all executions of a
+/// trace.
 fn trace(events: &[Event]) -> BTreeSet<(&Event, &Event)> {
     let mut trace = BTreeSet::new();
     for (at, later) in events.iter().enumerate() {
@@ -122,7 +124,8 @@ fn trace(events: &[Event]) -> BTreeSet<(&Event, &Event)> {
     trace
 }
 
-/// Whatever is next to each other and independent can be swapped. Returns how many pairs there were.
+/// Whatever is next to each other and independent can be swapped. Returns how many pairs there
+/// were.
 fn commute(all: &[Execution], n_own: usize, what: &str) -> usize {
     let states: BTreeMap<&[Event], &[bool]> =
         all.iter().map(|it| (&it.events[..], &it.state[..n_own])).collect();

@@ -1,8 +1,8 @@
-//! Trusted calls of the standard library and of crates: with their inside explored and without, programs come to the
-//! same ends.
+//! Trusted calls of the standard library and of crates: with their inside explored and without,
+//! programs come to the same ends.
 //!
-//! Every row of the table of trusted functions is called by one of the programs here: those that are
-//! written out, and random ones over the same objects.
+//! Every row of the table of trusted functions is called by one of the programs here: those that
+//! are written out, and random ones over the same objects.
 
 mod crates;
 mod source;
@@ -84,8 +84,8 @@ fn fault(trusting: &Said, exploring: &Said) -> Option<String> {
     let missing: Vec<_> = exploring.outcomes.difference(&trusting.outcomes).collect();
     let wrong: Vec<_> = trusting.outcomes.difference(&exploring.outcomes).collect();
     let is_missing = trusting.verdict == "holds" && !missing.is_empty();
-    // Where a call is explored after all, the search has begun again, and what programs have written before then
-    // does not count.
+    // Where a call is explored after all, the search has begun again, and what programs have
+    // written before then does not count.
     let began_again =
         trusting.n_executions == exploring.n_executions && trusting.n_executions > 100;
     let is_wrong = exploring.verdict == "holds" && !wrong.is_empty() && !began_again;

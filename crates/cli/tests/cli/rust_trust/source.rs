@@ -173,8 +173,8 @@ pub(crate) fn rows() -> Vec<Case> {
     bodies.into_iter().map(named).collect()
 }
 
-/// A random program over one lock for readers and writers, which threads hold while they do other things: `main`
-/// and two threads.
+/// A random program over one lock for readers and writers, which threads hold while they do other
+/// things: `main` and two threads.
 pub(crate) fn random_locks(seed: u64) -> Case {
     let mut random = Random(seed * 6007 + 5);
     let deed = |me: usize, random: &mut Random| {
