@@ -1,7 +1,7 @@
 //! `mazurka test`: the tests of a Rust project, each under every schedule.
 //!
 //! Cargo builds them ([`cargo`]), the programs list them, and each is a search of its own, several
-//! at a time ([`side_by_side`]). Whatever ends the run early, an interrupt, `--total-time` or the
+//! at a time (`side_by_side.rs`). Whatever ends the run early, an interrupt, `--total-time` or the
 //! first failure with `--fail-fast`, stops the searches that run, and they tell what they have
 //! learnt; tests that were not begun are counted. [`saved_run`] keeps what is over and where the
 //! others were, and
