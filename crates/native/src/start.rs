@@ -295,10 +295,7 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         }
         // A search that is void may come to anything.
         let is_void = CUT.swap(false, Ordering::Relaxed);
-        let stuck = machine::with(|machine| machine.stuck.take());
-        // What is looked for after a violation, such as a shorter one, does not undo it.
-        let is_violated = |it: &Result<Outcome, String>| matches!(it, Ok(it) if matches!(it.verdict, Verdict::Violated(_)));
-        if let Some(stuck) = stuck.filter(|_| is_void || !is_violated(&outcome)) {
+        if let Some(stuck) = machine::with(|machine| machine.stuck.take()) {
             let statistics = outcome.map_or_else(|_| report::last_numbers(), |it| it.statistics);
             return Ok((Outcome::stopped(stuck, statistics), restarts));
         }

@@ -104,8 +104,12 @@ fn left_out(text: &str) -> String {
 
 /// The tour as people see it, and as other programs read it.
 fn tour() -> Done {
-    const SAYS: [&str; 4] =
-        ["Violated Deadlock", "Holds in every interleaving", "Violated assertion", "Replay: mzk1:"];
+    const SAYS: [&str; 4] = [
+        "Violated Deadlock",
+        "Holds in every interleaving",
+        "Assertion failed: assertion",
+        "Replay: mzk1:",
+    ];
     heading("the tour");
     let tour = ["run", "--locked", "--package", "mazurka-tour"];
     let text = output(cargo().args(tour))?;
