@@ -3,7 +3,7 @@
 //!
 //! An asker ([`ask`](ask())) explores a little alone, signs a [`Job`](job::Job) and deals out what
 //! is left. Workers ([`work`]) take a unit each, explore it for a slice of time in a process of its
-//! own ([`slice`]) and write one *commit record*: what was counted, and the units that are left.
+//! own ([`mod@slice`]) and write one *commit record*: what was counted, and the units that are left.
 //! The first record of a unit counts and no other ([`Broker::commit`](broker::Broker::commit)), so
 //! acknowledgements of the queue are about speed alone. The [`Ledger`] adds up the records that can
 //! be reached from the first one:

@@ -5,9 +5,9 @@
 //! hash of a symbol. A function that is not listed is explored, and one that is listed and was
 //! inlined is, too.
 //!
-//! To add a row: the path, its [`Kind`](super::Kind), which says what the operation is, where the
-//! object comes from, and what is released and acquired; and a program in
-//! `cli/tests/cli/rust_trust` that is explored with and without the list.
+//! To add a row: the path, its [`Kind`], which says what the operation is, where the object comes
+//! from, and what is released and acquired; and a program in `cli/tests/cli/rust_trust` that is
+//! explored with and without the list.
 
 use super::Kind::{
     ArrayCall, ArrayDrop, BarrierWait, Downgrade, Hidden, IsFinished, ListClose, ListDrop,
