@@ -312,12 +312,12 @@ pub(crate) fn check<T: Transitions>(
                     let Some(property) = wanted.get(idx) else { return };
                     let program = make(&property.propositions);
                     let checked = program.and_then(|it| check_one(&it, property, options));
-                    done.lock().expect("nobody panics with it").push((idx, checked));
+                    done.lock().expect("the lock is not poisoned").push((idx, checked));
                 }
             });
         }
     });
-    let mut done = done.into_inner().expect("nobody panics with it");
+    let mut done = done.into_inner().expect("the lock is not poisoned");
     done.sort_by_key(|(idx, _)| *idx);
     done.into_iter().map(|(_, checked)| checked).collect()
 }

@@ -1,16 +1,16 @@
 //! Additions that are not kept in order: whether that is right, asked of every execution.
 //!
 //! Two additions to one variable commute as far as the variable goes. That a thread learns
-//! something of the value before (most often whether it was 1: whoever drops the last reference
-//! frees what it refers to) need not keep them apart: as long as at least two references are left
-//! in every order of the other additions that nothing rules out, it learns the same in all of them.
-//! So a system may announce such an addition as an [`Operation::Add`], and what the thread learns
-//! as [`Tests`](mazurka_core::Tests); at the end of every execution is asked what it could have
-//! learnt in another order ([`Counters::observed`]). Where that is something else, the system is
-//! told ([`System::distrust`]) and the search begins again with some more additions to this object
-//! in order: the one that is tested, and the last of every other thread that may come before it or
-//! not ([`Turn`]). Most often these are the last drops of all threads, whatever was cloned and
-//! dropped before.
+//! something of the value before (most often whether it was 1: the thread that drops the last
+//! reference frees what it refers to) need not keep them apart: as long as at least two references
+//! are left in every order of the other additions that nothing rules out, it learns the same in all
+//! of them. So a system may announce such an addition as an [`Operation::Add`], and what the thread
+//! learns as [`Tests`](mazurka_core::Tests); at the end of every execution is asked what it could
+//! have learnt in another order ([`Counters::observed`]). Where that is something else, the system
+//! is told ([`System::distrust`]) and the search begins again with some more additions to this
+//! object in order: the one that is tested, and the last of every other thread that may come before
+//! it or not ([`Turn`]). Most often these are the last drops of all threads, whatever was cloned
+//! and dropped before.
 //!
 //! **Why that is enough.** Call an execution *sure* if each of its tests has the same outcome in
 //! every linearisation of its happens-before order. If a search that covers every maximal trace
@@ -24,7 +24,7 @@
 //! has another outcome in *Q*; there, the same steps are an execution, which is a part of some
 //! linearisation of one that was explored and is sure: so the outcome is that of *P*.
 //!
-//! A bounded search does not cover every trace. There, only additions that nobody tests may be
+//! A bounded search does not cover every trace. There, only additions that are not tested may be
 //! out of order.
 //!
 //! **The range of a value.** Of the additions that are not ordered with a test, any set can come

@@ -39,7 +39,7 @@
 //! [`DataRaces::truncate`].
 //!
 //! This order has fewer pairs than [`HappensBefore`], in which a load
-//! precedes a later store: the two do not commute, but a load lets nobody know anything.
+//! precedes a later store: the two do not commute, but a load publishes nothing.
 
 use mazurka_core::{
     Access, Decision, Effect, Fence, HappensBefore, MemoryOrder, ObjectId, Operation, Part,
@@ -133,7 +133,7 @@ impl DataRace {
 }
 
 /// The operation, from which a thread learns what it does in every linearisation: an addition that
-/// comes after all others is as good as a read-modify-write, and otherwise lets nobody know
+/// comes after all others is as good as a read-modify-write, and otherwise lets no thread know
 /// anything.
 pub(crate) fn synchronising(order: &HappensBefore, operation: Operation) -> Operation {
     match operation {
@@ -308,7 +308,7 @@ impl DataRaces {
                 self.operate(thread, source, order, atomic)
             }
         };
-        // Before the first access nobody has anything to tell.
+        // Before the first access there is nothing to publish.
         if !self.undo.is_empty() || is_queued(operation) {
             match (memory_of(operation), reads_from) {
                 (Some(_), Some(source)) => {
@@ -559,7 +559,7 @@ impl DataRaces {
             }
             O::FutexResume(o) if order.acquires() => self.join(released(o), mine),
 
-            // Yields and choices, notifications that reach nobody, and calls of the futex that
+            // Yields and choices, notifications that wake no thread, and calls of the futex that
             // order nothing; and whatever is tried in vain.
             _ => {}
         }

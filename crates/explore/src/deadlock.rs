@@ -1,6 +1,6 @@
 //! Deadlocks: who waits, for whom, and the circle among them.
 //!
-//! The search notices that nobody can move; this is for the people who read about it. Locks have
+//! The search notices that no thread can move; this is for the people who read about it. Locks have
 //! holders, so threads that wait for locks or join each other form a graph. A circle in it is the
 //! reason for the deadlock, everybody else only stands behind it.
 
@@ -8,10 +8,10 @@ use mazurka_core::{
     Effect, Ending, Execution, Next, ObjectId, Operation, Step, System, ThreadId, ThreadSet, Wait,
 };
 
-/// Who waits, and for whom, after an execution that nobody can continue. `next` has one entry per
-/// thread. The members of a circle come first, in its order; then those who wait for nobody in
-/// particular, or for a thread that has ended; then the rest. Nobody waits where the program has
-/// exited, or where somebody is only held in a loop that it could leave.
+/// Who waits, and for whom, after an execution that no thread can continue. `next` has one entry
+/// per thread. The members of a circle come first, in its order; then those that wait for no thread
+/// in particular, or for a thread that has ended; then the rest. None waits where the program has
+/// exited, or where a thread is only held in a loop that it could leave.
 pub(crate) fn waits(execution: &Execution, next: &[Next], system: &dyn System) -> Vec<Wait> {
     if matches!(system.ending(), Ending::Exited | Ending::Redundant) {
         return Vec::new();
@@ -78,7 +78,7 @@ pub(crate) fn wish<S: System + ?Sized>(operation: Operation, system: &S) -> Stri
     }
 }
 
-/// A lock that somebody has.
+/// A lock that a thread has.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     lock: ObjectId,
@@ -121,7 +121,7 @@ fn give_back(held: &mut Vec<Held>, lock: ObjectId, by: ThreadId) {
     }
 }
 
-/// The threads that have what a waiting thread wants; empty if nobody in particular has.
+/// The threads that have what a waiting thread wants; empty if no thread in particular has.
 fn holders(
     execution: &Execution,
     held: &[Held],
@@ -193,7 +193,7 @@ fn circle_through(waits: &[Wait], start: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// Whether the thread sleeps, and nobody has notified it.
+/// Whether the thread sleeps, and was not notified.
 fn is_asleep(wait: &Wait) -> bool {
     matches!(wait.operation, Operation::Reacquire { .. } | Operation::FutexResume(_))
         && wait.holders.is_empty()
@@ -243,7 +243,7 @@ fn tell_holders(wait: &Wait, waits: &[Wait], system: &dyn System) -> String {
         } else if waits.iter().any(|other| other.thread == holder) {
             system.thread_name(holder).into_owned()
         } else {
-            // Nobody is enabled, so who does not wait has ended.
+            // No thread is enabled, so one that does not wait has ended.
             format!("{}, which has ended", system.thread_name(holder))
         }
     };

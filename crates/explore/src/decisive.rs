@@ -117,8 +117,8 @@ fn reversed(execution: &Execution, (first, second): Pair) -> Guide {
     Guide { decisions, n_needed }
 }
 
-/// Takes the steps of a guide, and then others until nobody can move. The decisions, unless a step
-/// that is needed is not possible, something goes wrong or it takes too long.
+/// Takes the steps of a guide, and then others until no thread can move. The decisions, unless a
+/// step that is needed is not possible, something goes wrong or it takes too long.
 fn follow<S: System>(
     follower: &mut Follower<'_, S>,
     guide: &Guide,
@@ -169,7 +169,7 @@ fn possible<S: System>(system: &S, wanted: Decision) -> Option<(Decision, Operat
     }
 }
 
-/// Whether an execution that nobody can continue has come to a good end.
+/// Whether an execution that no thread can continue has come to a good end.
 fn is_over<S: System>(follower: Follower<'_, S>) -> bool {
     let ending = follower.system.ending();
     let replay = follower

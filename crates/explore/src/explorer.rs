@@ -74,7 +74,7 @@ pub struct Outcome {
     pub statistics: Statistics,
     /// Of a search that raises its bound: what the last round that came to its end has proved.
     pub proved: Option<Coverage>,
-    /// What whoever asked may not have expected.
+    /// What the caller may not have expected.
     pub warnings: Vec<Warning>,
     /// What is left to do, if a limit stopped the search.
     pub saved: Option<Saved>,
@@ -117,7 +117,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A fair bound, and nobody yields.
+    /// A fair bound, and no thread yields.
     #[error(
         "`--bound {0}` cuts nothing: no thread was seen to yield after its first step, and a fair \
          bound counts yields; a loop that waits without one is followed to the depth limit"
@@ -250,7 +250,7 @@ impl<'a, S: System> Explorer<'a, S> {
     ///
     /// Without peers.
     pub fn help(self, make: impl Fn() -> S + Sync) -> Part {
-        assert!(self.peers.is_some(), "a search is shared with somebody");
+        assert!(self.peers.is_some(), "a search is shared with peers");
         let reduction = || Box::new(Optimal::with_room(self.options.room));
         let begun = Instant::now();
         let deadline = Deadline::new(begun, self.options.time_limit, self.abandon);
@@ -303,7 +303,7 @@ impl<'a, S: System> Explorer<'a, S> {
             found.decisive = decisive::find(&mut make(), found, self.options.race, deadline);
         }
         if let Some(seen) = self.seen {
-            let (counted, seen) = seen.into_inner().expect("nobody panics with it").finish();
+            let (counted, seen) = seen.into_inner().expect("the lock is not poisoned").finish();
             outcome.coverage = Some(counted);
             if let Some(saved) = &mut outcome.saved {
                 saved.coverage = Some(seen);
@@ -377,7 +377,7 @@ impl<'a, S: System> Explorer<'a, S> {
         self.saved.take_if(|saved| saved.waits != self.waits);
         loop {
             let outcome = self.round_as_is(make)?;
-            let learnt = self.learnt.get_mut().expect("nobody panics with it").take();
+            let learnt = self.learnt.get_mut().expect("the lock is not poisoned").take();
             let Some(waits) = learnt else { return Ok(outcome) };
             if self.is_part() {
                 return Err(SavedError::Void.into());
@@ -460,7 +460,7 @@ impl<'a, S: System> Explorer<'a, S> {
         let make = || WeakMemory::new(make(), model);
         loop {
             let outcome = explorer.search(&make, || Graphs::with_room(model, self.options.room))?;
-            let learnt = explorer.learnt.get_mut().expect("nobody panics with it").take();
+            let learnt = explorer.learnt.get_mut().expect("the lock is not poisoned").take();
             let Some(waits) = learnt else { return Ok(outcome) };
             explorer.waits = waits;
             explorer.saved = None;
@@ -527,12 +527,12 @@ impl<'a, S: System> Explorer<'a, S> {
             }
         }
         if left.is_any() && matches!(reason, None | Some(Reason::Peer)) {
-            // Whoever has ended the search has not said why, and it has not come to its end.
+            // The search was ended without a reason, and it has not come to its end.
             reason = Some(Reason::Limit(Limit::Interrupted));
         }
         if let Some(Reason::Learnt) = reason {
             let learnt = reports.iter().find_map(|report| report.learnt.clone());
-            *self.learnt.lock().expect("nobody panics with it") = learnt;
+            *self.learnt.lock().expect("the lock is not poisoned") = learnt;
             let outcome = Outcome::stopped(Limit::Interrupted, self.sum(&reports).0);
             return Ok((outcome, Exceeded::default()));
         }
@@ -563,7 +563,7 @@ impl<'a, S: System> Explorer<'a, S> {
             worker.on_execution = self.on_execution;
             let left = self.work(idx, worker, &shared);
             if let Some(left) = left {
-                *visited.lock().expect("nobody panics with it") = Some(left);
+                *visited.lock().expect("the lock is not poisoned") = Some(left);
             }
         };
         std::thread::scope(|scope| {
@@ -580,7 +580,7 @@ impl<'a, S: System> Explorer<'a, S> {
         let left = Left {
             units,
             is_abandoned,
-            visited: visited.into_inner().expect("nobody panics with it"),
+            visited: visited.into_inner().expect("the lock is not poisoned"),
         };
         (left, reason, reports)
     }
@@ -831,7 +831,7 @@ impl<'a, S: System> Explorer<'a, S> {
             coverage = coverage.within(mazurka_core::Bound::Rounds(self.waits.limit));
         }
         if !looks_for_races && system.has_plain_accesses() {
-            // Then nobody came between them.
+            // Then no other thread came between them.
             coverage = coverage.assuming(Assumption::NoRace);
         }
         if !looks_for_races && system.tells_lives_only() {

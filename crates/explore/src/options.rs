@@ -19,7 +19,7 @@ pub enum Reduction {
     None,
     /// Persistent sets from static information; without any, every interleaving.
     Persistent,
-    /// The same, and nobody interferes who would need a lock that is held (CAV 2006).
+    /// The same, and no thread interferes that would need a lock that is held (CAV 2006).
     Transactions,
     /// Dynamic partial-order reduction (POPL 2005).
     Dpor,
@@ -45,7 +45,7 @@ impl Reduction {
         Self::Optimal,
     ];
 
-    /// The one to take within these bounds if nobody says which.
+    /// The one to take within these bounds if none is asked for.
     pub fn default_within(bounds: &[Bound]) -> Self {
         match bounds.iter().all(|bound| Self::default().refuses(bound.kind).is_none()) {
             true => Self::default(),
@@ -94,7 +94,7 @@ impl Reduction {
         }
     }
 
-    /// Why nobody can say what it covers within a bound of this kind; `None` if it is known.
+    /// Why it is not known what it covers within a bound of this kind; `None` if it is.
     fn refuses(self, kind: BoundKind) -> Option<&'static str> {
         match self {
             Self::None | Self::Dpor => None,
@@ -110,7 +110,7 @@ impl Reduction {
                 Some("static information does not tell what a bound cuts")
             }
             Self::Monotonic if kind.is_local() => {
-                Some("nobody has shown what it covers of a trace that the bound cuts")
+                Some("it is not proved what it covers of a trace that the bound cuts")
             }
             Self::Monotonic => Some(
                 "the one execution that stands for a trace may be over the bound while others are \
@@ -145,7 +145,7 @@ pub enum OptionError {
          monotonic and optimal"
     )]
     UnknownReduction(String),
-    /// Nobody knows how to store states beside this reduction.
+    /// States cannot be stored beside this reduction.
     #[error(
         "`stateful` cannot be combined with `--reduction {reduction}`: {why}; use `none`, \
          `persistent` or `transactions`"
@@ -242,7 +242,7 @@ pub enum OptionError {
     /// Two limits for one thing.
     #[error("`{0}` is bounded twice; give one limit")]
     BoundTwice(BoundKind),
-    /// Two bounds that nobody knows how to search within.
+    /// Two bounds without a sound search within both.
     #[error(
         "`{0}` and `{1}` cannot be combined (no published algorithm); use one of them, alone or \
          with `fair`"
@@ -257,7 +257,7 @@ pub enum OptionError {
         reduction: Reduction,
         /// The bound.
         kind: BoundKind,
-        /// Why nobody can say what it covers.
+        /// Why it is not known what it covers.
         why: &'static str,
     },
     /// Stored states forget what was spent on the way to them.
@@ -272,7 +272,7 @@ pub enum OptionError {
          write for example `transitive,bound`, or `none`"
     )]
     UnknownBporOpt(String),
-    /// An optimisation that would lose executions, or that nobody has justified.
+    /// An optimisation that would lose executions, or that is not proved.
     #[error("`--bpor-opt {opt}` cannot be combined with `--bound {kind}`: {why}")]
     BporOptBound {
         /// The optimisation.
@@ -354,7 +354,7 @@ pub struct Options {
     /// How many steps an execution may take.
     pub max_depth: usize,
     /// Whether an execution that reaches `max_depth` is a livelock, and not just a limit; and,
-    /// unless it is a deadlock already, one whose end is a loop that nobody is left to end. A
+    /// unless it is a deadlock already, one whose end is a loop that no thread is left to end. A
     /// stateful search leaves a loop where it closes, so it claims nothing about livelocks.
     pub livelock: bool,
     /// Whether a state in which threads wait and none can move is a violation.
@@ -368,7 +368,7 @@ pub struct Options {
     pub max_executions: Option<u64>,
     /// How long to search at the most.
     pub time_limit: Option<Duration>,
-    /// How often to tell the progress, if somebody listens.
+    /// How often to tell the progress, if there is a listener.
     pub progress_every: Duration,
     /// How many steps of found and unexplored branches `optimal` keeps before it turns eager.
     pub room: usize,
@@ -430,7 +430,7 @@ impl Options {
     /// The most workers there may be.
     pub const MAX_JOBS: usize = 1024;
 
-    /// The options that a search has when nobody says otherwise.
+    /// The options that a search has by default.
     pub fn new() -> Self {
         Self::default()
     }
@@ -495,7 +495,7 @@ impl Options {
         }
     }
 
-    /// Whether an optimisation of bounded reduction is on: if nobody says which, all that go with
+    /// Whether an optimisation of bounded reduction is on: if none is asked for, all that go with
     /// the bounds.
     pub(crate) fn has(&self, opt: BporOpt) -> bool {
         match &self.bpor_opt {

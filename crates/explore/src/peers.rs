@@ -3,8 +3,8 @@
 //! A program that explores itself has one memory and one machine, so its workers are processes.
 //! Units of [`Optimal`](crate::Reduction::Optimal) are self-contained: they go from one process to
 //! another as bytes, and what each process has done comes back as a [`Part`]. How bytes travel and
-//! who waits for whom is the business of whoever implements [`Peers`]; the search gives units when
-//! a peer is hungry, takes one when it has nothing left, and adds up the parts.
+//! which peer waits for which is decided by the implementation of [`Peers`]; the search gives units
+//! when a peer is hungry, takes one when it has nothing left, and adds up the parts.
 //!
 //! All peers number threads in the same way, since the tree of `optimal` goes by these numbers.
 //! Numbers of objects are a process's own, so units leave operations out.
@@ -25,7 +25,7 @@ pub trait Peers: Sync {
     /// Whether a peer waits for work. It is asked after every execution.
     fn is_hungry(&self) -> bool;
 
-    /// Gives a unit of work to whoever waits.
+    /// Gives a unit of work to a peer that waits.
     fn give(&self, unit: Vec<u8>);
 
     /// Waits for a unit of work. `None` once nothing is left anywhere, or a peer has ended the

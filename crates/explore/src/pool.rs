@@ -1,5 +1,5 @@
-//! Work that several workers share: whoever has nothing to do takes a unit, whoever has too much
-//! gives one when somebody waits.
+//! Work that several workers share: an idle worker takes a unit, and one that has too much
+//! gives one when another waits.
 
 use crate::bound::{Exceeded, Waits};
 use crate::explorer::ExploreError;
@@ -26,9 +26,9 @@ pub(crate) struct Pool {
 }
 
 struct State {
-    /// Units that nobody works on.
+    /// Units that no worker has.
     units: Vec<Unit>,
-    /// Units that somebody works on, and others can help with.
+    /// Units that a worker has, and others can help with.
     notes: Vec<StackNote>,
     n_busy: usize,
     reason: Option<Reason>,
@@ -155,7 +155,7 @@ impl Pool {
         state.reports.clone()
     }
 
-    /// What is left in the end: units that nobody took, why it stopped, and the reports.
+    /// What is left in the end: units that no worker took, why it stopped, and the reports.
     pub(crate) fn close(self) -> (Vec<Unit>, Option<Reason>, Vec<Report>) {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         (state.units, state.reason, state.reports)

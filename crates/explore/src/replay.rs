@@ -33,7 +33,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The deadlock that it ends in: nobody can move, and somebody waits. `system` is the one that
+    /// The deadlock that it ends in: no thread can move, and one waits. `system` is the one that
     /// was replayed, for the names.
     pub fn deadlock(&self, system: &dyn System) -> Option<Violation> {
         let waits = self.waits(system);
@@ -277,7 +277,7 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
         self.replay.execution.steps.len()
     }
 
-    /// What came of it, and what somebody makes of that.
+    /// What came of it, and what the caller makes of that.
     pub(crate) fn end_and<R>(mut self, tell: impl FnOnce(&S, &Replay) -> R) -> R {
         self.counters.are_sure(self.system, &self.order);
         self.replay.end = nexts(self.system);
@@ -350,7 +350,7 @@ impl Births {
         })
     }
 
-    /// Whoever is spawned gets the next number.
+    /// A thread that is spawned gets the next number.
     fn see(&mut self, operation: Operation) {
         if let Operation::Spawn(child) = operation {
             self.number(child);
@@ -509,7 +509,7 @@ mod tests {
         expect.assert_eq(&shown);
     }
 
-    /// Two threads that start one each: the children are T2 and T3, whoever comes first.
+    /// Two threads that start one each: the children are T2 and T3, whichever comes first.
     fn spawners() -> Scripts {
         Scripts::new(
             2,

@@ -388,7 +388,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
     }
 
     /// Whether all who can move are in loops that wait, over the bound, with nothing new to see,
-    /// and nobody is held in a loop that another execution leaves.
+    /// and no thread is held in a loop that another execution leaves.
     fn do_all_wait(&self) -> bool {
         !self.waits.is_empty()
             && self.options.fair_bound().is_none()
@@ -398,15 +398,16 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
             && self.system.ending() != Ending::Redundant
     }
 
-    /// Lets all who can move, and wait in loops, go round in turn: nobody else is kept from moving.
-    /// If that never ends, it is a livelock. If one of them leaves its loop or sees something new,
-    /// more rounds are needed than the bound allows; says no if these are to be tried.
+    /// Lets all who can move, and wait in loops, go round in turn: no other thread is kept from
+    /// moving. If that never ends, it is a livelock. If one of them leaves its loop or sees
+    /// something new, more rounds are needed than the bound allows; says no if these are to be
+    /// tried.
     fn go_round(&mut self) -> Result<bool, ExploreError> {
         let stem = self.schedule.len();
         let mut end_of_round = stem;
         while self.schedule.len() < self.options.max_depth.max(stem + 1) {
             for thread in self.enabled.iter() {
-                // Whoever is held in a loop that changes nothing may be the one to leave.
+                // A thread that is held in a loop that changes nothing may be the one to leave.
                 let is_over =
                     !self.takes_round(thread)? || self.system.ending() == Ending::Redundant;
                 if is_over {
@@ -441,7 +442,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
     }
 
     /// Lets a thread take the steps of one round of its loop. Whether it is where it was then, and
-    /// nobody can move who could not before.
+    /// no thread can move that could not before.
     fn takes_round(&mut self, thread: ThreadId) -> Result<bool, ExploreError> {
         for _ in 0..=self.waits.longest() {
             if !self.enabled.contains(thread) {
@@ -559,7 +560,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
             let done = Done::by(&self.system);
             if let Some(race) = self.data_races.step(decision, operation, effect, done)
                 && self.violation.is_none()
-                // If not, whoever came last may have known of the others.
+                // If not, the last one may have happened after the others.
                 && self.counters.are_sure(&mut self.system, &self.order)
             {
                 self.violation = Some((number, race.violation(&self.system)));
@@ -622,7 +623,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
         self.changes.push((thread, before));
     }
 
-    /// Who took the last step, if it concerns nobody else but those who wait for the end of that
+    /// Who took the last step, if it concerns no thread but those that wait for the end of that
     /// thread.
     #[inline]
     fn who_moved_alone(&self, state: &State, n_threads: usize) -> Option<ThreadId> {
@@ -680,7 +681,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
 
     /// Looks for a thread that says something else than is known of it. After a step, only one that
     /// may wait, has a choice or compares can do so, and those were asked; in a state that the
-    /// search has come back to, nobody can.
+    /// search has come back to, none can.
     fn look_for_changed_minds(&self) -> Result<(), ExploreError> {
         for (idx, &before) in self.next.iter().enumerate() {
             let thread = ThreadId::new(idx);

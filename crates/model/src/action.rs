@@ -159,9 +159,9 @@ pub enum Action {
     /// See [`Action::AtomicBegin`].
     AtomicEnd,
 
-    /// Takes edges of the routine, one behind the other, in one step that nobody can look into: at
-    /// each location the first that is possible. The whole is possible if an edge of the first
-    /// location is. Having to wait later is a violation of the kind `deadlock`.
+    /// Takes edges of the routine, one behind the other, in one step that no other process can look
+    /// into: at each location the first that is possible. The whole is possible if an edge of the
+    /// first location is. Having to wait later is a violation of the kind `deadlock`.
     Indivisible {
         /// Where it begins.
         start: LocationId,
@@ -169,7 +169,7 @@ pub enum Action {
         /// leads.
         end: LocationId,
     },
-    /// Shows a text to whoever runs a simulation, with the arguments in the place of `%d` and its
+    /// Shows a text in a simulation, with the arguments in the place of `%d` and its
     /// like.
     Print {
         /// The text, with escapes as in C.
@@ -191,7 +191,7 @@ pub enum Action {
         high: i64,
     },
     /// Begins or ends a wait that is excused: one with a timeout, which other executions end. While
-    /// there is one, nobody who waits is in a deadlock.
+    /// there is one, no process that waits is in a deadlock.
     Excuse {
         /// Whether it begins.
         begins: bool,
@@ -222,7 +222,7 @@ pub enum Action {
         /// Gets what it returned.
         to: Option<RegisterId>,
     },
-    /// Nobody is going to join the process.
+    /// The process is not going to be joined.
     Detach {
         /// Its number, a [`Type::U32`].
         process: Expr,
@@ -232,7 +232,7 @@ pub enum Action {
         /// What those who join it get.
         value: Option<Expr>,
     },
-    /// Ends the program. Whoever waits then waits for nothing, and it is no deadlock.
+    /// Ends the program. A process that waits then is no deadlock.
     ExitProgram,
 
     /// Makes a mutex free, and says which kind it is: 0 for one whose owner waits for itself for
@@ -280,7 +280,7 @@ pub enum Action {
     /// not.
     ReadWriteUnlock(Place),
 
-    /// Gives a mutex back and sleeps until somebody notifies; then takes the mutex again.
+    /// Gives a mutex back and sleeps until it is notified; then takes the mutex again.
     Wait {
         /// The condition variable.
         condvar: Place,
@@ -320,7 +320,7 @@ pub enum Action {
 
     /// Puts something to synchronise on, but a barrier, into its first state.
     Reset(Sync, Place),
-    /// Ends something to synchronise on; a violation if somebody has it or waits for it. Using it
+    /// Ends something to synchronise on; a violation if a process has it or waits for it. Using it
     /// from then on is a violation, too, until it is made again.
     Destroy(Sync, Place),
 
@@ -347,8 +347,8 @@ pub enum Access {
     Volatile,
     /// As asked for: watched for data races, or an operation like an atomic one.
     Plain,
-    /// Never, and nobody watches. For memory of which the front end knows that one process at a
-    /// time can use it.
+    /// Never, and races are not looked for. For memory of which the front end knows that one
+    /// process at a time can use it.
     Private,
 }
 

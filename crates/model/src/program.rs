@@ -101,7 +101,7 @@ pub enum Storage {
     /// Every thread has its own, with these first values.
     PerThread,
     /// One, for all, that no stored state has: it holds its first values again behind every step,
-    /// or sequence of steps, that nobody can look into.
+    /// or sequence of steps, that no other process can look into.
     Scratch,
 }
 
@@ -132,7 +132,7 @@ pub enum InitValue {
 pub struct Routine {
     /// What people call it.
     pub name: String,
-    /// Its registers; the first [`n_parameters`](Self::n_parameters) are set by whoever calls it,
+    /// Its registers; the first [`n_parameters`](Self::n_parameters) are set by the caller,
     /// the others are zero.
     pub registers: Vec<Register>,
     /// How many parameters it has.
@@ -221,7 +221,7 @@ pub enum Branching {
 pub struct Labels {
     /// A process may stay here for ever.
     pub end: bool,
-    /// Whoever comes by has made progress.
+    /// A process that comes by has made progress.
     pub progress: bool,
     /// A run that comes by again and again is accepted.
     pub accept: bool,
@@ -245,7 +245,7 @@ pub struct Edge {
     pub escape: Option<u32>,
     /// Where it stands in the source.
     pub span: Span,
-    /// As it is written there; empty if nobody wrote it.
+    /// As it is written there; empty if it is not in the source.
     pub text: String,
     /// The number by which another tool for the same language knows it, if there is one.
     pub number: Option<u32>,

@@ -21,7 +21,7 @@ pub enum Query {
     Processes,
     /// The process that took the last step: a [`Type::I32`].
     Last,
-    /// Whether nobody can take a step, unless this is true.
+    /// Whether no process can take a step, unless this is true.
     Timeout,
     /// Whether no process is where it makes progress.
     NonProgress,

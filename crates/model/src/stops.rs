@@ -1,10 +1,11 @@
 //! Stops for threads, so that a property can look at what is theirs alone.
 //!
-//! What nobody else can see runs together with the step before it, and no state is between. Where a
-//! proposition is about a local or a label of a thread, the thread stops behind everything that may
-//! change the local, and at the label: it yields, which changes nothing. Within an atomic block
-//! nobody looks, and to yield is nothing; so it stops behind the block, too. And it stops where it
-//! begins, so that there is a state in which it has begun and done nothing, whatever it does first.
+//! What no other thread can see runs together with the step before it, and no state is between.
+//! Where a proposition is about a local or a label of a thread, the thread stops behind everything
+//! that may change the local, and at the label: it yields, which changes nothing. Within an atomic
+//! block no other thread looks, and to yield is nothing; so it stops behind the block, too. And it
+//! stops where it begins, so that there is a state in which it has begun and done nothing, whatever
+//! it does first.
 
 use crate::analysis::PointsTo;
 use crate::{

@@ -267,7 +267,7 @@ pub struct Field {
 /// The kinds of things to synchronise on. All bytes zero is the initial state of each but a
 /// barrier, which needs its number of parties first.
 ///
-/// Numbers are little-endian. A thread is stored as its number plus one, so 0 is nobody.
+/// Numbers are little-endian. A thread is stored as its number plus one, so 0 is none.
 ///
 /// | kind      | bytes                                                                             |
 /// |-----------|-----------------------------------------------------------------------------------|

@@ -191,7 +191,7 @@ impl<'a, S: Store> Frontier<'a, S> {
 
     /// Goes back to where a search was whose states are stored.
     pub(crate) fn load(&mut self, from: &mut Reader) -> io::Result<()> {
-        let todo = self.todo.get_mut().expect("nobody panics with it");
+        let todo = self.todo.get_mut().expect("the lock is not poisoned");
         todo.batches = from.all(Batch::load)?;
         todo.next = from.all(Batch::load)?;
         todo.level = from.word()?;
@@ -256,7 +256,7 @@ impl<'a, S: Store> Frontier<'a, S> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Todo> {
-        self.todo.lock().expect("nobody panics with it")
+        self.todo.lock().expect("the lock is not poisoned")
     }
 
     /// Gives a batch away.
@@ -303,7 +303,7 @@ impl<'a, S: Store> Frontier<'a, S> {
             self.look_out(n_changes);
             todo = self.lock();
             if self.n_changes.load(Ordering::Relaxed) == n_changes {
-                todo = self.changed.wait(todo).expect("nobody panics with it");
+                todo = self.changed.wait(todo).expect("the lock is not poisoned");
             }
             self.n_waiting.fetch_sub(1, Ordering::Relaxed);
         }

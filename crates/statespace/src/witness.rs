@@ -112,7 +112,7 @@ impl Witnesses {
     /// Finds a witness of a state that is being visited, among old states that one set leads to;
     /// returns whether there is one.
     pub(crate) fn find(&self, state: u32, old: &[u32]) -> bool {
-        let _guard = self.finding.lock().expect("nobody panics with it");
+        let _guard = self.finding.lock().expect("the lock is not poisoned");
         let witness = old.iter().find(|&&it| self.root(it) != Root::Open(state));
         if let Some(witness) = witness {
             self.of.make(state as usize).store(witness + FIRST, Ordering::Release);

@@ -149,7 +149,7 @@ impl Searched {
     fn new(script: &Script, options: &Options) -> Result<Self, ExploreError> {
         let hashes = Mutex::new(BTreeSet::new());
         let watch = |ended: Ended<'_, Script>| {
-            hashes.lock().expect("nobody panics with it").insert(ended.order.trace_hash());
+            hashes.lock().expect("the lock is not poisoned").insert(ended.order.trace_hash());
         };
         let mut explorer = Explorer::new(options.clone());
         // The others may take more; and a search that stores states does not take all of them to
@@ -161,7 +161,7 @@ impl Searched {
         let begun = Instant::now();
         let outcome = explorer.run(|| script.clone())?;
         let elapsed = begun.elapsed();
-        let distinct = hashes.into_inner().expect("nobody panics with it").len() as u64;
+        let distinct = hashes.into_inner().expect("the lock is not poisoned").len() as u64;
         let traces = if takes_once { outcome.statistics.executions } else { distinct };
         let has_all = matches!(outcome.verdict, Verdict::Holds(_)) && !options.stateful;
         let traces = has_all.then_some(traces);

@@ -14,9 +14,9 @@
 //! more (`x=1; y=0 | r=x; r=y | y=1; x=1`, limit 2).
 //!
 //! Differs from the thesis: there the value depends on the order of two reads (*Ox* is lost when
-//! somebody else reads), so it is not stable: `r=x; x=1 | x=1; r=x`. Here a write follows all
+//! another thread reads), so it is not stable: `r=x; x=1 | x=1; r=x`. Here a write follows all
 //! reads since the last write with their whole clocks, and a read follows the last write,
-//! whoever read in between. The first step has the value 0, not 1.
+//! the threads that read in between. The first step has the value 0, not 1.
 
 use super::{Before, Measure};
 use mazurka_core::{Position, ThreadId};

@@ -1,7 +1,7 @@
 //! Rounds: how often a loop that waits may go round in vain.
 //!
 //! A loop that writes while it waits, such as `while !flag { n += 1 }`, is in another state in each
-//! round, so that it cannot be held as one that changes nothing. Nobody wants to see all its
+//! round, so that it cannot be held as one that changes nothing. It is not useful to see all its
 //! rounds: they go on because the others are not let move. A fair scheduler would let them.
 //!
 //! Implements the idea of Musuvathi and Qadeer, *Fair Stateless Model Checking* (PLDI 2008): a

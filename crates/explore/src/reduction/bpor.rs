@@ -429,7 +429,7 @@ impl Policy for Bpor {
     fn doze_beside(&self, view: &View<'_>, thread: ThreadId) -> ThreadSet {
         let last = view.last().filter(|&last| last != thread);
         match self.rule {
-            // Who goes on is cheaper than whoever comes instead.
+            // The thread that goes on is cheaper than one that comes instead.
             Rule::Context | Rule::Preemption => last.map_or(ThreadSet::EMPTY, ThreadSet::one),
             _ => ThreadSet::EMPTY,
         }

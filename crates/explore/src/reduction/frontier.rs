@@ -187,7 +187,7 @@ impl<T: Copy> Frontier<T> {
             self.n_aside += aside.branches.n_steps;
             return Some(branch);
         }
-        // The last one is kept: whoever gives all away has to ask for work next.
+        // The last one is kept: a worker that gives all away has to ask for work next.
         if self.branches.n_blocks < 2 {
             return None;
         }

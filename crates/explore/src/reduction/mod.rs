@@ -49,7 +49,7 @@ pub(crate) enum End {
     Terminal,
     /// It was cut at the depth limit.
     Cut,
-    /// Nobody can move within the bound.
+    /// No thread can move within the bound.
     OverBound,
     /// The reduction did not want to go on.
     GivenUp,

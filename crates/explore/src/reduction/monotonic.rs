@@ -11,7 +11,7 @@
 //! | *DC_ji(k)*, as if *i* ran now               | [`clock_of_next`]              |
 //! | *S_i(k)*                                    | [`keeps_order`]                |
 //!
-//! A sequence is given up where nobody who can move may be next: no end of an execution is lost by
+//! A sequence is given up where no enabled thread may be next: no end of an execution is lost by
 //! that, since each trace has one quasi-monotonic sequence and its prefixes are quasi-monotonic.
 //!
 //! Differs from the paper: chains are those of happens-before, so that whatever enables a step

@@ -291,7 +291,7 @@ impl Optimal {
     fn reverse_rivals(&mut self, order: &HappensBefore, thread: ThreadId, operation: Operation) {
         self.compares = false;
         if operation.touches().as_slice().is_empty() {
-            return; // Nobody competes for the end of a thread.
+            return; // No step competes for the end of a thread.
         }
         let mut past = std::mem::take(&mut self.past);
         past.clear();
@@ -685,7 +685,7 @@ impl Reduce for Optimal {
             self.n_aside += aside.branches.n_steps;
             return Some(Unit::Optimal(unit));
         }
-        // The last one is kept: whoever gives all away has to ask for work next.
+        // The last one is kept: a worker that gives all away has to ask for work next.
         if self.branches.n_blocks < 2 {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Persistent sets: threads that nobody else can interfere with, found by looking ahead.
+//! Persistent sets: threads that no other thread can interfere with, found by looking ahead.
 //!
 //! Implements persistent sets (Flanagan and Godefroid, POPL 2005, Definition 2) by the conflict
 //! closure of Godefroid (LNCS 1032, 1996), section 4.5, from what a program knows of its future.
@@ -30,7 +30,7 @@ use mazurka_core::{
 /// Takes a persistent set of the enabled steps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Persistent {
-    /// Whether nobody interferes who would need a lock that is held.
+    /// Whether no thread interferes that would need a lock that is held.
     pub(crate) by_locks: bool,
 }
 

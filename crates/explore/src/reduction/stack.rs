@@ -268,7 +268,7 @@ pub(crate) struct StackUnit {
 }
 
 impl StackUnit {
-    /// Whether somebody can take something from one of its nodes.
+    /// Whether a worker can take something from one of its nodes.
     pub(crate) fn has_work(&self) -> bool {
         self.nodes.iter().any(|node| lock(node).has_work())
     }
@@ -299,8 +299,8 @@ impl StackUnit {
     }
 }
 
-/// A unit that somebody works on. It does not keep its nodes: as long as there is work at a node,
-/// or somebody below it who may find more, it is on the stack of a worker.
+/// A unit that a worker has. It does not keep its nodes: as long as there is work at a node,
+/// or a worker below it that may find more, it is on the stack of a worker.
 #[derive(Debug)]
 pub(crate) struct StackNote {
     nodes: Vec<Weak<Mutex<Node>>>,
@@ -308,7 +308,7 @@ pub(crate) struct StackNote {
 }
 
 impl StackNote {
-    /// The unit, as far as its nodes are still on the stack of somebody; `None` if none is.
+    /// The unit, as far as its nodes are still on the stack of a worker; `None` if none is.
     pub(crate) fn unit(&self) -> Option<StackUnit> {
         let nodes: Vec<_> = self.nodes.iter().map_while(Weak::upgrade).collect();
         let len = nodes.len().checked_sub(1)?;

@@ -119,7 +119,7 @@ fn deadlocks_are_found() {
     for model in MemoryModel::ALL {
         assert_eq!(violation(text, model), Some(ViolationKind::Deadlock), "{model}");
     }
-    // The flag is not seen, so nobody is told: weak memory alone makes that possible.
+    // The flag is not seen, so no thread is told: weak memory alone makes that possible.
     let text =
         "x.rlx=1; r1=y.rlx; if r1 == 0 { down(0) } | y.rlx=1; r1=x.rlx; if r1 == 0 { down(0) }";
     let text = format!("sem(0)=1 || {text}");

@@ -150,7 +150,7 @@ impl Graph {
         sleepers
     }
 
-    /// How many read, and whether somebody writes.
+    /// How many read, and whether a thread writes.
     pub(crate) fn holders(&self, l: usize) -> (usize, bool) {
         let events = self.order(Object::RwLock(l)).iter().map(|&id| self.event(id));
         events.fold((0, false), |(readers, is_written), event| match event.op {

@@ -130,11 +130,11 @@ pub(crate) fn search(program: &Program, options: Options) -> Found {
     let outcome = Explorer::new(options)
         .observe(&|ended: Ended<'_, Half>| {
             let graph = rebuild(program, ended.schedule, &ended.system.script);
-            graphs.lock().expect("nobody panics with it").push(graph);
+            graphs.lock().expect("the lock is not poisoned").push(graph);
         })
         .run(|| system.clone())
         .expect("the search comes to its end");
-    Found { graphs: graphs.into_inner().expect("nobody panics with it"), outcome }
+    Found { graphs: graphs.into_inner().expect("the lock is not poisoned"), outcome }
 }
 
 /// The graph of an execution, by the meaning of its schedule, and whether the script has come to

@@ -266,7 +266,7 @@ fn a_search_that_is_stopped_and_resumed_misses_nothing() {
             let watch = |ended: mazurka_explore::Ended<'_, mazurka_script::Script>| {
                 let order = ended.order;
                 let states = (1..=order.len() as u32).map(|at| order.hash_at(at));
-                seen.lock().expect("nobody panics").extend(states);
+                seen.lock().expect("the lock is not poisoned").extend(states);
             };
             let mut saved: Option<Saved> = None;
             loop {
@@ -281,7 +281,7 @@ fn a_search_that_is_stopped_and_resumed_misses_nothing() {
                     break;
                 }
             }
-            let seen = seen.into_inner().expect("nobody panics");
+            let seen = seen.into_inner().expect("the lock is not poisoned");
             assert_eq!(seen, reach.within(kind, 1).local, "seed {seed} {kind}\n{program}");
         }
     }
@@ -293,12 +293,12 @@ fn rounds(options: Options, program: &str) -> String {
     let told = Mutex::new(String::new());
     let listen = |event: &Event| {
         if let Event::Proved(coverage) = event {
-            told.lock().expect("nobody panics").push_str(&format!("{coverage}\n"));
+            told.lock().expect("the lock is not poisoned").push_str(&format!("{coverage}\n"));
         }
     };
     let explorer = Explorer::new(options.iterate(true)).on_event(&listen);
     let outcome = explorer.run(|| program.clone()).expect("the options go together");
-    let mut told = told.into_inner().expect("nobody panics");
+    let mut told = told.into_inner().expect("the lock is not poisoned");
     let verdict = match &outcome.verdict {
         Verdict::Violated(found) => found.violation.message.clone(),
         Verdict::Inconclusive(limit) => limit.to_string(),

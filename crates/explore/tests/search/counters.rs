@@ -33,7 +33,7 @@ fn search_on(mut script: Script, reduction: Reduction) -> Found {
         options.deadlock = false;
         let outcomes = Mutex::new(BTreeSet::new());
         let note = |ended: mazurka_explore::Ended<'_, Script>| {
-            outcomes.lock().expect("nobody panics").insert(ended.system.outcome());
+            outcomes.lock().expect("the lock is not poisoned").insert(ended.system.outcome());
         };
         let explorer = Explorer::new(options).observe(&note);
         let outcome = explorer.run(|| script.clone());
@@ -42,7 +42,7 @@ fn search_on(mut script: Script, reduction: Reduction) -> Found {
             Some(stricter) => script = stricter,
             None => {
                 let outcome = outcome.expect("nothing is in the way");
-                let outcomes = outcomes.into_inner().expect("nobody panics");
+                let outcomes = outcomes.into_inner().expect("the lock is not poisoned");
                 let executions = outcome.statistics.executions;
                 return Found { outcomes, executions, restarts, script };
             }
@@ -113,7 +113,7 @@ fn the_last_one_has_waited_for_the_others() {
     check(&text, expect!["1 outcomes, 1 executions, 0 restarts"]);
 }
 
-/// A thread with a reference makes another one, and gives it to somebody who drops it.
+/// A thread with a reference makes another one, and gives it to another that drops it.
 #[test]
 fn references_that_are_made_on_the_way() {
     let (drop, clone) = ("r=count(x,0-1,1)", "add(x,1)");
@@ -163,7 +163,7 @@ fn many_that_look_are_in_order() {
     assert_eq!(one.stricter(&[again]), Discipline::Tested);
 }
 
-/// Somebody makes a reference without having one, so a drop may have been the last before.
+/// A thread makes a reference without having one, so a drop may have been the last before.
 #[test]
 fn references_out_of_nowhere_are_in_order() {
     check(
@@ -229,8 +229,8 @@ fn statement(random: &mut Random, idx: usize) -> String {
     }
 }
 
-/// Whoever drops the last reference frees what it refers to, and knows of all accesses to it.
-/// Whoever drops another one knows nothing.
+/// The thread that drops the last reference frees what it refers to, after all accesses to it.
+/// One that drops another reference is after none of them.
 #[test]
 fn only_the_last_one_knows_of_the_others() {
     let race_in = |text: &str| {
@@ -257,7 +257,7 @@ fn only_the_last_one_knows_of_the_others() {
     assert!(!is_race("x=9 || r=y; plain(p)=1; add(x,1) | r=x; if r==10 {plain(p)=2}"));
 }
 
-/// The search tells the system, which tells nobody before it is asked.
+/// The search tells the system, which tells it when it is asked.
 #[test]
 fn a_search_without_tests_learns_nothing() {
     let script = Script::parse("add(x,1) | add(x,1); r=x").expect("a script");

@@ -1,7 +1,7 @@
 //! Data races are found where plain accesses are in fact unordered, and nowhere else.
 //!
 //! The judge is enumeration again: an access is over once its thread has taken its next step, or
-//! was joined; until then, whoever makes a conflicting one races with it. Two accesses that
+//! was joined; until then, a conflicting one races with it. Two accesses that
 //! nothing orders can always be brought that close, since all that is not before either of
 //! them can be left out.
 
@@ -174,7 +174,7 @@ fn messages_are_passed_through_an_atomic() {
             "data race on `p`: T0 writes it at step 1 and T1 reads it at step 2, and nothing orders the two"
         ],
     );
-    // A load tells nobody anything.
+    // A load publishes nothing.
     check(
         "plain(p)=1; r=x | x=1; r=plain(p)",
         expect![

@@ -196,7 +196,7 @@ impl System for NumbersAgain<'_> {
 }
 
 impl NumbersAgain<'_> {
-    /// Whether somebody had a number before its owner.
+    /// Whether another thread had a number before its owner.
     fn is_again(&self, number: usize, owner: usize) -> bool {
         self.numbers.iter().any(|(&it, &of)| of == number && it != owner)
     }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// Whoever shares a search.
+/// A peer of a search.
 struct Team {
     n: usize,
     state: Mutex<State>,
@@ -42,7 +42,7 @@ impl Team {
     }
 
     fn hand_in(&self, part: &Part) {
-        self.state.lock().expect("nobody panics").parts.push(part.to_bytes());
+        self.state.lock().expect("the lock is not poisoned").parts.push(part.to_bytes());
         self.changed.notify_all();
     }
 }
@@ -51,18 +51,18 @@ impl Peers for Team {
     fn begin(&self, _: &Options) {}
 
     fn is_hungry(&self) -> bool {
-        let state = self.state.lock().expect("nobody panics");
+        let state = self.state.lock().expect("the lock is not poisoned");
         state.n_waiting > state.units.len()
     }
 
     fn give(&self, unit: Vec<u8>) {
         self.n_given.fetch_add(1, Ordering::Relaxed);
-        self.state.lock().expect("nobody panics").units.push_back(unit);
+        self.state.lock().expect("the lock is not poisoned").units.push_back(unit);
         self.changed.notify_all();
     }
 
     fn take(&self) -> Option<Vec<u8>> {
-        let mut state = self.state.lock().expect("nobody panics");
+        let mut state = self.state.lock().expect("the lock is not poisoned");
         state.n_waiting += 1;
         loop {
             if state.is_done || self.is_stopped() {
@@ -77,7 +77,7 @@ impl Peers for Team {
                 self.changed.notify_all();
                 return None;
             }
-            state = self.changed.wait(state).expect("nobody panics");
+            state = self.changed.wait(state).expect("the lock is not poisoned");
         }
     }
 
@@ -99,9 +99,9 @@ impl Peers for Team {
     }
 
     fn collect(&self) -> Collected {
-        let mut state = self.state.lock().expect("nobody panics");
+        let mut state = self.state.lock().expect("the lock is not poisoned");
         while state.parts.len() + 1 < self.n {
-            state = self.changed.wait(state).expect("nobody panics");
+            state = self.changed.wait(state).expect("the lock is not poisoned");
         }
         let parts = state.parts.drain(..);
         let parts = parts.map(|bytes| Part::from_bytes(&bytes).expect("it is one")).collect();

@@ -37,11 +37,14 @@ fn executions(program: &str, options: Options) -> String {
     let shown = Mutex::new(Vec::new());
     let watch = |ended: Ended<'_, Script>| {
         let x = ended.system.outcome()[0];
-        shown.lock().expect("nobody panics with it").push(format!("{}: x is {x}", ended.schedule));
+        shown
+            .lock()
+            .expect("the lock is not poisoned")
+            .push(format!("{}: x is {x}", ended.schedule));
     };
     let program = script(program);
     Explorer::new(options).observe(&watch).run(|| program.clone()).expect("it is a program");
-    shown.into_inner().expect("nobody panics with it").join("\n")
+    shown.into_inner().expect("the lock is not poisoned").join("\n")
 }
 
 #[test]

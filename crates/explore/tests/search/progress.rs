@@ -14,12 +14,12 @@ fn events(script: &Script, mut options: Options) -> (Vec<Progress>, Outcome) {
     let events = Mutex::new(Vec::new());
     let listen = |event: &Event| match event {
         Event::Progress(progress) => {
-            events.lock().expect("nobody panics with it").push(progress.clone())
+            events.lock().expect("the lock is not poisoned").push(progress.clone())
         }
         other => panic!("{other:?} is new"),
     };
     let outcome = Explorer::new(options).on_event(&listen).run(|| script.clone());
-    (events.into_inner().expect("nobody panics with it"), outcome.expect("it is a program"))
+    (events.into_inner().expect("the lock is not poisoned"), outcome.expect("it is a program"))
 }
 
 /// Checks the events of a search, and that its last estimates were within a factor of the truth.

@@ -194,7 +194,7 @@ fn what_can_be_followed_is() {
 
 #[test]
 fn threads_are_numbered_by_birth() {
-    // Whoever is spawned first is the next number, wherever it stands in the text.
+    // The thread that is spawned first has the next number, wherever it stands in the text.
     let program = "spawn(3); x=1 | spawn(2); x=2 | x=3 | x=4";
     check(
         program,
@@ -269,14 +269,14 @@ fn every_execution_can_be_printed_and_followed() {
 fn check_round_trip(script: &Script) -> usize {
     let schedules = Mutex::new(Vec::new());
     let watch = |ended: Ended<'_, Script>| {
-        schedules.lock().expect("nobody panics with it").push(ended.schedule.clone())
+        schedules.lock().expect("the lock is not poisoned").push(ended.schedule.clone())
     };
     let mut options = Options::new().reduction(Reduction::None).stop_at_first(false);
     options.max_executions = Some(30);
     Explorer::new(options).observe(&watch).run(|| script.clone()).expect("it is a program");
     let initial = initial(script);
     let mut n_renumbered = 0;
-    for schedule in schedules.into_inner().expect("nobody panics with it") {
+    for schedule in schedules.into_inner().expect("the lock is not poisoned") {
         let execution = execution(script, &schedule);
         let printed = by_birth(&execution, initial).to_string();
         let read: Schedule = printed.parse().expect("it was printed just now");

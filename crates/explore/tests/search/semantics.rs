@@ -156,10 +156,10 @@ fn check_outcomes(text: &str, expect: Expect) {
     let outcomes = |options: Options| {
         let outcomes = Mutex::new(BTreeSet::new());
         let watch = |ended: Ended<'_, Script>| {
-            outcomes.lock().expect("nobody panics with it").insert(ended.system.outcome());
+            outcomes.lock().expect("the lock is not poisoned").insert(ended.system.outcome());
         };
         Explorer::new(options).observe(&watch).run(|| script.clone()).expect("it is a program");
-        outcomes.into_inner().expect("nobody panics with it")
+        outcomes.into_inner().expect("the lock is not poisoned")
     };
     let all = outcomes(Options::new().reduction(Reduction::None).sleep(false));
     for options in all_options() {

@@ -73,7 +73,7 @@ impl State {
         false
     }
 
-    /// What there is to see in the end: not how far in a round somebody is.
+    /// What there is to see in the end: not how far in a round a thread is.
     fn outcome(&self) -> State {
         let mut outcome = self.clone();
         for thread in &mut outcome.threads {
@@ -138,7 +138,7 @@ impl Held {
     fn reads(&self, idx: usize) -> &[(usize, u8)] {
         match &self.program[idx][self.state.threads[idx].statement] {
             Statement::Spin(reads) => reads,
-            other => panic!("nobody is held at {other:?}"),
+            other => panic!("no thread is held at {other:?}"),
         }
     }
 
@@ -205,7 +205,7 @@ fn explore(program: &Program, reduction: Reduction, sleep: bool) -> Ends {
     options.stop_at_first = false;
     let ends = Mutex::new(Ends::default());
     let observe = |ended: mazurka_explore::Ended<'_, Boxed>| {
-        let mut ends = ends.lock().expect("nobody panics with it");
+        let mut ends = ends.lock().expect("the lock is not poisoned");
         let outcome = ended.system.get::<Held>().state.outcome();
         match ended.violation {
             None => ends.done.insert(outcome),
@@ -219,7 +219,7 @@ fn explore(program: &Program, reduction: Reduction, sleep: bool) -> Ends {
         .observe(&observe)
         .run(|| Boxed::new(Held::new(program)))
         .expect("the program is deterministic");
-    ends.into_inner().expect("nobody panics with it")
+    ends.into_inner().expect("the lock is not poisoned")
 }
 
 fn generate(random: &mut Random) -> Program {

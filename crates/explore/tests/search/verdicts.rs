@@ -85,7 +85,7 @@ fn nothing_is_wrong() {
         "T0: | T1:",
         expect!["no assertion failure, deadlock, data race or livelock in any execution"],
     );
-    // Nobody can begin, and nobody waits.
+    // No thread can begin, and none waits.
     check(
         "spawn(0)",
         expect!["no assertion failure, deadlock, data race or livelock in any execution"],
@@ -273,7 +273,7 @@ fn livelocks() {
             "livelock: an execution never ends that lets every thread move: from step 7 on the same is done over and over, for 14 steps so far; mzk1:0x8"
         ],
     );
-    // Here it is the schedule that lets nobody come to an end.
+    // Here it is the schedule that lets no thread come to an end.
     check_with(
         "while(x!=1) yield | x=1",
         Options::new().max_depth(12),

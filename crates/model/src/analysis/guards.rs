@@ -56,7 +56,7 @@ impl Guards {
         guards
     }
 
-    /// What guards an object, if anything does. Then nobody uses it without holding that.
+    /// What guards an object, if anything does. Then no thread uses it without holding that.
     pub fn guard(&self, object: ObjectIdx) -> Option<Guard> {
         self.objects[object.0 as usize]
     }

@@ -13,7 +13,7 @@
 //! moves, so only the locks of the other cut a path, and they are those that it holds now, not
 //! those that it holds on all paths. Paths are cut at locks that are known beforehand; of an array
 //! of locks it is not known which one is taken. For those, what is used under a lock only is left
-//! out while somebody else has that lock ([`Machine::is_out_of_reach`]). Neither of the two covers
+//! out while another thread has that lock ([`Machine::is_out_of_reach`]). Neither of the two covers
 //! the other, and both are used.
 
 use super::code::{Address, AddressBase, Code, Instruction, Kind, Pc, Source, Target};
@@ -37,7 +37,7 @@ pub(super) struct Futures {
     cuts: Vec<Cut>,
 }
 
-/// What may come from each instruction on as long as somebody else has a mutex.
+/// What may come from each instruction on as long as another thread has a mutex.
 #[derive(Debug)]
 struct Cut {
     /// Where the mutex is.
@@ -288,7 +288,7 @@ impl Machine {
         }
     }
 
-    /// Whether another thread has the mutex without which nobody uses a unit of an object.
+    /// Whether another thread has the mutex that guards a unit of an object.
     fn is_out_of_reach(
         &self,
         code: &Code,

@@ -2,7 +2,7 @@
 //!
 //! What leads to a block is a pointer to any of its bytes: in an object of the program, in a
 //! register or a local of a function that has not returned (whether or not it is read again), in
-//! what only a thread has that has not ended, in the result of one that nobody has joined, or in a
+//! what only a thread has that has not ended, in the result of one that was not joined, or in a
 //! block to which something leads.
 //!
 //! A block that nothing leads to can be neither freed nor found again. So it is enough to look
@@ -88,7 +88,7 @@ impl Machine {
         }
     }
 
-    /// Registers of functions that have not returned, and a result that somebody may ask for.
+    /// Registers of functions that have not returned, and a result that a join may return.
     fn words_of(&self, thread: usize) -> impl Iterator<Item = u64> {
         let top = match self.pc(thread) {
             UNBORN => CONTROL,

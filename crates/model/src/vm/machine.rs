@@ -37,7 +37,7 @@ pub(super) mod control {
     pub(in super::super) const ROUND_END: usize = 6;
     /// What it has returned.
     pub(in super::super) const RESULT: usize = 7;
-    /// 1 if somebody has joined it, 2 if nobody will; and from bit 8 on, who has joined it.
+    /// 1 if it was joined, 2 if it will not be; and from bit 8 on, by which thread.
     pub(in super::super) const STATUS: usize = 8;
     /// The number of the first object that the frame has made.
     pub(in super::super) const LOCALS: usize = 9;
@@ -456,13 +456,13 @@ impl Machine {
     }
 
     pub(super) fn object_text(&self, code: &Code, object: &ObjectInfo) -> String {
-        let names = self.names.lock().expect("nobody panics while naming");
+        let names = self.names.lock().expect("the lock is not poisoned");
         format!("`{}`", names.object(code, &self.threads, object))
     }
 
     /// What people call a thread.
     pub(super) fn thread_text(&self, thread: usize) -> String {
-        let names = self.names.lock().expect("nobody panics while naming");
+        let names = self.names.lock().expect("the lock is not poisoned");
         names.thread_text(&self.threads, thread)
     }
 
@@ -511,7 +511,7 @@ impl Machine {
         let key = (thread as u32, number, size, units);
         let names = &self.names;
         *self.known.entry(key).or_insert_with(|| {
-            names.lock().expect("nobody panics while naming").made(code, key, kind)
+            names.lock().expect("the lock is not poisoned").made(code, key, kind)
         })
     }
 

@@ -131,7 +131,8 @@ impl Vm {
     }
 
     /// The value now of an expression that no thread computes, such as a
-    /// [`proposition`](crate::proposition()): over objects of the program, and locals and labels of threads.
+    /// [`proposition`](crate::proposition()): over objects of the program, and locals and labels of
+    /// threads.
     ///
     /// # Panics
     ///
@@ -283,7 +284,7 @@ impl Vm {
     }
 
     fn names(&self) -> std::sync::MutexGuard<'_, Names> {
-        self.machine.names.lock().expect("nobody panics while naming")
+        self.machine.names.lock().expect("the lock is not poisoned")
     }
 }
 

@@ -45,11 +45,11 @@ enum Gate {
         ty: Type,
         expected: Operand,
     },
-    /// When nobody has the mutex.
+    /// When no thread has the mutex.
     Free(u32),
-    /// When nobody writes.
+    /// When no thread writes.
     NoWriter(u32),
-    /// When nobody reads or writes.
+    /// When no thread reads or writes.
     Unused(u32),
     /// When the mutex is free and the thread does not sleep.
     Awake {
@@ -185,7 +185,7 @@ impl Machine {
             self.check_life(code, spot, kind)?;
             Ok((unit(code, spot), spot.address()))
         };
-        // Whoever was woken, or belongs to a complete round, may come after the end.
+        // A thread that was woken, or belongs to a complete round, may come after the end.
         let former = |address, kind: Sync| -> Result<(ObjectId, u32), Violation> {
             let spot = self.spot(code, frame, address, kind.bytes())?;
             Ok((unit(code, spot), spot.address()))
@@ -398,7 +398,7 @@ impl Machine {
         }
     }
 
-    /// Whether somebody waits for a permit of the semaphore at `address`.
+    /// Whether a thread waits for a permit of the semaphore at `address`.
     pub(super) fn is_waited_for(&self, address: u32) -> bool {
         self.get_bytes(address, 4) == 0
             && self.pending.iter().any(|it| it.gate == Gate::Positive(address))

@@ -8,7 +8,7 @@
 //! one by the order of joins.
 //!
 //! A number is used again only once its thread has more than [`N_UNTOUCHED`] of them, and then in
-//! turns: until then, whoever joins a thread twice is told so.
+//! turns: until then, joining a thread twice is told.
 
 use super::code::{HALT, UNBORN};
 use super::machine::{Machine, control};
@@ -30,7 +30,7 @@ impl Machine {
         let n_before = (self.control(thread, control::CHILDREN) & FRESH) as usize;
         while n_before >= self.threads[thread].children.len() {
             let number = self.threads[thread].children.len() as u32;
-            let mut names = self.names.lock().expect("nobody panics while naming");
+            let mut names = self.names.lock().expect("the lock is not poisoned");
             let child = names.thread(thread as u32, number, MAX);
             let n_threads = names.n_threads();
             drop(names);
@@ -109,12 +109,12 @@ impl Machine {
         let fresh = self.threads[thread].children.get(n_before..).unwrap_or_default();
         fresh.iter().for_each(|&child| visit(child as usize));
         if self.threads.len() > N_UNTOUCHED {
-            // Whoever was born may have been joined by then.
+            // A thread that was born may have been joined by then.
             (0..self.threads.len()).filter(|&it| !self.is_unborn(it)).for_each(visit);
         }
     }
 
-    /// Whether nobody had the number of a thread before.
+    /// Whether no thread had the number of a thread before.
     pub(super) fn is_unborn(&self, thread: usize) -> bool {
         self.pc(thread) == UNBORN
     }

@@ -10,14 +10,14 @@
 //! That is right since *aj* to *ak* write nothing that others may see: all their steps are possible
 //! without them, and see the same. In the place of *ak* the variable holds *v*, so *aj* there leads
 //! to this very state, with at least one step fewer. By induction on the number of steps, every
-//! state, violation and end is also reached in an execution in which nobody is held like that. So
-//! such an execution is never an end that is told (`Ending::Redundant`).
+//! state, violation and end is also reached in an execution in which no thread is held like that.
+//! So such an execution is never an end that is told (`Ending::Redundant`).
 //!
 //! It is the rule for all loops that try a compare-and-swap again with what they found: `aj` is the
 //! load before the loop, or an earlier attempt. **Plain writes** on the way are allowed, as in
-//! `node->next = top`: where races are errors, nobody can see them before the thread releases
-//! something, and a compare-and-swap that fails does not. All that either run wrote has to be the
-//! same in the end. ABA is no problem: states are compared and not values.
+//! `node->next = top`: where races are errors, no other thread can see them before the thread
+//! releases something, and a compare-and-swap that fails does not. All that either run wrote has to
+//! be the same in the end. ABA is no problem: states are compared and not values.
 //!
 //! Taking back is trying: the frames of the thread are kept where it came to *aj*, and what it does
 //! from there is computed aside, without a step ([`Machine::rereads`]). What is not understood
@@ -131,7 +131,7 @@ impl Machine {
         here: [u64; 2],
     ) -> Option<u32> {
         let mut number = self.control(thread, control::NOTES) as u32;
-        // Since the last read was taken, nobody else has moved: memory is as it was then.
+        // Since the last read was taken, no other thread has moved: memory is as it was then.
         let n_before_step = self.marks.last().map_or(0, |mark| mark.2) as u32;
         let mut last: Option<(u32, Type, u64)> = None;
         let mut written: Vec<Written> = Vec::new();

@@ -240,7 +240,7 @@ impl Machine {
             }
             _ => return Ok(()),
         };
-        // A static object that nobody initialises or destroys is always there.
+        // A static object that is not initialised or destroyed is always there.
         if !code.has_lifecycle && matches!(address.base, AddressBase::Static(_)) {
             return Ok(());
         }
@@ -471,7 +471,7 @@ impl Machine {
             Sync::RwLock => self.get_bytes(address, 1) != 0 || self.get_bytes(address + 4, 4) != 0,
             Sync::Condvar => self.sleepers(address) != 0,
             Sync::Semaphore => self.is_waited_for(address),
-            // Whoever belongs to a complete round does not wait any more.
+            // A thread of a complete round does not wait any more.
             Sync::Barrier => match self.get_bytes(address, 4) {
                 0 => return Err(uninitialised_barrier()),
                 parties => !self.get_bytes(address + 4, 4).is_multiple_of(parties),
@@ -502,7 +502,7 @@ impl Machine {
     }
 
     fn unit_text(&self, code: &Code, spot: Spot) -> String {
-        let names = self.names.lock().expect("nobody panics while naming");
+        let names = self.names.lock().expect("the lock is not poisoned");
         names.unit(code, &self.threads, super::next::unit(code, spot).index() as u32)
     }
 
@@ -613,8 +613,8 @@ impl Machine {
         })
     }
 
-    /// Takes back what an atomic block has done that is not going to end: nobody can see any of it.
-    /// The others go on as they could have before the block, which is one step.
+    /// Takes back what an atomic block has done that is not going to end: no other thread can see
+    /// any of it. The others go on as they could have before the block, which is one step.
     fn leave_block(&mut self, thread: usize) {
         if self.control(thread, control::ATOMIC) > 0
             && let Some(&(changes, ..)) = self.marks.last()
@@ -623,7 +623,7 @@ impl Machine {
         }
     }
 
-    /// Ends a thread whose end nobody gets to see: who joins it does not go on.
+    /// Ends a thread whose end no other sees: one that joins it does not go on.
     fn stop(&mut self, thread: usize) {
         self.set_stack(thread, control::PC, u64::from(STUCK));
         self.set_pending(thread, Pending::FINISHED);
@@ -647,7 +647,7 @@ enum Arrival {
     Past(Pc),
 }
 
-/// A barrier that nobody knows the parties of.
+/// A barrier without a number of parties.
 #[cold]
 pub(super) fn uninitialised_barrier() -> Violation {
     memory("a barrier is used that nobody has initialised".to_owned())

@@ -2,11 +2,11 @@
 //!
 //! **The rule** is that of [`Ending`]: when a thread comes to an access for the second time in the
 //! same state, and has changed nothing since the first, its round can be taken out of the execution
-//! and nobody would notice. Whatever it does after this round it also does in an execution without
-//! it. So it is held, and all that is left to ask, once nobody else can move, is whether it could
-//! go on in another way: it cannot if all that the round looked at is still as it was. A store or
-//! an exchange that left memory as it was has looked at it, too, and so has an attempt to take a
-//! lock in vain.
+//! and no other thread would notice. Whatever it does after this round it also does in an execution
+//! without it. So it is held, and all that is left to ask, once no other thread can move, is
+//! whether it could go on in another way: it cannot if all that the round looked at is still as it
+//! was. A store or an exchange that left memory as it was has looked at it, too, and so has an
+//! attempt to take a lock in vain.
 //!
 //! **The same state** is the same stack without registers that are dead (`liveness.rs`), as a hash
 //! of 128 bits. What a thread writes to memory that no other can come to belongs to its state;
@@ -18,7 +18,7 @@
 //!
 //! **Locks.** A round may take a mutex and give it back: others can do without it what they did
 //! around it. That a thread has a mutex belongs to its state, by [`control::PRIVATE`] again. There
-//! are two exceptions. Somebody who tried to take the mutex meanwhile, in vain, has noticed the
+//! are two exceptions. A thread that tried to take the mutex meanwhile, in vain, has noticed the
 //! round; the mutex remembers that until it is given back ([`TRIED`]), so that only who comes to it
 //! in order learns of it. And a thread is not held while it has a mutex that the round gives back,
 //! since others may wait for that.
@@ -29,9 +29,9 @@
 //! **A loop without an operation**, such as one that reads a plain variable, never comes to an
 //! access that is a step. A thread that runs for long is therefore looked at on the way
 //! ([`Round`]). If it is where it was, in the same state and with nothing changed since, it is held
-//! as well, and whoever writes to what it reads races with it. It cannot leave by what others do
+//! as well, and a write to what it reads races with it. It cannot leave by what others do
 //! afterwards without a data race, so at the end it counts as stuck. Where it reads nothing, or
-//! where nobody is held, that it goes round for ever is a violation at once.
+//! where no thread is held, that it goes round for ever is a violation at once.
 //!
 //! This is for searches that do not store states. There, a state would have to say how its threads
 //! came to it. Such a search goes round, and only a loop without an operation has to be left: see
@@ -54,7 +54,7 @@ const FOR_EVER: u64 = 1 << 32;
 /// A mark at the note of a read that leads to where the thread is: see `reread.rs`.
 const REREAD: u64 = 1 << 33;
 
-/// A mark in the count of a mutex: somebody has tried to take it while it was taken.
+/// A mark in the count of a mutex: a thread has tried to take it while it was taken.
 pub(super) const TRIED: u64 = 1 << 15;
 
 /// What is known of the rounds of threads.
@@ -69,8 +69,8 @@ pub(super) struct Spins {
     pub(super) snapshots: Vec<Snapshot>,
     /// Whether the step in progress has changed something that others may see.
     pub(super) has_changed: bool,
-    /// The same by more than plain writes, which nobody sees without a race before the thread does
-    /// more.
+    /// The same by more than plain writes, which no other thread sees without a race before the
+    /// thread does more.
     pub(super) has_acted: bool,
 }
 
@@ -195,7 +195,7 @@ impl Machine {
         }
     }
 
-    /// Notes in the mutex at `address`, which is taken, that somebody has tried to take it.
+    /// Notes in the mutex at `address`, which is taken, that a thread has tried to take it.
     pub(super) fn note_trial(&mut self, address: u32) {
         if self.spins.is_on {
             let before = self.spins.flags();
@@ -374,7 +374,7 @@ impl Machine {
         hash
     }
 
-    /// What it means that nobody can move.
+    /// What it means that no thread can move.
     pub(super) fn ending(&self, code: &Code) -> Ending {
         if !self.is_excused_for_ever() {
             self.survivors.end();
@@ -385,7 +385,7 @@ impl Machine {
         let held = (0..self.threads.len()).filter(|&thread| self.is_held(thread));
         let can_leave = held.map(|thread| self.could_leave(thread)).max();
         match can_leave {
-            // Whoever awaits something in a loop goes round it.
+            // A thread that awaits something in a loop goes round it.
             None if (0..self.threads.len()).any(|it| self.awaits_in_loop(code, it)) => {
                 Ending::Spinning
             }
@@ -437,7 +437,7 @@ impl Machine {
         let place = location.map_or_else(String::new, |location| format!(" at {location}"));
         if self.awaits_in_loop(code, thread) {
             let object = self.pending[thread].next.operation()?.object()?;
-            let names = self.names.lock().expect("nobody panics while naming");
+            let names = self.names.lock().expect("the lock is not poisoned");
             let name = names.unit(code, &self.threads, object.index() as u32);
             return Some(Spin { object, text: format!("spins{place} until {name} changes") });
         }
@@ -453,13 +453,13 @@ impl Machine {
             _ => None,
         });
         let object = seen.last().or_else(|| taken.last())?;
-        let names = self.names.lock().expect("nobody panics while naming");
+        let names = self.names.lock().expect("the lock is not poisoned");
         let name = names.unit(code, &self.threads, object.index() as u32);
         Some(Spin { object, text: format!("spins{place} until {name} changes") })
     }
 }
 
-/// A loop that nobody can end.
+/// A loop that no thread can end.
 fn endless() -> Violation {
     Violation {
         kind: ViolationKind::Livelock,

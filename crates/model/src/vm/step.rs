@@ -486,7 +486,7 @@ impl Machine {
         self.memory[EXCUSED] & FOR_EVER != 0
     }
 
-    /// Ends the program: whoever goes on could as well have done so before.
+    /// Ends the program: a thread that goes on could as well have done so before.
     pub(super) fn exit_program(&mut self) {
         self.survivors.end();
         self.excuse_waiting();

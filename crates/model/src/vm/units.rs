@@ -144,7 +144,7 @@ mod tests {
         });
         let pairs = program.layout(Layout::Array { element: pair, count: 3 });
         let units = Units::of(&program, pairs, 1);
-        // The gap behind `b` is a unit that nobody uses.
+        // The gap behind `b` is a unit that is not used.
         assert_eq!(
             [0, 3, 4, 5, 8, 12].map(|offset| units.units.number(offset)),
             [0, 0, 1, 2, 3, 4]

@@ -118,7 +118,7 @@ fn search(vm: &Vm, reduction: Reduction, sleep: bool) -> Option<Found> {
         let values = [0, 1].into_iter().flat_map(|object| {
             (0..N).map(move |idx| ended.system.peek(mazurka_model::ObjectIdx(object), 4 * idx, INT))
         });
-        let mut seen = seen.lock().expect("nobody panics here");
+        let mut seen = seen.lock().expect("the lock is not poisoned");
         seen.0.insert(ended.order.trace_hash());
         seen.1.insert(values.collect());
     };
@@ -130,7 +130,7 @@ fn search(vm: &Vm, reduction: Reduction, sleep: bool) -> Option<Found> {
         assert!(outcome.saved.is_some(), "{:?}", outcome.verdict);
         return None;
     };
-    let (traces, values) = seen.into_inner().expect("nobody panics here");
+    let (traces, values) = seen.into_inner().expect("the lock is not poisoned");
     Some(Found { traces, values, transitions: outcome.statistics.transitions })
 }
 

@@ -270,7 +270,7 @@ fn search<S: System + Clone + Send + std::marker::Sync>(
 ) -> Option<Found> {
     let seen = Mutex::new((BTreeSet::new(), BTreeSet::new()));
     let watch = |ended: mazurka_explore::Ended<'_, S>| {
-        let mut seen = seen.lock().expect("nobody panics here");
+        let mut seen = seen.lock().expect("the lock is not poisoned");
         seen.0.insert(ended.order.trace_hash());
         seen.1.insert(outcome(ended.system));
     };
@@ -278,7 +278,7 @@ fn search<S: System + Clone + Send + std::marker::Sync>(
     options.stop_at_first = false;
     options.max_executions = Some(3_000);
     let found = Explorer::new(options).observe(&watch).run(|| system.clone()).expect("it runs");
-    let (traces, outcomes) = seen.into_inner().expect("nobody panics here");
+    let (traces, outcomes) = seen.into_inner().expect("the lock is not poisoned");
     if found.saved.is_some() {
         return None;
     }

@@ -1,5 +1,5 @@
 //! Threads that the machine holds in loops which change nothing: against all states of the same
-//! programs with loops that really go round, every way to end is found, and whether somebody may be
+//! programs with loops that really go round, every way to end is found, and whether a thread may be
 //! stuck.
 
 use crate::random::Random;
@@ -285,7 +285,7 @@ impl Graph {
     }
 }
 
-/// Whether some loop changes memory for ever, so that nobody is held there.
+/// Whether some loop changes memory for ever, so that no thread is held there.
 fn is_endless(vm: &Vm) -> bool {
     const LONG: usize = 200;
     let is_found = AtomicBool::new(false);
@@ -301,7 +301,7 @@ fn is_endless(vm: &Vm) -> bool {
     is_found.into_inner()
 }
 
-/// What a search sees: memory where all have ended, and whether somebody was stuck.
+/// What a search sees: memory where all have ended, and whether a thread was stuck.
 fn explored(
     vm: &Vm,
     shared: &Shared,
@@ -310,7 +310,7 @@ fn explored(
 ) -> (BTreeSet<Vec<u64>>, bool) {
     let seen = Mutex::new((BTreeSet::new(), false));
     let observe = |ended: Ended<'_, Vm>| {
-        let mut seen = seen.lock().expect("nobody panics with it");
+        let mut seen = seen.lock().expect("the lock is not poisoned");
         match all_ended(ended.system) {
             true => drop(seen.0.insert(memory(ended.system, shared))),
             false => seen.1 |= ended.violation.is_some(),
@@ -321,7 +321,7 @@ fn explored(
     options.stop_at_first = false;
     let explorer = Explorer::new(options).observe(&observe);
     explorer.run(|| vm.clone()).expect("the options are fine");
-    seen.into_inner().expect("nobody panics with it")
+    seen.into_inner().expect("the lock is not poisoned")
 }
 
 #[test]

@@ -393,7 +393,7 @@ fn without_them_it_is_a_race_or_a_lost_update() {
 
 #[test]
 fn an_execution_whose_assumption_fails_does_not_count() {
-    // Whoever comes second assumes to be the first: the other one always is.
+    // The thread that comes second assumes to be the first: the other one always is.
     let program = twice(
         |worker, x| {
             let old = worker.register("old", INT);

@@ -67,12 +67,12 @@ pub(crate) fn ask_all<M: Sync, T: Ord + Send>(
             scope.spawn(|| {
                 while let Some(model) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let new = ask(model);
-                    told.lock().expect("nobody panics with it").extend(new);
+                    told.lock().expect("the lock is not poisoned").extend(new);
                 }
             });
         }
     });
-    let mut told = told.into_inner().expect("nobody panics with it");
+    let mut told = told.into_inner().expect("the lock is not poisoned");
     told.sort();
     told
 }

@@ -78,7 +78,7 @@ impl Transitions for Logged {
 
 impl Logged {
     fn tell(&self, what: String) {
-        self.log.lock().expect("nobody panics with it").insert(what);
+        self.log.lock().expect("the lock is not poisoned").insert(what);
     }
 }
 
@@ -90,7 +90,7 @@ fn searched(machine: &Machine, set: impl Fn(&mut Options)) -> (BTreeSet<String>,
     options.states = Some(MOST);
     set(&mut options);
     let outcome = search(&logged, &options).expect("the options go together");
-    let log = logged.log.lock().expect("nobody panics with it").clone();
+    let log = logged.log.lock().expect("the lock is not poisoned").clone();
     let n_states = outcome.statistics.states;
     (log, n_states, n_states >= MOST as u64)
 }

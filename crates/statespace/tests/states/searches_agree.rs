@@ -75,7 +75,7 @@ fn plain(table: &Table) -> Plain {
         level = next;
         depth += 1;
     }
-    found.log = table.log.lock().expect("nobody panics").clone();
+    found.log = table.log.lock().expect("the lock is not poisoned").clone();
     found
 }
 
@@ -105,7 +105,7 @@ fn combinations() -> Vec<Options> {
 fn run(table: &Table, options: &Options) -> (Outcome, Log) {
     let table = Table { log: Arc::default(), ..table.clone() };
     let outcome = search(&table, options).expect("they go together");
-    let log = table.log.lock().expect("nobody panics").clone();
+    let log = table.log.lock().expect("the lock is not poisoned").clone();
     (outcome, log)
 }
 

@@ -22,7 +22,7 @@ pub(crate) type Least = BTreeMap<u64, Values>;
 pub(crate) struct Reach {
     /// Local states (Definition 2.1).
     pub(crate) local: Least,
-    /// Whole traces at whose end nobody can move.
+    /// Whole traces at whose end no thread can move.
     pub(crate) terminal: Least,
     /// How many executions there are.
     pub(crate) executions: usize,
@@ -273,7 +273,7 @@ impl Search {
 pub(crate) fn search(script: &Script, options: Options) -> Search {
     let seen = Mutex::new((States::default(), BTreeMap::new()));
     let watch = |ended: Ended<'_, Script>| {
-        let mut seen = seen.lock().expect("nobody panics with it");
+        let mut seen = seen.lock().expect("the lock is not poisoned");
         let order = ended.order;
         seen.0.local.extend((1..=order.len() as Position).map(|at| order.hash_at(at)));
         *seen.1.entry(order.trace_hash()).or_insert(0) += 1;
@@ -284,7 +284,7 @@ pub(crate) fn search(script: &Script, options: Options) -> Search {
     let explorer = Explorer::new(options.stop_at_first(false)).observe(&watch);
     let outcome = explorer.run(|| script.clone());
     let outcome = outcome.unwrap_or_else(|error| panic!("{script}\n{error}"));
-    let (states, traces) = seen.into_inner().expect("nobody panics with it");
+    let (states, traces) = seen.into_inner().expect("the lock is not poisoned");
     Search { states, traces, outcome }
 }
 
@@ -336,7 +336,7 @@ impl Way {
             }
             let is_all = expected == reach.within(self.kind, saturation);
             if !is_all && !found.outcome.statistics.bound_exceeded {
-                return complain("something was cut and nobody says so");
+                return complain("something was cut and that is not said");
             }
             if self.reduction == Reduction::Optimal && found.traces.values().any(|&n| n > 1) {
                 return complain("a trace twice");

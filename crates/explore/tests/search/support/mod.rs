@@ -49,7 +49,7 @@ impl Judge {
     }
 
     /// Whether a thread gives back a lock that it has not got. It does so in every order, and what
-    /// the other orders are is then nobody's business: co-enabledness presumes that none does.
+    /// the other orders are does not matter then: co-enabledness presumes that none does.
     pub(crate) fn misuses_locks(&self) -> bool {
         let is_misuse = |violation: &String| violation.ends_with("which has not got it");
         self.traces.values().any(|class| class.violations.iter().any(is_misuse))
@@ -204,7 +204,7 @@ impl Watcher {
             state: ended.system.state(),
             violation: ended.violation.map(shown),
         };
-        let mut visits = self.0.lock().expect("nobody panics with it");
+        let mut visits = self.0.lock().expect("the lock is not poisoned");
         visits.executions += 1;
         let known = visits.traces.entry(order.trace_hash());
         known.and_modify(|known| known.times += 1).or_insert(visit);
@@ -212,7 +212,7 @@ impl Watcher {
 
     /// All that was seen.
     pub(crate) fn visits(self) -> Visits {
-        self.0.into_inner().expect("nobody panics with it")
+        self.0.into_inner().expect("the lock is not poisoned")
     }
 }
 

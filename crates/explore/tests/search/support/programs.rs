@@ -45,7 +45,7 @@ pub(crate) const CYCLIC: [(&str, bool); 12] = [
     ("while(x!=1) yield; y=1 | x=1; r=y; assert(r == 0)", true),
     ("while(x!=1) yield; r=y; assert(r == 1) | y=1; x=1", false),
     ("while(x!=1) yield; r=y; assert(r == 1) | x=1; y=1", true),
-    // Nobody ends, and the loops have nothing to do with the thread that fails.
+    // No thread ends, and the loops have nothing to do with the thread that fails.
     ("while(x==0) yield | y=1; assert(tid == 0)", true),
     ("while(x==0) { y=1; y=0 } | z=1; assert(tid == 0)", true),
     ("while(x==0) { y=1; y=0 } | while(z==0) { w=1; w=0 } | v=1; v=2; assert(tid == 0)", true),

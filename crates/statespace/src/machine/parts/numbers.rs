@@ -55,7 +55,7 @@ impl Numbers {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Values>> {
-        self.parts.lock().expect("nobody panics with it")
+        self.parts.lock().expect("the lock is not poisoned")
     }
 
     /// Which bits the numbers of parts get, as far as their values are known; `None` if there are

@@ -367,7 +367,7 @@ impl Transitions for Table {
     }
 
     fn is_valid_end(&mut self, state: &[u8]) -> bool {
-        self.log.lock().expect("nobody panics").ends.insert(state.to_vec());
+        self.log.lock().expect("the lock is not poisoned").ends.insert(state.to_vec());
         (0..self.n_processes()).all(|process| self.place(state, process).end)
     }
 
@@ -377,7 +377,7 @@ impl Transitions for Table {
     }
 
     fn violation(&mut self, _state: &[u8], step: Step, fault: u32) -> Violation {
-        self.log.lock().expect("nobody panics").faults.insert((step.process, fault));
+        self.log.lock().expect("the lock is not poisoned").faults.insert((step.process, fault));
         Violation { kind: ViolationKind::Assertion, message: format!("edge {fault} is wrong") }
     }
 
