@@ -81,6 +81,7 @@ impl Machine {
             has_loops,
             doubts_first_rounds,
             counting_loops,
+            counted_waits,
             loops,
             thread_names,
             has_clocks,
@@ -157,6 +158,7 @@ impl Machine {
             rust_mutexes.known(),
             trusted.known(),
             counting_loops.known(),
+            counted_waits.known(),
             loops.known(),
             io::n_used(),
         ];

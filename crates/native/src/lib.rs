@@ -46,6 +46,7 @@ mod checkpoint;
 mod clock;
 mod constructors;
 mod coroutine;
+mod counted_waits;
 mod cxx;
 mod dead_slots;
 mod disciplines;

@@ -25,6 +25,7 @@ use crate::cancel::{self, Awaited};
 use crate::checkpoint::Checkpoints;
 use crate::clock::Clock;
 use crate::coroutine::{self, Coroutine};
+use crate::counted_waits::CountedWaits;
 use crate::disciplines::Disciplines;
 use crate::ends;
 use crate::exit;
@@ -164,6 +165,7 @@ pub(crate) struct Machine {
     /// Whether the first round of a loop is not compared with the second.
     pub(crate) doubts_first_rounds: bool,
     pub(crate) counting_loops: CountingLoops,
+    pub(crate) counted_waits: CountedWaits,
     pub(crate) loops: Loops,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
@@ -289,6 +291,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         has_loops: false,
         doubts_first_rounds: false,
         counting_loops: CountingLoops::default(),
+        counted_waits: CountedWaits::default(),
         loops: Loops::new(),
         keys: Vec::new(),
         exit_handlers: Vec::new(),
