@@ -229,6 +229,7 @@ impl Machine {
             doubts_first_rounds: _,
             counting_loops: _,
             counted_waits: _,
+            meetings: _,
             loops: _,
             disciplines: _,
             rust_mutexes: _,

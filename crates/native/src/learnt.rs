@@ -82,6 +82,7 @@ impl Machine {
             doubts_first_rounds,
             counting_loops,
             counted_waits,
+            meetings,
             loops,
             thread_names,
             has_clocks,
@@ -159,6 +160,7 @@ impl Machine {
             trusted.known(),
             counting_loops.known(),
             counted_waits.known(),
+            meetings.known(),
             loops.known(),
             io::n_used(),
         ];

@@ -68,6 +68,7 @@ mod liveness;
 mod locals;
 mod machine;
 mod mapping;
+mod meetings;
 mod memory;
 mod named;
 mod names;

@@ -36,6 +36,7 @@ use crate::io::{self, Files, Refusal};
 use crate::library::{self, kept};
 use crate::lifecycle;
 use crate::locals::{self, Locals};
+use crate::meetings::Meetings;
 use crate::memory::{self, Part, Saved};
 use crate::named::{self, NamedSemaphore};
 use crate::names::{self, Frame};
@@ -166,6 +167,7 @@ pub(crate) struct Machine {
     pub(crate) doubts_first_rounds: bool,
     pub(crate) counting_loops: CountingLoops,
     pub(crate) counted_waits: CountedWaits,
+    pub(crate) meetings: Meetings,
     pub(crate) loops: Loops,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
@@ -292,6 +294,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         doubts_first_rounds: false,
         counting_loops: CountingLoops::default(),
         counted_waits: CountedWaits::default(),
+        meetings: Meetings::default(),
         loops: Loops::new(),
         keys: Vec::new(),
         exit_handlers: Vec::new(),
