@@ -219,7 +219,7 @@ fn is_name(word: &str) -> bool {
     is_word && !is_reserved && !word.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Blanks in the place of comments, which only files that nobody preprocessed have.
+/// Blanks in the place of comments, which only files that were not preprocessed have.
 fn without_comments(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut at = 0;

@@ -67,9 +67,9 @@ pub(crate) struct Function {
     pub(crate) name: String,
     pub(crate) signature: Rc<Signature>,
     pub(crate) span: Span,
-    /// Whether it is ours: it then becomes a part of whoever calls it.
+    /// Whether it is ours: it then becomes a part of its callers.
     pub(crate) is_library: bool,
-    /// `None`: nobody has defined it, or nobody calls it.
+    /// `None`: it is not defined, or not called.
     pub(crate) body: Option<Body>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Body {
     pub(crate) locals: Vec<Local>,
     /// How many of them are parameters. A prototype elsewhere may have more: `int main() { … }`.
     pub(crate) n_parameters: usize,
-    /// The names of the labels; empty for those that nobody wrote.
+    /// The names of the labels; empty for those that are not in the source.
     pub(crate) labels: Vec<String>,
     pub(crate) statements: Vec<Statement>,
     /// Where it ends.
@@ -420,7 +420,7 @@ pub(crate) enum Primitive {
     HasKeys,
     /// Whether the program has something to do when it exits.
     HasHandlers,
-    /// A word that nobody else looks at, though it may be in shared memory.
+    /// A word that no other thread looks at, though it may be in shared memory.
     Get,
     Set,
     /// A function of one or two numbers with a fraction.

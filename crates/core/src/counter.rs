@@ -1,12 +1,12 @@
-//! Additions whose order nobody can tell: what a thread learns from one, and how far a system keeps
-//! them in order.
+//! Additions whose order is not observable: what a thread learns from one, and how far a system
+//! keeps them in order.
 
 use crate::{ObjectId, Operation, ThreadId};
 use std::collections::BTreeSet;
 
 /// How many numbers the result of one addition may be compared with.
 const MAX_BOUNDARIES: usize = 4;
-/// What counters come to. Whoever compares one with other numbers looks whether it overflows.
+/// What counters come to. A comparison of one with other numbers checks for overflow.
 const NEAR: std::ops::Range<i64> = 1..1 << 30;
 /// How many additions to one object are told apart before all of them are in order that are tested.
 const MAX_TURNS: usize = 32;

@@ -1,4 +1,4 @@
-//! What an engine tells while it works. Engines never print; whoever listens decides.
+//! What an engine tells while it works. Engines never print; the listener decides.
 
 use crate::{Coverage, Reading, Statistics};
 use serde::{Deserialize, Serialize};

@@ -51,7 +51,7 @@ pub struct HappensBefore {
     places: Vec<Tails>,
     /// `stride` per object: the last reading touch of its front by each thread.
     reads: Vec<Position>,
-    /// The same for additions; shorter, as long as nobody adds.
+    /// The same for additions; shorter, as long as no thread adds.
     additions: Vec<Position>,
     /// One per object.
     queues: Vec<Queue>,
@@ -453,7 +453,7 @@ impl HappensBefore {
     #[inline]
     fn has_unseen(&self, group: Group, place: Place, last: Position) -> bool {
         let Tails { write, newest, .. } = self.places[slot(place)];
-        // A write knows of all members before it, and so does whoever follows it.
+        // A write knows of all members before it, and so does every step after it.
         newest[group as usize] > write
             && (last == write || self.unseen(group, place, last).next().is_some())
     }

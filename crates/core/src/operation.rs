@@ -17,7 +17,7 @@
 //! commute, and what enables a particular waiter is an edge of the happens-before order
 //! ([`HappensBefore`](crate::HappensBefore)): the third receive follows the third send, not every
 //! send. That is the relaxed independence of send and receive on a buffered channel. It is sound
-//! as long as nobody asks how full the channel is, so the `Try…` operations depend on both ends.
+//! as long as no thread asks how full the channel is, so the `Try…` operations depend on both ends.
 
 use crate::{ObjectId, ThreadId};
 use serde::{Deserialize, Serialize};
@@ -34,9 +34,9 @@ pub enum Operation {
     /// Reads and writes a variable in one step. A compare-and-swap is one where it would succeed;
     /// where it would fail, it is a `Load`.
     ReadModifyWrite(ObjectId),
-    /// Adds to a variable, and lets nobody know what it was before; or lets its thread know no more
+    /// Adds to a variable, and no thread learns what it was before; or lets its thread know no more
     /// than what every order of such additions would tell, see [`Addition`](crate::Addition).
-    /// Nobody awaits such a variable: additions that can keep another thread waiting have to be in
+    /// Such a variable is not awaited: additions that can keep another thread waiting have to be in
     /// order.
     Add(ObjectId),
     /// The same, where the order of those additions matters whose threads learn something.
@@ -59,7 +59,7 @@ pub enum Operation {
     ReadRelease(ObjectId),
     /// Takes a reader-writer lock for writing, waiting for it.
     WriteAcquire(ObjectId),
-    /// Takes a reader-writer lock for writing if nobody has it.
+    /// Takes a reader-writer lock for writing if it is free.
     TryWriteAcquire(ObjectId),
     /// Gives back a reader-writer lock that was taken for writing.
     WriteRelease(ObjectId),
@@ -177,7 +177,7 @@ pub enum Operation {
     /// Goes on once the virtual clock has come to a deadline. Touches nothing.
     Elapse,
 
-    /// Comes to the first operation of a thread that nobody has started. Touches nothing.
+    /// Comes to the first operation of a thread that no other has started. Touches nothing.
     Begin,
     /// Starts a thread, which comes to its first operation in the same step.
     Spawn(ThreadId),
@@ -526,7 +526,7 @@ pub fn may_enable(a: Operation, b: Operation) -> bool {
         )
         | (O::Wait { mutex: x, .. }, O::Await(y)) => x == y,
         (O::Call(x) | O::Store(x) | O::ReadModifyWrite(x), O::Call(y)) => x == y,
-        // Time passes when nobody else can move, which any step may bring about.
+        // Time passes when no other thread can move, which any step may bring about.
         (_, O::Timeout(_) | O::Elapse) => true,
         (
             O::Release(x) | O::Wait { mutex: x, .. },

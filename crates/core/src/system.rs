@@ -75,11 +75,11 @@ pub enum Effect {
 /// What it means that no thread can move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
-    /// Whoever waits, waits for ever.
+    /// A deadlock: every thread that is left waits for ever.
     Final,
     /// The program has ended, and those who wait with it.
     Exited,
-    /// Some thread goes round a loop that changes nothing and that nobody is left to end.
+    /// Some thread goes round a loop that changes nothing and that no thread is left to end.
     Spinning,
     /// Some thread went round a loop that changed nothing, and was held there. By now it could
     /// leave it: the execution that goes round once less shows what it does then.
@@ -120,7 +120,7 @@ impl PlainAccess {
 pub struct Part {
     /// Who goes on.
     pub thread: ThreadId,
-    /// Whose end it was to wait for; nobody's if it was started.
+    /// Whose end it was to wait for; none if it was started.
     pub joined: Option<ThreadId>,
     /// How many of the [accesses](System::accesses) of the step were made before that.
     pub n_before: usize,
@@ -349,7 +349,7 @@ pub trait System {
         false
     }
 
-    /// How an execution has ended that nobody can continue.
+    /// How an execution has ended that no thread can continue.
     ///
     /// A thread that has gone round a loop without changing anything may be held there and be
     /// [`Next::Finished`] from then on: whatever it does after one more round, it also does in
@@ -410,7 +410,7 @@ pub trait System {
         &[]
     }
 
-    /// From now on, notes where this plain memory is accessed, and nobody else.
+    /// From now on, notes where this plain memory is accessed, and nowhere else.
     fn look_at(&mut self, _memory: Option<ObjectId>) {}
 
     /// Where the last step accessed the memory that is [looked at](Self::look_at), in order.

@@ -170,7 +170,7 @@ pub struct Wait {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Somebody asked it to stop.
+    /// It was asked to stop.
     Interrupted,
     /// So many executions were allowed.
     Executions(u64),

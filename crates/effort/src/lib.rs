@@ -39,7 +39,7 @@ pub fn seeds(full: Range<u64>) -> Range<u64> {
 
 /// What must be exceeded by what exceeds `full` if everything is tried: a test that counts how many
 /// of its programs are worth the while goes on doing so. Of a few programs few may be, by chance;
-/// and nothing is known of seeds that somebody has chosen.
+/// and nothing is known of seeds that were chosen by hand.
 pub fn share<N: TryInto<u64> + TryFrom<u64>>(full: N) -> N {
     let full = full.try_into().ok().expect("there are not fewer than none");
     let share = if chosen().is_some() { 0 } else { expected(full, factor()) };

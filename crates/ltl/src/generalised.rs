@@ -79,7 +79,7 @@ impl Generalised {
         Ok(generalised)
     }
 
-    /// Makes states with the same ways out one, until there are no more such. What nobody goes to
+    /// Makes states with the same ways out one, until there are no more such. What no edge leads to
     /// any more stays, without a way out.
     fn merge(&mut self) {
         let mut is_used = vec![true; self.states.len()];

@@ -25,7 +25,7 @@ pub enum Stuttering {
     Invariant,
     /// It does: this word is accepted with some of its letters taken out, and not with others.
     Sensitive(Lasso),
-    /// Nobody knows: the automaton is too large to tell.
+    /// Unknown: the automaton is too large to tell.
     Unknown,
 }
 

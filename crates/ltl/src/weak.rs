@@ -40,8 +40,8 @@ pub(crate) fn obligation(automaton: &Automaton, opposite: &Automaton) -> Option<
     let smallest = powerset.smallest();
     let mut flipped = smallest.clone();
     flipped.states.iter_mut().for_each(|state| state.is_accepting = !state.is_accepting);
-    // A component accepts as a whole, so that whoever does not stay where it accepts stays where it
-    // does not.
+    // A component accepts as a whole, so that a run that does not stay where it accepts stays where
+    // it does not.
     let is_same =
         common_word(&smallest, opposite).is_none() && common_word(&flipped, automaton).is_none();
     is_same.then(|| without_sink(smallest))

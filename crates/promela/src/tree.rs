@@ -41,7 +41,7 @@ pub(crate) enum Unit {
         text: String,
         span: Span,
     },
-    /// A proposition about the program that somebody asks for.
+    /// A proposition about the program that a property names.
     Proposition {
         text: String,
         span: Span,

@@ -18,7 +18,7 @@
 //! | `r=x`, `x=e`                              | load, store                                   |
 //! | `r=add(x,e)`, `r=swap(x,e)`               | read-modify-write                             |
 //! | `r=cas(x,e,e)`                            | the same; a load where it would fail          |
-//! | `add(x,e)`                                | addition, if nobody awaits `x`                |
+//! | `add(x,e)`                                | addition, if `x` is not awaited               |
 //! | `r=count(x,e,n)`                          | the same; `r` is whether `x` was `n`          |
 //! | `await(x==e)`                             | await                                         |
 //! | `acq(n)`, `rel(n)`, `r=tryacq(n)`         | mutex                                         |

@@ -118,7 +118,7 @@ fn cut_block(block: &mut Block, countdown: &mut Countdown) -> bool {
     false
 }
 
-/// Takes the declaration number `idx` out of those that nobody needs.
+/// Takes the declaration number `idx` out of those that are not used.
 fn drop_declaration(program: &mut Program, idx: usize) -> bool {
     let mut countdown = Countdown(idx);
     let found = program.declarations.iter().position(|declaration| {

@@ -80,7 +80,7 @@ pub fn run(
         let complains = scope.spawn(|| stderr.map_or(Ok(Vec::new()), read_at_most));
         let said = stdout.map_or(Ok(Vec::new()), read_at_most);
         if said.is_err() {
-            // Nobody listens any more. If it has ended by itself, so much the better.
+            // There is no listener any more. If it has ended by itself, so much the better.
             let _ = child.kill();
         }
         (said, complains.join().expect("reading does not panic"))

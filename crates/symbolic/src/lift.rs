@@ -35,7 +35,7 @@ pub struct Lifted {
 /// What goes on for ever in an execution, as the machine has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// The number of the first step that is repeated; none if nobody can move any more.
+    /// The number of the first step that is repeated; none if no thread can move any more.
     pub start: Option<usize>,
     /// Whether the machine comes back to the same state, if need be after some rounds of the
     /// circuit. Else it comes to one with the same future.
@@ -98,8 +98,8 @@ impl Encoding {
         Ok(Lifted { schedule: follower.schedule, meaning, is_whole, round })
     }
 
-    /// The same with a machine that holds whoever spins, as searches have it, if that can take
-    /// every step; else with one that holds nobody. Tells which it was, too.
+    /// The same with a machine that holds threads that spin, as searches have it, if that can take
+    /// every step; else with one that holds none. Tells which it was, too.
     pub fn lift_by(
         &self,
         witness: &Witness,
@@ -329,9 +329,9 @@ impl<'a> Follower<'a> {
     }
 
     /// Lets every thread that is about to access something by an atomic operation do so. Plain
-    /// accesses were made with the steps before them, and nobody can know of them yet. Who is about
-    /// to make one in the circuit may have an atomic operation behind it, which others would learn
-    /// of: so those come last.
+    /// accesses were made with the steps before them, and no other step can follow them yet. Who is
+    /// about to make one in the circuit may have an atomic operation behind it, which others would
+    /// learn of: so those come last.
     fn access_all(&mut self, frame: usize) {
         let simulation = self.simulation;
         let is_at_step = |number: &usize| {
@@ -357,7 +357,7 @@ impl<'a> Follower<'a> {
 
     fn take(&mut self, thread: ThreadId, operation: Operation, choice: u32) {
         let born = self.births.iter().position(|&born| born == thread);
-        let number = born.expect("whoever moves was born");
+        let number = born.expect("a thread that moves was born");
         self.schedule.push(Decision { thread: ThreadId::new(number), choice });
         let sight = self.sight(Some(thread));
         self.sights.extend(sight);

@@ -14,7 +14,7 @@ use lang_c::span::Node;
 use mazurka_model::Assumption;
 use mazurka_source::Span;
 
-/// As many characters as nobody writes.
+/// More characters than a program writes.
 const NO_LIMIT: i64 = i64::MAX;
 
 /// Where a function prints to.

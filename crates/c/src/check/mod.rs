@@ -2,7 +2,7 @@
 //!
 //! The compiler has accepted the program before it comes here, so this is no second compiler: it
 //! computes what the types and conversions are, and refuses what has no meaning as a model. Only
-//! functions that `main` can reach are looked into; what nobody calls is no part of the program.
+//! functions that `main` can reach are looked into; what is not called is no part of the program.
 
 mod atomic;
 mod builtin;
@@ -73,7 +73,7 @@ fn all<T>(results: impl Iterator<Item = Checked<T>>) -> Checked<Vec<T>> {
     results.into_iter().collect()
 }
 
-/// A function definition that is looked into when somebody needs it.
+/// A function definition that is looked into when it is needed.
 #[derive(Clone, Copy, Debug)]
 struct Definition<'a> {
     unit_idx: usize,
@@ -234,7 +234,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Somebody calls a function, or takes its address.
+    /// A function is called, or its address is taken.
     fn need(&mut self, id: FunctionId, span: Option<Span>) {
         if self.is_queued[id.0] {
             return;

@@ -15,7 +15,7 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn effect(&mut self, it: &'a Expression) {
         match &it.kind {
             Kind::Convert(inner) => self.effect(inner),
-            // A struct that nobody wants is not read.
+            // A struct that is not used is not read.
             Kind::Read(place) if !it.ty.is_scalar() => {
                 self.at(it.span);
                 self.memory(place);
@@ -537,7 +537,7 @@ impl<'a> Writer<'_, 'a> {
                 _ => Expr::binary(operator, old, value),
             };
         }
-        // Again and again, until nobody comes in between.
+        // Again and again, until no other thread comes in between.
         let by = self.small(by);
         let again = self.to.location();
         self.to.jump(again);

@@ -325,7 +325,7 @@ struct Writer<'w, 'a> {
     context: Context<'a>,
     /// The function of the user, while one of the library is written in its midst.
     outer: Option<Box<Context<'a>>>,
-    /// Registers that nobody uses now.
+    /// Registers that are free now.
     free: Vec<(Type, RegisterId)>,
     /// Registers of the expression at hand.
     used: Vec<(Type, RegisterId)>,

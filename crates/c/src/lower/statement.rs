@@ -233,7 +233,7 @@ impl<'a> Writer<'_, 'a> {
         let location = self.to.location();
         self.context.labels[label.0] = Some(location);
         let name = &self.body().labels[label.0];
-        // What a library function calls its labels is nobody's business.
+        // What a library function calls its labels does not matter.
         if !name.is_empty() && self.outer.is_none() {
             self.to.location_mut(location).name = Some(spelled(name).into_owned());
         }

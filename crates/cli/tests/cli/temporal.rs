@@ -527,42 +527,6 @@ fn a_search_that_has_no_fairness_is_replaced() {
         .prints(&["by components: nested search knows nothing of fairness"]);
 }
 
-/// What the chapter of the book shows is what is printed.
-#[test]
-fn the_book_is_right() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/temporal.md");
-    let text = std::fs::read_to_string(path).expect("the chapter is there");
-    let block = |begin: &str, from: &str| -> Option<String> {
-        let start = from.find(begin)? + begin.len();
-        Some(from[start..start + from[start..].find("```")?].to_owned())
-    };
-    let folder = TempDir::new().expect("there is room");
-    let model = block("```promela\n", &text).expect("there is a model");
-    std::fs::write(folder.path().join("turns.pml"), model).expect("there is room");
-    let mut n_commands = 0;
-    for part in text.split("```console\n").skip(1) {
-        let shown = part.split("```").next().expect("a block ends");
-        let (command, output) = shown.split_once('\n').expect("a command has an output");
-        let words: Vec<&str> = command.trim_start_matches("$ mazurka ").split(' ').collect();
-        let said = run(folder.path(), &words);
-        assert_eq!(output, without_times(&said.stdout), "{command}");
-        n_commands += 1;
-    }
-    assert_eq!(n_commands, 2);
-}
-
-/// A text in which nothing takes any time.
-fn without_times(text: &str) -> String {
-    let lines = text.lines().map(|line| match line.rsplit_once(' ') {
-        Some((before, "s")) => {
-            let before = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            format!("{before}0.00 s\n")
-        }
-        _ => format!("{line}\n"),
-    });
-    lines.collect()
-}
-
 /// Two claims that guess: with its reduction, SPIN finds nothing where an ample set belongs to a
 /// state of the program and one of the claim.
 #[test]

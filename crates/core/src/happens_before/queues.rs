@@ -142,7 +142,7 @@ impl HappensBefore {
         }
     }
 
-    /// The arrival that completes the round of a barrier in which `thread` has arrived; 0 if nobody
+    /// The arrival that completes the round of a barrier in which `thread` has arrived; 0 if none
     /// has yet.
     fn completes(&self, thread: ThreadId, barrier: ObjectId, parties: u32) -> Position {
         let arrived = self.steps_of(thread).last().copied();

@@ -171,7 +171,7 @@ fn what_is_enabled_together_may_be() {
             }
             let Some(decision) = any_decision(&script, &mut random) else { break };
             let (_, violation) = take(&mut script, decision);
-            // Who gives back what it has not got is enabled where nobody should be.
+            // A thread that gives back what it has not got is enabled where none should be.
             if violation.is_some_and(|violation| violation.message.contains("has not got it")) {
                 return Ok(());
             }

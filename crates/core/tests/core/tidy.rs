@@ -57,7 +57,7 @@ const ALL: [&str; 17] = [
 /// The test kit: tests, examples and benchmarks may use it, and crates that are not published.
 const TEST_KIT: [&str; 2] = ["script", "effort"];
 
-/// What the tests of a crate may use beyond that: whoever makes a `System` holds it against
+/// What the tests of a crate may use beyond that: a crate with a `System` holds it against
 /// searches.
 const TESTS_MAY_USE: [(&str, &str); 5] = [
     ("model", "explore"),

@@ -58,7 +58,7 @@ fn run(seconds: &str) -> Result<(), String> {
             let is_assumed = matches!(verdict, Ok(Verdict::Holds(coverage))
                 if coverage.assumptions().contains(&Assumption::NoSpinning));
             let said = match verdict {
-                Ok(Verdict::Holds(_)) if is_assumed => "holds unless somebody spins for ever",
+                Ok(Verdict::Holds(_)) if is_assumed => "holds unless a thread spins for ever",
                 Ok(verdict) => verdict.name(),
                 Err(_) => "refused",
             };

@@ -50,7 +50,7 @@ fn automata_are_no_larger_than_spins() {
     assert_eq!(n_worse, 0, "{table}");
 }
 
-/// What nobody would write: there, too.
+/// Formulae that are not written by hand: there, too.
 #[test]
 fn automata_of_random_formulae_are_no_larger_than_spins() {
     if !has_tool("spin") {

@@ -418,7 +418,7 @@ impl Lowerer<'_> {
         let key = (proctype.text.clone(), label.text.clone());
         match labels.get(&key) {
             Some(&location) => Ok(Expr::query(Query::At { process, routine, location })),
-            // A label where nobody ever stands.
+            // A label where no process ever stands.
             None if all_labels.contains(&key) => Ok(Expr::bool(false)),
             None => {
                 let message = format!("unknown label '{}'", label.text);

@@ -283,7 +283,7 @@ impl Graph {
         }
     }
 
-    /// Makes a block atomic: nobody else runs between the elements of its chain.
+    /// Makes a block atomic: no other process runs between the elements of its chain.
     pub(crate) fn make_atomic(&mut self, block: ElementId, chain: Chain) {
         self.walk_atomic(chain);
         let end = self.end_of(chain);

@@ -148,7 +148,7 @@ pub(crate) fn parse_expression(
     }
 }
 
-/// A fault was told; whoever gets this has nothing to add.
+/// A fault was told; the caller has nothing to add.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told;
 

@@ -3,7 +3,7 @@
 //! What is read is a stack: the expansions that are not read to their ends, and below them the
 //! file. A macro is not expanded while its own expansion is in there, and a name that was passed
 //! over for that reason stays as it is. Where an expansion begins or ends there is a border, so
-//! that whoever writes the tokens down can keep apart what would become one.
+//! that the writer of the tokens can keep apart what would become one.
 
 use super::macros::{Argument, Macro, Meaning, Parameters};
 use super::token::{Kind, Place, Token, is_open_comment};

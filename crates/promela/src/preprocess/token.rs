@@ -188,7 +188,7 @@ impl Buffer {
                 }
                 [b'/', b'*', inside @ ..] => match inside.windows(2).position(|two| two == b"*/") {
                     Some(len) => self.at += len + 4,
-                    // It is not closed: nothing follows it. Whoever asks finds out by
+                    // It is not closed: nothing follows it. The caller finds out by
                     // `open_comment`.
                     None => return self.at > start,
                 },

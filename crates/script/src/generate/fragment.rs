@@ -271,7 +271,7 @@ impl<'a> Writer<'a> {
         let notify = call(verb, 0);
         let set = Statement::Store { to: flag.clone(), value: Expr::Number(1) };
         let (acquire, release) = (call(Verb::Acquire, 0), call(Verb::Release, 0));
-        // First somebody who waits, then somebody who wakes, and then one more of either.
+        // First a thread that waits, then one that wakes, and then one more of either.
         self.n_conversations += 1;
         let side = match self.n_conversations {
             1 => self.random.below(3),

@@ -27,7 +27,7 @@ impl ScriptError {
     }
 }
 
-/// The errors found so far; after the first hundred, nobody reads on.
+/// The errors found so far; no more than a hundred are kept.
 #[derive(Default)]
 struct Errors(Vec<ScriptError>);
 

@@ -76,7 +76,7 @@ pub(crate) type Disciplines = BTreeMap<ObjectId, Discipline>;
 
 struct Compiler<'a> {
     disciplines: &'a Disciplines,
-    /// The variables that somebody waits for.
+    /// The variables that are awaited.
     awaited: BTreeSet<&'a str>,
     layout: Layout<'a>,
     instructions: Vec<Instruction>,

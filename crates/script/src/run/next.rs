@@ -91,7 +91,7 @@ impl Point {
                 Next::Enabled { operation, choices: *alternatives }
             }
             (_, Some(operation)) => Next::enabled(operation),
-            // Nobody stands before an invisible instruction.
+            // No thread stands before an invisible instruction.
             (_, None) => Next::Finished,
         };
         Self { next, gate }

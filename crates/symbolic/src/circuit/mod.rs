@@ -165,8 +165,8 @@ impl Circuit {
             kind(latch.lit, Node::Latch, &latch.name);
         }
         let count = |kind| self.aig.nodes().filter(|&node| node == kind).count();
-        assert_eq!(count(Node::Input), self.inputs.len(), "inputs that nobody knows");
-        assert_eq!(count(Node::Latch), self.latches.len(), "latches that nobody knows");
+        assert_eq!(count(Node::Input), self.inputs.len(), "inputs without a name");
+        assert_eq!(count(Node::Latch), self.latches.len(), "latches without a name");
         assert!(self.latches.is_sorted_by_key(|latch| latch.lit), "latches in order");
         for lit in self.latches.iter().map(Latch::next).chain(self.properties()) {
             assert!(lit.node() < self.aig.n_nodes(), "{lit:?} is not in the graph");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "inputs that nobody knows")]
+    #[should_panic(expected = "inputs without a name")]
     fn inputs_are_made_by_the_circuit() {
         let mut circuit = Circuit::new();
         circuit.aig.input();

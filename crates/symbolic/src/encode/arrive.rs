@@ -53,7 +53,7 @@ impl Encoder<'_> {
         registers.chain(owned).collect()
     }
 
-    /// What nobody else changes is what it was in the beginning when a thread begins.
+    /// What no other thread changes is what it was in the beginning when a thread begins.
     pub(super) fn know_first(&self, state: &mut State, number: usize) {
         for &variable in &self.owned[number] {
             let word = self.variables.word(variable);

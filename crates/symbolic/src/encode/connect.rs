@@ -9,7 +9,8 @@ use crate::{Lit, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Encoder<'_> {
-    /// The same circuit with every step that nobody could disturb as a part of the step before.
+    /// The same circuit with every step that no other thread could disturb as a part of the step
+    /// before.
     pub(super) fn merged(self) -> Plan {
         let touches: Vec<Touches> = self.parts.iter().map(Touches::of).collect();
         let passable = undisturbed(&self, &touches);

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 /// One thread that there can be.
 #[derive(Debug)]
 pub(crate) struct Thread {
-    /// Who starts it, after how many others; nobody for those that are there from the beginning.
+    /// Who starts it, after how many others; none for those that are there from the beginning.
     pub(crate) parent: Option<(usize, u32)>,
     /// What it may run, with the context of each.
     pub(crate) roots: Vec<(RoutineId, ContextId)>,
@@ -96,7 +96,7 @@ pub(crate) struct Stop {
 /// Why a thread stands somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum StopKind {
-    /// Nobody has started it.
+    /// No thread has started it.
     Unborn,
     /// It has ended.
     Ended,
@@ -291,7 +291,7 @@ impl Thread {
         known.points_to.callees(self.contexts[context].routine, callee)
     }
 
-    /// The routine that a value in a context is, if it was named by whoever called, and handed
+    /// The routine that a value in a context is, if it was named by the caller, and handed
     /// down.
     fn handed_down(
         &self,
@@ -618,7 +618,7 @@ impl Thread {
         }
         match action {
             Action::Call { .. } => {
-                // Registers of whoever is called begin with arguments and zeros.
+                // Registers of the callee begin with arguments and zeros.
                 for callee in self.after(known, point, number) {
                     let context = &self.contexts[callee.context];
                     let n = known.program.routine(context.routine).registers.len();

@@ -1,5 +1,5 @@
 //! Who may interfere with whom, before anything runs: what is touched from each station on, and
-//! which steps nobody can disturb.
+//! which steps no other thread can disturb.
 //!
 //! Implements the static part of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent
 //! Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006), sections 3 and 4.2.
@@ -11,12 +11,12 @@
 //! | no lock held by T is acquired on the way | the stations that are not passed            |
 //! | a transaction goes on                    | [`undisturbed`]: the step belongs to the one before |
 //!
-//! Differs: the paper lets nobody else move while a transaction is executed, frame by frame. Where
-//! no position of any other thread could make it end, it is executed in one frame here: the threads
-//! that stay where they are while one moves have no say in it. Positions that exclude each other
-//! are told by the mutexes that are held there for certain, and by who was started and who was
-//! joined. As with a lock that is held, a thread that would have to join the one that moves cannot
-//! get further before it.
+//! Differs: the paper lets no other thread move while a transaction is executed, frame by frame.
+//! Where no position of any other thread could make it end, it is executed in one frame here: the
+//! threads that stay where they are while one moves have no say in it. Positions that exclude each
+//! other are told by the mutexes that are held there for certain, and by who was started and who
+//! was joined. As with a lock that is held, a thread that would have to join the one that moves
+//! cannot get further before it.
 
 use super::memory::{Cell, TouchKind};
 use super::station::StationId;
@@ -128,8 +128,8 @@ impl Position {
     }
 }
 
-/// The steps that no other thread can disturb, wherever it is: whoever takes the step before may as
-/// well go on.
+/// The steps that no other thread can disturb, wherever it is: the thread that takes the step
+/// before may as well go on.
 pub(super) fn undisturbed(encoder: &Encoder<'_>, touches: &[Touches]) -> BTreeSet<StepId> {
     let analysis = Analysis::new(encoder, touches);
     let mut futures = BTreeMap::new();
@@ -158,7 +158,7 @@ pub(super) fn undisturbed(encoder: &Encoder<'_>, touches: &[Touches]) -> BTreeSe
 struct Analysis<'a> {
     encoder: &'a Encoder<'a>,
     touches: &'a [Touches],
-    /// For each thread and each station, what is known there; nothing where nobody comes.
+    /// For each thread and each station, what is known there; nothing where it is unreachable.
     positions: Vec<Vec<Option<Position>>>,
 }
 
@@ -266,7 +266,7 @@ impl<'a> Analysis<'a> {
         }
         self.positions[thread].iter().enumerate().any(|(at, position)| {
             let Some(position) = position else {
-                // Nobody has started it: that takes its parent.
+                // No thread has started it: that takes its parent.
                 return at == super::UNBORN && !is_own_child && conflict(step, &futures[at]);
             };
             let is_before_or_after = is_child(mover, thread)

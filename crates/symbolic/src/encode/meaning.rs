@@ -30,12 +30,12 @@ impl Refusal {
 pub enum Meaning {
     /// Something goes wrong in the step that is taken.
     Violation(Fault),
-    /// Nobody can move, and somebody waits.
+    /// No thread can move, and one waits.
     Deadlock,
     /// Two accesses conflict, at least one of them is plain, and nothing orders them: two threads
     /// are about to make them, or one was made and watched, and the other one is made now.
     Race,
-    /// Nobody can move, and to stay there for ever violates the temporal property.
+    /// No thread can move, and to stay there for ever violates the temporal property.
     Stays,
     /// What was done violates the temporal property, however it goes on.
     BadPrefix,

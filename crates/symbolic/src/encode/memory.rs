@@ -438,7 +438,7 @@ pub(crate) enum Cell {
     Object(ObjectId),
     /// Whether this thread was started.
     Born(usize),
-    /// Whether this thread has ended, and whether somebody has joined it.
+    /// Whether this thread has ended, and whether it was joined.
     Ended(usize),
     /// The order of atomic blocks.
     Blocks,

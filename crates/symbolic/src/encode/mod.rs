@@ -17,8 +17,8 @@
 //! orders, the first execution in which they occur can be changed so that they come next to each
 //! other, and what is before them stays the same. Where atomic accesses order less than what they
 //! read from and what they overwrite, that is not so, and [`monitor`] tells who knows of an access.
-//! An execution ends where nobody can move: no frame after that counts, so that executions of all
-//! lengths being safe is known once there are no longer ones.
+//! An execution ends where no thread can move: no frame after that counts, so that executions of
+//! all lengths being safe is known once there are no longer ones.
 
 mod arrive;
 mod connect;
@@ -175,7 +175,7 @@ struct Encoder<'a> {
     /// The stations whose steps are to be made, and those of which they were or will be.
     to_make: BTreeSet<StepId>,
     reached: BTreeSet<StepId>,
-    /// For each thread, the variables that nobody else changes, but for its registers.
+    /// For each thread, the variables that no other thread changes, but for its registers.
     owned: Vec<Vec<VarId>>,
     /// The variables that a step gives their first values, for a thread that begins.
     births: BTreeSet<(StepId, VarId)>,
@@ -324,8 +324,8 @@ impl<'a> Encoder<'a> {
         encoder
     }
 
-    /// Bits of what comes in, for whoever takes the step of the frame. They are used once in a
-    /// step.
+    /// Bits of what comes in, for the thread that takes the step of the frame. They are used once
+    /// in a step.
     fn free_word(&mut self, width: usize) -> Word {
         let first = self.n_free;
         self.n_free += width;

@@ -563,7 +563,7 @@ impl Encoder<'_> {
         accessed: Vec<(ObjectId, Range<usize>, Lit)>,
         kind: Kind,
     ) -> Lit {
-        // What is passed is what nobody disturbs: it takes part in no race.
+        // What is passed is what no other thread disturbs: it takes part in no race.
         if !self.options.races || !state.passed.contains(&None) {
             return Lit::FALSE;
         }

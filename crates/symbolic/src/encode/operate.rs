@@ -308,7 +308,7 @@ impl Encoder<'_> {
                 let is_open = aig.any([mutex.is_free, again, !is_there]);
                 let answer = aig.and(mutex.is_mine, tells);
                 let takes_again = aig.and(again, !tells);
-                // Whoever gets past this has it.
+                // A thread that gets past this has it.
                 self.acquire(state, &mutex.at, Lit::TRUE);
                 self.take(state, &mutex, takes_again, Lit::TRUE);
                 self.assign_if_any(state, *to, &answer.into(), Type::BOOL);

@@ -10,7 +10,7 @@ pub struct Encode {
     pub races: bool,
     /// Whether the machine takes plain accesses for steps, for the schedules that it is given.
     pub plain_steps: bool,
-    /// Whether it is a violation if nobody can move and somebody waits.
+    /// Whether it is a violation if no thread can move and one waits.
     pub deadlock: bool,
     /// What executions must not do for ever. There are no schedulers for it but that of all
     /// interleavings.

@@ -72,13 +72,13 @@ pub(crate) struct StopPart {
     pub(crate) next: Vec<usize>,
     /// What it does to mutexes and threads.
     pub(crate) effects: Effects,
-    /// Whether nobody else moves while it is there.
+    /// Whether no other thread moves while it is there.
     pub(crate) is_alone: bool,
     /// Whether it is the thread's beginning.
     pub(crate) is_first: bool,
 }
 
-/// A stop that a step may go past, since nobody could disturb it.
+/// A stop that a step may go past, since no other thread could disturb it.
 #[derive(Debug)]
 pub(crate) struct Pass {
     /// When it does.
@@ -87,7 +87,7 @@ pub(crate) struct Pass {
 }
 
 impl StopPart {
-    /// Nobody ever comes there.
+    /// It is unreachable.
     pub(super) fn nowhere() -> Self {
         Self {
             is_here: Lit::FALSE,

@@ -32,7 +32,7 @@ pub(super) struct Merging {
     pub(super) stations: Stations,
     pub(super) locks: Vec<(ObjectId, usize)>,
     pub(super) touches: Vec<Touches>,
-    /// The stations at which nobody stops who could as well go on.
+    /// The stations at which no thread stops that could as well go on.
     pub(super) passable: BTreeSet<StepId>,
 }
 
@@ -61,7 +61,7 @@ impl Plan {
                 *known = None;
             }
         }
-        // Who had a variable for itself keeps it when nobody is left to change it.
+        // A thread that had a variable for itself keeps it when none is left to change it.
         let mut owners = self.owners;
         owners.extend(learnt.owners);
         owners.retain(|variable, _| !variables.contains(variable));

@@ -1,4 +1,4 @@
-//! What is looked for in every state: that nobody can move, and data races.
+//! What is looked for in every state: that no thread can move, and data races.
 
 use super::Encoder;
 use super::graph::{ENDED, STUCK, StopKind, UNBORN};
@@ -8,7 +8,7 @@ use mazurka_model::{Access, Action};
 use std::collections::BTreeMap;
 
 impl Encoder<'_> {
-    /// Nobody can move, and somebody waits who is not excused.
+    /// No thread can move, and one waits that is not excused.
     pub(super) fn deadlock(&mut self) -> Lit {
         let mut waits = Vec::new();
         let mut moves = Vec::new();

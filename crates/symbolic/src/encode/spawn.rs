@@ -114,7 +114,7 @@ impl Encoder<'_> {
         states
     }
 
-    /// The threads that a number may mean, and whether somebody may join the one it does.
+    /// The threads that a number may mean, and whether the one it does may be joined.
     fn joinable(&mut self, state: &mut State, number: &Word) -> Vec<(usize, Lit)> {
         let mut threads = Vec::new();
         for thread in 0..self.threads.len() {
@@ -144,7 +144,7 @@ impl Encoder<'_> {
         let is_good = state.condition;
         let others = threads.iter().filter(|(it, when)| *it != self.thread && *when != Lit::FALSE);
         let others: Vec<usize> = others.map(|(it, _)| *it).collect();
-        // Nobody gets past the end of itself.
+        // No thread gets past its own end.
         self.effects.joins = if let [only] = others[..] { Some(only) } else { None };
         let mut has_ended = Vec::new();
         let mut results = Vec::new();
@@ -163,7 +163,7 @@ impl Encoder<'_> {
         Gate::new(self.circuit.aig.or(has_ended, !is_good))
     }
 
-    /// Says that nobody is going to join a thread.
+    /// Says that a thread is not going to be joined.
     pub(super) fn detach(&mut self, state: &mut State, number: &Word) {
         for (thread, is_it) in self.joinable(state, number) {
             let (aig, variables) = (&mut self.circuit.aig, &self.variables);

@@ -1,8 +1,8 @@
 //! Stations: stops of a thread, told apart by what is known there.
 //!
 //! A thread that comes to a stop knows some of its variables: the counter of a loop, the arguments
-//! of a function, which lock it holds. What nobody else changes is the same whenever the thread is
-//! there, so each set of such values is a station of its own, with a number of its own in the
+//! of a function, which lock it holds. What no other thread changes is the same whenever the thread
+//! is there, so each set of such values is a station of its own, with a number of its own in the
 //! program counter. The step from there is made for these values: an index is a number, and so is
 //! the element it leads to.
 //!

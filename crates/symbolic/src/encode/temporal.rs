@@ -137,7 +137,7 @@ struct Frame {
 
 impl Encoder<'_> {
     /// Adds the automaton of a temporal property, its bad prefixes, and loops that must not be.
-    /// Says when it is wrong that nobody can move, if it is anywhere.
+    /// Says when it is wrong that no thread can move, if it is anywhere.
     pub(super) fn add_automaton(
         &mut self,
         temporal: &Temporal,

@@ -14,7 +14,7 @@ use mazurka_model::{
     ViolationKind,
 };
 
-/// Whether a walk goes on where nobody could disturb it, or stops at the next stop.
+/// Whether a walk goes on where no other thread could disturb it, or stops at the next stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Pace {
     Passing,
@@ -123,7 +123,8 @@ impl Encoder<'_> {
         );
     }
 
-    /// The station at which a thread need not stop, since nobody could disturb the step from there.
+    /// The station at which a thread need not stop, since no other thread could disturb the step
+    /// from there.
     fn passed_station(&self, stop: StopId, action: &Action, state: &State) -> Option<StationId> {
         let merging = self.plan.merging.as_ref().filter(|_| self.pace == Pace::Passing)?;
         if matches!(action, Action::Choose { .. }) {
@@ -354,7 +355,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// What is left to whoever joins a thread.
+    /// What is left to the thread that joins another.
     fn result(&mut self, state: &State, value: &Expr) -> Word {
         self.eval(state, value).resize(64, value.ty().is_signed())
     }
@@ -381,7 +382,7 @@ impl Encoder<'_> {
         self.end(ENDED, state);
     }
 
-    /// Ends the thread, and nobody gets to see that end: who joins it does not go on. The others
+    /// Ends the thread, and no other sees that end: one that joins it does not go on. The others
     /// do, as they could have before. They see nothing of an atomic block that is not going to end:
     /// as in `model::Vm`, the block is taken back.
     fn stop_for_ever(&mut self, point: Point, mut state: State) {
@@ -541,7 +542,7 @@ impl Encoder<'_> {
                 writer.concat(&self.read(state, &targets, 4, 1))
             }
             Sync::Condvar => self.sleepers(state, &targets),
-            // Whoever waits for it goes on from here, and into the violation.
+            // A thread that waits for it goes on from here, and into the violation.
             Sync::Semaphore => Word::constant(1, 0),
             Sync::Barrier => self.read(state, &targets, 4, 2),
         };

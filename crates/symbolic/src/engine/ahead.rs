@@ -57,7 +57,7 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// A new depth: nobody is stuck.
+    /// A new depth: no engine is stuck.
     pub(super) fn calm_down(&mut self) {
         self.due = STUCK;
     }

@@ -12,8 +12,8 @@
 //!
 //! Differs: variables are in the order in which a walk through the functions comes to them, the
 //! next value of a latch beside it. The diagrams have a fixed capacity. An operation on them cannot
-//! be interrupted, so they are in a thread of their own: whoever asked looks at the limits
-//! meanwhile and waits no longer than these allow. A thread that nobody waits for ends after its
+//! be interrupted, so they are in a thread of their own: the caller looks at the limits
+//! meanwhile and waits no longer than these allow. A thread that is given up ends after its
 //! operation.
 
 use super::{Answer, Certificate, Job, Outcome, Statistics, Watch};
@@ -64,7 +64,7 @@ pub(super) fn decide(job: &mut Job<'_>, n_nodes: usize) -> Outcome {
     let (circuit, watch) = (job.circuit.clone(), job.watch.clone());
     let work = move || {
         let answer = Reachability::new(&circuit, &watch, n_nodes).and_then(|mut states| {
-            // Nobody hears what is told too late.
+            // A report that comes too late is lost.
             states.run(&mut |depth| drop(tell.send(News::Passed(depth))))
         });
         drop(tell.send(News::Answer(answer)));

@@ -141,7 +141,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Goes on to this depth, if it is not there: somebody else knows that nothing bad happens
+    /// Goes on to this depth, if it is not there: another engine knows that nothing bad happens
     /// before.
     pub(super) fn skip_to(&mut self, depth: usize) {
         while self.depth() < depth {

@@ -38,7 +38,7 @@ impl Watch {
         Self { limits: limits.clone(), start: Instant::now(), cancel: None }
     }
 
-    /// The same limits for somebody who also stops once the flag is true.
+    /// The same limits for an engine that also stops once the flag is true.
     pub(crate) fn until(&self, cancel: &Arc<AtomicBool>) -> Self {
         Self { cancel: Some(cancel.clone()), ..self.clone() }
     }

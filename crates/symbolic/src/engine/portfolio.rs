@@ -41,7 +41,7 @@ pub(super) fn decide(job: &mut Job<'_>) -> Outcome {
         drop(tell);
         for news in news {
             match news {
-                // All go from depth to depth: whoever is ahead is heard.
+                // All go from depth to depth: the engine that is ahead is heard.
                 News::Progress(progress) if progress.depth == n_passed => {
                     n_passed += 1;
                     (job.progress)(&progress);
@@ -66,7 +66,7 @@ fn send(tell: &Sender<News>, news: News) {
     tell.send(news).expect("the news are read until all have told theirs");
 }
 
-/// Whether nobody can know more.
+/// Whether no engine can know more.
 fn is_final(outcome: &Outcome) -> bool {
     matches!(outcome.answer, Answer::Safe(_) | Answer::Unsafe(_))
 }

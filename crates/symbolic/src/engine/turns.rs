@@ -33,7 +33,7 @@ pub(super) struct Turns {
     depths: [usize; 2],
     /// What each has spent at the depth that was reached.
     spent: [u64; 2],
-    /// What the last depth took whoever was the first to know.
+    /// What the last depth took the engine that was the first to know.
     last_cost: u64,
     /// The same when the other one was asked last.
     asked_at: u64,

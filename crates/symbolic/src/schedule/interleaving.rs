@@ -1,4 +1,4 @@
-//! Every interleaving: whoever can move may.
+//! Every interleaving: every enabled thread may move.
 
 use super::Scheduler;
 use crate::Encoding;

@@ -22,7 +22,7 @@ pub trait Scheduler {
     /// What it is called on the command line.
     fn name(&self) -> &'static str;
 
-    /// Whether steps that nobody could disturb are to be parts of the step before.
+    /// Whether steps that no other thread could disturb are to be parts of the step before.
     fn merges(&self) -> bool {
         false
     }
@@ -34,12 +34,12 @@ pub trait Scheduler {
 /// The schedulers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Schedule {
-    /// Whoever can move may.
+    /// Every enabled thread may move.
     #[default]
     Interleaving,
-    /// Only those of a set that nobody outside can interfere with.
+    /// Only those of a set that no thread outside can interfere with.
     Stubborn,
-    /// The same, and nobody interferes who would need a lock that is held.
+    /// The same, and no thread interferes that would need a lock that is held.
     Transactions,
     /// Of two independent steps that follow each other, the smaller thread's first.
     Ppor,

@@ -47,7 +47,7 @@ impl Move {
                 }
                 // Whatever a thread does comes after its birth.
                 touch(Some(Cell::Born(number)), 0, (number, stop.is_here, false));
-                // Whoever keeps all others waiting does something to all of them.
+                // A step that keeps all others waiting interferes with all of them.
                 let is_alone =
                     stop.is_alone || stop.next.iter().any(|&it| thread.stops[it].is_alone);
                 touch(None, 0, (number, stop.is_here, is_alone));

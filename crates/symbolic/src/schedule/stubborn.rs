@@ -1,4 +1,4 @@
-//! Stubborn sets: only threads of a set move that nobody outside of it can interfere with.
+//! Stubborn sets: only threads of a set move that no thread outside can interfere with.
 //!
 //! Implements section 4.2 of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent
 //! Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006): conditional stubborn

@@ -1,4 +1,4 @@
-//! Transactions: stubborn sets in which nobody interferes who would need a lock that is held.
+//! Transactions: stubborn sets in which no thread interferes that would need a lock that is held.
 //!
 //! Implements sections 3 and 4.2 of Kahlon, Gupta and Sinha, *Symbolic Model Checking of Concurrent
 //! Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006): lock acquisition

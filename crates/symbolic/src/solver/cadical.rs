@@ -144,7 +144,7 @@ impl Solver {
         constraint: Option<&[SatLit]>,
     ) -> Result<bool, Limit> {
         let answer = self.call(assumptions, constraint)?;
-        // Whoever set a flag may have taken it back by now.
+        // A flag that was set may have been cleared by now.
         answer.ok_or_else(|| self.watch.limit().unwrap_or(Limit::Interrupted))
     }
 

@@ -10,7 +10,7 @@
 //! | labels of subformulas              | [`Encoder::lit`]          |
 //!
 //! Differs: conditionals are recognised and get clauses of their own, and so do conjunctions of
-//! several nodes that nobody else uses.
+//! several nodes that no other node uses.
 
 use super::SatLit;
 use crate::{Aig, Lit, Node};

@@ -64,7 +64,7 @@ fn replayed(case: &Case, encoding: &Encoding, witness: &mazurka_symbolic::Witnes
 /// Programs whose circuits are large.
 const LARGE: [&str; 3] = ["aba.c ", "aba.c -DTAGGED", "printed_into_memory.c "];
 
-/// Programs in which somebody spins for ever.
+/// Programs in which a thread spins for ever.
 const SPINNING: [&str; 2] = ["spin_until.c -DFORGET", "spin_plain.c -DENDLESS"];
 
 #[test]

@@ -1,5 +1,5 @@
-//! Dining philosophers: what they can do in how many steps, whoever may move, and what the order of
-//! steps is worth.
+//! Dining philosophers: what they can do in how many steps, under each scheduler, and what the
+//! order of steps is worth.
 
 use crate::philosophers::{Question, Table, depth, table};
 use mazurka_symbolic::{Answer, Circuit, Engine, Limits, Move, Outcome, peephole, quasi_monotonic};

@@ -1,5 +1,5 @@
-//! Random programs, most of which never end: whoever decides the circuit finds an execution without
-//! end exactly where the graph of all states has one that is fair to every thread.
+//! Random programs, most of which never end: every engine for the circuit finds an execution
+//! without end exactly where the graph of all states has one that is fair to every thread.
 
 use crate::temporal_agree::{Random, script};
 use crate::translate;
@@ -55,7 +55,7 @@ fn reached(graph: &[Vec<(u32, usize)>], among: &BTreeSet<usize>, from: usize) ->
 }
 
 /// Whether some states have a round in which everybody moves who could move somewhere in it. In the
-/// largest round through a state, a state in which somebody could move who does not do so anywhere
+/// largest round through a state, a state in which a thread could move that does not do so anywhere
 /// in it is of no use.
 fn has_fair_round(graph: &[Vec<(u32, usize)>], among: &BTreeSet<usize>) -> bool {
     let mut left = among.clone();
@@ -123,7 +123,7 @@ fn executions_without_end_are_found_where_there_are_any() {
     let n_seeds = seeds.end - seeds.start;
     for seed in seeds {
         let mut random = Random::new(seed);
-        // Somebody may end the loops of the others.
+        // One thread may end the loops of the others.
         let ends = if random.below(2) == 0 { " | k=1" } else { "" };
         let script = format!("x=0, y=0, k=0 || {}{ends}", script(&mut random));
         let other = if seed % 2 == 0 { Engine::Ic3 } else { Engine::Bdd };
@@ -146,7 +146,7 @@ fn whoever_waits_for_what_never_comes_goes_round() {
 
 #[test]
 fn it_is_none_to_be_unfair() {
-    // Polling with a lock: whoever ends it can have the lock again and again.
+    // Polling with a lock: the thread that ends it can have the lock again and again.
     let polls = "while k==0 {acq(0); rel(0)} | acq(0); k=1; rel(0)";
     assert!(!has_livelock(polls, &ALL));
     // To end is no livelock, and neither is a deadlock.

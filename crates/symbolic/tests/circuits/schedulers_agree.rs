@@ -1,4 +1,4 @@
-//! Random programs: a circuit under every scheduler, whoever decides it, finds what a search
+//! Random programs: a circuit under every scheduler and with every engine finds what a search
 //! through all states of the machine finds.
 
 use crate::{kit, translate};
@@ -204,8 +204,8 @@ fn figure_1_no_switch_before_3a_while_the_other_thread_needs_the_lock() {
     assert_ne!(allowed(FIGURE_1, Schedule::Stubborn, &at_3a), [0]);
     assert_eq!(allowed(FIGURE_1, Schedule::Transactions, &at_3a), [0]);
     // T2 is at 5b, outside of the lock: the two accesses to `x` interfere. Its first step has led
-    // to the lock, since nobody else uses `z`, and its second one through all that is done under
-    // the lock.
+    // to the lock, since no other thread uses `z`, and its second one through all that is done
+    // under the lock.
     let at_5b = [1, 1, 0, 0];
     assert_eq!(allowed(FIGURE_1, Schedule::Transactions, &at_5b), [0, 1]);
 }
@@ -219,7 +219,8 @@ fn figure_2_no_switch_before_6a_while_the_other_thread_has_to_take_a_lock_on_its
     let at_6a = [0, 0, 0, 0, 0, 1];
     assert_eq!(allowed(FIGURE_2, Schedule::Interleaving, &at_6a), [0, 1]);
     assert_ne!(allowed(FIGURE_2, Schedule::Stubborn, &at_6a), [0]);
-    // From 3a to 6a is one step where what nobody could disturb is a part of the step before.
+    // From 3a to 6a is one step where what no other thread could disturb is a part of the step
+    // before.
     assert_eq!(allowed(FIGURE_2, Schedule::Transactions, &[0, 0, 0]), [0]);
     assert_eq!(allowed(FIGURE_2, Schedule::Transactions, &[0, 0, 0, 1]), [0]);
 }

@@ -232,7 +232,7 @@ fn model(program: &Program) -> Model {
         moves.push(Move { executes: executes[thread], touches });
     }
     connect(&mut circuit, &cells, &next_cells);
-    // Whoever is chosen can move; nobody is if nobody can.
+    // A thread that is chosen can move; none is if none can.
     let aig = &mut circuit.aig;
     let can = executes.iter().zip(&enabled).map(|(&it, &enabled)| aig.and(it, enabled));
     let mut counts: Vec<_> = can.collect();

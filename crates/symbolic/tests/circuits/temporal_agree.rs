@@ -1,4 +1,4 @@
-//! Random programs with loops, random formulae, every fairness: whoever decides the circuit says
+//! Random programs with loops, random formulae, every fairness: every engine for the circuit says
 //! what a search through all states of the product says, without any reduction.
 
 use crate::translate;
@@ -56,7 +56,7 @@ fn thread(random: &mut Random) -> String {
     match random.below(6) {
         0 => text += &body,
         1 => write!(text, "while {} {{{body}}}", test(random)).expect("a string has room"),
-        // Nobody writes `k`.
+        // No thread writes `k`.
         _ => write!(text, "while k==0 {{{body}}}").expect("a string has room"),
     }
     text
@@ -143,7 +143,7 @@ impl Case {
         Self { program, text: text.to_owned(), propositions, property }
     }
 
-    /// Whether it is violated, by somebody who looks at states.
+    /// Whether it is violated, by a search over states.
     fn judge(&self, fairness: Judged) -> bool {
         let threads = Threads::new(self.program.clone(), Races::Allow).expect("scripts are simple");
         let threads = threads.watching(self.propositions.clone());
