@@ -137,6 +137,17 @@ pub enum Operation {
         /// How many make a round.
         parties: u32,
     },
+    /// As [`Arrive`](Self::Arrive), where arrivals commute: no more threads use the barrier than
+    /// make a round, and none learns whether it was the last. All arrivals of a round are before
+    /// all departures, so rounds that follow each other must be different objects.
+    Meet(ObjectId),
+    /// The second half of that: going on once all `parties` of the round have arrived.
+    Part {
+        /// The barrier, as in [`Meet`](Self::Meet).
+        barrier: ObjectId,
+        /// How many make a round.
+        parties: u32,
+    },
 
     /// Puts a message into a channel, waiting for room.
     Send {
@@ -249,9 +260,11 @@ impl Operation {
         use Operation as O;
         use Touch::{Add, Enter, Read, Write};
         match self {
-            O::Load(o) | O::Await(o) | O::ReadRelease(o) => Touches::one(o, Front, Read),
+            O::Load(o) | O::Await(o) | O::ReadRelease(o) | O::Part { barrier: o, .. } => {
+                Touches::one(o, Front, Read)
+            }
             O::ReadAcquire(o) | O::TryReadAcquire(o) => Touches::one(o, Front, Enter),
-            O::Add(o) => Touches::one(o, Front, Add),
+            O::Add(o) | O::Meet(o) => Touches::one(o, Front, Add),
             O::AddAndTest(o) => Touches { places: [((o, Front), Add), ((o, Back), Write)], len: 2 },
             O::Store(o)
             | O::ReadModifyWrite(o)
@@ -330,6 +343,7 @@ impl Operation {
             | O::NotifyAll(o)
             | O::SemaphoreRelease(o)
             | O::Arrive(o)
+            | O::Meet(o)
             | O::Call(o)
             | O::Timeout(o)
             | O::Receive(o)
@@ -338,7 +352,7 @@ impl Operation {
             O::SemaphoreAcquire { semaphore, .. } | O::SemaphoreTryAcquire { semaphore, .. } => {
                 Some(semaphore)
             }
-            O::Leave { barrier, .. } => Some(barrier),
+            O::Leave { barrier, .. } | O::Part { barrier, .. } => Some(barrier),
             O::Send { channel, .. } | O::TrySend { channel, .. } => Some(channel),
             O::Elapse | O::Begin | O::Spawn(_) | O::Join(_) | O::Yield | O::Choose => None,
         }
@@ -373,6 +387,7 @@ impl Operation {
                 | O::FutexResume(_)
                 | O::SemaphoreAcquire { .. }
                 | O::Leave { .. }
+                | O::Part { .. }
                 | O::Call(_)
                 | O::Timeout(_)
                 | O::Elapse
@@ -419,8 +434,8 @@ impl Operation {
             O::SemaphoreAcquire { .. } => "semaphore-acquire",
             O::SemaphoreTryAcquire { .. } => "semaphore-try-acquire",
             O::SemaphoreRelease(_) => "semaphore-release",
-            O::Arrive(_) => "arrive",
-            O::Leave { .. } => "leave",
+            O::Arrive(_) | O::Meet(_) => "arrive",
+            O::Leave { .. } | O::Part { .. } => "leave",
             O::Send { .. } => "send",
             O::TrySend { .. } => "try-send",
             O::Receive(_) => "receive",
@@ -491,6 +506,8 @@ fn never_with(a: Operation, b: Operation) -> bool {
         (O::WriteRelease(m), O::ReadAcquire(o) | O::WriteAcquire(o))
         | (O::WriteRelease(m), O::WriteRelease(o) | O::ReadRelease(o))
         | (O::ReadRelease(m), O::WriteAcquire(o)) => m == o,
+        // A round is complete when the first of its threads leaves.
+        (O::Meet(m), O::Part { barrier: o, .. }) => m == o,
         _ => false,
     }
 }
@@ -525,7 +542,9 @@ pub fn may_enable(a: Operation, b: Operation) -> bool {
         (O::WriteRelease(x), O::ReadAcquire(y) | O::WriteAcquire(y))
         | (O::ReadRelease(x), O::WriteAcquire(y)) => x == y,
         (O::SemaphoreRelease(x), O::SemaphoreAcquire { semaphore: y, .. }) => x == y,
-        (O::Arrive(x), O::Leave { barrier: y, .. }) => x == y,
+        (O::Arrive(x), O::Leave { barrier: y, .. }) | (O::Meet(x), O::Part { barrier: y, .. }) => {
+            x == y
+        }
         (O::Send { channel: x, .. } | O::TrySend { channel: x, .. }, O::Receive(y)) => x == y,
         (O::Receive(x) | O::TryReceive(x), O::Send { channel: y, .. }) => x == y,
         // The step after which a thread has ended can be any of its steps.

@@ -527,8 +527,10 @@ impl DataRaces {
             }
             O::SemaphoreRelease(o) => self.join(mine, released(o)),
 
-            O::Arrive(o) => self.arrive(thread, o),
-            O::Leave { barrier, parties } => self.leave(thread, barrier, parties),
+            O::Arrive(o) | O::Meet(o) => self.arrive(thread, o),
+            O::Leave { barrier, parties } | O::Part { barrier, parties } => {
+                self.leave(thread, barrier, parties);
+            }
 
             O::Send { channel, capacity } => self.send(thread, channel, capacity),
             O::TrySend { channel, capacity } if succeeded => self.send(thread, channel, capacity),
@@ -817,7 +819,12 @@ fn is_queued(operation: Operation) -> bool {
     use Operation as O;
     matches!(
         operation,
-        O::Arrive(_) | O::Send { .. } | O::TrySend { .. } | O::Receive(_) | O::TryReceive(_)
+        O::Arrive(_)
+            | O::Meet(_)
+            | O::Send { .. }
+            | O::TrySend { .. }
+            | O::Receive(_)
+            | O::TryReceive(_)
     )
 }
 

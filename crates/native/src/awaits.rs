@@ -24,7 +24,7 @@
 
 use crate::coroutine;
 use crate::dead_slots::{Dead, Frames};
-use crate::emulate::{Emulator, End, Kind, Memory, Start};
+use crate::emulate::{Emulator, End, Kind, Memory, Start, Stop};
 use crate::globals;
 use crate::heap;
 use crate::image;
@@ -105,7 +105,29 @@ impl Machine {
         if self.has_loops && arrival.kind.is_some() {
             let (at, top) = (arrival.stack_pointer, coroutine::top(idx));
             let mut aside = self.loops.aside.borrow_mut();
-            coroutine::as_host(|| dead = aside.frames.dead(at, arrival.kept[1], top));
+            // SAFETY: the frames of a suspended thread are on its stack.
+            let word = |address: usize| unsafe { *(address as *const usize) };
+            coroutine::as_host(|| dead = aside.frames.dead(at, arrival.kept[1], top, word));
+        }
+        dead
+    }
+
+    /// What does not matter where a thread would come to.
+    pub(crate) fn dead_at(&self, idx: usize, end: &End) -> Dead {
+        let mut dead = Dead::default();
+        if let Some(frame_pointer) = end.kept[1] {
+            let (frame_pointer, top) = (frame_pointer as usize, coroutine::top(idx));
+            let byte = |at: usize| match end.memory.byte(at) {
+                Some(byte) => byte.unwrap_or(0),
+                // SAFETY: the frames of a suspended thread are on its stack.
+                None => unsafe { *(at as *const u8) },
+            };
+            let word =
+                |at: usize| usize::from_le_bytes(std::array::from_fn(|offset| byte(at + offset)));
+            let mut aside = self.loops.aside.borrow_mut();
+            coroutine::as_host(|| {
+                dead = aside.frames.dead(end.stack_pointer, frame_pointer, top, word);
+            });
         }
         dead
     }
@@ -116,8 +138,8 @@ impl Machine {
     }
 
     /// What a thread comes to that goes on so.
-    pub(crate) fn compute(&self, start: Start<'_>, before: Memory) -> Option<End> {
-        let mut end = None;
+    pub(crate) fn compute(&self, start: Start<'_>, before: Memory) -> Result<End, Stop> {
+        let mut end = Err(Stop::NotUnderstood);
         let mut aside = self.loops.aside.borrow_mut();
         coroutine::as_host(|| {
             if aside.emulator.program.is_empty() {
@@ -215,13 +237,14 @@ impl Machine {
             thread: idx,
             stack_pointer: arrival.stack_pointer,
             kept: arrival.kept,
+            unknown: [false; 6],
             result: (value as u64, *len),
             stack: None,
             shared: &self.threads[idx].shared_words,
             thread_pointer: self.threads[idx].coroutine.thread_pointer,
         };
         let end = self.compute(start, Memory::default());
-        let returns = end.is_some_and(|end| {
+        let returns = end.is_ok_and(|end| {
             !end.has_accessed && self.likeness(idx, arrival, *address, &end, None) == Likeness::Same
         });
         let mut aside = self.loops.aside.borrow_mut();

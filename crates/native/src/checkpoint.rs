@@ -228,6 +228,8 @@ impl Machine {
             has_loops: _,
             doubts_first_rounds: _,
             counting_loops: _,
+            counted_waits: _,
+            meetings: _,
             loops: _,
             disciplines: _,
             rust_mutexes: _,

@@ -89,14 +89,19 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// What is dead for a thread that is in a call which returns to what stands at `stack_pointer`.
-    pub(crate) fn dead(&mut self, stack_pointer: usize, frame_pointer: usize, top: usize) -> Dead {
+    /// `word` tells what stands on its stack.
+    pub(crate) fn dead(
+        &mut self,
+        stack_pointer: usize,
+        frame_pointer: usize,
+        top: usize,
+        word: impl Fn(usize) -> usize,
+    ) -> Dead {
         let mut dead = Dead::default();
         let (mut at, mut frame_pointer) = (stack_pointer, frame_pointer);
         // From where on nobody below reads.
         let mut free_from = stack_pointer;
         for depth in 0..MAX_DEPTH {
-            // SAFETY: the frames of a suspended thread are on its stack.
-            let word = |address: usize| unsafe { *(address as *const usize) };
             let Some(frame) = self.frame(word(at)) else { break };
             let base = if frame.row.is_rbp { frame_pointer } else { at + WORD };
             let end = base.wrapping_add_signed(frame.row.offset as isize);

@@ -69,6 +69,8 @@ pub(crate) struct Start<'a> {
     pub(crate) stack_pointer: usize,
     /// rbx, rbp, r12 to r15.
     pub(crate) kept: [usize; 6],
+    /// Which of them are to be taken as unknown.
+    pub(crate) unknown: [bool; 6],
     /// What it is given, and how many bytes of that are meant.
     pub(crate) result: (u64, u8),
     /// Its stack as it is there, from `stack_pointer` on, if that is not what is in memory now.
@@ -93,6 +95,15 @@ pub(crate) struct End {
     pub(crate) has_accessed: bool,
     /// All that it has written, or that was there before.
     pub(crate) memory: Memory,
+}
+
+/// Why it is not known where a thread comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Something is not understood, or the next operation is not an atomic one.
+    NotUnderstood,
+    /// It branches by something unknown.
+    Undecided,
 }
 
 /// Bytes that differ from those in memory, or may do so.
@@ -183,11 +194,13 @@ struct State<'a> {
     has_accessed: bool,
     /// What callbacks have told of plain accesses.
     told: Vec<Range<usize>>,
+    /// Whether it has come to a branch that is decided by something unknown.
+    is_undecided: bool,
 }
 
 impl Emulator {
     /// Where a thread comes to, if that is known. `before` has bytes that are not as in memory.
-    pub(crate) fn run(&mut self, start: Start<'_>, before: Memory) -> Option<End> {
+    pub(crate) fn run(&mut self, start: Start<'_>, before: Memory) -> Result<End, Stop> {
         if self.callbacks.is_empty() {
             self.callbacks = callbacks();
         }
@@ -202,7 +215,7 @@ impl Emulator {
         start: Start<'_>,
         before: Memory,
         instructions: &mut FxHashMap<usize, Option<Instruction>>,
-    ) -> Option<End> {
+    ) -> Result<End, Stop> {
         let mut state = State {
             emulator: self,
             start,
@@ -213,25 +226,21 @@ impl Emulator {
             memory: before,
             has_accessed: false,
             told: Vec::new(),
+            is_undecided: false,
         };
-        for (register, &bits) in KEPT.iter().zip(&start.kept) {
-            state.registers[*register] = Value::known(bits as u64);
+        for (idx, register) in KEPT.into_iter().enumerate().filter(|(idx, _)| !start.unknown[*idx])
+        {
+            state.registers[register] = Value::known(start.kept[idx] as u64);
         }
         state.registers[RSP] = Value::known((start.stack_pointer + WORD) as u64);
         state.registers[RAX] = Value { bits: start.result.0, known: start.result.1 };
-        state.at = state.load(start.stack_pointer, WORD)?? as usize;
-        for _ in 0..MAX_STEPS {
-            if let Some(&callback) = self.callbacks.get(&state.at) {
-                match callback {
-                    Callback::Atomic(kind, len) => return state.end(kind, len),
-                    callback => state.call_back(callback)?,
-                }
-                continue;
-            }
-            let instruction = decode(instructions, state.at)?;
-            state.step(&instruction)?;
-        }
-        None
+        let last = state.run_to_atomic(instructions);
+        let is_undecided = state.is_undecided;
+        last.and_then(|(kind, len)| state.end(kind, len)).ok_or(if is_undecided {
+            Stop::Undecided
+        } else {
+            Stop::NotUnderstood
+        })
     }
 }
 
@@ -314,6 +323,26 @@ fn general(register: Register) -> Option<(usize, usize)> {
 }
 
 impl State<'_> {
+    /// Goes on to the next atomic operation.
+    fn run_to_atomic(
+        &mut self,
+        instructions: &mut FxHashMap<usize, Option<Instruction>>,
+    ) -> Option<(Kind, u8)> {
+        self.at = self.load(self.start.stack_pointer, WORD)?? as usize;
+        for _ in 0..MAX_STEPS {
+            if let Some(&callback) = self.emulator.callbacks.get(&self.at) {
+                match callback {
+                    Callback::Atomic(kind, len) => return Some((kind, len)),
+                    callback => self.call_back(callback)?,
+                }
+                continue;
+            }
+            let instruction = decode(instructions, self.at)?;
+            self.step(&instruction)?;
+        }
+        None
+    }
+
     /// The stack of the thread, from its end at the start.
     fn is_stack(&self, address: usize) -> bool {
         coroutine::stack_of(address) == self.start.thread
@@ -650,7 +679,9 @@ impl State<'_> {
                 Some(())
             }
             FlowControl::ConditionalBranch => {
-                if self.condition(instruction.condition_code())? {
+                let condition = self.condition(instruction.condition_code());
+                self.is_undecided = condition.is_none();
+                if condition? {
                     self.at = instruction.near_branch_target() as usize;
                 }
                 Some(())

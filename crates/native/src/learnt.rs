@@ -81,6 +81,8 @@ impl Machine {
             has_loops,
             doubts_first_rounds,
             counting_loops,
+            counted_waits,
+            meetings,
             loops,
             thread_names,
             has_clocks,
@@ -157,6 +159,8 @@ impl Machine {
             rust_mutexes.known(),
             trusted.known(),
             counting_loops.known(),
+            counted_waits.known(),
+            meetings.known(),
             loops.known(),
             io::n_used(),
         ];

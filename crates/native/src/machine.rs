@@ -25,6 +25,7 @@ use crate::cancel::{self, Awaited};
 use crate::checkpoint::Checkpoints;
 use crate::clock::Clock;
 use crate::coroutine::{self, Coroutine};
+use crate::counted_waits::CountedWaits;
 use crate::disciplines::Disciplines;
 use crate::ends;
 use crate::exit;
@@ -35,6 +36,7 @@ use crate::io::{self, Files, Refusal};
 use crate::library::{self, kept};
 use crate::lifecycle;
 use crate::locals::{self, Locals};
+use crate::meetings::Meetings;
 use crate::memory::{self, Part, Saved};
 use crate::named::{self, NamedSemaphore};
 use crate::names::{self, Frame};
@@ -164,6 +166,8 @@ pub(crate) struct Machine {
     /// Whether the first round of a loop is not compared with the second.
     pub(crate) doubts_first_rounds: bool,
     pub(crate) counting_loops: CountingLoops,
+    pub(crate) counted_waits: CountedWaits,
+    pub(crate) meetings: Meetings,
     pub(crate) loops: Loops,
     /// The destructors of the keys of thread-specific values.
     pub(crate) keys: Vec<Option<Destructor>>,
@@ -289,6 +293,8 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         has_loops: false,
         doubts_first_rounds: false,
         counting_loops: CountingLoops::default(),
+        counted_waits: CountedWaits::default(),
+        meetings: Meetings::default(),
         loops: Loops::new(),
         keys: Vec::new(),
         exit_handlers: Vec::new(),

@@ -20,6 +20,8 @@ const N_CACHED: usize = 64;
 const GRANULE: usize = 8;
 /// Stands for a generation: a futex has a queue beside its word.
 const QUEUE: u32 = u32::MAX;
+/// Added to the generation of a barrier for the object of every other round.
+const OTHER_ROUND: u32 = 1 << 31;
 
 /// All objects of all executions.
 #[derive(Default)]
@@ -205,6 +207,12 @@ impl Objects {
         self.numbered(self.first_joined(address), QUEUE)
     }
 
+    /// The second object of a barrier at an address: that of every other round.
+    pub(crate) fn other_round(&mut self, address: usize) -> ObjectId {
+        let generation = self.generations.get(&address).copied().unwrap_or(0);
+        self.numbered(address, generation | OTHER_ROUND)
+    }
+
     /// The queue of two futexes between which sleepers go to and fro. Where they had one each
     /// before, the search begins again.
     pub(crate) fn joined_queue(&mut self, one: usize, other: usize) -> ObjectId {
@@ -365,7 +373,9 @@ impl Objects {
             }
             O::FutexResume(queue) | O::Timeout(queue) => !state(queue).sleepers.contains(thread),
             O::SemaphoreAcquire { semaphore, .. } => state(semaphore).count > 0,
-            O::Leave { barrier, .. } => state(barrier).arrived >= round_end,
+            O::Leave { barrier, .. } | O::Part { barrier, .. } => {
+                state(barrier).arrived >= round_end
+            }
             _ => true,
         }
     }
@@ -416,7 +426,7 @@ impl Objects {
                 _ => self.state(o).count -= 1,
             },
             O::SemaphoreRelease(o) => self.state(o).count += 1,
-            O::Arrive(o) => self.state(o).arrived += 1,
+            O::Arrive(o) | O::Meet(o) => self.state(o).arrived += 1,
             _ => {}
         }
         Effect::Done

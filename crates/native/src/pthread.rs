@@ -106,21 +106,12 @@ fn check_alive<T>(mutex: *mut T) {
 /// Something is destroyed: in no moment of this may it be in use.
 pub(crate) fn destroy<T>(pointer: *mut T) {
     let it = object(pointer);
-    // An attempt to take it is ordered with all who use it, and teaches nothing when it fails.
-    machine::visible(O::TryAcquire(it));
-    let (holder, sleeper, n_waiting) = machine::with(|machine| {
-        let me = machine::current();
-        let was_free = machine.effect != Effect::Failed;
-        machine.effect = Effect::Failed;
+    follow_uses(it);
+    let (holder, sleeper) = machine::with(|machine| {
         let state = machine.objects.state(it);
-        if was_free && state.owner == Some(me) {
-            state.owner = None;
-        }
-        // Whoever belongs to a complete round of a barrier does not wait any more.
-        let n_waiting = state.arrived % state.parties.max(1);
         let holder = state.owner.or(state.readers.first().copied());
         let sleeper = state.sleepers.iter().next();
-        (holder, sleeper.or_else(|| machine.waits_for_permit(it)), n_waiting)
+        (holder, sleeper.or_else(|| machine.waits_for_permit(it)))
     });
     let name = |thread| Native.thread_name(thread).into_owned();
     if let Some(holder) = holder {
@@ -129,10 +120,22 @@ pub(crate) fn destroy<T>(pointer: *mut T) {
     if let Some(sleeper) = sleeper {
         misuse(pointer as usize, &format!("is destroyed while {} sleeps on it", name(sleeper)));
     }
-    if n_waiting > 0 {
-        misuse(pointer as usize, &format!("is destroyed while {n_waiting} of its round wait"));
-    }
     initialise(pointer);
+}
+
+/// Comes after all uses of an object so far and before all later ones, and teaches nothing: an
+/// attempt to take it that fails.
+fn follow_uses(it: ObjectId) {
+    machine::visible(O::TryAcquire(it));
+    machine::with(|machine| {
+        let me = machine::current();
+        let was_free = machine.effect != Effect::Failed;
+        machine.effect = Effect::Failed;
+        let state = machine.objects.state(it);
+        if was_free && state.owner == Some(me) {
+            state.owner = None;
+        }
+    });
 }
 
 /// The same for what the C library leaves no mark in.
@@ -400,7 +403,7 @@ fn adopt_semaphore(pointer: *mut libc::sem_t, it: ObjectId) -> u32 {
 
 /// A barrier. One that was initialised before the program was explored is as the C library has left
 /// it.
-fn barrier(pointer: *mut libc::pthread_barrier_t) -> ObjectId {
+pub(crate) fn barrier(pointer: *mut libc::pthread_barrier_t) -> ObjectId {
     const PARTIES_OFFSET: usize = 8;
     let it = object(pointer);
     if machine::with(|machine| machine.objects.state(it).parties) == 0 {
@@ -766,26 +769,22 @@ replace! {
     }
 
     fn pthread_barrier_destroy(pointer: *mut libc::pthread_barrier_t) -> c_int {
-        barrier(pointer);
-        destroy_for_good(pointer);
-        0
-    }
-
-    fn pthread_barrier_wait(pointer: *mut libc::pthread_barrier_t) -> c_int {
-        const SERIAL_THREAD: c_int = -1;
         let barrier = barrier(pointer);
-        let me = machine::current();
-        machine::visible(O::Arrive(barrier));
-        // Others may have destroyed it while the thread was on its way.
-        lifecycle::check(pointer as usize);
-        let (parties, is_last) = machine::with(|machine| {
-            let state = machine.objects.state(barrier);
-            let (parties, arrived) = (state.parties.max(1), state.arrived);
-            machine.threads[me.index()].round_end = arrived.next_multiple_of(parties);
-            (parties, arrived.is_multiple_of(parties))
+        let other = machine::with(|machine| machine.other_meeting(barrier));
+        if let Some(other) = other {
+            follow_uses(other);
+        }
+        destroy_for_good(pointer);
+        // The threads of a complete round do not wait any more.
+        let n_waiting = machine::with(|machine| {
+            let parties = machine.objects.state(barrier).parties.max(1);
+            let mut n_arrivals = |it: ObjectId| machine.objects.state(it).arrived;
+            (n_arrivals(barrier) + other.map_or(0, n_arrivals)) % parties
         });
-        machine::visible(O::Leave { barrier, parties });
-        if is_last { SERIAL_THREAD } else { 0 }
+        if n_waiting > 0 {
+            misuse(pointer as usize, &format!("is destroyed while {n_waiting} of its round wait"));
+        }
+        0
     }
 
     fn pthread_once(pointer: *mut c_int, function: unsafe extern "C-unwind" fn()) -> c_int {

@@ -247,14 +247,15 @@ impl Machine {
             thread: idx,
             stack_pointer,
             kept: kept.registers,
+            unknown: [false; 6],
             result,
             stack: Some(&stack),
             shared: &thread.shared_words,
             thread_pointer: thread.coroutine.thread_pointer,
         };
         match self.compute(start, before) {
-            None => Likeness::Unknown,
-            Some(end) => self.likeness(idx, arrival, address, &end, Some((stack_pointer, &stack))),
+            Err(_) => Likeness::Unknown,
+            Ok(end) => self.likeness(idx, arrival, address, &end, Some((stack_pointer, &stack))),
         }
     }
 

@@ -31,9 +31,9 @@
 //!
 //! **A loop that waits** says so: it yields, sleeps or pauses in each round, and gives up after
 //! some rounds. Once two rounds have read the same value of one variable, the rest of the rounds
-//! are gone round in the same step, to the last: whoever is to see the variable change sees it as
-//! well by coming later. The number of rounds is another then, and the coverage says that it is
-//! taken not to matter.
+//! are taken in the same step, to the last: a thread that is to see the variable change sees it as
+//! well by coming later. The number of rounds is another then, and `counted_waits` finds out
+//! whether it matters.
 //!
 //! **Stale bytes.** A frame has bytes that nobody has written yet. Whether they happen to be what
 //! the loop will write there decides between the second and the third visit, and must not depend on
@@ -146,11 +146,11 @@ impl std::fmt::Debug for Read {
     }
 }
 
-/// A loop that waits for a variable to change, and how many more times it may look.
+/// A loop that waits for a variable to change, and how many times it has looked.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
     address: usize,
-    left: usize,
+    n_rounds: usize,
 }
 
 /// What is known, over all executions, of loops that count their rounds.
@@ -164,15 +164,13 @@ pub(crate) struct CountingLoops {
     wait: Option<Wait>,
     /// Whether a thread was ever held in one.
     has_held: bool,
-    /// Whether one ever went round unseen in order to wait.
-    has_waited: bool,
 }
 
 impl CountingLoops {
     /// How much is known of them.
     pub(crate) fn known(&self) -> u64 {
-        let Self { ends, trial: _, wait: _, has_held, has_waited } = self;
-        (ends.len() as u64) << 2 | u64::from(*has_held) << 1 | u64::from(*has_waited)
+        let Self { ends, trial: _, wait: _, has_held } = self;
+        (ends.len() as u64) << 1 | u64::from(*has_held)
     }
 
     /// Whether the running thread goes round a loop unseen.
@@ -187,10 +185,8 @@ impl CountingLoops {
     }
 
     /// What a verdict takes for granted because of them.
-    pub(crate) fn assumptions(&self) -> impl Iterator<Item = Assumption> {
-        let held = self.has_held.then_some(Assumption::EndlessLoop(FOR_EVER as u32));
-        let waited = self.has_waited.then_some(Assumption::RoundsOfWaits);
-        held.into_iter().chain(waited)
+    pub(crate) fn assumption(&self) -> Option<Assumption> {
+        self.has_held.then_some(Assumption::EndlessLoop(FOR_EVER as u32))
     }
 }
 
@@ -649,7 +645,7 @@ impl Machine {
         if is_same && trial.is_none() {
             self.threads[idx].reads.held = Some(start);
         } else if let Some(wait) = wait {
-            return self.go_on_waiting(idx, start, wait);
+            return self.go_on_waiting(idx, arrival, start, wait);
         } else if trial.is_none() && self.waits_for_ever(idx) {
             self.threads[idx].reads.held = Some(start);
             self.counting_loops.has_held = true;
@@ -698,13 +694,14 @@ impl Machine {
     }
 
     /// The same for a thread that goes round a loop that waits.
-    fn go_on_waiting(&mut self, idx: usize, start: usize, wait: Wait) -> bool {
-        let Some(left) = wait.left.checked_sub(1) else {
+    fn go_on_waiting(&mut self, idx: usize, arrival: &Arrival, start: usize, wait: Wait) -> bool {
+        if wait.n_rounds == FOR_EVER {
             self.learn_end(idx, start, false);
             return true;
-        };
-        self.counting_loops.has_waited = true;
-        self.counting_loops.wait = Some(Wait { left, ..wait });
+        }
+        let n_rounds = wait.n_rounds + 1;
+        self.note_round(idx, arrival, wait.address, n_rounds);
+        self.counting_loops.wait = Some(Wait { n_rounds, ..wait });
         false
     }
 
@@ -741,22 +738,24 @@ impl Machine {
             0 => self.threads[idx].reads.chain.clear(),
             _ => self.note_in_chain(idx, arrival, address, len),
         }
+        // What goes round unseen reads what memory holds, and a memory model may say otherwise.
+        let may_wait = arrival.is_load && !self.counting_loops.is_unseen() && !weak_memory::is_on();
+        let place = arrival.place(address);
+        let value = read.unwrap_or_else(|| load(address, len));
+        let earlier = &self.threads[idx].reads.reads;
+        let before = earlier.iter().rfind(|read| read.place == place);
+        if may_wait && before.is_some_and(|read| read.value != value) {
+            self.note_change(idx, arrival, address, len, value);
+        }
         let thread = &mut self.threads[idx];
         if thread.reads.reads.len() == MAX_READS {
             thread.reads.reads.drain(..MAX_PERIOD);
         }
-        thread.reads.reads.push(Read {
-            place: arrival.place(address),
-            digest,
-            object,
-            len,
-            value: read.unwrap_or_else(|| load(address, len)),
-            is_waited: false,
-        });
-        // What goes round unseen reads what memory holds, and a memory model may say otherwise.
-        let may_wait = arrival.is_load && !self.counting_loops.is_unseen() && !weak_memory::is_on();
-        if may_wait && self.threads[idx].reads.waits() && !self.waits_for_ever(idx) {
-            self.counting_loops.wait = Some(Wait { address, left: FOR_EVER });
+        thread.reads.reads.push(Read { place, digest, object, len, value, is_waited: false });
+        let is_wait = may_wait && self.threads[idx].reads.waits() && !self.waits_for_ever(idx);
+        if is_wait && !self.counted_waits.is_unrolled(&place) {
+            self.note_round(idx, arrival, address, 1);
+            self.counting_loops.wait = Some(Wait { address, n_rounds: 1 });
         }
     }
 

@@ -229,7 +229,9 @@ impl System for Native {
             if machine.has_precompiled {
                 assumptions.push(Assumption::CompiledAtomics);
             }
-            assumptions.extend(machine.counting_loops.assumptions());
+            assumptions.extend(machine.counting_loops.assumption());
+            let waits = machine.counted_waits.assume().then_some(Assumption::RoundsOfWaits);
+            assumptions.extend(waits);
             assumptions.extend(machine.watch.assumption());
         });
         let ordered: Vec<_> = with(|machine| machine.weak_memory.ordered().collect());

@@ -116,7 +116,7 @@ impl Machine {
             self.times.place(object, end).note(touch, time);
         }
         match operation {
-            O::SemaphoreRelease(object) | O::Arrive(object) => {
+            O::SemaphoreRelease(object) | O::Arrive(object) | O::Meet(object) => {
                 self.times.queue(object).put.push(time);
             }
             O::SemaphoreAcquire { semaphore, .. } => self.times.queue(semaphore).n_taken += 1,
@@ -145,7 +145,7 @@ impl Machine {
                 let put = queue.n_taken.checked_sub(permits as usize);
                 put.and_then(|put| queue.put.get(put)).copied().unwrap_or(0)
             }
-            O::Leave { barrier, parties } => {
+            O::Leave { barrier, parties } | O::Part { barrier, parties } => {
                 let end = self.threads[idx].round_end as usize;
                 let round = end.saturating_sub(parties as usize)..end;
                 let arrivals = self.times.queue(barrier).put.get(round).unwrap_or_default();

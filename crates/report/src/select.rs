@@ -332,7 +332,9 @@ fn weight(operation: Operation) -> u8 {
         | O::Receive(_)
         | O::TryReceive(_)
         | O::Arrive(_)
-        | O::Leave { .. } => 3,
+        | O::Leave { .. }
+        | O::Meet(_)
+        | O::Part { .. } => 3,
         O::Release(_) | O::ReadRelease(_) | O::WriteRelease(_) => 2,
         O::Store(_) | O::ReadModifyWrite(_) | O::FutexWait { .. } => 1,
         _ => 0,

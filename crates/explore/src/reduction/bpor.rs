@@ -466,7 +466,10 @@ pub(super) fn meet(taken: Operation, next: Operation) -> bool {
     };
     let is_enabled_apart = has_ends(taken)
         || has_ends(next)
-        || matches!(next, O::Reacquire { .. } | O::FutexResume(_) | O::Leave { .. });
+        || matches!(
+            next,
+            O::Reacquire { .. } | O::FutexResume(_) | O::Leave { .. } | O::Part { .. }
+        );
     let touches = next.touches();
     let mut objects = touches.as_slice().iter().map(|it| it.0.0).chain(next.object());
     let is_at = |object: ObjectId| {
@@ -492,6 +495,7 @@ fn lets_others_move(operation: Operation) -> bool {
             | O::FutexWakeOp { .. }
             | O::SemaphoreRelease(_)
             | O::Arrive(_)
+            | O::Meet(_)
             | O::Send { .. }
             | O::TrySend { .. }
             | O::Receive(_)

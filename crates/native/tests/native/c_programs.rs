@@ -296,7 +296,8 @@ fn checkpoints_change_nothing() {
             // Addresses are others in each process.
             let verdict = answer.verdict.map(|verdict| match verdict {
                 Verdict::Violated(mut found) => {
-                    found.story.iter_mut().for_each(|told| told.value = None);
+                    let reversed = found.decisive.iter_mut().flat_map(|pair| &mut pair.story);
+                    found.story.iter_mut().chain(reversed).for_each(|told| told.value = None);
                     Verdict::Violated(found)
                 }
                 other => other,
@@ -371,9 +372,31 @@ fn who_sleeps_on_a_futex_for_ever_is_found() {
     }
 }
 
+/// Arrivals commute where all threads take part in each round and none looks who was the last.
+#[test]
+fn arrivals_at_a_barrier_commute() {
+    for level in ["-O0", "-O2"] {
+        for reduction in ["optimal", "source", "dpor"] {
+            let program = Program::build("barrier_rounds", &[level]);
+            program.explore(&json!({ "reduction": reduction })).holds(1);
+        }
+        let program = Program::build("barrier_rounds", &["-DTHREADS=5", "-DROUNDS=4", level]);
+        program.explore(&json!({})).holds(1);
+        // Two that meet twice, in each order.
+        let program = Program::build("barrier_rounds", &["-DTHREADS=2", "-DSERIAL", level]);
+        program.explore(&json!({})).holds(4);
+        // Of four, any two make a round: the first pair of six, and then who of a pair is last.
+        let flags = ["-DPARTIES=2", "-DROUNDS=1", level];
+        let ordered = Program::build("barrier_rounds", &flags).explore(&json!({}));
+        assert!(ordered.statistics.executions > 6, "{}", ordered.message);
+        let missing = Program::build("barrier_rounds", &["-DRACE", level]).explore(&json!({}));
+        assert!(missing.message.contains("wait for ever"), "{}", missing.message);
+    }
+}
+
 #[test]
 fn barriers_once_and_other_locks() {
-    check("others").holds(16);
+    check("others").holds(8);
 }
 
 #[test]
@@ -479,18 +502,18 @@ fn broken_locks_that_spin_are_found() {
 fn loops_that_wait_are_gone_round_once() {
     let lost = "deadlock: 1 thread waits for ever: main spins at spin_waits.c";
     for (wait, expected, found) in [
-        ("FLAG", (1, 0), format!("{lost}:45:13 until flag changes from 0")),
-        ("SLEEPING", (2, 1), format!("{lost}:45:13 until flag changes from 0")),
-        ("VOLATILE", (1, 1), format!("{lost}:66:17 until flag changes from 2")),
+        ("FLAG", (1, 0), format!("{lost}:47:13 until flag changes from 0")),
+        ("SLEEPING", (2, 1), format!("{lost}:47:13 until flag changes from 0")),
+        ("VOLATILE", (1, 1), format!("{lost}:68:17 until flag changes from 2")),
         (
             "ON_STACK",
             (2, 0),
-            format!("{lost}:84:13 until shared.done (local of main) changes from 0"),
+            format!("{lost}:86:13 until shared.done (local of main) changes from 0"),
         ),
-        ("SEQLOCK", (3, 32), "assertion: spin_waits.c:110: assertion `l == r` failed".to_owned()),
+        ("SEQLOCK", (3, 32), "assertion: spin_waits.c:112: assertion `l == r` failed".to_owned()),
         ("SENSE_BARRIER", (12, 0), "deadlock: 2 threads wait for ever: main spins at ".to_owned()),
-        ("BOUNDED", (4, 0), "assertion: spin_waits.c:157: assertion `tries != ".to_owned()),
-        ("NESTED", (2, 4), format!("{lost}:172:12 until y changes from 0 or x changes from 0")),
+        ("BOUNDED", (4, 0), "assertion: spin_waits.c:159: assertion `tries != ".to_owned()),
+        ("NESTED", (2, 4), format!("{lost}:174:12 until y changes from 0 or x changes from 0")),
     ] {
         let wait = format!("-DWAIT={wait}");
         assert_eq!(rounds("spin_waits", &[&wait]), expected, "{wait}");
@@ -505,8 +528,8 @@ fn loops_that_count_are_held_once_it_is_known_that_they_do_not_end() {
     const ASSUMED: &str =
         "that a loop which once went round 100000 times in vain never ends by itself";
     for (wait, executions, is_assumed, found) in [
-        ("BOUNDED", 4, false, "assertion: spin_waits.c:157: assertion `tries != "),
-        ("RETRIES", 41, false, "assertion: spin_waits.c:209: assertion `tries != "),
+        ("BOUNDED", 4, false, "assertion: spin_waits.c:159: assertion `tries != "),
+        ("RETRIES", 41, false, "assertion: spin_waits.c:211: assertion `tries != "),
         ("BACK_OFF", 3, true, "deadlock: 1 thread waits for ever: main spins at spin_waits.c:"),
         ("BACK_OFF_LOCK", 32, true, "race: data race on `inside`"),
     ] {
@@ -528,15 +551,40 @@ fn loops_that_count_are_held_once_it_is_known_that_they_do_not_end() {
     }
 }
 
+const ROUNDS_ASSUMED: &str = "that it does not matter how often a loop that waits goes round";
+
 #[test]
 fn a_loop_that_waits_and_gives_up_does_so_at_once() {
-    const ASSUMED: &str = "that it does not matter how often a loop that waits goes round";
-    for level in ["-O2", "-O0"] {
+    // Optimised, the counter is beside a variable whose address is taken, and may be read by it.
+    for (level, executions) in [("-O2", 11), ("-O0", 3)] {
         let answer = Program::build("spin_waits", &["-DWAIT=GIVE_UP", level]).explore(&json!({}));
-        let answer = answer.holds(3);
-        assert!(answer.message.contains(ASSUMED), "{}", answer.message);
+        let answer = answer.holds(executions);
+        assert!(!answer.message.contains(ROUNDS_ASSUMED), "{}", answer.message);
         let mistake = mistake("spin_waits", &["-DWAIT=GIVE_UP", level, "-DBROKEN"]);
         assert!(mistake.contains("assertion `is_there` failed"), "{mistake}");
+    }
+}
+
+#[test]
+fn a_loop_that_waits_is_unrolled_where_the_number_of_its_rounds_matters() {
+    for (level, tries) in [("-O0", 10), ("-O2", 10), ("-O0", 60), ("-O2", 60)] {
+        let tries = format!("-DTRIES={tries}");
+        let flags = ["-DWAIT=COUNT_TRIES", level, &tries];
+        let answer = Program::build("spin_waits", &flags).explore(&json!({}));
+        let is_proved = matches!(answer.verdict, Some(Verdict::Holds(_)));
+        assert!(is_proved, "{level} {tries}: {} {:?}", answer.message, answer.error);
+        let mistake = mistake("spin_waits", &[&flags[..], &["-DBROKEN"]].concat());
+        assert!(mistake.contains("assertion"), "{level} {tries}: {mistake}");
+    }
+}
+
+#[test]
+fn where_the_number_of_rounds_may_matter_the_claim_says_so() {
+    for level in ["-O0", "-O2"] {
+        let flags = ["-DWAIT=GIVE_UP_LATE", level];
+        let answer = Program::build("spin_waits", &flags).explore(&json!({}));
+        let answer = answer.holds(3);
+        assert!(answer.message.contains(ROUNDS_ASSUMED), "{}", answer.message);
     }
 }
 
@@ -601,7 +649,7 @@ fn clang_s_programs_are_explored_alike() {
     check("mutex_counter").holds(6);
     check("queue").holds(32);
     check("thread_local").holds(6);
-    check("others").holds(16);
+    check("others").holds(8);
     check("c11").holds(2);
     check("message_passing").holds(2);
     let message = "lost_update.c:20: assertion `counter == 2` failed in int main(void)";

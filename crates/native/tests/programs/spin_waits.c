@@ -20,6 +20,8 @@
 #define RETRIES 10
 #define BACK_OFF_LOCK 11
 #define GIVE_UP 12
+#define COUNT_TRIES 13
+#define GIVE_UP_LATE 14
 #ifdef BROKEN
 #define IS_BROKEN 1
 #else
@@ -236,6 +238,46 @@ int main(void) {
     if (!is_there) sem_wait(&sent);
     assert(atomic_load(&flag) == 1);
     pthread_join(other, 0);
+    return 0;
+}
+
+#elif WAIT == COUNT_TRIES
+// How many tries there were matters.
+#ifndef TRIES
+#define TRIES 10
+#endif
+static atomic_int flag;
+static void *send(void *nothing) {
+    atomic_store(&flag, 1);
+    return nothing;
+}
+int main(void) {
+    pthread_t other = start(send, 0);
+    int tries;
+    for (tries = 0; tries < TRIES; tries++) {
+        if (atomic_load(&flag)) break;
+        sched_yield();
+    }
+    if (tries == TRIES - 3) assert(!IS_BROKEN);
+    pthread_join(other, 0);
+    return 0;
+}
+
+#elif WAIT == GIVE_UP_LATE
+// Many tries, and then a call: whether it matters how many there were is not found out.
+static atomic_int flag;
+static void *send(void *nothing) {
+    atomic_store(&flag, 1);
+    return nothing;
+}
+int main(void) {
+    pthread_t other = start(send, 0);
+    for (int tries = 0; tries < 100; tries++) {
+        if (atomic_load(&flag)) break;
+        sched_yield();
+    }
+    pthread_join(other, 0);
+    assert(atomic_load(&flag) == !IS_BROKEN);
     return 0;
 }
 
