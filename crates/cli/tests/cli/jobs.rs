@@ -189,7 +189,7 @@ const COUNTERS: &str = "int x, y, z;\n\
 /// Threads that start others, in either order, and count.
 const COUNTERS_IN_C: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
     static atomic_int x, y;\n\
-    static void *count(void *to) {\n    for (int i = 0; i < 12; i++) \
+    static void *count(void *to) {\n    for (int i = 0; i < 8; i++) \
     atomic_fetch_add((atomic_int *)to, 1);\n    return 0;\n}\n\
     static void *start(void *to) {\n    pthread_t t;\n    pthread_create(&t, 0, count, to);\n    \
     count(&x);\n    pthread_join(t, 0);\n    return 0;\n}\n\
