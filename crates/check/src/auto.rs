@@ -101,7 +101,9 @@ fn others(task: &Task, first: &'static dyn Engine) -> Vec<&'static dyn Engine> {
         let is_model = features.contains(&Feature::Temporal);
         is_model && engine.name() != first.name() && task.faults_for(*engine).is_empty()
     };
-    let runs = first.supports().features.contains(&Feature::Processes);
+    // A search that is saved, or goes on, is one of the engine that has begun it.
+    let is_saved = task.options.save.is_some() || task.options.resume.is_some();
+    let runs = first.supports().features.contains(&Feature::Processes) && !is_saved;
     let all = ENGINES.iter().copied().filter(is_other);
     // Of those that decide circuits, the one that has the others in it.
     let mut all: Vec<&'static dyn Engine> = all.collect();
@@ -138,6 +140,8 @@ fn answer_beside(
     for &engine in others {
         let (mut task, send) = (task.clone(), send.clone());
         task.stop = Some(halt);
+        // The file is that of the first engine.
+        task.saving = None;
         task.options.time_limit = task.time_left(begun.elapsed());
         // It is not waited for where another one is faster.
         std::thread::spawn(move || {

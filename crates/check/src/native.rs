@@ -6,10 +6,14 @@ pub mod compiler;
 mod debugger;
 pub mod os;
 mod process;
+#[cfg(target_os = "linux")]
+mod unpack;
 
 pub use command_line::WITH_VALUE;
 pub use debugger::debugger_command;
 pub use process::{folder, lasting_folder, out_of_memory};
+#[cfg(target_os = "linux")]
+pub use unpack::unpack;
 
 pub(crate) use process::Process;
 
@@ -32,7 +36,8 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    fn command(&self) -> Result<PathBuf, Fault> {
+    /// The command that stands between the compiler and the assembler.
+    pub fn command(&self) -> Result<PathBuf, Fault> {
         match &self.command {
             Some(command) => Ok(command.clone()),
             None => std::env::current_exe()
@@ -53,4 +58,10 @@ pub fn build(task: &Task, folder: &Path) -> Result<Vec<OsString>, Faults> {
             Ok([program.into_os_string()].into_iter().chain(arguments.iter().cloned()).collect())
         }
     }
+}
+
+/// Elsewhere no program runs natively, and no command has a library.
+#[cfg(not(target_os = "linux"))]
+pub fn unpack(_: &str, _: &[u8]) -> Result<PathBuf, Fault> {
+    Err(Fault::input("programs cannot be run natively here"))
 }

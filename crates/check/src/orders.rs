@@ -9,6 +9,10 @@
 //! Sites that could each be weaker need not be able to be so together. [`Judge::together`] finds out
 //! which can.
 
+mod spelling;
+
+pub use spelling::diff;
+
 use crate::engine::Engine;
 use crate::{Fault, Faults, Outcome, Task};
 use mazurka_core::{MemoryModel, MemoryOrder, Verdict, ViolationKind};

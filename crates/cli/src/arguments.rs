@@ -9,8 +9,8 @@ mod values;
 pub(crate) use chosen::{
     Chosen, OfCheck, OfCircuits, OfModels, OfPrograms, OfSchedules, shows_all,
 };
-pub(crate) use run_options::RunOptions;
-pub(crate) use selection::{Filter, Selection};
+pub(crate) use run_options::RunArguments;
+pub(crate) use selection::SelectionArguments;
 pub(crate) use values::{Choice, IN_FILE, schedule};
 
 use crate::Failure;
@@ -286,9 +286,9 @@ pub(crate) enum Command {
     #[command(after_help = exit_status_of_tests())]
     Test {
         #[command(flatten)]
-        selection: Box<Selection>,
+        selection: Box<SelectionArguments>,
         #[command(flatten)]
-        run: RunOptions,
+        run: RunArguments,
         #[command(flatten)]
         output: Output,
         #[command(flatten)]
@@ -311,7 +311,7 @@ pub(crate) enum Command {
     /// The exit status is 3 if something was not decided, and else 0.
     Orders {
         #[command(flatten)]
-        selection: Box<Selection>,
+        selection: Box<SelectionArguments>,
         #[arg(long, value_name = "NAME", default_value = AUTO, hide_default_value = true)]
         #[arg(value_parser = choice, help = "What explores: native, vm or auto")]
         engine: Choice,

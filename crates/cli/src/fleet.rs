@@ -123,7 +123,7 @@ mod with {
 
     impl Watch<'_> {
         fn see(&self, status: &JobStatus) {
-            self.output.other_event(|elapsed| event(status, elapsed));
+            self.output.other_event(|elapsed| status.event(elapsed));
             if let Some(path) = self.output.file("html") {
                 // What is shown on the way is no reason to lose a verdict.
                 let _ = std::fs::write(path, mazurka_fleet::page(status));
@@ -145,41 +145,6 @@ mod with {
                 self.told.borrow_mut().insert(text);
             }
         }
-    }
-
-    /// A line of the events.
-    fn event(status: &JobStatus, elapsed: Duration) -> serde_json::Value {
-        let workers: Vec<_> = status
-            .workers
-            .iter()
-            .map(|worker| {
-                serde_json::json!({
-                    "name": worker.name,
-                    "jobs": worker.jobs,
-                    "executions": worker.executions,
-                    "rate": worker.rate,
-                    "slices": worker.slices,
-                    "lost_slices": worker.lost,
-                    "redelivered": worker.redelivered,
-                    "alive": worker.is_alive,
-                    "refuses": worker.refuses,
-                })
-            })
-            .collect();
-        serde_json::json!({
-            "event": "fleet",
-            "time_s": elapsed.as_secs_f64(),
-            "job": status.job,
-            "executions": status.statistics.executions,
-            "recorded": status.recorded,
-            "open": status.open,
-            "waiting": status.queue.waiting,
-            "taken": status.queue.taken,
-            "redelivered": status.queue.redelivered,
-            "requeued": status.requeued,
-            "restarts": status.restarts,
-            "workers": workers,
-        })
     }
 
     /// Works for a broker until an interrupt.
@@ -253,7 +218,7 @@ mod with {
                 let jobs = mazurka_fleet::status(&access(url))?;
                 let text = match prometheus {
                     true => mazurka_fleet::prometheus(&jobs),
-                    false => told(&jobs),
+                    false => mazurka_fleet::text(&jobs),
                 };
                 show(&text);
             }
@@ -269,58 +234,14 @@ mod with {
         Ok(ExitStatus::Holds)
     }
 
-    /// Jobs for people.
-    fn told(jobs: &[JobStatus]) -> String {
-        if jobs.is_empty() {
-            return "no search is there\n".to_owned();
-        }
-        let mut text = String::new();
-        for job in jobs {
-            text.push_str(&format!(
-                "{}  {}: {} executions in {} records; {} units open, {} wait, {} taken ({} of them \
-                 again)\n",
-                job.job,
-                job.program,
-                job.statistics.executions,
-                job.recorded,
-                job.open,
-                job.queue.waiting,
-                job.queue.taken,
-                job.queue.redelivered,
-            ));
-            for worker in &job.workers {
-                let what = match &worker.refuses {
-                    Some(why) => format!("refuses: {why}"),
-                    None => format!(
-                        "{} executions, {} slices, {} lost, {} redelivered",
-                        worker.executions, worker.slices, worker.lost, worker.redelivered
-                    ),
-                };
-                text.push_str(&format!("  {}: {what}\n", worker.name));
-            }
-        }
-        text
-    }
-
     /// Writes a new key to two files, neither of which is there.
     fn keygen(file: &Path) -> Result<(), Failure> {
-        use std::io::Write as _;
-        use std::os::unix::fs::OpenOptionsExt as _;
-        let (private, public) = keys::generate().map_err(|it| Failure::defect(it.to_string()))?;
-        let mut name = file.as_os_str().to_owned();
-        name.push(".pub");
-        for (path, text, mode) in [(file, private, 0o600), (Path::new(&name), public, 0o644)] {
-            let mut options = std::fs::OpenOptions::new();
-            let opened = options.write(true).create_new(true).mode(mode).open(path);
-            opened.and_then(|mut to| to.write_all(text.as_bytes())).map_err(|error| {
-                Failure::input(format!("`{}` cannot be written: {error}", path.display()))
-            })?;
-        }
+        let public = keys::write_pair(file)?;
         show(&format!(
             "{}: for `mazurka check --workers URL --sign-key`, to be kept secret\n{}: for `mazurka \
              worker URL --trust-key`\n",
             file.display(),
-            Path::new(&name).display()
+            public.display()
         ));
         Ok(())
     }

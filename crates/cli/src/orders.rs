@@ -1,12 +1,10 @@
 //! `mazurka orders`: which memory orders of a program, or of the code under the tests of a project,
 //! are needed.
 
-mod spelling;
-
-use crate::arguments::{Choice, Chosen, OfPrograms, Selection};
+use crate::arguments::{Choice, Chosen, OfPrograms, SelectionArguments};
 use crate::tell::{say, show};
 use crate::{Done, Failure, chosen_engine, prepare, test_run};
-use mazurka_check::orders::{Judge, Judged, MODEL};
+use mazurka_check::orders::{Judge, Judged, MODEL, diff};
 use mazurka_check::{Engine, Input, Task};
 use mazurka_core::MemoryOrder;
 use mazurka_protocol::{AtomicAccess, AtomicSite, OrderChange};
@@ -19,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 /// What `mazurka orders` is asked.
 pub(crate) struct Asked {
-    pub(crate) selection: Selection,
+    pub(crate) selection: SelectionArguments,
     pub(crate) engine: Choice,
     pub(crate) chosen: Chosen<OfPrograms>,
     pub(crate) json: bool,
@@ -44,7 +42,7 @@ pub(crate) fn run(asked: Asked) -> Done {
             let mut task = Task::program(Vec::new()).options(chosen.options);
             let engine = chosen_engine(engine, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
-            (test_run::tasks(&selection, &task)?, engine)
+            (test_run::tasks(&selection.selection()?.0, &task)?, engine)
         }
     };
     if is_told {
@@ -57,7 +55,7 @@ pub(crate) fn run(asked: Asked) -> Done {
     judge(tasks, engine, json, diff)
 }
 
-fn judge(tasks: Vec<Task>, engine: &'static dyn Engine, json: bool, diff: bool) -> Done {
+fn judge(tasks: Vec<Task>, engine: &'static dyn Engine, json: bool, as_diff: bool) -> Done {
     let model = tasks.first().and_then(|task| task.options.memory).unwrap_or(MODEL);
     let judge = Judge::new(tasks, engine, LIMIT)?;
     if judge.n_tasks() == 0 {
@@ -69,7 +67,7 @@ fn judge(tasks: Vec<Task>, engine: &'static dyn Engine, json: bool, diff: bool) 
     let mut judged = Vec::new();
     for site in &judge.sites {
         let it = judge.judge(site);
-        if !json && !diff {
+        if !json && !as_diff {
             show(&format!("{}\n", line(&it)));
         }
         judged.push(it);
@@ -77,9 +75,8 @@ fn judge(tasks: Vec<Task>, engine: &'static dyn Engine, json: bool, diff: bool) 
     let together = judge.together(&judged);
     if json {
         show(&format!("{}\n", to_json(&judge, &judged, &together, model.name())));
-    } else if diff {
-        let (text, unwritten) =
-            spelling::diff(&together, |file| std::fs::read_to_string(file).ok());
+    } else if as_diff {
+        let (text, unwritten) = diff(&together, |file| std::fs::read_to_string(file).ok());
         show(&text);
         unwritten.iter().for_each(|change| {
             eprintln!("note: {}: the order cannot be written there", place(&change.site));

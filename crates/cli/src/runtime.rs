@@ -1,18 +1,8 @@
 //! The runtime library of native programs: it is inside this command, and is unpacked where
-//! programs can load it.
-//!
-//! The command is one file, which may be moved, copied and installed. Programs that it builds are
-//! linked with a shared library, so that one has to be a file, too: `HASH/libmazurka_native.so` in
-//! a cache folder of the user, where `HASH` is of its content. Commands of several versions each
-//! have their own, and what a program was linked with does not change under it. The file appears
-//! there all at once, by renaming, since two commands may unpack it at the same time. Nobody else
-//! may write to these folders.
-
-#[cfg(target_os = "linux")]
-mod unpack;
+//! programs can load it (`mazurka_check::native::unpack`).
 
 use crate::Failure;
-use mazurka_check::native::LIBRARY;
+use mazurka_check::native::{LIBRARY, unpack};
 use std::path::PathBuf;
 
 /// Names another library than the one in this command: a file, or the folder that it is in.
@@ -32,9 +22,8 @@ pub(crate) fn library() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty() && is_here()) {
         return named(path.into());
     }
-    #[cfg(target_os = "linux")]
     if let Some((hash, bytes)) = EMBEDDED.filter(|_| is_here()) {
-        return unpack::unpack(hash, bytes);
+        return unpack(hash, bytes);
     }
     let text = format!("programs cannot be run natively here: {NOWHERE_ELSE}");
     Err(Failure::input(text).help("`--engine vm` explores C files as models"))

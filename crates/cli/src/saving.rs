@@ -5,10 +5,6 @@ use mazurka_check::Task;
 use mazurka_protocol::Saving;
 use std::hash::{Hash as _, Hasher as _};
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// What took less is sooner repeated.
-pub(crate) const AFTER: Duration = Duration::from_secs(10);
 
 /// Where and when the search of a task is saved if nothing is said.
 pub(crate) fn by_default(task: &Task) -> Option<Saving> {
@@ -19,7 +15,7 @@ pub(crate) fn by_default(task: &Task) -> Option<Saving> {
     task.input.name().hash(&mut hash);
     task.options.words(|row| row.name != "time-limit").hash(&mut hash);
     let path = folder.join(format!("{:016x}.mzk", hash.finish()));
-    Some(Saving { path, after: AFTER, every: Saving::EVERY, is_asked: false })
+    Some(Saving { path, after: Saving::AFTER, every: Saving::EVERY, is_asked: false })
 }
 
 /// Where a run of tests is saved that is interrupted, if nothing is said: a file for each process,

@@ -5,9 +5,10 @@ use crate::output::Output;
 use crate::watch::Display;
 use crate::{Done, Failure, first_try};
 use mazurka_check::native::out_of_memory;
-use mazurka_check::{Engine, FaultKind, Feature, Listener, Outcome, Task};
+use mazurka_check::{Engine, Feature, Listener, Outcome, Task};
 use mazurka_core::{Event, Limit, Phase, Verdict, ViolationKind};
 use mazurka_report::{Colour, ExitStatus, Page, Report, Style, annotations, text};
+use mazurka_runner::{printed, report, status_of};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -19,34 +20,6 @@ pub(crate) fn announce(name: &str, output: &Output) {
     }
 }
 
-/// All that is to be told of what came of a task; `replay` is what comes before a schedule.
-pub(crate) fn report<'a>(
-    outcome: &'a Outcome,
-    name: &'a str,
-    replay: &'a str,
-    task: &Task,
-) -> Report<'a> {
-    let Outcome { verdict, statistics, .. } = outcome;
-    let mut report = Report::new(name, outcome.engine.name(), verdict, statistics, outcome.elapsed);
-    report.solving = outcome.solving.as_ref();
-    report.peak_memory = outcome.peak_memory;
-    report.n_threads = outcome.n_threads;
-    report.options = task.in_force(outcome.engine);
-    report.traces = outcome.traces;
-    report.state_coverage = outcome.state_coverage.as_ref();
-    report.proved = outcome.proved.as_ref();
-    report.rungs = &outcome.rungs;
-    report.sample = outcome.sample.as_ref();
-    report.shortest = outcome.shortest.as_ref();
-    report.bound_exceeded = outcome.bound_exceeded;
-    report.loop_start = outcome.loop_start;
-    report.notes.clone_from(&outcome.notes);
-    report.tips.clone_from(&outcome.tips);
-    report.replay_with = Some(replay);
-    report.is_full = task.options.full_trace;
-    report
-}
-
 /// Tells what came of a task, unless its deadline was faster: that ends the command then.
 pub(crate) fn tell(outcome: &Outcome, task: &Task, output: &Output) -> Done {
     deadline::begin_to_tell();
@@ -55,21 +28,13 @@ pub(crate) fn tell(outcome: &Outcome, task: &Task, output: &Output) -> Done {
     let (name, replay) = (task.input.name(), task.replay_command(outcome.replays));
     let status = tell_now(&report(outcome, &name, &replay, task), output)?;
     if output.is_told() {
-        show(&told(outcome.printed.as_deref().unwrap_or_default()));
+        show(&printed(outcome.printed.as_deref().unwrap_or_default()));
         if let Some(path) = &outcome.saved {
             // The last line, to be copied.
             show(&format!(" Resume: {}\n", task.resume_command(outcome.engine, path)));
         }
     }
     Ok(status)
-}
-
-/// What a program has printed, under a heading.
-pub(crate) fn told(printed: &str) -> String {
-    match printed.is_empty() {
-        true => String::new(),
-        false => format!("\nWhat it prints:\n{printed}"),
-    }
 }
 
 /// Tells it at once.
@@ -116,15 +81,6 @@ pub(crate) fn complain(failures: &[Failure]) -> ExitStatus {
         }
     }
     failures.iter().map(status_of).max().unwrap_or(ExitStatus::Defect)
-}
-
-/// The exit status that a mistake leads to.
-pub(crate) fn status_of(failure: &Failure) -> ExitStatus {
-    match failure.kind {
-        FaultKind::Input => ExitStatus::WrongInput,
-        FaultKind::Limit(_) => ExitStatus::Inconclusive,
-        _ => ExitStatus::Defect,
-    }
 }
 
 /// What a terminal sees of a check while it goes on.

@@ -162,6 +162,8 @@ pub struct Explorer<'a, S> {
     observe: Option<&'a Observe<'a, S>>,
     stop: Option<&'a AtomicBool>,
     abandon: Option<&'a AtomicBool>,
+    /// Whether an execution is left at once when the time is over.
+    is_strict: bool,
     saved: Option<Saved>,
     peers: Option<&'a dyn Peers>,
     on_execution: Option<&'a OnExecution<'a>>,
@@ -190,6 +192,7 @@ impl<'a, S: System> Explorer<'a, S> {
             observe: None,
             stop: None,
             abandon: None,
+            is_strict: false,
             saved: None,
             peers: None,
             on_execution: None,
@@ -218,10 +221,23 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     /// Stops once `flag` is set, and no longer looks up names. An execution that goes on for a
-    /// while then is left in its middle, and the outcome cannot be resumed.
+    /// while then is left in its middle, and the outcome can be resumed only with
+    /// [`Reduction::Optimal`], which begins it again.
     pub fn abandon_when(mut self, flag: &'a AtomicBool) -> Self {
         self.abandon = Some(flag);
         self
+    }
+
+    /// Leaves an execution in its middle as soon as the time is over, and looks at the time after
+    /// every step: for tests, where executions are short.
+    #[doc(hidden)]
+    pub fn strict_about_time(mut self) -> Self {
+        self.is_strict = true;
+        self
+    }
+
+    fn deadline(&self, begun: Instant, limit: Option<Duration>) -> Deadline<'a> {
+        Deadline::new(begun, limit, self.abandon).strict(self.is_strict)
     }
 
     /// Goes on with a search that was stopped.
@@ -253,7 +269,7 @@ impl<'a, S: System> Explorer<'a, S> {
         assert!(self.peers.is_some(), "a search is shared with peers");
         let reduction = || Box::new(Optimal::with_room(self.options.room));
         let begun = Instant::now();
-        let deadline = Deadline::new(begun, self.options.time_limit, self.abandon);
+        let deadline = self.deadline(begun, self.options.time_limit);
         let around = Around { peers: self.peers, begun, deadline };
         let (left, reason, reports) =
             self.search_units(&make, make(), &reduction, Vec::new(), around);
@@ -299,7 +315,7 @@ impl<'a, S: System> Explorer<'a, S> {
             outcome = self.shorten(make, outcome, begun)?;
         }
         if let (Verdict::Violated(found), false) = (&mut outcome.verdict, self.is_part()) {
-            let deadline = Deadline::new(begun, self.options.time_limit, self.abandon);
+            let deadline = self.deadline(begun, self.options.time_limit);
             found.decisive = decisive::find(&mut make(), found, self.options.race, deadline);
         }
         if let Some(seen) = self.seen {
@@ -417,6 +433,7 @@ impl<'a, S: System> Explorer<'a, S> {
             observe: None,
             stop: self.stop,
             abandon: self.abandon,
+            is_strict: self.is_strict,
             saved: None,
             peers: None,
             on_execution: None,
@@ -450,6 +467,7 @@ impl<'a, S: System> Explorer<'a, S> {
             observe: observe.as_ref().map(|observe| observe as &Observe<'_, WeakMemory<S>>),
             stop: self.stop,
             abandon: self.abandon,
+            is_strict: self.is_strict,
             saved: self.saved.clone(),
             peers: None,
             on_execution: None,
@@ -504,7 +522,7 @@ impl<'a, S: System> Explorer<'a, S> {
             }
         };
         let begun = Instant::now();
-        let deadline = Deadline::new(begun, options.time_limit, self.abandon);
+        let deadline = self.deadline(begun, options.time_limit);
         // What is known of loops does not travel.
         let is_alone = self.waits != Waits::default();
         let peers = self.peers.filter(|_| !is_alone && reduction().travels());
@@ -638,7 +656,14 @@ impl<'a, S: System> Explorer<'a, S> {
             let before = worker.statistics.executions;
             step = worker.run()?;
             if step == Step::Abandoned {
-                pool.abandon(shared.deadline.limit().unwrap_or(Limit::Interrupted));
+                let limit = shared.deadline.limit().unwrap_or(Limit::Interrupted);
+                match worker.abandon() {
+                    Some(units) => {
+                        pool.put(units);
+                        pool.stop(Reason::Limit(limit));
+                    }
+                    None => pool.abandon(limit),
+                }
                 return Ok(Step::More);
             }
             // What a thread that is held has made redundant was drawn all the same.

@@ -14,7 +14,7 @@ use crate::bound::{Before, Bounds, Over, Waits};
 use crate::counters::Counters;
 use crate::coverage::Seen;
 use crate::data_race::{DataRaces, Done, synchronising};
-use crate::deadline::{Deadline, GRACE, LOOK_EVERY};
+use crate::deadline::Deadline;
 use crate::explorer::{Ended, ExploreError, OnExecution};
 use crate::options::Options;
 use crate::order::Order;
@@ -73,6 +73,8 @@ pub(crate) struct Worker<'a, S, R: ?Sized> {
     pub(crate) on_execution: Option<&'a OnExecution<'a>>,
     /// Since when it is known that the time is over.
     late_since: Option<Instant>,
+    /// What was counted before the execution in progress.
+    before_run: Statistics,
 }
 
 /// A state of the execution, as far as it is known what threads would do in it.
@@ -153,6 +155,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
             violation: None,
             on_execution: None,
             late_since: None,
+            before_run: Statistics::default(),
         }
     }
 
@@ -190,6 +193,14 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
         self.reduction.dissolve(&self.schedule)
     }
 
+    /// Gives away all the work in the middle of an execution, which counts for nothing then.
+    /// Nothing if that cannot be done.
+    pub(crate) fn abandon(&mut self) -> Option<Vec<Unit>> {
+        let units = self.reduction.abandon(&self.schedule)?;
+        self.statistics = self.before_run;
+        Some(units)
+    }
+
     /// Takes on a unit of work and goes to where it begins.
     pub(crate) fn begin(&mut self, unit: Unit) -> Result<Step, ExploreError> {
         self.order.truncate(0);
@@ -219,6 +230,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
 
     /// Takes steps to the end of one execution and goes back to where the next one begins.
     pub(crate) fn run(&mut self) -> Result<Step, ExploreError> {
+        self.before_run = self.statistics;
         let end = self.descend()?;
         if let Some(watch) = self.on_execution {
             watch(&self.schedule);
@@ -238,12 +250,15 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
                 return self.end(End::Cut);
             }
             self.n_unwatched += 1;
-            if self.n_unwatched >= LOOK_EVERY {
+            if self.n_unwatched >= self.deadline.look_every() {
                 self.n_unwatched = 0;
                 if self.deadline.limit().is_none() {
                     self.late_since = None;
-                } else if self.late_since.get_or_insert_with(Instant::now).elapsed() >= GRACE {
-                    return Ok(Step::Abandoned);
+                } else {
+                    let since = *self.late_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= self.deadline.grace() {
+                        return Ok(Step::Abandoned);
+                    }
                 }
             }
             let view = View {

@@ -1,7 +1,7 @@
 //! The asker: explores a little alone, deals out the rest, and adds up what workers record.
 
 use crate::block_on;
-use crate::broker::{Access, Broker, BrokerError, VOID, committed};
+use crate::broker::{Access, Broker, BrokerError, FAILED, MAX_FAILURES, VOID, committed};
 use crate::job::{Job, Signed, Version};
 use crate::keys::{PrivateKey, hex};
 use crate::ledger::Ledger;
@@ -13,6 +13,7 @@ use mazurka_check::{Ending, Engine, Fault, Faults, Listener, Outcome, Task, part
 use mazurka_core::{Event, Limit, Phase, Progress, Verdict};
 use mazurka_explore::Saved;
 use ring::rand::{SecureRandom as _, SystemRandom};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,8 +26,6 @@ const MOST: u64 = 100_000;
 const ATTEMPTS: u32 = 30;
 /// What is left at first is dealt out into so many units.
 const FIRST_UNITS: u32 = 16;
-/// A unit that has come to nothing so often ends the job.
-const MAX_FAILURES: usize = 3;
 /// How long one look may take before limits and interrupts are looked at.
 const LOOK_FOR: Duration = Duration::from_secs(1);
 /// How long it may take to remove a job.
@@ -271,6 +270,7 @@ impl Asker<'_> {
             children: units.iter().map(Saved::to_bytes).collect(),
             worker: "asker".to_owned(),
             deliveries: 1,
+            longer: 0,
         };
         let fault = |error: BrokerError| Fault::from(error);
         broker.commit(id, root, &first).await.map_err(fault)?;
@@ -282,8 +282,11 @@ impl Asker<'_> {
             broker,
             ledger: Ledger::new(root),
             signs: Signs::default(),
-            failures: Vec::new(),
+            failures: BTreeMap::new(),
+            signed,
+            missing_since: None,
             behind: 0,
+            again: Again::No,
             requeued: 0,
             empty_since: None,
             told: Instant::now(),
@@ -380,9 +383,16 @@ struct Waiting<'a> {
     broker: &'a Broker,
     ledger: Ledger,
     signs: Signs,
-    failures: Vec<Failure>,
+    /// Units that have come to nothing, by the keys of the records.
+    failures: BTreeMap<String, Failure>,
+    /// The job as it was published.
+    signed: Signed,
+    /// Since when the broker does not know of it any more.
+    missing_since: Option<Instant>,
     /// The last record that was read.
     behind: u64,
+    /// Whether all records are read once more.
+    again: Again,
     requeued: u64,
     empty_since: Option<Instant>,
     told: Instant,
@@ -390,6 +400,14 @@ struct Waiting<'a> {
     last: (Instant, u64),
     /// When the broker has answered last.
     heard: Instant,
+}
+
+/// Whether all records are read once more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Again {
+    No,
+    Begun,
+    Done,
 }
 
 impl Waiting<'_> {
@@ -404,6 +422,9 @@ impl Waiting<'_> {
                     self.heard = Instant::now();
                     if let Some(end) = looked? {
                         return Ok(end);
+                    }
+                    if self.again == Again::Begun {
+                        self.again = Again::Done;
                     }
                 }
                 Err(_) if self.heard.elapsed() >= AWAY_FOR => {
@@ -483,9 +504,10 @@ impl Waiting<'_> {
                         None => None,
                     };
                     return Ok(Some(End::Void(lesson)));
-                } else if record.key.starts_with("f.") {
-                    self.failures.extend(of_bytes::<Failure>(&record.value));
-                    self.fail_if_hopeless()?;
+                } else if record.key.starts_with(FAILED) {
+                    if let Some(failure) = of_bytes::<Failure>(&record.value) {
+                        self.fail_if_hopeless(&record.key, failure)?;
+                    }
                 } else {
                     self.signs.hear(&record.key, &record.value);
                 }
@@ -496,13 +518,13 @@ impl Waiting<'_> {
     }
 
     /// A unit that comes to nothing wherever it is explored ends the job.
-    fn fail_if_hopeless(&self) -> Result<(), Fault> {
-        let Some(last) = self.failures.last() else { return Ok(()) };
-        let same = self.failures.iter().filter(|it| it.unit == last.unit).count();
-        if same < MAX_FAILURES && !last.is_final {
+    fn fail_if_hopeless(&mut self, key: &str, failure: Failure) -> Result<(), Fault> {
+        let Failure { unit, worker, text, is_final } = failure.clone();
+        self.failures.insert(key.to_owned(), failure);
+        let same = self.failures.values().filter(|it| it.unit == unit).count();
+        if same < MAX_FAILURES as usize && !is_final {
             return Ok(());
         }
-        let Failure { unit, worker, text, .. } = last;
         let text = format!("unit {unit} comes to nothing, the last time at `{worker}`: {text}");
         let help = "the program may depend on something outside of it, such as files or time: \
                     workers run it in an empty folder, with `PATH` and `LANG` alone";
@@ -512,13 +534,25 @@ impl Waiting<'_> {
     /// Puts units into the queue again that the broker has lost: they have no record, and nothing
     /// is there or under way.
     async fn mend(&mut self, queue: crate::broker::Queue) -> Result<(), Faults> {
+        let published = tokio::time::timeout(LOOK_FOR, self.publish_again()).await;
+        published.unwrap_or(Ok(()))?;
         if queue.waiting + queue.taken > 0 {
-            self.empty_since = None;
+            (self.empty_since, self.again) = (None, Again::No);
             return Ok(());
         }
         let since = *self.empty_since.get_or_insert_with(Instant::now);
         if since.elapsed() < EMPTY_FOR {
             return Ok(());
+        }
+        // A server that was killed may have lost its last records, and given their numbers to
+        // others: so all of them are read once more, before anything is put there again.
+        match self.again {
+            Again::No => {
+                (self.again, self.behind) = (Again::Begun, 0);
+                return Ok(());
+            }
+            Again::Begun => return Ok(()),
+            Again::Done => self.again = Again::No,
         }
         self.empty_since = None;
         for (unit, parent, idx, bytes) in self.ledger.open() {
@@ -526,8 +560,24 @@ impl Waiting<'_> {
             // A name of its own: the broker would take it for one that it has had before.
             let attempt = u32::try_from(self.requeued).unwrap_or(u32::MAX);
             let id = &self.asker.job.id;
-            let put = self.broker.enqueue(id, (unit, parent, idx), bytes, attempt).await;
+            let put = self.broker.enqueue(id, (unit, parent, idx), bytes, (attempt, 0)).await;
             put.map_err(Fault::from)?;
+        }
+        Ok(())
+    }
+
+    /// Lets workers take the job again, if the broker has lost that. Who ends a job removes its
+    /// queue, too, and at once.
+    async fn publish_again(&mut self) -> Result<(), Faults> {
+        let id = &self.asker.job.id;
+        if self.broker.has_job(id).await.map_err(Fault::from)? {
+            self.missing_since = None;
+            return Ok(());
+        }
+        let since = *self.missing_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= EMPTY_FOR {
+            self.missing_since = None;
+            self.broker.publish_job(id, &self.signed).await.map_err(Fault::from)?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! |---------------------------------------|---------------------------------------------------------|
 //! | jobs that are there to be taken       | key-value bucket `mzk-jobs`, by the name of the job      |
 //! | units that wait, or are explored      | work queue `mzk-JOB-work`, consumer `workers`            |
-//! | commit records `c.UNIT`, failures `f.…`, `void`, signs of workers `w.…` | bucket `mzk-JOB`       |
+//! | commit records `c.UNIT`, failures `f.UNIT.N`, `void`, signs of workers `w.…` | bucket `mzk-JOB`       |
 //! | programs, and what a message cannot hold | object store `mzk-blobs`, by SHA-256                  |
 //!
 //! A record is published with the demand that its subject has none before
@@ -23,7 +23,7 @@ use async_nats::jetstream::stream::{
     RetentionPolicy, Stream,
 };
 use async_nats::jetstream::{self, Context, object_store};
-use async_nats::{Client, ConnectOptions};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions};
 use futures_util::StreamExt as _;
 use mazurka_check::Fault;
 use std::path::PathBuf;
@@ -38,10 +38,14 @@ pub(crate) const VOID: &str = "void";
 const LANES: &str = "lanes";
 /// What a message may hold; a server takes twice as much unless it is told otherwise.
 const INLINE: usize = 400_000;
+/// A unit that has come to nothing so often ends the job.
+pub(crate) const MAX_FAILURES: u32 = 3;
 /// How long a server may be away before that is an end.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// How long it may have no room.
 const PATIENCE_IF_FULL: Duration = Duration::from_secs(20);
+/// How long an asker tries to reach one.
+const CONNECT_FOR: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long what nobody has asked for again is stored.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -163,6 +167,13 @@ fn commit_key(unit: UnitId) -> String {
     format!("c.{unit}")
 }
 
+/// What all keys of failures begin with.
+pub(crate) const FAILED: &str = "f.";
+
+fn failure_key(unit: UnitId, number: u32) -> String {
+    format!("{FAILED}{unit}.{number}")
+}
+
 /// The unit that a key is the commit record of.
 pub(crate) fn committed(key: &str) -> Option<UnitId> {
     key.strip_prefix("c.")?.parse().ok()
@@ -180,37 +191,61 @@ fn trouble(error: &impl std::fmt::Display) -> Trouble {
     if is_full(&text) { Trouble::Full(text) } else { Trouble::Later(text) }
 }
 
-impl Broker {
-    /// Connects. If `is_patient`, a broker that is not there yet is waited for.
-    pub async fn connect(access: &Access, is_patient: bool) -> Result<Self, Fault> {
-        let Access { url, credentials, authorities, certificate } = access;
-        let mut options =
-            ConnectOptions::new().name("mazurka").connection_timeout(Duration::from_secs(5));
-        if let Some(path) = credentials {
-            let unreadable = |error: &dyn std::fmt::Display| {
-                Fault::input(format!("the credentials `{}`: {error}", path.display()))
-            };
-            let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
-            options = options.credentials(&text).map_err(|error| unreadable(&error))?;
-        }
-        if let Some(path) = authorities {
-            options = options.add_root_certificates(path.clone());
-        }
-        if let Some((certificate, key)) = certificate {
-            options = options.add_client_certificate(certificate.clone(), key.clone());
-        }
-        options = options.reconnect_delay_callback(|attempts| {
-            Duration::from_millis(100 * attempts.min(10) as u64)
-        });
-        if is_patient {
-            options = options.retry_on_initial_connect();
-        }
-        let shown = without_password(url);
-        let cannot = |error: &dyn std::fmt::Display| {
-            let fault = Fault::input(format!("no broker answers at {shown}: {error}"));
-            fault.help("`nats-server -js` is one; `mazurka check --jobs N` needs none")
+/// How one is let in.
+fn connection(access: &Access, is_patient: bool) -> Result<ConnectOptions, Fault> {
+    let Access { credentials, authorities, certificate, .. } = access;
+    let mut options =
+        ConnectOptions::new().name("mazurka").connection_timeout(Duration::from_secs(5));
+    if let Some(path) = credentials {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Fault::input(format!("the credentials `{}`: {error}", path.display()))
         };
-        let client = options.connect(url.as_str()).await.map_err(|error| cannot(&error))?;
+        let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
+        options = options.credentials(&text).map_err(|error| unreadable(&error))?;
+    }
+    if let Some(path) = authorities {
+        options = options.add_root_certificates(path.clone());
+    }
+    if let Some((certificate, key)) = certificate {
+        options = options.add_client_certificate(certificate.clone(), key.clone());
+    }
+    options = options
+        .reconnect_delay_callback(|attempts| Duration::from_millis(100 * attempts.min(10) as u64));
+    Ok(if is_patient { options.retry_on_initial_connect() } else { options })
+}
+
+impl Broker {
+    /// Connects. If `is_patient`, a broker that is not there yet is waited for; else for a moment,
+    /// since it may be about to be back.
+    pub async fn connect(access: &Access, is_patient: bool) -> Result<Self, Fault> {
+        let shown = without_password(&access.url);
+        let begun = Instant::now();
+        let client = loop {
+            let options = connection(access, is_patient)?;
+            match options.connect(access.url.as_str()).await {
+                Ok(client) => break client,
+                Err(error) => {
+                    let kind = error.kind();
+                    let is_stranger = matches!(
+                        kind,
+                        ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication
+                    );
+                    if begun.elapsed() < CONNECT_FOR && !is_stranger {
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    }
+                    let fault = Fault::input(format!("no broker answers at {shown}: {error}"));
+                    return Err(fault.help(match (is_stranger, shown.starts_with("tls:")) {
+                        (true, _) => "`NATS_CREDS` names a file of credentials that it lets in",
+                        (_, true) => {
+                            "`NATS_CA` names the authority of its certificate; `NATS_CERT` and \
+                             `NATS_KEY` a certificate that it asks for"
+                        }
+                        _ => "`nats-server -js` is one; `mazurka check --jobs N` needs none",
+                    }));
+                }
+            }
+        };
         let mut context = jetstream::new(client.clone());
         context.set_timeout(Duration::from_secs(3));
         let broker = Self { client, context };
@@ -421,6 +456,31 @@ impl Broker {
         self.publish(&key_subject(&bucket(job), key), value, Some(Unique::First)).await
     }
 
+    /// Writes that a unit has come to nothing, behind all that were written of it before.
+    pub(crate) async fn fail(
+        &self,
+        job: &str,
+        unit: UnitId,
+        failure: &[u8],
+    ) -> Result<(), BrokerError> {
+        for number in 0..MAX_FAILURES {
+            if self.create(job, &failure_key(unit, number), failure).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// How often a unit has come to nothing.
+    pub(crate) async fn n_failures(&self, job: &str, unit: UnitId) -> Result<u32, BrokerError> {
+        for number in 0..MAX_FAILURES {
+            if self.last(&bucket(job), &failure_key(unit, number)).await?.is_none() {
+                return Ok(number);
+            }
+        }
+        Ok(MAX_FAILURES)
+    }
+
     /// Writes something under a key of a job, once and without an answer: what is lost is written
     /// again soon.
     pub(crate) async fn tell(&self, job: &str, key: &str, value: Vec<u8>) {
@@ -491,10 +551,10 @@ impl Broker {
         job: &str,
         (id, parent, idx): (UnitId, UnitId, u32),
         unit: &[u8],
-        attempt: u32,
+        (attempt, longer): (u32, u32),
     ) -> Result<(), BrokerError> {
         let unit = self.blob(unit.to_vec()).await?;
-        let message = to_bytes(&Message { id, parent, idx, unit });
+        let message = to_bytes(&Message { id, parent, idx, unit, longer });
         let name = format!("{id}.{attempt}");
         let unique = Some(Unique::Named(&name));
         self.publish(&work_subject(job), &message, unique).await.map(drop)
@@ -508,7 +568,8 @@ impl Broker {
         commit: &Commit,
     ) -> Result<(), BrokerError> {
         for (idx, child) in (0..).zip(&commit.children) {
-            self.enqueue(job, (parent.child(idx, child), parent, idx), child, 0).await?;
+            let id = parent.child(idx, child);
+            self.enqueue(job, (id, parent, idx), child, (0, commit.longer)).await?;
         }
         Ok(())
     }
@@ -524,7 +585,7 @@ impl Broker {
         for (idx, child) in (0..).zip(&commit.children) {
             let id = parent.child(idx, child);
             if self.last(&bucket(job), &commit_key(id)).await?.is_none() {
-                self.enqueue(job, (id, parent, idx), child, 0).await?;
+                self.enqueue(job, (id, parent, idx), child, (0, commit.longer)).await?;
             }
         }
         Ok(())

@@ -1,9 +1,11 @@
 //! Keys of those who may ask: a worker runs the programs of others, so it takes only jobs that are
 //! signed by a key that it was given (Ed25519, RFC 8032).
 
+use mazurka_check::Fault;
 use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// What the text of a private key begins with.
 const PRIVATE: &str = "mazurka-private-key-1 ";
@@ -108,6 +110,25 @@ pub(crate) fn of_hex(text: &str) -> Option<Vec<u8>> {
     }
     let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
     (0..text.len()).step_by(2).map(byte).collect()
+}
+
+/// Writes a new key to two files, neither of which is there: the private one, and the public one
+/// beside it, whose name is returned.
+pub fn write_pair(file: &Path) -> Result<PathBuf, Fault> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let (private, public) = generate().map_err(|error| Fault::defect(error.to_string()))?;
+    let mut name = file.as_os_str().to_owned();
+    name.push(".pub");
+    let name = PathBuf::from(name);
+    for (path, text, mode) in [(file, private, 0o600), (&*name, public, 0o644)] {
+        let mut options = std::fs::OpenOptions::new();
+        let opened = options.write(true).create_new(true).mode(mode).open(path);
+        opened.and_then(|mut to| to.write_all(text.as_bytes())).map_err(|error| {
+            Fault::input(format!("`{}` cannot be written: {error}", path.display()))
+        })?;
+    }
+    Ok(name)
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub use ledger::{Ledger, Recorded};
 pub use page::page;
 pub use record::UnitId;
 pub use slice::{Sandbox, run_slice};
-pub use status::{JobStatus, WorkerStatus, cancel, prometheus, status};
+pub use status::{JobStatus, WorkerStatus, cancel, prometheus, status, text};
 pub use worker::{Work, work};
 
 /// The word that makes the command explore one slice, for a worker that has started it.

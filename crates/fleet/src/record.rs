@@ -95,6 +95,8 @@ pub(crate) struct Message {
     pub(crate) idx: u32,
     /// A saved search.
     pub(crate) unit: Blob,
+    /// How often the time of its slice is doubled.
+    pub(crate) longer: u32,
 }
 
 /// What came of a unit: the one record that counts.
@@ -108,6 +110,9 @@ pub struct Commit {
     pub worker: String,
     /// How often it had been delivered by then.
     pub deliveries: u64,
+    /// How often the time of a slice is doubled for what is left of it: more often, if this one was
+    /// too short for more than a few executions.
+    pub longer: u32,
 }
 
 /// Why a unit came to nothing.

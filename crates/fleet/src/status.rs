@@ -278,6 +278,76 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
+impl JobStatus {
+    /// The line of the events that says how far the job is.
+    pub fn event(&self, elapsed: Duration) -> serde_json::Value {
+        let workers: Vec<_> = self
+            .workers
+            .iter()
+            .map(|worker| {
+                serde_json::json!({
+                    "name": worker.name,
+                    "jobs": worker.jobs,
+                    "executions": worker.executions,
+                    "rate": worker.rate,
+                    "slices": worker.slices,
+                    "lost_slices": worker.lost,
+                    "redelivered": worker.redelivered,
+                    "alive": worker.is_alive,
+                    "refuses": worker.refuses,
+                })
+            })
+            .collect();
+        serde_json::json!({
+            "event": "fleet",
+            "time_s": elapsed.as_secs_f64(),
+            "job": self.job,
+            "executions": self.statistics.executions,
+            "recorded": self.recorded,
+            "open": self.open,
+            "waiting": self.queue.waiting,
+            "taken": self.queue.taken,
+            "redelivered": self.queue.redelivered,
+            "requeued": self.requeued,
+            "restarts": self.restarts,
+            "workers": workers,
+        })
+    }
+}
+
+/// Jobs for people.
+pub fn text(jobs: &[JobStatus]) -> String {
+    if jobs.is_empty() {
+        return "no search is there\n".to_owned();
+    }
+    let mut text = String::new();
+    for job in jobs {
+        text.push_str(&format!(
+            "{}  {}: {} executions in {} records; {} units open, {} wait, {} taken ({} of them \
+             again)\n",
+            job.job,
+            job.program,
+            job.statistics.executions,
+            job.recorded,
+            job.open,
+            job.queue.waiting,
+            job.queue.taken,
+            job.queue.redelivered,
+        ));
+        for worker in &job.workers {
+            let what = match &worker.refuses {
+                Some(why) => format!("refuses: {why}"),
+                None => format!(
+                    "{} executions, {} slices, {} lost, {} redelivered",
+                    worker.executions, worker.slices, worker.lost, worker.redelivered
+                ),
+            };
+            text.push_str(&format!("  {}: {what}\n", worker.name));
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

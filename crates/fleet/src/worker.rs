@@ -38,8 +38,14 @@ const WAIT: Duration = Duration::from_millis(400);
 const POLL_EVERY: Duration = Duration::from_millis(10);
 /// A unit is divided into so many at the most.
 const MAX_CHILDREN: u32 = 16;
-/// A slice that comes to nothing is given more time, up to so many times as much.
-const MAX_LONGER: u32 = 32;
+/// A slice that comes to nothing, or to few executions only, is followed by ones of twice the time,
+/// and so on, up to so many times: to begin one takes its time, too, on a machine with much to do
+/// most of it. A unit whose worker was killed is given half the time again: where workers live for
+/// a few seconds, it would never have its record otherwise.
+const MAX_DOUBLED: u32 = 5;
+/// So many executions are few, and so many enough for shorter slices.
+const FEW: u64 = 16;
+const MANY: u64 = 1_000;
 
 /// What a worker is to do.
 #[derive(Debug)]
@@ -277,10 +283,15 @@ impl Worker<'_> {
             return self.broker.enqueue_rest(id, work.id, &commit).await;
         }
         unit.set_system(known.clone());
-        let longer = 1 << (deliveries - 1).min(u64::from(MAX_LONGER.ilog2()));
+        let n_failures = match deliveries {
+            1 => 0,
+            _ => self.broker.n_failures(id, work.id).await?,
+        };
+        let n_killed = u32::try_from(deliveries - 1).unwrap_or(u32::MAX).saturating_sub(n_failures);
+        let doubled = (work.longer + n_failures).saturating_sub(n_killed).min(MAX_DOUBLED);
         let order = Order::Explore {
             job: Box::new(job.clone()),
-            time: Some(job.slice * longer),
+            time: Some(job.slice * (1 << doubled)),
             executions: None,
             memory: self.work.sandbox.memory,
         };
@@ -290,9 +301,8 @@ impl Worker<'_> {
         };
         let failed = |text: String, is_final| async move {
             let failure = Failure { unit: work.id, worker: self.work.name.clone(), text, is_final };
-            let key = format!("f.{}.{}.{deliveries}", work.id, self.work.name);
             self.note(id, |signs| signs.sign.in_vain += 1);
-            self.broker.create(id, &key, &to_bytes(&failure)).await?;
+            self.broker.fail(id, work.id, &to_bytes(&failure)).await?;
             Err(BrokerError::Refused(failure.text))
         };
         let left = match done {
@@ -305,6 +315,14 @@ impl Worker<'_> {
         if left.system() != &known[..] && !left.has_violation() {
             return self.void(id, Some(Box::new(left.begun_again()))).await;
         }
+        let counted = left.statistics();
+        if counted.executions + counted.blocked_executions == 0
+            && doubled == MAX_DOUBLED
+            && left.n_units() > 0
+        {
+            let text = format!("no execution has ended in {:?}", job.slice * (1 << doubled));
+            return failed(text, false).await;
+        }
         let n_children = self.n_children(id, waiting).await?;
         let (mut results, children) = left.deal(n_children);
         results.set_system(Vec::new());
@@ -314,6 +332,11 @@ impl Worker<'_> {
             children: children.iter().map(Saved::to_bytes).collect(),
             worker: self.work.name.clone(),
             deliveries,
+            longer: match executions {
+                0..FEW => (doubled + 1).min(MAX_DOUBLED),
+                MANY.. => doubled.saturating_sub(1),
+                _ => doubled,
+            },
         };
         if self.broker.commit(id, work.id, &commit).await? {
             self.note(id, |signs| {

@@ -67,7 +67,13 @@ impl Simulation<'_> {
         let n_children = 1 + self.random.below(4) as u32;
         let (results, children) = left.deal(n_children);
         let children = children.iter().map(Saved::to_bytes).collect();
-        Commit { results: results.to_bytes(), children, worker: String::new(), deliveries: 1 }
+        Commit {
+            results: results.to_bytes(),
+            children,
+            worker: String::new(),
+            deliveries: 1,
+            longer: 0,
+        }
     }
 
     fn enqueue(&mut self, parent: UnitId, commit: &Commit) {
@@ -193,7 +199,13 @@ fn what_is_open_can_be_saved_and_goes_on_alone() {
     let commit = |left: Saved| {
         let (results, children) = left.deal(3);
         let children = children.iter().map(Saved::to_bytes).collect();
-        Commit { results: results.to_bytes(), children, worker: String::new(), deliveries: 1 }
+        Commit {
+            results: results.to_bytes(),
+            children,
+            worker: String::new(),
+            deliveries: 1,
+            longer: 0,
+        }
     };
     let first = commit(stretch(&script, None, 10).0.expect("much is left"));
     let child = root.child(0, &first.children[0]);

@@ -186,7 +186,7 @@ fn explore(options: &Options, kept: &Kept<'_>) -> Result<Report, String> {
     let (mut outcome, restarts) = outcome?;
     let is_over = !matches!(outcome.verdict, Verdict::Inconclusive(_));
     // A part that has come to its end is kept for the others, and there is nothing to go on with.
-    let is_saved = kept.leave(outcome.saved.take(), begun.elapsed())? && !is_over;
+    let is_saved = kept.leave(outcome.saved.take(), begun.elapsed(), is_over)? && !is_over;
     if kept.run.strict && matches!(outcome.verdict, Verdict::Holds(_)) {
         imports::refuse_any()?;
     }
@@ -234,8 +234,9 @@ impl Kept<'_> {
     }
 
     /// Saves a search that was stopped after so long, if it is to be saved and can be. One that has
-    /// come to its end leaves nothing, unless it is a part. Whether it is saved.
-    fn leave(&self, saved: Option<Saved>, time: Duration) -> Result<bool, String> {
+    /// come to its end leaves nothing, unless it is a part; one that cannot be saved leaves what it
+    /// went on from. Whether there is something to go on with.
+    fn leave(&self, saved: Option<Saved>, time: Duration, is_over: bool) -> Result<bool, String> {
         let Some(save) = self.save else { return Ok(false) };
         match saved {
             Some(saved) if saved.may_travel() && time >= save.after => {
@@ -245,6 +246,7 @@ impl Kept<'_> {
                 }
             }
             Some(_) => Ok(false),
+            None if !is_over => Ok(self.resume == Some(&save.path) && save.path.exists()),
             None => {
                 // There may be none.
                 let _ = std::fs::remove_file(&save.path);
@@ -302,8 +304,15 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         let time = options.time_limit.filter(|&limit| begun.elapsed() >= limit);
         if is_void && (signals::is_interrupted() || time.is_some()) {
             let limit = time.map_or(Limit::Interrupted, Limit::Time);
-            let statistics = outcome.map_or_else(|_| report::last_numbers(), |it| it.statistics);
-            return Ok((Outcome::stopped(limit, statistics), restarts));
+            let (statistics, saved) = match outcome {
+                Ok(outcome) => (outcome.statistics, outcome.saved),
+                Err(_) => (report::last_numbers(), None),
+            };
+            // The next search begins again, with what was learnt in this one.
+            let saved = saved.filter(|_| !is_part).map(|saved| saved.begun_again());
+            let mut stopped = Outcome::stopped(limit, statistics);
+            stopped.saved = saved;
+            return Ok((stopped, restarts));
         }
         if is_void || outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
             if is_part {

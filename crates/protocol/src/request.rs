@@ -40,6 +40,9 @@ pub struct Saving {
 impl Saving {
     /// How often a search that goes on is saved.
     pub const EVERY: Duration = Duration::from_secs(60);
+
+    /// What took less is sooner repeated, unless the user has asked for it.
+    pub const AFTER: Duration = Duration::from_secs(10);
 }
 
 /// What a program is to do.

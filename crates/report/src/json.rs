@@ -18,6 +18,9 @@
 //! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
 //!
 //! Each of the `steps` has `thread`, `operation`, `object`, `value`, `file`, `line` and `column`.
+//! Of several checks, one that could not be made or was not begun has another object: `mazurka`,
+//! `file`, `verdict`, which is `error` or `not-run`, and `reason`.
+//!
 //! `over_time`, where states are counted, has `executions`, `time_s`, `local_states` and `traces`
 //! from time to time. `loop_start` is the step, from 1, that follows the last one again.
 
@@ -46,25 +49,68 @@ pub fn render(report: &Report<'_>) -> String {
 /// The object of a check, one of several, of which there is no verdict: `mazurka`, `file`,
 /// `verdict`, which is `error` or `not-run`, and `reason`.
 pub fn not_checked(other: &crate::NotChecked) -> String {
-    let verdict = if other.is_error { "error" } else { "not-run" };
-    let object = serde_json::json!({
-        "mazurka": env!("CARGO_PKG_VERSION"), "file": other.name, "verdict": verdict,
-        "reason": other.reason,
-    });
-    object.to_string()
+    let object = NotChecked {
+        mazurka: env!("CARGO_PKG_VERSION"),
+        file: &other.name,
+        verdict: if other.is_error { NoVerdict::Error } else { NoVerdict::NotRun },
+        reason: &other.reason,
+    };
+    serde_json::to_string(&object).expect("all keys are strings")
 }
 
-/// The JSON schema of the object: `schema.json` beside this crate's manifest is the same.
+/// The JSON schema of both objects: `schema.json` beside this crate's manifest is the same.
 pub fn schema() -> Value {
-    serde_json::to_value(schemars::schema_for!(Object<'static>)).expect("all keys are strings")
+    serde_json::to_value(schemars::schema_for!(Line)).expect("all keys are strings")
 }
 
+/// What `--json` writes for each check. It is described and never made: each kind is written by
+/// itself.
+#[derive(JsonSchema)]
+#[schemars(title = "What came of a check", untagged)]
+#[expect(dead_code, reason = "it is there for its schema")]
+enum Line {
+    /// There is a verdict.
+    Checked(Box<Object<'static>>),
+    /// One of several checks has none.
+    NotChecked(NotChecked<'static>),
+}
+
+/// A check, one of several, that could not be made or was not begun.
 #[derive(Serialize, JsonSchema)]
-#[schemars(title = "What came of a check")]
+#[schemars(rename = "NotChecked")]
+struct NotChecked<'a> {
+    mazurka: &'static str,
+    file: &'a str,
+    verdict: NoVerdict,
+    reason: &'a str,
+}
+
+/// Why a check has no verdict.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum NoVerdict {
+    Error,
+    NotRun,
+}
+
+/// The names of verdicts, for the schema.
+#[derive(JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "it is there for its schema")]
+enum VerdictName {
+    Holds,
+    Violated,
+    Inconclusive,
+}
+
+/// A check with a verdict.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Checked")]
 struct Object<'a> {
     mazurka: &'static str,
     file: &'a str,
     engine: &'a str,
+    #[schemars(with = "VerdictName")]
     verdict: &'static str,
     coverage: Option<String>,
     properties: Option<Vec<&'static str>>,
@@ -300,6 +346,27 @@ mod tests {
             std::fs::write(path, &text).unwrap();
         }
         assert!(std::fs::read_to_string(path).unwrap_or_default() == text, "it is older");
+    }
+
+    #[test]
+    fn a_check_without_a_verdict() {
+        let check = |is_error: bool, verdict: &str| {
+            let (name, reason) = ("it a".to_owned(), "no".to_owned());
+            let object = not_checked(&crate::NotChecked { name, is_error, reason });
+            let version = env!("CARGO_PKG_VERSION");
+            let expected = format!(
+                r#"{{"mazurka":"{version}","file":"it a","verdict":"{verdict}","reason":"no"}}"#
+            );
+            assert_eq!(object, expected);
+        };
+        check(true, "error");
+        check(false, "not-run");
+        let names = |kind: &str| schema()["$defs"][kind]["enum"].clone();
+        let told = ["holds", "violated", "inconclusive"];
+        assert_eq!(names("VerdictName"), serde_json::json!(told));
+        for (_, sample) in samples::all() {
+            assert!(told.contains(&sample.verdict.name()), "{}", sample.verdict.name());
+        }
     }
 
     #[test]

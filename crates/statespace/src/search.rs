@@ -91,6 +91,12 @@ pub fn search_saving<T: Transitions>(
         _ => None,
     };
     let (header, mut file) = file.unzip();
+    if let Some(file) = &mut file {
+        let learnt = saved::load_learnt(file).map_err(unreadable)?;
+        if !program.learn(&learnt) {
+            return Err(SavedError::OtherProgram.into());
+        }
+    }
     let is_packed = header.is_some_and(|header| header.is_packed);
     let mut search = Search {
         options,
@@ -245,6 +251,7 @@ impl<'a> Search<'a> {
             };
             search.settle();
             self.checkpoints.write(is_over, save.is_some(), store.bytes(), |out| {
+                saved::save_learnt(&search.program().learnt(), out)?;
                 save.map_or(Ok(()), |save| save(search.program(), out))?;
                 store.save(out)?;
                 search.save(out)
@@ -278,6 +285,7 @@ impl<'a> Search<'a> {
                 _ => return Ok(frontier.into_searched(program, ended)),
             };
             self.checkpoints.write(is_over, save.is_some(), store.bytes(), |out| {
+                saved::save_learnt(&program.learnt(), out)?;
                 save.map_or(Ok(()), |save| save(program, out))?;
                 store.save(out)?;
                 frontier.save(out)

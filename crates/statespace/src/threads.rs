@@ -12,6 +12,7 @@
 //!   This is for finding data races only. Without them, and for properties of executions, accesses
 //!   are operations.
 
+use crate::saved::fingerprint;
 use crate::tracked_access::{self, Race, Taken, Tracked, waiting_with};
 use crate::transitions::{Moves, Safety, Step, Stuck, Successor, Transitions};
 use mazurka_core::{
@@ -389,5 +390,20 @@ impl Transitions for Threads {
         let races = (self.detection == Detection::None).then_some(Assumption::RacesAllowed);
         let of_program = self.vm.program().assumptions.iter().cloned();
         of_program.chain(races).chain(spins).chain(self.vm.vacuous()).collect()
+    }
+
+    fn fingerprint(&self) -> Option<u128> {
+        // Another version may tell the moves of a state in another order.
+        let version = env!("CARGO_PKG_VERSION");
+        let how = (self.detection, self.finds_leaks, &self.propositions);
+        Some(fingerprint(&(version, self.vm.identity(), how)))
+    }
+
+    fn learnt(&self) -> Vec<u32> {
+        self.vm.learnt()
+    }
+
+    fn learn(&self, words: &[u32]) -> bool {
+        self.vm.learn(words)
     }
 }

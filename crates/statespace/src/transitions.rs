@@ -168,6 +168,19 @@ pub trait Transitions: Clone + Send + Sync {
         None
     }
 
+    /// What its states mean beyond the program, as far as that was found on the way by all clones:
+    /// a search that is saved has it.
+    #[doc(hidden)]
+    fn learnt(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Learns what the same program had [learnt](Self::learnt) in another process. Whether it can.
+    #[doc(hidden)]
+    fn learn(&self, words: &[u32]) -> bool {
+        words.is_empty()
+    }
+
     /// Whether nothing that it says is of use any more, so that a search may stop: states that are
     /// packed did not fit.
     #[doc(hidden)]

@@ -25,7 +25,7 @@ const fn tool(
 }
 
 /// All of them.
-const TOOLS: [Tool; 11] = [
+const TOOLS: [Tool; 12] = [
     tool("gcc", "gcc", "programs under test", true),
     tool("g++", "g++", "programs under test, and the solver", true),
     tool("clang++", "clang", "programs under test, once more", true),
@@ -36,6 +36,7 @@ const TOOLS: [Tool; 11] = [
     tool("cmake", "cmake", "projects with CMake", false),
     tool("valgrind", "valgrind", "counting the instructions of a step", false),
     tool("nats-server", "nats-server", "searches over many machines", false),
+    tool("openssl", "openssl", "certificates of a broker", false),
     tool("chromium", "chromium", "looking at pages", false),
 ];
 

@@ -2,7 +2,7 @@
 
 use super::statespace::{self, concluded, told};
 use crate::engine::Listener;
-use crate::options::{Property, faults};
+use crate::options::Property;
 use crate::results::Results;
 use crate::temporal::{self, Wanted};
 use crate::walk::{Walk, is_truncation, violated_for_ever};
@@ -10,9 +10,7 @@ use crate::{Ending, Fault, Faults, Outcome, Replay, Shown, Task, translate};
 use mazurka_core::{Event, Gauge, Limit, Phase, Schedule, Verdict, Violation, ViolationKind};
 use mazurka_model::Expr;
 use mazurka_promela::Model;
-use mazurka_statespace::{
-    Machine, Options as Stored, Outcome as Searched, Saving, SearchError, search_saving,
-};
+use mazurka_statespace::{Machine, Options as Stored, Outcome as Searched, Saving};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +33,11 @@ pub(super) fn check(
     if asks.names(Property::Livelock) {
         wanted.push(temporal::progress());
     }
-    let saving = if wanted.is_empty() { statespace::saving(task) } else { unsaved(task)? };
+    let help = "`--property assert,deadlock` leaves out what the model says of infinite executions";
+    let saving = match wanted.is_empty() {
+        true => statespace::saving(task),
+        false => statespace::unsaved(task, help)?,
+    };
     let mut machine = translate::machine(&model.program, &[])?;
     if asks.names(Property::Overflow) {
         machine = machine.finding_truncation();
@@ -72,16 +74,6 @@ pub(super) fn check(
         outcome.notes.push(told);
     }
     Ok(outcome)
-}
-
-/// How a search is saved that is not; an error if it has to be.
-fn unsaved(task: &Task) -> Result<Saving, Faults> {
-    if task.options.save.is_none() && task.options.resume.is_none() {
-        return Ok(Saving::default());
-    }
-    let text = "a search for infinite executions cannot be saved";
-    let help = "`--property assert,deadlock` leaves out what the model says of infinite executions";
-    Err(Fault::input(text).help(help).into())
 }
 
 /// The model, and the properties that it is held against.
@@ -216,22 +208,8 @@ impl Searches<'_> {
 
     fn search_states(&self, round: Option<usize>) -> Result<Searched, Faults> {
         let options = self.limited(self.options, round);
-        let searched = search_saving(self.machine, &options, self.saving);
-        let outcome = searched.map_err(|error| match error {
-            SearchError::Saved(error) => {
-                let path = self.saving.resume.as_ref().or(self.saving.path.as_ref());
-                let name = path.map(|it| format!("`{}`: ", it.display())).unwrap_or_default();
-                Fault::input(format!("{name}{error}")).into()
-            }
-            SearchError::Options(errors) => faults(errors),
-            other => Faults::from(Fault::defect(format!("{other:?}"))),
-        })?;
+        let outcome = statespace::search_states(self.machine, &options, self.saving)?;
         self.is_saved.set(outcome.is_saved);
-        let is_over = !matches!(outcome.verdict, Verdict::Inconclusive(_));
-        if let Some(path) = self.saving.path.as_ref().filter(|_| is_over && !outcome.is_saved) {
-            // There may be none.
-            let _ = std::fs::remove_file(path);
-        }
         Ok(told(self.task, outcome))
     }
 

@@ -7,7 +7,9 @@ use crate::results::Conclusion;
 use crate::ticker::gauged;
 use crate::{Fault, Faults, Outcome, Replay, Task};
 use mazurka_core::{Gauge, Limit, Schedule, Verdict};
-use mazurka_statespace::{self as stored, Options, Reduction};
+use mazurka_statespace::{
+    self as stored, Options, Reduction, SearchError, Transitions, search_saving,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -42,15 +44,7 @@ impl Engine for Statespace {
     }
 
     fn conflicts(&self, task: &Task) -> Faults {
-        let mut all = faults(search_options(task).errors());
-        let is_saved = task.options.save.is_some() || task.options.resume.is_some();
-        if is_saved && !matches!(task.input.language(), Ok(Language::Promela)) {
-            let text = "`--save` and `--resume` with `--engine statespace` are for Promela models";
-            let why = "threads of a C program are numbered as the search meets them; `--engine vm` \
-                       saves its searches";
-            all.push(Fault::input(text).help(why));
-        }
-        all
+        faults(search_options(task).errors())
     }
 
     fn check(&self, task: &Task, listener: &dyn Listener) -> Result<Outcome, Faults> {
@@ -114,6 +108,39 @@ pub(super) fn saving(task: &Task) -> stored::Saving {
         saving.most = (!asked.is_asked).then_some(MOST_UNASKED);
     }
     saving
+}
+
+/// How a search is saved that is for infinite executions, too: it is not, and an error if it has to
+/// be.
+pub(super) fn unsaved(task: &Task, help: &str) -> Result<stored::Saving, Faults> {
+    if task.options.save.is_none() && task.options.resume.is_none() {
+        return Ok(stored::Saving::default());
+    }
+    let text = "a search for infinite executions cannot be saved";
+    Err(Fault::input(text).help(help).into())
+}
+
+/// What came of a search of states that may be saved. The file of one that is at its end is removed.
+pub(super) fn search_states<T: Transitions>(
+    program: &T,
+    options: &Options,
+    saving: &stored::Saving,
+) -> Result<stored::Outcome, Faults> {
+    let outcome = search_saving(program, options, saving).map_err(|error| match error {
+        SearchError::Saved(error) => {
+            let path = saving.resume.as_ref().or(saving.path.as_ref());
+            let name = path.map(|it| format!("`{}`: ", it.display())).unwrap_or_default();
+            Fault::input(format!("{name}{error}")).into()
+        }
+        SearchError::Options(errors) => faults(errors),
+        other => Faults::from(Fault::defect(format!("{other:?}"))),
+    })?;
+    let is_over = !matches!(outcome.verdict, Verdict::Inconclusive(_));
+    if let Some(path) = saving.path.as_ref().filter(|_| is_over && !outcome.is_saved) {
+        // There may be none.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(outcome)
 }
 
 /// An outcome with the time limit that was asked for, not what was left of it.

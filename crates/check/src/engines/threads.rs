@@ -3,7 +3,7 @@
 use super::statespace::{self, concluded};
 use super::vm::{follow_schedule, violation_in};
 use crate::engine::Listener;
-use crate::options::{Property, faults};
+use crate::options::Property;
 use crate::results::Results;
 use crate::temporal::{self, Wanted};
 use crate::{Ending, Fault, Faults, Outcome, Replay, Task, translate, walk};
@@ -13,7 +13,7 @@ use mazurka_core::{
 };
 use mazurka_explore::{by_birth, replay as follow};
 use mazurka_model::{Expr, Program, Races, split_choices};
-use mazurka_statespace::{Threads, search as search_states};
+use mazurka_statespace::Threads;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,13 +28,20 @@ pub(super) fn check(
     let (threads, wanted) = translated(task, |_| {})?;
     listener.event(&Event::Phase(Phase::Searching));
     let begun = Instant::now();
+    let saving = match wanted.is_empty() {
+        true => statespace::saving(task),
+        false => statespace::unsaved(task, "without `--ltl` and its like it can be")?,
+    };
+    let mut is_saved = false;
     let mut results = Results::default();
     if wanted.is_empty() || threads.tracks_accesses() {
         // Beside temporal properties, this is for data races that these cannot be searched for
         // with.
         let mut options = options.clone();
         options.ends &= wanted.is_empty();
-        results.add_states(search_states(&threads, &options).map_err(faults)?);
+        let searched = statespace::search_states(&threads, &options, &saving)?;
+        is_saved = searched.is_saved;
+        results.add_states(searched);
     }
     let has_states = results.is_violated();
     let make = |propositions: &[Expr]| Ok(threads.clone().watching(propositions.to_vec()));
@@ -51,7 +58,9 @@ pub(super) fn check(
         let searched = if has_states { threads } else { watched() };
         retell(&searched, found)?;
     }
-    Ok(concluded(task, conclusion, &options, begun))
+    let mut outcome = concluded(task, conclusion, &options, begun);
+    outcome.saved = saving.path.filter(|_| is_saved);
+    Ok(outcome)
 }
 
 /// The states of a program of threads, and what is asked of those of its executions that never end.

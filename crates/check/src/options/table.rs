@@ -5,8 +5,8 @@
 //! words are there.
 
 use super::values::{
-    allowance, duration, duration_text, external, external_text, named, number, positive, range,
-    size, size_text, switch, whole,
+    AUTO, allowance, duration, duration_text, external, external_text, named, named_or_auto,
+    number, positive, range, size, size_text, switch, whole,
 };
 use super::{Group, Names, Row, Takes, Time};
 use crate::engine::Feature::{
@@ -33,9 +33,6 @@ fn text(value: Option<impl ToString>) -> Vec<String> {
 fn on(is_on: bool) -> Vec<String> {
     if is_on { vec!["on".to_owned()] } else { Vec::new() }
 }
-
-/// The memory model that the program decides.
-const AUTO: &str = "auto";
 
 const RACES: [Races; 2] = [Races::Error, Races::Allow];
 
@@ -268,7 +265,7 @@ pub static TABLE: &[Row] = &[
         set: |options, text| {
             options.memory = match text {
                 AUTO => None,
-                _ => Some(named(text, &MemoryModel::ALL, MemoryModel::name)?),
+                _ => Some(named_or_auto(text, &MemoryModel::ALL, MemoryModel::name)?),
             };
             Ok(())
         },
@@ -766,7 +763,7 @@ pub static TABLE: &[Row] = &[
         help: "Save a search that is interrupted or comes to a limit, and one that lasts every minute",
         more: "Without it, a search that took 10 seconds or more is saved in a folder of the user. The \
                last line says how to go on with it.",
-        manual: "save a search that is interrupted or comes to a limit, and one that lasts every minute; without it, a search that took 10 seconds or more is saved in the cache folder of the user. The last line of the output is the command that goes on. With `--engine statespace`, searches for assertions and ends of Promela models are saved, with all their states: the file is about as large as these, and without `--save` nothing is saved of states that take more than a gigabyte",
+        manual: "save a search that is interrupted or comes to a limit, and one that lasts every minute; without it, a search that took 10 seconds or more is saved in the cache folder of the user. The last line of the output is the command that goes on. With `--engine statespace`, searches of C programs and Promela models are saved with all their states, unless they are for infinite executions (`--ltl` and the like): the file is about as large as these, and without `--save` nothing is saved of states that take more than a gigabyte",
         set: |options, text| {
             options.save = Some(whole(text)?);
             Ok(())

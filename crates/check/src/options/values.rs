@@ -3,6 +3,9 @@
 use mazurka_c::Extern;
 use std::time::Duration;
 
+/// The value that lets the command choose.
+pub(super) const AUTO: &str = "auto";
+
 /// The one with this name, or the names that there are.
 pub(super) fn named<T: Copy>(
     text: &str,
@@ -11,6 +14,17 @@ pub(super) fn named<T: Copy>(
 ) -> Result<T, String> {
     let known = all.iter().copied().find(|&it| name(it) == text);
     known.ok_or_else(|| format!("there is {}", listed(all.iter().map(|&it| name(it)))))
+}
+
+/// The same where `auto` is a value, too.
+pub(super) fn named_or_auto<T: Copy>(
+    text: &str,
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+) -> Result<T, String> {
+    let known = all.iter().copied().find(|&it| name(it) == text);
+    let names = std::iter::once(AUTO).chain(all.iter().map(|&it| name(it)));
+    known.ok_or_else(|| format!("there is {}", listed(names)))
 }
 
 /// Names in a sentence.

@@ -93,6 +93,14 @@ fn what_a_row_does_not_know_it_refuses() {
         assert!(!error.is_empty() && !error.ends_with('.'), "{row:?}: {error}");
         let fault = options.set(row.name, "no such value").expect_err(row.name);
         assert!(fault.message.starts_with(&format!("`--{} no such value`: ", row.name)));
+        // Where `--help` lists all values, the error does, too.
+        if let Takes::One(values) = row.takes
+            && values.contains('|')
+        {
+            let plain = values.replace("[:D]", "");
+            let missing: Vec<&str> = plain.split('|').filter(|it| !error.contains(it)).collect();
+            assert!(missing.is_empty(), "`--{}`: {error} does not list {missing:?}", row.name);
+        }
     }
     assert!(Options::new().set("nothing", "x").is_err());
 }

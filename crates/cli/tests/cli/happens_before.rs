@@ -48,7 +48,7 @@ sem_t s;
 
 /// The text of a program with these threads; `main` starts them, does something, joins them and
 /// does more.
-fn text(threads: &[&str], between: &str, after: &str) -> String {
+pub(crate) fn text(threads: &[&str], between: &str, after: &str) -> String {
     let mut text = DECLARATIONS.to_owned();
     for (idx, body) in threads.iter().enumerate() {
         text += &format!(
@@ -66,7 +66,7 @@ fn text(threads: &[&str], between: &str, after: &str) -> String {
     )
 }
 
-fn program(text: &str) -> Program {
+pub(crate) fn program(text: &str) -> Program {
     let folder = TempDir::new().expect("there is room");
     let file = folder.path().join("x.c");
     std::fs::write(&file, text).expect("there is room");
@@ -74,7 +74,7 @@ fn program(text: &str) -> Program {
         .unwrap_or_else(|faults| panic!("{faults}\n{text}"))
 }
 
-fn name(verdict: &Verdict) -> String {
+pub(crate) fn name(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Violated(found) => found.violation.kind.name().to_owned(),
         other => other.name().to_owned(),
@@ -99,7 +99,7 @@ fn searched(program: &Program, options: &Options) -> String {
 }
 
 /// All ways to search that could matter.
-fn ways() -> [Options; 4] {
+pub(crate) fn ways() -> [Options; 4] {
     let mut all: [Options; 4] = Default::default();
     (all[1].order, all[1].reduction) = (Order::BreadthFirst, Reduction::None);
     (all[2].storage, all[2].jobs) = (Storage::Exact, 2);
@@ -430,14 +430,14 @@ fn a_loop_that_reads_a_plain_variable_comes_to_an_end() {
 }
 
 /// The statements of a random thread.
-struct Script {
-    random: Random,
+pub(crate) struct Script {
+    pub(crate) random: Random,
     /// Which statements beside accesses there are.
-    features: u64,
+    pub(crate) features: u64,
 }
 
 impl Script {
-    fn threads(&mut self) -> Vec<String> {
+    pub(crate) fn threads(&mut self) -> Vec<String> {
         self.features = self.random.below(1 << 7);
         let n_threads = 2 + self.random.below(4) / 3;
         let n_statements =
@@ -446,7 +446,7 @@ impl Script {
         (0..n_threads).map(thread).collect()
     }
 
-    fn statement(&mut self, depth: u32) -> String {
+    pub(crate) fn statement(&mut self, depth: u32) -> String {
         match self.random.below(10) {
             0..3 => self.plain(),
             3 | 4 => self.atomic(),

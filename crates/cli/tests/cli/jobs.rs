@@ -186,13 +186,27 @@ const COUNTERS: &str = "int x, y, z;\n\
     active proctype b() { do :: y < 150 -> y++ :: y > 100 -> y = y - 30 od }\n\
     active proctype c() { do :: z < 9 -> z++ :: else -> break od; assert(x < 151) }\n";
 
+/// Threads that start others, in either order, and count.
+const COUNTERS_IN_C: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
+    static atomic_int x, y;\n\
+    static void *count(void *to) {\n    for (int i = 0; i < 8; i++) \
+    atomic_fetch_add((atomic_int *)to, 1);\n    return 0;\n}\n\
+    static void *start(void *to) {\n    pthread_t t;\n    pthread_create(&t, 0, count, to);\n    \
+    count(&x);\n    pthread_join(t, 0);\n    return 0;\n}\n\
+    int main(void) {\n    pthread_t a, b;\n    pthread_create(&a, 0, start, &x);\n    \
+    pthread_create(&b, 0, start, &y);\n    pthread_join(a, 0);\n    pthread_join(b, 0);\n    \
+    return 0;\n}\n";
+
 #[test]
 fn stored_states_are_saved() {
-    for more in [&["--jobs", "1"][..], &["--jobs", "2"], &["--order", "bfs"]] {
+    let files = [("counters.pml", COUNTERS), ("counters.c", COUNTERS_IN_C)];
+    let ways = [&["--jobs", "1"][..], &["--jobs", "2"], &["--order", "bfs"]];
+    for ((name, text), more) in files.into_iter().flat_map(|it| ways.map(|way| (it, way))) {
         let folder = TempDir::new().expect("there is room");
         let at = folder.path();
-        std::fs::write(at.join("counters.pml"), COUNTERS).expect("there is room");
-        let always = [&["check", "counters.pml", "--reduction", "none"][..], more].concat();
+        std::fs::write(at.join(name), text).expect("there is room");
+        let always = ["check", name, "--engine", "statespace", "--reduction", "none"];
+        let always = [&always[..], more].concat();
         let stats = |said: &Said| {
             let report: Value = serde_json::from_str(&said.stdout).expect("it is JSON");
             (report["stats"]["states"].clone(), report["stats"]["transitions"].clone())
@@ -206,7 +220,7 @@ fn stored_states_are_saved() {
         let command = command.replace("--time-limit 20ms", "--json -");
         let words: Vec<&str> = command.split_whitespace().collect();
         let resumed = run(at, &words).ends_with(0);
-        assert_eq!(stats(&resumed), stats(&whole), "{more:?}");
+        assert_eq!(stats(&resumed), stats(&whole), "{name} {more:?}");
         assert!(!at.join("here.mzk").exists(), "nothing is left");
         run(at, &words).refuses("it cannot be read");
     }
@@ -216,7 +230,8 @@ fn stored_states_are_saved() {
 fn what_cannot_be_saved_is_refused() {
     let folder = folder_with(INCREMENTS);
     let c = ["check", "increments.c", "--engine", "statespace", "--save", "here.mzk"];
-    run(folder.path(), &c).refuses("are for Promela models");
+    let formula = ["--ltl", "<> (x == 3)"];
+    run(folder.path(), &[&c[..], &formula].concat()).refuses("infinite executions cannot be saved");
     let text = format!("{COUNTERS}ltl p {{ <> (x == 3) }}\n");
     std::fs::write(folder.path().join("counters.pml"), text).expect("there is room");
     let temporal = ["check", "counters.pml", "--save", "here.mzk"];

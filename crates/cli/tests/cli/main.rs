@@ -29,6 +29,7 @@ mod runtime;
 mod rust_programs;
 mod rust_random;
 mod rust_trust;
+mod saved_states;
 mod seam;
 mod statespace;
 mod support;

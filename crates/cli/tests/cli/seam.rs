@@ -3,6 +3,7 @@
 //! followed by the engine that found it.
 
 use crate::support::run;
+use crate::support::schema::violations;
 use mazurka_check::options::Property;
 use mazurka_check::{ENGINES, Engine, Feature, Language};
 use mazurka_core::Phase;
@@ -62,55 +63,6 @@ fn looks_for(engine: &dyn Engine, expected: &str) -> bool {
     accepts.properties.contains(&property)
 }
 
-/// What is not as a schema says: keys that are missing, unknown, or of another type.
-fn violations(schema: &Value, root: &Value, value: &Value, at: &str) -> Vec<String> {
-    let schema = match schema["$ref"].as_str() {
-        Some(path) => &root["$defs"][path.trim_start_matches("#/$defs/")],
-        None => schema,
-    };
-    if let Some(options) = schema["anyOf"].as_array() {
-        let fits = |it: &Value| violations(it, root, value, at).is_empty();
-        return if options.iter().any(fits) { Vec::new() } else { vec![format!("{at}: {value}")] };
-    }
-    let name = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    let is_type = |it: &Value| it == name || it == "number" && name == "integer";
-    let is_right = match &schema["type"] {
-        Value::Array(types) => types.iter().any(is_type),
-        Value::Null => true,
-        one => is_type(one),
-    };
-    if !is_right {
-        return vec![format!("{at}: {value} is no {}", schema["type"])];
-    }
-    let mut wrong = Vec::new();
-    for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        if value.as_object().is_some_and(|it| !it.contains_key(key)) {
-            wrong.push(format!("{at}: no {key}"));
-        }
-    }
-    for (key, inner) in value.as_object().into_iter().flatten() {
-        match (&schema["properties"][key], &schema["additionalProperties"]) {
-            (Value::Null, Value::Null) if schema["properties"].is_object() => {
-                wrong.push(format!("{at}: {key} is unknown"));
-            }
-            (Value::Null, other) => wrong.extend(violations(other, root, inner, key)),
-            (known, _) => wrong.extend(violations(known, root, inner, key)),
-        }
-    }
-    for inner in value.as_array().into_iter().flatten() {
-        wrong.extend(violations(&schema["items"], root, inner, at));
-    }
-    wrong
-}
-
 /// Phases come in their order, and the verdict comes last.
 fn look_at_events(text: &str, verdict: &Value) -> Result<(), String> {
     let lines = text.lines().map(serde_json::from_str);
@@ -140,7 +92,7 @@ struct Tally {
 }
 
 /// Asks one engine about one program, and has it follow what it found.
-fn ask(case: &Case, engine: &dyn Engine, schema: &Value, tally: &mut Tally) -> Result<(), String> {
+fn ask(case: &Case, engine: &dyn Engine, tally: &mut Tally) -> Result<(), String> {
     let folder = tempfile::TempDir::new().expect("there is room");
     let events = folder.path().join("events");
     let within = case.file.parent().expect("it is in a folder");
@@ -156,7 +108,7 @@ fn ask(case: &Case, engine: &dyn Engine, schema: &Value, tally: &mut Tally) -> R
     };
     let text = std::fs::read_to_string(&events).map_err(|error| error.to_string())?;
     look_at_events(&text, &answer["verdict"])?;
-    let unlike_schema = violations(schema, schema, &answer, "the answer");
+    let unlike_schema = violations(&answer);
     if answer["engine"] != engine.name() || !unlike_schema.is_empty() {
         return Err(format!("{unlike_schema:?}\n{answer}"));
     }
@@ -193,8 +145,6 @@ fn ask(case: &Case, engine: &dyn Engine, schema: &Value, tally: &mut Tally) -> R
 fn every_engine_is_asked_in_one_way() {
     let cases = cases();
     assert!(cases.len() >= 60, "where is the corpus?");
-    let schema = include_str!("../../../report/schema.json");
-    let schema: Value = serde_json::from_str(schema).expect("it is JSON");
     let (mut tally, mut wrong) = (Tally::default(), Vec::new());
     // Each program by a third of the engines, each engine with a third of the programs.
     let is_turn = |case: usize, engine: usize| (case + engine).is_multiple_of(3);
@@ -205,7 +155,7 @@ fn every_engine_is_asked_in_one_way() {
             if runs && !case.is_native || !looks_for(*engine, &case.expected) {
                 continue;
             }
-            if let Err(what) = ask(&case, *engine, &schema, &mut tally) {
+            if let Err(what) = ask(&case, *engine, &mut tally) {
                 let Case { file, flags, .. } = &case;
                 wrong.push(format!("{} {flags:?} by {}: {what}", file.display(), engine.name()));
             }

@@ -1,6 +1,7 @@
 //! `mazurka test` as a runner: which tests are run, in which order, what is said of those that are
 //! not, and how a run ends. `rust_programs.rs` is about what is found in them.
 
+use crate::support::schema::violations;
 use crate::support::{Said, say};
 use serde_json::Value;
 use std::fs;
@@ -323,6 +324,14 @@ fn a_run_can_have_a_limit_and_slow_tests_are_marked() {
     test("-p alpha --test it --total-time 1ms")
         .ends_with(3)
         .prints(&["Summary 0 tests: 2 ignored, 5 not run: `--total-time` is over"]);
+    let said = test("-p alpha --test it --total-time 1ms --json -").ends_with(3);
+    let lines: Vec<Value> =
+        said.stdout.lines().map(|it| serde_json::from_str(it).expect("it is JSON")).collect();
+    assert_eq!(lines.len(), 5, "{}", said.stdout);
+    for line in &lines {
+        assert_eq!(violations(line), [""; 0], "{line}");
+        assert_eq!(line["verdict"], "not-run", "{line}");
+    }
     test("-p alpha --test it adds --slow-after 1ms")
         .ends_with(0)
         .prints(&["4 executions, slow: ", "Summary 1 test: 1 hold, 1 slow"]);
@@ -480,6 +489,7 @@ fn files_have_all_tests() {
     let text = fs::read_to_string(json).expect("it is written");
     let line = |line: &str| {
         let value: Value = serde_json::from_str(line).expect("a line is an object");
+        assert_eq!(violations(&value), [""; 0], "{line}");
         format!("{} {}", value["file"], value["verdict"])
     };
     assert_eq!(

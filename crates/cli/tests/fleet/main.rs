@@ -179,6 +179,30 @@ fn a_broker_without_room_is_told_of() {
     assert!(said.stderr.contains("the broker has no room left"), "{}", said.stderr);
 }
 
+/// Asker and workers speak TLS, know the broker by an authority of its own, and are known by
+/// certificates. Who has none of it is told so.
+#[test]
+fn a_broker_with_certificates() {
+    if !nats_is_here() || !mazurka_effort::has_tool("openssl") {
+        return;
+    }
+    let mut fleet = Fleet::encrypted();
+    fleet.write("w.c", WRITERS);
+    (0..2).for_each(|_| fleet.add_worker(&[]));
+    let words = ["check", "w.c", "-DN=7", "--slice", "300ms", "--json", "-"];
+    let answer = json(&fleet.ask(&words).join().expect("it does not panic").ends_with(0));
+    assert_eq!(answer["stats"]["traces"], 5_040);
+    fleet.run(&["fleet", "status", &fleet.url()]).ends_with(0).prints("no search is there");
+    fleet.forget(&["NATS_CERT", "NATS_KEY"]);
+    let refused = |fleet: &Fleet| {
+        let said = fleet.run(&["fleet", "status", &fleet.url()]).ends_with(2);
+        assert!(said.stderr.contains("no broker answers at tls://127.0.0.1"), "{}", said.stderr);
+    };
+    refused(&fleet);
+    fleet.forget(&["NATS_CA"]);
+    refused(&fleet);
+}
+
 #[test]
 fn searches_are_looked_at_and_ended() {
     if !nats_is_here() {

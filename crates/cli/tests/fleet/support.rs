@@ -39,6 +39,10 @@ pub(crate) struct Fleet {
     server: Child,
     workers: Vec<Child>,
     n_workers: usize,
+    /// Whether the broker wants TLS.
+    is_encrypted: bool,
+    /// What every command is told of how it is let in.
+    environment: Vec<(&'static str, String)>,
 }
 
 fn mazurka(folder: &Path) -> Command {
@@ -65,23 +69,74 @@ impl Fleet {
     /// The same, with a store of this size.
     pub(crate) fn with_room(room: &str) -> Self {
         let folder = TempDir::new().expect("there is room");
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
-        let port = free.local_addr().expect("it has an address").port();
-        drop(free);
-        let config = format!(
-            "host: 127.0.0.1\nport: {port}\njetstream {{ store_dir: \"{}\", max_file_store: {room} \
-             }}\n",
-            folder.path().join("store").display()
-        );
+        let port = free_port();
+        Self::with_config(folder, port, &format!("jetstream {{ max_file_store: {room} }}\n"))
+    }
+
+    /// A broker that wants TLS and a certificate of its clients, both signed by an authority of its
+    /// own.
+    pub(crate) fn encrypted() -> Self {
+        let folder = TempDir::new().expect("there is room");
+        let port = free_port();
+        let openssl = |words: &str| {
+            let mut command = Command::new("openssl");
+            command.args(words.split_whitespace()).current_dir(folder.path());
+            let output = command.output().expect("it can be started");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        let new = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2";
+        openssl(&format!("req -x509 {new} -keyout ca.key -out ca.pem -subj /CN=authority"));
+        for name in ["server", "client"] {
+            std::fs::write(folder.path().join("names"), "subjectAltName=IP:127.0.0.1\n")
+                .expect("there is room");
+            openssl(&format!("req {new} -keyout {name}.key -out {name}.csr -subj /CN={name}"));
+            openssl(&format!(
+                "x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+                 -extfile names -out {name}.pem"
+            ));
+        }
+        let mut config = "jetstream { max_file_store: 1GB }\n".to_owned();
+        config += "tls { cert_file: \"server.pem\", key_file: \"server.key\", \
+                   ca_file: \"ca.pem\", verify: true }\n";
+        let mut fleet = Self::with_config(folder, port, &config);
+        let file = |name: &str| fleet.folder.path().join(name).display().to_string();
+        fleet.environment = vec![
+            ("NATS_CA", file("ca.pem")),
+            ("NATS_CERT", file("client.pem")),
+            ("NATS_KEY", file("client.key")),
+        ];
+        fleet.is_encrypted = true;
+        fleet
+    }
+
+    fn with_config(folder: TempDir, port: u16, more: &str) -> Self {
+        let store = folder.path().join("store");
+        let more = more
+            .replace("jetstream {", &format!("jetstream {{ store_dir: \"{}\",", store.display()));
+        let config = format!("host: 127.0.0.1\nport: {port}\n{more}");
         std::fs::write(folder.path().join("nats.conf"), config).expect("there is room");
         let server = serve(folder.path(), port);
-        let fleet = Self { folder, port, server, workers: Vec::new(), n_workers: 0 };
+        let fleet = Self {
+            folder,
+            port,
+            server,
+            workers: Vec::new(),
+            n_workers: 0,
+            is_encrypted: false,
+            environment: Vec::new(),
+        };
         fleet.run(&["fleet", "keygen", "key"]).ends_with(0);
         fleet
     }
 
+    /// Takes something of how clients are let in away from them.
+    pub(crate) fn forget(&mut self, variables: &[&str]) {
+        self.environment.retain(|(name, _)| !variables.contains(name));
+    }
+
     pub(crate) fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+        let scheme = if self.is_encrypted { "tls" } else { "nats" };
+        format!("{scheme}://127.0.0.1:{}", self.port)
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
@@ -94,12 +149,13 @@ impl Fleet {
 
     /// What the command says.
     pub(crate) fn run(&self, words: &[&str]) -> Said {
-        said(mazurka(self.folder.path()).args(words))
+        said(mazurka(self.folder.path()).envs(self.environment.iter().cloned()).args(words))
     }
 
     /// What it says when workers explore, in a thread of its own.
     pub(crate) fn ask(&self, words: &[&str]) -> JoinHandle<Said> {
         let mut command = mazurka(self.folder.path());
+        command.envs(self.environment.iter().cloned());
         command.args(words).args(["--workers", &self.url(), "--sign-key", "key"]);
         std::thread::spawn(move || said(&mut command))
     }
@@ -107,6 +163,7 @@ impl Fleet {
     fn worker(&mut self, trusts: &str, environment: &[(&str, &str)]) -> Child {
         self.n_workers += 1;
         let mut command = mazurka(self.folder.path());
+        command.envs(self.environment.iter().cloned());
         command.args(["worker", &self.url(), "--jobs", "1", "--trust-key", trusts]);
         command.args(["--name", &format!("w{}", self.n_workers)]);
         command.envs(environment.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -153,6 +210,11 @@ impl Fleet {
         std::fs::write(&other, bytes).expect("there is room");
         other
     }
+}
+
+fn free_port() -> u16 {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
+    free.local_addr().expect("it has an address").port()
 }
 
 /// All files below a folder.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Every folder of `crates/`, and the crates it may use.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("core", &[]),
     ("effort", &[]),
     ("embed", &[]),
@@ -39,6 +39,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
         ],
     ),
     ("fleet", &["check", "core", "explore"]),
+    ("runner", &["check", "core", "protocol", "report"]),
     ("cli", &ALL),
     ("lab", &ALL),
     ("script", &["core"]),
@@ -49,9 +50,9 @@ const MAY_USE: [(&str, &[&str]); 22] = [
 
 /// All but the test kit, the lab and the tour.
 #[rustfmt::skip]
-const ALL: [&str; 17] = [
+const ALL: [&str; 18] = [
     "core", "explore", "native", "mazurka", "model", "c", "ltl", "promela", "statespace",
-    "symbolic", "report", "check", "cli", "source", "embed", "protocol", "fleet",
+    "symbolic", "report", "check", "cli", "source", "embed", "protocol", "fleet", "runner",
 ];
 
 /// The test kit: tests, examples and benchmarks may use it, and crates that are not published.

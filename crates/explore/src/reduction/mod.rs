@@ -93,6 +93,13 @@ pub(crate) trait Reduce: Send {
     /// Gives away all the work.
     fn dissolve(&mut self, schedule: &Schedule) -> Vec<Unit>;
 
+    /// Gives away all the work in the middle of an execution, which is begun again from where it
+    /// began: what was found in it so far is forgotten. Nothing if that cannot be done.
+    fn abandon(&mut self, schedule: &Schedule) -> Option<Vec<Unit>> {
+        let _ = schedule;
+        None
+    }
+
     /// Which bound was met so far, behind states that were left.
     fn exceeded(&self) -> Exceeded;
 

@@ -132,6 +132,9 @@ pub(crate) struct Optimal {
     restart: Option<OptimalUnit>,
     /// How many steps of the run in progress were taken before, from the start on.
     n_again: usize,
+    /// How many steps of the run in progress were given, and how many of those were taken before:
+    /// with these it can be begun again.
+    given: Given,
     /// What the branches of this run have to share: its part of the whole.
     mass: f64,
     explored: f64,
@@ -144,6 +147,13 @@ pub(crate) struct Optimal {
     is_asleep: bool,
     /// Whether the step whose races are looked at is a compare-and-swap.
     compares: bool,
+}
+
+/// With what a run began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Given {
+    n_steps: usize,
+    n_taken: usize,
 }
 
 /// What waits while the reversals of one execution are explored eagerly.
@@ -198,6 +208,7 @@ impl Optimal {
             n_aside: 0,
             restart: None,
             n_again: 0,
+            given: Given::default(),
             mass: 1.0,
             explored: 0.0,
             races: Vec::new(),
@@ -537,6 +548,7 @@ impl Optimal {
         self.n_again = unit.n_taken as usize;
         self.forced.clear();
         self.forced.extend(unit.steps.iter().rev());
+        self.given = Given { n_steps: unit.steps.len(), n_taken: self.n_again };
         Some(0)
     }
 }
@@ -642,6 +654,7 @@ impl Reduce for Optimal {
             if let Some(depth) = self.branches.deepest() {
                 self.mass = self.branches.pop(depth, &mut self.forced);
                 self.n_again = 0;
+                self.given = Given { n_steps: depth + self.forced.len(), n_taken: depth };
                 self.truncate(depth);
                 return Some(depth);
             }
@@ -659,6 +672,7 @@ impl Reduce for Optimal {
                 self.truncate(0);
                 self.mass = mass;
                 self.n_again = depth;
+                self.given = Given { n_steps: self.forced.len(), n_taken: depth };
                 return Some(0);
             }
         }
@@ -699,6 +713,7 @@ impl Reduce for Optimal {
             Unit::Root => {
                 self.truncate(0);
                 self.n_again = 0;
+                self.given = Given::default();
                 self.mass = 1.0;
             }
             Unit::Optimal(unit) => self.restart = Some(unit),
@@ -720,6 +735,25 @@ impl Reduce for Optimal {
             let n_taken = schedule.len().max(self.n_again) as u32;
             units.push(OptimalUnit { steps, n_taken, mass: self.mass });
         }
+        self.give_branches(schedule, units)
+    }
+
+    fn abandon(&mut self, schedule: &Schedule) -> Option<Vec<Unit>> {
+        // What the run has found, it will find again.
+        self.branches.forget_fresh();
+        self.surplus.clear();
+        self.is_asleep = false;
+        let Given { n_steps, n_taken } = self.given;
+        let steps = self.steps(schedule, n_steps);
+        debug_assert_eq!(steps.len(), n_steps, "a run has all steps that were given");
+        let run = OptimalUnit { steps, n_taken: n_taken as u32, mass: self.mass };
+        Some(self.give_branches(schedule, vec![run]))
+    }
+}
+
+impl Optimal {
+    /// Gives away all branches that wait, behind these units.
+    fn give_branches(&mut self, schedule: &Schedule, mut units: Vec<OptimalUnit>) -> Vec<Unit> {
         while let Some(depth) = self.branches.deepest() {
             let steps = self.steps(schedule, depth);
             units.push(self.branches.give(depth, steps));
@@ -734,9 +768,7 @@ impl Reduce for Optimal {
         self.forced.clear();
         units.into_iter().map(Unit::Optimal).collect()
     }
-}
 
-impl Optimal {
     /// The first `depth` steps of the execution, with their marks: those taken, as the schedule
     /// has them, and those that are about to be taken.
     fn steps(&self, schedule: &Schedule, depth: usize) -> Vec<Forced> {
@@ -758,6 +790,18 @@ impl Branches {
         waiting.blocks.push(Block { len: block.len() as u32, mass: 0.0 });
         self.n_blocks += 1;
         self.n_steps += block.len();
+    }
+
+    /// Removes the blocks that were found in this run: at each depth the newest ones.
+    fn forget_fresh(&mut self) {
+        while let Some((depth, idx)) = self.fresh.pop() {
+            let waiting = &mut self.waiting[depth as usize];
+            let block = waiting.blocks.pop().expect("it waits there");
+            debug_assert_eq!(waiting.blocks.len(), idx as usize, "nothing came behind it");
+            waiting.steps.truncate(waiting.steps.len() - block.len as usize);
+            self.n_blocks -= 1;
+            self.n_steps -= block.len as usize;
+        }
     }
 
     /// Gives the blocks of the run that has ended their share.

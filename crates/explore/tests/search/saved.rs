@@ -14,6 +14,7 @@ use mazurka_explore::{
 };
 use mazurka_script::{Script, Shape};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Runs a search in stretches of `length` executions, each from the bytes of the one before.
 fn in_stretches(script: &Script, options: &Options, length: u64) -> (Visits, Outcome) {
@@ -34,6 +35,62 @@ fn in_stretches(script: &Script, options: &Options, length: u64) -> (Visits, Out
             None => return (watcher.visits(), outcome),
         }
     }
+}
+
+/// Runs a search that is left in the middle of its executions again and again: its time is over
+/// after a few microseconds, and after twice as many if that was too short for one execution. How
+/// often it was left.
+fn in_moments(script: &Script, options: &Options) -> (Visits, Outcome, u64) {
+    let watcher = Watcher::default();
+    let watch = |ended: Ended<'_, Script>| watcher.see(&ended);
+    let mut options = options.clone().stop_at_first(false);
+    let (mut time, mut n_left, mut n_before) = (1, 0, 0);
+    let mut saved = None;
+    loop {
+        options.time_limit = Some(Duration::from_micros(time));
+        let mut explorer = Explorer::new(options.clone()).observe(&watch).strict_about_time();
+        if let Some(saved) = saved.take() {
+            explorer = explorer.resume(again(&saved));
+        }
+        let outcome = explorer.run(|| script.clone()).expect("it can go on");
+        let n_now = outcome.statistics.executions + outcome.statistics.blocked_executions;
+        time = if n_now > n_before { 1 } else { 2 * time };
+        n_before = n_now;
+        match outcome.saved.clone() {
+            Some(left) => saved = Some(left),
+            None => return (watcher.visits(), outcome, n_left),
+        }
+        n_left += 1;
+    }
+}
+
+/// A search that is left in the middle of executions takes each of them once, from its beginning.
+#[test]
+fn executions_that_were_left_are_begun_again() {
+    let n_left = AtomicU64::new(0);
+    let with_room = |room: usize| {
+        let mut options = Options::new().reduction(Reduction::Optimal);
+        options.room = room;
+        options
+    };
+    // With little room branches are set aside.
+    let all = [with_room(1 << 18), with_room(2), with_room(0)];
+    for_random_programs(&Shape::everything(), seeds(0..60), 2_000, |script, judge| {
+        all.iter().find_map(|options| {
+            let (whole, one) = explore(script, options.clone());
+            let (visits, last, n) = in_moments(script, options);
+            n_left.fetch_add(n, Ordering::Relaxed);
+            let [one, last] = [&one, &last].map(|outcome| comparable(outcome.statistics));
+            let what = differs(judge, &visits, options);
+            let what = what.or_else(|| {
+                (!visits.is_like(&whole)).then(|| "other executions than in one go".to_owned())
+            });
+            let what = what.or_else(|| (one != last).then(|| format!("{one:?} became {last:?}")));
+            what.map(|what| format!("room {}: {what}", options.room))
+        })
+    });
+    let n_left = n_left.into_inner();
+    assert!(n_left > share(500), "left {n_left} times only");
 }
 
 /// What is written down and read back is the same.

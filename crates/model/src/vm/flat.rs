@@ -105,7 +105,7 @@ impl Machine {
                 write(
                     u64::from(object.size) << 32
                         | u64::from(object.units) << 4
-                        | kind_number(object.kind) << 1
+                        | u64::from(kind_number(object.kind)) << 1
                         | u64::from(is_live),
                 );
                 if is_live {
@@ -241,8 +241,9 @@ impl Machine {
 }
 
 /// The kinds of what is made on the way.
-const KINDS: [Kind; 5] = [Kind::Static, Kind::Constant, Kind::Heap, Kind::Frame, Kind::PerThread];
+pub(super) const KINDS: [Kind; 5] =
+    [Kind::Static, Kind::Constant, Kind::Heap, Kind::Frame, Kind::PerThread];
 
-fn kind_number(kind: Kind) -> u64 {
-    KINDS.iter().position(|&other| other == kind).expect("all kinds are there") as u64
+pub(super) fn kind_number(kind: Kind) -> u32 {
+    KINDS.iter().position(|&other| other == kind).expect("all kinds are there") as u32
 }

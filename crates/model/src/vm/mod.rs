@@ -12,6 +12,7 @@ mod finest;
 mod flat;
 mod foresight;
 mod leak;
+mod learnt;
 mod liveness;
 mod machine;
 mod names;

@@ -26,6 +26,9 @@ pub(super) struct Names {
     threads: Vec<Option<(u32, u32)>>,
 }
 
+/// In the place of the parent of the first threads, where numbers are written.
+const NOBODY: u32 = u32::MAX;
+
 #[derive(Clone, Copy, Debug)]
 struct Named {
     first_unit: u32,
@@ -79,6 +82,49 @@ impl Names {
         self.made.push(Named { first_unit, first_piece, units, size, kind, thread, number });
         self.objects.insert(key, (first_unit, first_piece));
         (first_unit, first_piece)
+    }
+
+    /// Writes all numbers, in the order in which they were given out.
+    pub(super) fn save(&self, mut write: impl FnMut(u32), kind_number: fn(Kind) -> u32) {
+        write(self.threads.len() as u32);
+        for thread in &self.threads {
+            let (parent, n_before) = thread.unwrap_or((NOBODY, 0));
+            [parent, n_before].into_iter().for_each(&mut write);
+        }
+        write(self.made.len() as u32);
+        for &Named { thread, number, size, units, kind, .. } in &self.made {
+            [thread, number, size, units, kind_number(kind)].into_iter().for_each(&mut write);
+        }
+    }
+
+    /// Gives out numbers as they were written. Nothing if they cannot be: those that were given out
+    /// before are others.
+    pub(super) fn load(
+        &mut self,
+        code: &Code,
+        words: &mut dyn Iterator<Item = u32>,
+        kind: impl Fn(u32) -> Option<Kind>,
+    ) -> Option<()> {
+        for idx in 0..words.next()? as usize {
+            let (parent, n_before) = (words.next()?, words.next()?);
+            let thread = (parent != NOBODY).then_some((parent, n_before));
+            match self.threads.get(idx) {
+                Some(known) if *known != thread => return None,
+                Some(_) => {}
+                None => self.threads.push(thread),
+            }
+        }
+        for idx in 0..words.next()? as usize {
+            let key: Made = (words.next()?, words.next()?, words.next()?, words.next()?);
+            let kind = kind(words.next()?)?;
+            let known = self.made.get(idx).map(|it| (it.thread, it.number, it.size, it.units));
+            let is_new = known.is_none() && !self.objects.contains_key(&key);
+            if !is_new && known != Some(key) || key.3 as usize >= code.units.len() {
+                return None;
+            }
+            self.made(code, key, kind);
+        }
+        Some(())
     }
 
     /// What people call an object.

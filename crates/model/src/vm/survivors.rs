@@ -61,4 +61,23 @@ impl Survivors {
         let failed = seen.into_iter().filter(|(_, bits)| bits & FAILED != 0);
         failed.map(|(place, bits)| (place, bits & HELD != 0)).collect()
     }
+
+    /// Writes all that is known.
+    pub(super) fn save(&self, mut write: impl FnMut(u32)) {
+        write(u32::from(self.has_ended()));
+        write(self.sites.len() as u32);
+        self.sites.iter().for_each(|site| write(site.load(Relaxed).into()));
+    }
+
+    /// Adds what was written. Nothing if that is of other code.
+    pub(super) fn load(&self, words: &mut dyn Iterator<Item = u32>) -> Option<()> {
+        self.has_ended.fetch_or(words.next()? != 0, Relaxed);
+        if words.next()? as usize != self.sites.len() {
+            return None;
+        }
+        for site in &self.sites {
+            site.fetch_or(u8::try_from(words.next()?).ok()?, Relaxed);
+        }
+        Some(())
+    }
 }

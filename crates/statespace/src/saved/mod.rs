@@ -5,6 +5,9 @@
 //! comes to the same totals. What follows from the program is not in it: moves that are remembered
 //! and machine code are made again.
 //!
+//! States of a program of threads have the numbers of its threads, which are given out as a search
+//! meets them: these are in the file, too ([`Transitions::learnt`](crate::Transitions)).
+//!
 //! A store of another program would make a wrong verdict. So a file has a hash of the whole
 //! compiled program, and the options on which states and moves depend.
 
@@ -104,6 +107,22 @@ impl Form for Header {
         let is_packed = from.flag()?;
         Ok(Self { program: u128::from_le_bytes(program), options, is_packed })
     }
+}
+
+/// Writes what states mean beyond the program: the first part behind the header.
+pub(crate) fn save_learnt(words: &[u32], out: &mut Writer) -> io::Result<()> {
+    out.all(words, |word, out| out.bytes(&word.to_le_bytes()))
+}
+
+/// Reads it.
+pub(crate) fn load_learnt(from: &mut Reader) -> io::Result<Vec<u32>> {
+    let mut words = Vec::new();
+    for _ in 0..from.len()? {
+        let mut word = [0; 4];
+        from.bytes(&mut word)?;
+        words.push(u32::from_le_bytes(word));
+    }
+    Ok(words)
 }
 
 /// The options on which states and moves depend, as people write them.

@@ -4,6 +4,7 @@
 
 pub(crate) mod c11;
 pub(crate) mod checkout;
+pub(crate) mod schema;
 
 use std::path::Path;
 use std::process::Command;

@@ -1,13 +1,13 @@
 //! The test harness of Rust (libtest): how one test of a program is run by it, and what it prints
 //! around the words of the test.
 
-use super::cargo::TestProgram;
+use crate::cargo::TestProgram;
 use mazurka_check::Outcome;
 use mazurka_core::{Verdict, ViolationKind};
 use std::ffi::OsString;
 
 /// The harness, told to run one test on its first thread.
-pub(super) fn words(program: &TestProgram, test: &str) -> Vec<OsString> {
+pub(crate) fn words(program: &TestProgram, test: &str) -> Vec<OsString> {
     let mut words = vec![program.program.clone().into_os_string(), test.into()];
     words.extend(
         ["--exact", "--include-ignored", "--test-threads=1", "--nocapture"].map(OsString::from),
@@ -16,7 +16,7 @@ pub(super) fn words(program: &TestProgram, test: &str) -> Vec<OsString> {
 }
 
 /// Takes the message of a panic from what the test prints.
-pub(super) fn name_panic(outcome: &mut Outcome) {
+pub(crate) fn name_panic(outcome: &mut Outcome) {
     let printed = outcome.printed.as_deref().unwrap_or_default();
     if let Verdict::Violated(found) = &mut outcome.verdict
         && found.violation.kind == ViolationKind::Panic
@@ -27,7 +27,7 @@ pub(super) fn name_panic(outcome: &mut Outcome) {
 }
 
 /// What a test has printed, without the words of the harness around it.
-pub(super) fn by_the_test(printed: &str, test: &str) -> String {
+pub(crate) fn by_the_test(printed: &str, test: &str) -> String {
     let begun = printed.split_once(&format!("\ntest {test}")).and_then(|(_, line)| {
         // Between the name and the dots may be what the test is expected to do.
         line.split_once(" ... ").filter(|(words, _)| !words.contains('\n'))

@@ -1,15 +1,15 @@
 //! What `cargo metadata` and the manifests say of a project: where its packages are, which targets
 //! have a harness of their own, and whether there are examples in the documentation.
 
-use crate::Failure;
+use mazurka_check::Fault;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The packages of a project, and where cargo builds them.
 #[derive(Debug, Deserialize)]
-pub(super) struct Project {
-    pub(super) target_directory: PathBuf,
+pub(crate) struct Project {
+    pub(crate) target_directory: PathBuf,
     packages: Vec<Package>,
 }
 
@@ -22,9 +22,9 @@ struct Package {
 
 /// A target, as `cargo metadata` and the messages of a build describe it.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Target {
-    pub(super) name: String,
-    pub(super) kind: Vec<String>,
+pub(crate) struct Target {
+    pub(crate) name: String,
+    pub(crate) kind: Vec<String>,
     #[serde(default)]
     src_path: PathBuf,
     #[serde(default)]
@@ -33,7 +33,7 @@ pub(super) struct Target {
 
 impl Target {
     /// `test`, `bin`, `example`, `bench`; the kinds of libraries are all `lib`.
-    pub(super) fn kind(&self) -> &str {
+    pub(crate) fn kind(&self) -> &str {
         let kinds = ["test", "bin", "example", "bench"];
         let kind = self.kind.first().map_or("lib", String::as_str);
         if kinds.contains(&kind) { kind } else { "lib" }
@@ -42,7 +42,7 @@ impl Target {
 
 impl Project {
     /// What `cargo metadata` has printed.
-    pub(super) fn of(metadata: &[u8]) -> Option<Self> {
+    pub(crate) fn of(metadata: &[u8]) -> Option<Self> {
         serde_json::from_slice(metadata).ok()
     }
 
@@ -51,12 +51,12 @@ impl Project {
     }
 
     /// The name of the package with this manifest.
-    pub(super) fn package_name(&self, manifest: &Path) -> Option<&str> {
+    pub(crate) fn package_name(&self, manifest: &Path) -> Option<&str> {
         self.package(manifest).map(|package| package.name.as_str())
     }
 
     /// Whether `cargo test` would run examples of the documentation of this package.
-    pub(super) fn has_doc_tests(&self, manifest: &Path) -> bool {
+    pub(crate) fn has_doc_tests(&self, manifest: &Path) -> bool {
         let targets = self.package(manifest).map_or(&[][..], |package| &package.targets);
         let mut tested = targets.iter().filter(|target| target.doctest);
         tested.any(|target| target.src_path.parent().is_some_and(folder_has_examples))
@@ -65,16 +65,16 @@ impl Project {
 
 /// The targets of a manifest with `harness = false`, each with its kind.
 #[derive(Debug, Default)]
-pub(super) struct OwnHarness(Vec<(&'static str, Option<String>)>);
+pub(crate) struct OwnHarness(Vec<(&'static str, Option<String>)>);
 
 impl OwnHarness {
     /// Reads a manifest.
-    pub(super) fn read(manifest: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(manifest: &Path) -> Result<Self, Fault> {
         let name = manifest.display();
         let text = std::fs::read_to_string(manifest)
-            .map_err(|error| Failure::input(format!("`{name}` cannot be read: {error}")))?;
+            .map_err(|error| Fault::input(format!("`{name}` cannot be read: {error}")))?;
         Self::of(&text).map_err(|error| {
-            Failure::input(format!("`{name}` is not understood: {}", error.message()))
+            Fault::input(format!("`{name}` is not understood: {}", error.message()))
         })
     }
 
@@ -106,7 +106,7 @@ impl OwnHarness {
     }
 
     /// Whether a target has a harness of its own.
-    pub(super) fn has(&self, target: &Target) -> bool {
+    pub(crate) fn has(&self, target: &Target) -> bool {
         self.0.iter().any(|(kind, name)| {
             *kind == target.kind() && name.as_ref().is_none_or(|name| *name == target.name)
         })
@@ -115,10 +115,10 @@ impl OwnHarness {
 
 /// Manifests that were read, each once.
 #[derive(Default)]
-pub(super) struct Manifests(BTreeMap<PathBuf, OwnHarness>);
+pub(crate) struct Manifests(BTreeMap<PathBuf, OwnHarness>);
 
 impl Manifests {
-    pub(super) fn own_harness(&mut self, manifest: &Path) -> Result<&OwnHarness, Failure> {
+    pub(crate) fn own_harness(&mut self, manifest: &Path) -> Result<&OwnHarness, Fault> {
         if !self.0.contains_key(manifest) {
             self.0.insert(manifest.to_owned(), OwnHarness::read(manifest)?);
         }

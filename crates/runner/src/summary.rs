@@ -1,9 +1,9 @@
 //! What came of the tests of a run: a line for each, the details of those that do not hold, and the
 //! summary with the command that replays each violation.
 
-use super::cargo::LeftOut;
-use super::{Checked, End, Stopped, TestResult};
-use crate::tell::{status_of, told};
+use crate::cargo::LeftOut;
+use crate::outcome_report::{printed, status_of};
+use crate::run::{End, Stopped, TestResult};
 use mazurka_core::Verdict;
 use mazurka_report::{Colour, ExitStatus, NotChecked, Page, Style, counted, grouped, text};
 use std::collections::BTreeMap;
@@ -13,20 +13,22 @@ use std::time::Duration;
 const LONGEST: usize = 4_000;
 
 /// What came of all tests.
-#[derive(Default)]
-pub(super) struct Summary {
+#[derive(Debug, Default)]
+pub struct Summary {
     /// In the order of the tests.
-    pub(super) results: Vec<TestResult>,
-    pub(super) n_ignored: usize,
-    pub(super) left_out: Vec<LeftOut>,
+    pub results: Vec<TestResult>,
+    /// How many were ignored.
+    pub n_ignored: usize,
+    /// What is never run.
+    pub left_out: Vec<LeftOut>,
     /// What kept tests from being run, if something did.
-    pub(super) stopped: Option<Stopped>,
+    pub stopped: Option<Stopped>,
     /// What takes longer is slow.
-    pub(super) slow_after: Duration,
+    pub slow_after: Duration,
 }
 
 /// The line of one test.
-pub(super) fn line(result: &TestResult, slow_after: Duration, style: Style) -> String {
+pub fn line(result: &TestResult, slow_after: Duration, style: Style) -> String {
     let mut page = Page::new(style);
     let (colour, word, aside) = match &result.end {
         End::Checked(checked) => {
@@ -55,7 +57,7 @@ pub(super) fn line(result: &TestResult, slow_after: Duration, style: Style) -> S
 }
 
 /// All that there is to say of a test that does not hold.
-pub(super) fn details(result: &TestResult, style: Style) -> String {
+pub fn details(result: &TestResult, style: Style) -> String {
     match &result.end {
         End::Checked(checked) if matches!(checked.outcome.verdict, Verdict::Holds(_)) => {
             String::new()
@@ -63,7 +65,7 @@ pub(super) fn details(result: &TestResult, style: Style) -> String {
         End::Checked(checked) => {
             let heading = text::checking(&result.name, 0, &style);
             let verdict = text::verdict(&checked.report(), &style);
-            format!("\n{heading}{verdict}{}", told(&checked.printed()))
+            format!("\n{heading}{verdict}{}", printed(&checked.printed()))
         }
         End::Failed(failures) => {
             let mut text = format!("\n{}", line(result, Duration::MAX, style));
@@ -87,7 +89,7 @@ impl Summary {
     }
 
     /// Whether there is nothing to go on with: every test has a verdict that does not change.
-    pub(super) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.results.iter().all(|result| match &result.end {
             End::Checked(checked) => {
                 matches!(checked.outcome.verdict, Verdict::Holds(_) | Verdict::Violated(_))
@@ -98,7 +100,7 @@ impl Summary {
     }
 
     /// What was proved: once, if it is the same of all tests that hold.
-    pub(super) fn coverage(&self, style: Style) -> String {
+    pub fn coverage(&self, style: Style) -> String {
         let mut covered: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for result in &self.results {
             if let End::Checked(checked) = &result.end
@@ -119,7 +121,7 @@ impl Summary {
     }
 
     /// What may not have been expected, each with the tests that it is about.
-    pub(super) fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         let mut warnings: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for result in &self.results {
             if let End::Checked(checked) = &result.end {
@@ -140,7 +142,7 @@ impl Summary {
 
     /// The status of the worst: a violation before what is not known, since nobody needs to be sure
     /// of the rest to know that.
-    pub(super) fn status(&self) -> ExitStatus {
+    pub fn status(&self) -> ExitStatus {
         let rank = |status: &ExitStatus| match status {
             ExitStatus::Holds => 0,
             ExitStatus::Inconclusive => 1,
@@ -159,7 +161,7 @@ impl Summary {
     }
 
     /// How many there are of each kind.
-    pub(super) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         let n_not_run = self.count(|end| matches!(end, End::NotRun));
         let n_slow = self.count(|end| {
             matches!(end, End::Checked(checked) if checked.outcome.elapsed >= self.slow_after)
@@ -197,7 +199,7 @@ impl Summary {
 
     /// What has no verdict: tests that could not be explored or were not begun, and what is never
     /// run.
-    pub(super) fn others(&self) -> Vec<NotChecked> {
+    pub fn others(&self) -> Vec<NotChecked> {
         let mut all = Vec::new();
         for result in &self.results {
             let (is_error, reason) = match &result.end {
@@ -220,7 +222,7 @@ impl Summary {
     }
 
     /// The sentence; then the tests that have failed, and what was left out.
-    pub(super) fn text(&self, elapsed: Duration, style: Style, is_quiet: bool) -> String {
+    pub fn text(&self, elapsed: Duration, style: Style, is_quiet: bool) -> String {
         let mut page = Page::new(style);
         let colour = match self.status() {
             ExitStatus::Holds => Colour::Good,
@@ -268,13 +270,5 @@ fn failed(result: &TestResult, page: &mut Page) {
             page.headline(Colour::Bad, "Error", &text, "");
         }
         End::NotRun => {}
-    }
-}
-
-impl Checked {
-    /// What the test itself prints in its violation.
-    fn printed(&self) -> String {
-        let printed = self.outcome.printed.as_deref().unwrap_or_default();
-        super::harness::by_the_test(printed, &self.test)
     }
 }

@@ -8,17 +8,18 @@
 //! The condition `mazurka` is set, so that a test may be smaller here: `if cfg!(mazurka) { 2 } else
 //! { 1000 }`.
 
-use super::manifest::{Manifests, Project, Target};
-use crate::arguments::Selection;
-use crate::{Failure, interrupt, runtime};
-use mazurka_check::native::os;
+use crate::manifest::{Manifests, Project, Target};
+use crate::{Event, Listener, Selection};
+use mazurka_check::Fault;
+use mazurka_check::native::{Toolchain, os};
 use mazurka_core::Limit;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io::{BufRead as _, BufReader, IsTerminal as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The compilers with which all of this was tried.
@@ -41,17 +42,18 @@ const INSTRUMENT: [&str; 2] = [
 
 /// A program with tests of the project.
 #[derive(Clone, Debug)]
-pub(crate) struct TestProgram {
+pub struct TestProgram {
     /// What its user calls it: the target, and its kind if that is not the library. With the
     /// package if there are several.
-    pub(crate) name: String,
+    pub name: String,
     /// The package.
-    pub(crate) package: String,
+    pub package: String,
     /// The flags that select its target alone.
-    pub(crate) target: Vec<String>,
-    pub(crate) program: PathBuf,
+    pub target: Vec<String>,
+    /// The file.
+    pub program: PathBuf,
     /// The folder of the package, where its tests run.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 /// A test.
@@ -63,7 +65,7 @@ pub(crate) struct Test {
 
 /// What `cargo test` would run and this command does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LeftOut {
+pub enum LeftOut {
     /// A target with `harness = false`.
     OwnHarness(String),
     /// Examples in the documentation of a package.
@@ -72,7 +74,7 @@ pub(crate) enum LeftOut {
 
 impl LeftOut {
     /// What it is.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::OwnHarness(name) => name.clone(),
             Self::Documentation(package) => format!("examples in the documentation of {package}"),
@@ -80,7 +82,7 @@ impl LeftOut {
     }
 
     /// Why it is not run.
-    pub(crate) fn reason(&self) -> &'static str {
+    pub fn reason(&self) -> &'static str {
         match self {
             Self::OwnHarness(_) => "it has a harness of its own (`harness = false`)",
             Self::Documentation(_) => {
@@ -92,62 +94,88 @@ impl LeftOut {
 
 /// What was built.
 #[derive(Debug)]
-pub(crate) struct Built {
-    pub(crate) programs: Vec<TestProgram>,
-    pub(crate) left_out: Vec<LeftOut>,
+pub struct Built {
+    /// The programs with tests, in the order in which `cargo test` runs them.
+    pub programs: Vec<TestProgram>,
+    /// What is not run.
+    pub left_out: Vec<LeftOut>,
     /// Whether there are several packages, so that names need theirs.
-    pub(crate) has_packages: bool,
+    pub has_packages: bool,
     /// Where everything is that was built.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
 }
 
-/// Builds the tests of a selection. With `is_quiet`, nothing is told but errors.
-pub(crate) fn build(selection: &Selection, is_quiet: bool) -> Result<Built, Failure> {
-    probe()?;
-    let project = project(selection)?;
-    let folder = project.target_directory.join("mazurka");
-    let mut command = cargo();
-    let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let format = if is_coloured { "json-diagnostic-rendered-ansi" } else { "json" };
-    command.args(["test", "--no-run", &format!("--message-format={format}")]);
-    command.args(["--target", HOST, "--target-dir"]).arg(&folder);
-    command.args(selection.words()).stdout(Stdio::piped());
-    if is_quiet {
-        command.arg("--quiet");
+/// A build of the tests of a project.
+#[derive(Clone, Copy, Debug)]
+pub struct Build<'a> {
+    /// Which tests.
+    pub selection: &'a Selection,
+    /// Where the runtime library is found that they are linked with.
+    pub toolchain: &'a Toolchain,
+    /// Makes it stop, once true.
+    pub stop: Option<&'static AtomicBool>,
+    /// Whether cargo and the compiler tell nothing but errors.
+    pub is_quiet: bool,
+    /// Whether what the compiler says has colours.
+    pub is_coloured: bool,
+}
+
+impl Build<'_> {
+    /// Builds the tests; what cargo says on the way goes to the listener.
+    pub fn run(&self, listener: &dyn Listener) -> Result<Built, Fault> {
+        probe()?;
+        let &Self { selection, is_quiet, .. } = self;
+        let project = project(selection, listener)?;
+        let folder = project.target_directory.join("mazurka");
+        let mut command = cargo();
+        let format = if self.is_coloured { "json-diagnostic-rendered-ansi" } else { "json" };
+        command.args(["test", "--no-run", &format!("--message-format={format}")]);
+        command.args(["--target", HOST, "--target-dir"]).arg(&folder);
+        command.args(selection.words()).stdout(Stdio::piped());
+        if is_quiet {
+            command.arg("--quiet");
+        }
+        let library = (self.toolchain.library)()?;
+        command.env("CARGO_ENCODED_RUSTFLAGS", flags(&library).join(SEPARATOR));
+        // An optimised build tells its lines, too.
+        command.env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only");
+        // Otherwise the compiler inlines functions of the standard library before LLVM is asked
+        // not to.
+        command.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true");
+        let mut child = command.spawn().map_err(|error| cannot_start(&command, &error))?;
+        let output = BufReader::new(child.stdout.take().expect("it is a pipe"));
+        let mut diagnostics = Diagnostics::new(is_quiet, listener);
+        let mut artifacts = Vec::new();
+        for line in output.lines().map_while(Result::ok) {
+            let Ok(message) = serde_json::from_str::<Message>(&line) else { continue };
+            diagnostics.hear(&message);
+            artifacts.extend(Artifact::of(message));
+        }
+        let status = child.wait().map_err(|error| cannot_start(&command, &error))?;
+        if self.is_stopped() {
+            let text = "interrupted while the tests were built";
+            return Err(Fault::limit(Limit::Interrupted, text));
+        }
+        if !status.success() {
+            diagnostics.tell_rest();
+            return Err(Fault::input("the tests cannot be built"));
+        }
+        let mut built = Built::of(artifacts, &project, folder)?;
+        if !selection.names_targets() {
+            built.tell_of_documentation(&project);
+        }
+        Ok(built)
     }
-    command.env("CARGO_ENCODED_RUSTFLAGS", flags()?.join(SEPARATOR));
-    // An optimised build tells its lines, too.
-    command.env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only");
-    // Otherwise the compiler inlines functions of the standard library before LLVM is asked not to.
-    command.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true");
-    let mut child = command.spawn().map_err(|error| cannot_start(&command, &error))?;
-    let output = BufReader::new(child.stdout.take().expect("it is a pipe"));
-    let mut diagnostics = Diagnostics { is_quiet, ..Diagnostics::default() };
-    let mut artifacts = Vec::new();
-    for line in output.lines().map_while(Result::ok) {
-        let Ok(message) = serde_json::from_str::<Message>(&line) else { continue };
-        diagnostics.hear(&message);
-        artifacts.extend(Artifact::of(message));
+
+    /// Whether it is to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
-    let status = child.wait().map_err(|error| cannot_start(&command, &error))?;
-    if interrupt::is_interrupted() {
-        let text = "interrupted while the tests were built";
-        return Err(Failure::limit(Limit::Interrupted, text));
-    }
-    if !status.success() {
-        diagnostics.tell_rest();
-        return Err(Failure::input("the tests cannot be built"));
-    }
-    let mut built = Built::of(artifacts, &project, folder)?;
-    if !selection.names_targets() {
-        built.tell_of_documentation(&project);
-    }
-    Ok(built)
 }
 
 impl Built {
     /// The programs that cargo says it has built: as they are ready, in any order.
-    fn of(artifacts: Vec<Artifact>, project: &Project, folder: PathBuf) -> Result<Self, Failure> {
+    fn of(artifacts: Vec<Artifact>, project: &Project, folder: PathBuf) -> Result<Self, Fault> {
         let package =
             |manifest: &Path| project.package_name(manifest).unwrap_or_default().to_owned();
         let packages: BTreeSet<&Path> = artifacts.iter().map(|it| it.manifest.as_path()).collect();
@@ -178,8 +206,8 @@ impl Built {
 
     /// Gives the programs second names in a folder of this run, so that another run which builds
     /// them anew does not change them under this one. They go away with the value.
-    pub(crate) fn keep(&mut self) -> Result<tempfile::TempDir, Failure> {
-        let cannot = |error| Failure::input(format!("no folder for this run can be made: {error}"));
+    pub fn keep(&mut self) -> Result<tempfile::TempDir, Fault> {
+        let cannot = |error| Fault::input(format!("no folder for this run can be made: {error}"));
         remove_left_behind(&self.folder);
         let prefix = format!("{RUN}{}-", std::process::id());
         let kept = tempfile::Builder::new().prefix(&prefix).tempdir_in(&self.folder);
@@ -230,27 +258,27 @@ impl TestProgram {
     }
 }
 
-/// The tests that a program has.
-pub(crate) fn list(program: &TestProgram) -> Result<Vec<Test>, Failure> {
-    let all = names(program, &[])?;
-    let ignored: BTreeSet<String> = names(program, &["--ignored"])?.into_iter().collect();
+/// The tests that a program of a build has.
+pub(crate) fn list(build: &Build<'_>, program: &TestProgram) -> Result<Vec<Test>, Fault> {
+    let all = names(build, program, &[])?;
+    let ignored: BTreeSet<String> = names(build, program, &["--ignored"])?.into_iter().collect();
     let test = |name: String| Test { is_ignored: ignored.contains(&name), name };
     Ok(all.into_iter().map(test).collect())
 }
 
-fn names(program: &TestProgram, more: &[&str]) -> Result<Vec<String>, Failure> {
+fn names(build: &Build<'_>, program: &TestProgram, more: &[&str]) -> Result<Vec<String>, Fault> {
     let mut command = Command::new(&program.program);
     command.args(["--list", "--format", "terse"]).args(more).current_dir(&program.folder);
     command.stdin(Stdio::null());
     let output = command.output().map_err(|error| cannot_start(&command, &error))?;
-    if interrupt::is_interrupted() {
+    if build.is_stopped() {
         let text = "interrupted while the tests were listed";
-        return Err(Failure::limit(Limit::Interrupted, text));
+        return Err(Fault::limit(Limit::Interrupted, text));
     }
     if !output.status.success() {
         let status = output.status;
         let text = format!("`{}` does not list its tests: it ends with {status}", program.name);
-        return Err(Failure::input(text).help(
+        return Err(Fault::input(text).help(
             "leave it out, for instance by `--lib` or `--test`, if it has a harness of its own",
         ));
     }
@@ -259,7 +287,7 @@ fn names(program: &TestProgram, more: &[&str]) -> Result<Vec<String>, Failure> {
 }
 
 /// What cargo knows of the project.
-fn project(selection: &Selection) -> Result<Project, Failure> {
+fn project(selection: &Selection, listener: &dyn Listener) -> Result<Project, Fault> {
     let mut command = cargo();
     command
         .args(["metadata", "--no-deps", "--format-version", "1"])
@@ -267,38 +295,42 @@ fn project(selection: &Selection) -> Result<Project, Failure> {
     // Its warnings come again with the build.
     let output = command.output().map_err(|error| cannot_start(&command, &error))?;
     let mut project = Project::of(&output.stdout).ok_or_else(|| {
-        tell_cargo(&String::from_utf8_lossy(&output.stderr));
+        tell_cargo(&String::from_utf8_lossy(&output.stderr), listener);
         match selection.has_manifest() {
-            true => Failure::input("cargo cannot read the project"),
-            false => Failure::input("there is no cargo project here")
+            true => Fault::input("cargo cannot read the project"),
+            false => Fault::input("there is no cargo project here")
                 .help("go to one, or name its `Cargo.toml` by `--manifest-path`"),
         }
     })?;
     if let Some(folder) = selection.target_folder() {
         project.target_directory = std::path::absolute(folder)
-            .map_err(|error| Failure::input(format!("`{}`: {error}", folder.display())))?;
+            .map_err(|error| Fault::input(format!("`{}`: {error}", folder.display())))?;
     }
     Ok(project)
 }
 
 /// Says what cargo says.
-fn tell_cargo(text: &str) {
+fn tell_cargo(text: &str, listener: &dyn Listener) {
     if !text.is_empty() {
-        eprintln!("{}", text.trim_end());
+        listener.event(&Event::Cargo(text.trim_end()));
     }
 }
 
 /// Warnings and errors of the compiler: each is told once, and warnings only when something is
 /// compiled, though cargo repeats them with every build.
-#[derive(Default)]
-struct Diagnostics {
+struct Diagnostics<'a> {
     is_quiet: bool,
+    listener: &'a dyn Listener,
     told: BTreeSet<String>,
     /// Warnings of targets of which it is not known yet whether they are compiled.
     open: Vec<(String, String)>,
 }
 
-impl Diagnostics {
+impl<'a> Diagnostics<'a> {
+    fn new(is_quiet: bool, listener: &'a dyn Listener) -> Self {
+        Self { is_quiet, listener, told: BTreeSet::new(), open: Vec::new() }
+    }
+
     fn hear(&mut self, message: &Message) {
         let target = message.target.as_ref().map(|it| format!("{} {}", it.kind(), it.name));
         let unit = format!("{:?} {target:?}", message.package_id);
@@ -331,14 +363,13 @@ impl Diagnostics {
 
     fn tell(&mut self, rendered: &str) {
         if self.told.insert(rendered.to_owned()) {
-            tell_cargo(rendered);
-            eprintln!();
+            self.listener.event(&Event::Diagnostic(rendered.trim_end()));
         }
     }
 }
 
-/// The flags of every crate: those of the user, and ours.
-fn flags() -> Result<Vec<String>, Failure> {
+/// The flags of every crate: those of the user, and ours, which link it with the library.
+fn flags(library: &Path) -> Vec<String> {
     let encoded = std::env::var("CARGO_ENCODED_RUSTFLAGS").ok();
     let plain = || std::env::var("RUSTFLAGS").ok();
     let mut flags: Vec<String> = match encoded {
@@ -346,7 +377,6 @@ fn flags() -> Result<Vec<String>, Failure> {
         None => plain().unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
     };
     flags.retain(|flag| !flag.is_empty());
-    let library = runtime::library()?;
     let folder = library.parent().unwrap_or(Path::new(".")).display().to_string();
     flags.extend(INSTRUMENT.map(str::to_owned));
     flags.extend(["--cfg=mazurka", "--check-cfg=cfg(mazurka)"].map(str::to_owned));
@@ -360,17 +390,17 @@ fn flags() -> Result<Vec<String>, Failure> {
     for word in ["--disable-new-dtags", "-rpath", &folder] {
         flags.extend(["-Clink-arg=-Xlinker".to_owned(), format!("-Clink-arg={word}")]);
     }
-    Ok(flags)
+    flags
 }
 
 /// Whether the compiler instruments as we ask it to.
-fn probe() -> Result<(), Failure> {
+fn probe() -> Result<(), Fault> {
     let folder = mazurka_check::native::folder()?;
     let source = folder.path().join("probe.rs");
     let object = folder.path().join("probe.o");
     let text = "#![no_std]\npub fn probe(x: &core::sync::atomic::AtomicU32, y: &mut u32) {\n    \
                 *y = x.load(core::sync::atomic::Ordering::SeqCst);\n}\n";
-    std::fs::write(&source, text).map_err(|error| Failure::input(error.to_string()))?;
+    std::fs::write(&source, text).map_err(|error| Fault::input(error.to_string()))?;
     let version = version()?;
     let mut command = rustc();
     command.args(["--crate-type=lib", "--emit=obj", "--edition=2021", "-o"]).arg(&object);
@@ -383,11 +413,11 @@ fn probe() -> Result<(), Failure> {
         return Ok(());
     }
     let text = format!("rustc {version} does not instrument as it should; {KNOWN} is known to");
-    Err(Failure::input(text).help(TIP))
+    Err(Fault::input(text).help(TIP))
 }
 
 /// The version of the compiler, which must be for this kind of machine.
-fn version() -> Result<String, Failure> {
+fn version() -> Result<String, Fault> {
     let mut command = rustc();
     command.arg("-vV");
     let output = command.output().map_err(|error| cannot_start(&command, &error))?;
@@ -397,9 +427,7 @@ fn version() -> Result<String, Failure> {
     };
     match field("host:").as_str() {
         HOST => Ok(field("release:")),
-        other => {
-            Err(Failure::input(format!("not supported here yet: `{other}`, only `{HOST}` is")))
-        }
+        other => Err(Fault::input(format!("not supported here yet: `{other}`, only `{HOST}` is"))),
     }
 }
 
@@ -411,10 +439,10 @@ fn rustc() -> Command {
     Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
 }
 
-fn cannot_start(command: &Command, error: &std::io::Error) -> Failure {
+fn cannot_start(command: &Command, error: &std::io::Error) -> Fault {
     let program: &OsStr = command.get_program();
     let text = format!("`{}` cannot be started: {error}", program.display());
-    Failure::input(text).help("install Rust by https://rustup.rs")
+    Fault::input(text).help("install Rust by https://rustup.rs")
 }
 
 /// What cargo says of something that it builds.
@@ -534,7 +562,7 @@ mod tests {
             serde_json::from_value::<Message>(message).expect("it is a message")
         };
         let warning = |text: &str| json!({"message": {"level": "warning", "rendered": text}});
-        let mut diagnostics = Diagnostics::default();
+        let mut diagnostics = Diagnostics::new(false, &());
         diagnostics.hear(&message("old", warning("unused")));
         diagnostics.hear(&message("new", warning("dead")));
         diagnostics.hear(&message("old", json!({"fresh": true})));
@@ -542,7 +570,7 @@ mod tests {
         diagnostics.hear(&message("new", json!({"fresh": false})));
         assert_eq!(diagnostics.told.iter().collect::<Vec<_>>(), ["dead"]);
         assert!(diagnostics.open.is_empty());
-        let mut quiet = Diagnostics { is_quiet: true, ..Diagnostics::default() };
+        let mut quiet = Diagnostics::new(true, &());
         quiet.hear(&message("new", warning("dead")));
         quiet.hear(&message("new", json!({"fresh": false})));
         quiet.hear(&message("new", json!({"message": {"level": "error", "rendered": "no"}})));

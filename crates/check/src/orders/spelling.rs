@@ -11,7 +11,7 @@ const MAX_LEN: usize = 2_000;
 const CONTEXT: usize = 3;
 
 /// The diff that makes these changes, and those that cannot be written; `read` has the texts.
-pub(super) fn diff(
+pub fn diff(
     changes: &[OrderChange],
     read: impl Fn(&str) -> Option<String>,
 ) -> (String, Vec<OrderChange>) {

@@ -11,8 +11,7 @@
 //! is explored again. Outcomes that are conclusive are kept. A test that a limit has stopped goes
 //! on where its search is saved, else from its beginning.
 
-use crate::{Failure, saving};
-use mazurka_check::{Outcome, Task};
+use mazurka_check::{Fault, Outcome, Task};
 use mazurka_core::Verdict;
 use mazurka_protocol::Saving;
 use serde::{Deserialize, Serialize};
@@ -50,7 +49,7 @@ struct Record {
 }
 
 /// A run that is saved.
-pub(super) struct SavedRun {
+pub(crate) struct SavedRun {
     path: PathBuf,
     /// Where lines go: to the file, if the user has named it; else they wait for the end.
     to: Mutex<To>,
@@ -74,8 +73,8 @@ fn common_options(task: &Task) -> Vec<String> {
 
 impl SavedRun {
     /// What a task says: a run that is saved from its beginning, one that goes on, or, if it says
-    /// nothing, one that is saved if it is interrupted. Nothing if there is no place for that.
-    pub(super) fn of(task: &Task) -> Result<Option<Self>, Failure> {
+    /// nothing, one that is saved `by_default` if it is interrupted. Nothing if there is no place.
+    pub(crate) fn of(task: &Task, by_default: Option<&Path>) -> Result<Option<Self>, Fault> {
         let header = Header {
             run: VERSION,
             mazurka: env!("CARGO_PKG_VERSION").to_owned(),
@@ -85,18 +84,18 @@ impl SavedRun {
             (Some(_), Some(_)) => {
                 let text =
                     "a run of tests that goes on is saved where it was: take `--resume` alone";
-                Err(Failure::input(text))
+                Err(Fault::input(text))
             }
             (Some(path), None) => Self::begin(path.clone(), &header, true).map(Some),
             (None, Some(path)) => Self::resume(path.clone(), &header).map(Some),
-            (None, None) => match saving::run_by_default() {
-                Some(path) => Ok(Self::begin(path, &header, false).ok()),
+            (None, None) => match by_default {
+                Some(path) => Ok(Self::begin(path.to_owned(), &header, false).ok()),
                 None => Ok(None),
             },
         }
     }
 
-    fn begin(path: PathBuf, header: &Header, is_asked: bool) -> Result<Self, Failure> {
+    fn begin(path: PathBuf, header: &Header, is_asked: bool) -> Result<Self, Fault> {
         let lines = line(header);
         let cannot = |error| cannot_write(&path, &error);
         let folder = searches(&path);
@@ -115,10 +114,10 @@ impl SavedRun {
         Ok(Self { path, to: Mutex::new(to), is_asked, records: BTreeMap::new() })
     }
 
-    fn resume(path: PathBuf, expected: &Header) -> Result<Self, Failure> {
+    fn resume(path: PathBuf, expected: &Header) -> Result<Self, Fault> {
         let name = path.display();
         let unreadable =
-            |error: std::io::Error| Failure::input(format!("`{name}` cannot be read: {error}"));
+            |error: std::io::Error| Fault::input(format!("`{name}` cannot be read: {error}"));
         let mut file = File::options().read(true).write(true).open(&path).map_err(unreadable)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -127,12 +126,12 @@ impl SavedRun {
         let mut lines = bytes[..end].split_inclusive(|&byte| byte == b'\n');
         let header = lines.next().and_then(|it| serde_json::from_slice::<Header>(it).ok());
         let Some(header) = header else {
-            let failure = Failure::input(format!("`{name}` is no saved run of tests"));
+            let failure = Fault::input(format!("`{name}` is no saved run of tests"));
             return Err(failure.help("`mazurka check … --resume` goes on with a single program"));
         };
         if (header.run, &header.mazurka) != (expected.run, &expected.mazurka) {
             let text = format!("`{name}` was saved by another version: {}", header.mazurka);
-            return Err(Failure::input(text));
+            return Err(Fault::input(text));
         }
         if header.options != expected.options {
             let options = match header.options.is_empty() {
@@ -140,12 +139,12 @@ impl SavedRun {
                 false => format!("`{}`", header.options.join(" ")),
             };
             let text = format!("`{name}` was saved by a run with other options: {options}");
-            return Err(Failure::input(text).help("limits and `--jobs` may be others"));
+            return Err(Fault::input(text).help("limits and `--jobs` may be others"));
         }
         let mut records = BTreeMap::new();
         for line in lines {
             let record: Record = serde_json::from_slice(line)
-                .map_err(|error| Failure::input(format!("`{name}` is not understood: {error}")))?;
+                .map_err(|error| Fault::input(format!("`{name}` is not understood: {error}")))?;
             records.insert(record.name.clone(), record);
         }
         let cannot = |error| cannot_write(&path, &error);
@@ -157,19 +156,19 @@ impl SavedRun {
     }
 
     /// The outcome of a test that needs no more exploring.
-    pub(super) fn kept(&self, name: &str, program: &str) -> Option<Outcome> {
+    pub(crate) fn kept(&self, name: &str, program: &str) -> Option<Outcome> {
         let record = self.records.get(name).filter(|record| record.program == program)?;
         let outcome = record.outcome.as_deref().filter(|outcome| is_conclusive(outcome));
         outcome.cloned()
     }
 
     /// Whether a test was begun with another program.
-    pub(super) fn has_changed(&self, name: &str, program: &str) -> bool {
+    pub(crate) fn has_changed(&self, name: &str, program: &str) -> bool {
         self.records.get(name).is_some_and(|record| record.program != program)
     }
 
     /// Says that a test is begun, has it saved, and has it go on where it was.
-    pub(super) fn begin_test(&self, task: &mut Task, name: &str, program: &str) {
+    pub(crate) fn begin_test(&self, task: &mut Task, name: &str, program: &str) {
         let path = self.search(name);
         let is_same = self.records.get(name).is_some_and(|record| record.program == program);
         if !is_same {
@@ -180,14 +179,14 @@ impl SavedRun {
         task.options.save = None;
         let (after, every) = match self.is_asked {
             true => (Duration::ZERO, Saving::EVERY),
-            false => (saving::AFTER, NEVER),
+            false => (Saving::AFTER, NEVER),
         };
         task.saving = Some(Saving { path, after, every, is_asked: self.is_asked });
         self.add(&Record { name: name.to_owned(), program: program.to_owned(), outcome: None });
     }
 
     /// Says what came of a test.
-    pub(super) fn end_test(&self, name: &str, program: &str, outcome: &Outcome) {
+    pub(crate) fn end_test(&self, name: &str, program: &str, outcome: &Outcome) {
         if is_conclusive(outcome) {
             // Nothing is there if it was short.
             let _ = std::fs::remove_file(self.search(name));
@@ -216,11 +215,11 @@ impl SavedRun {
 
     /// The run is over. If all of it is done, nothing is left; else the file is where it goes on
     /// from. One that the user has not named is left if the run `was_interrupted`.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         self,
         is_done: bool,
         was_interrupted: bool,
-    ) -> Result<Option<PathBuf>, Failure> {
+    ) -> Result<Option<PathBuf>, Fault> {
         let Self { path, to, is_asked, .. } = self;
         let To { file, lines, failure } = to.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = failure {
@@ -258,8 +257,8 @@ fn is_conclusive(outcome: &Outcome) -> bool {
     matches!(outcome.verdict, Verdict::Holds(_) | Verdict::Violated(_))
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::input(format!("the run cannot be saved in `{}`: {error}", path.display()))
+fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {
+    Fault::input(format!("the run cannot be saved in `{}`: {error}", path.display()))
 }
 
 fn hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
@@ -269,9 +268,9 @@ fn hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
 }
 
 /// What tells a program from others: the hash of all its bytes, and how many there are.
-pub(super) fn fingerprint(program: &Path) -> Result<String, Failure> {
+pub(crate) fn fingerprint(program: &Path) -> Result<String, Fault> {
     let bytes = std::fs::read(program).map_err(|error| {
-        Failure::input(format!("`{}` cannot be read: {error}", program.display()))
+        Fault::input(format!("`{}` cannot be read: {error}", program.display()))
     })?;
     Ok(format!("{:016x}-{}", hash([&bytes[..]]), bytes.len()))
 }

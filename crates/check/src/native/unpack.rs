@@ -1,7 +1,15 @@
-//! Unpacks the runtime library into a cache folder of the user.
+//! Unpacks the runtime library of native programs into a cache folder of the user, where programs
+//! can load it.
+//!
+//! The command `mazurka` is one file, which may be moved, copied and installed. Programs that it
+//! builds are linked with a shared library, so that one has to be a file, too:
+//! `HASH/libmazurka_native.so` in a cache folder of the user, where `HASH` is of its content.
+//! Commands of several versions each have their own, and what a program was linked with does not
+//! change under it. The file appears there all at once, by renaming, since two commands may unpack
+//! it at the same time. Nobody else may write to these folders.
 
 use super::LIBRARY;
-use crate::Failure;
+use crate::Fault;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write as _};
@@ -16,7 +24,7 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const N_KEPT: usize = 10;
 
 /// Makes sure that the library is in a folder of this user, and says where.
-pub(super) fn unpack(hash: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
+pub fn unpack(hash: &str, bytes: &[u8]) -> Result<PathBuf, Fault> {
     let mut wrong = Vec::new();
     for place in places() {
         match place.unpack(hash, bytes) {
@@ -25,7 +33,7 @@ pub(super) fn unpack(hash: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
         }
     }
     let text = format!("the runtime library cannot be unpacked ({})", wrong.join("; "));
-    Err(Failure::input(text)
+    Err(Fault::input(text)
         .help("name a folder that you may write to by the variable `XDG_CACHE_HOME`"))
 }
 

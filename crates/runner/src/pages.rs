@@ -10,7 +10,7 @@ use std::path::Path;
 const PAGES: &str = "pages";
 
 /// Writes all pages of a run into a folder.
-pub(super) fn write(
+pub fn write_pages(
     folder: &Path,
     summary: &str,
     reports: &[Report<'_>],

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 /// Does so many things, several at a time if there are several jobs, and hands over what came of
 /// each in their order. If there is one, it has all jobs. `work` is given the index, its share of
 /// the jobs, and whether nothing else is done beside it.
-pub(super) fn side_by_side<T: Send>(
+pub(crate) fn side_by_side<T: Send>(
     n: usize,
     jobs: usize,
     work: &(impl Fn(usize, usize, bool) -> T + Sync),
