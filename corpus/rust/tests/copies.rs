@@ -2,7 +2,7 @@
 //! that come compiled.
 
 use std::cell::UnsafeCell;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 /// A text that promises to be accessed by one thread at a time.
@@ -67,4 +67,17 @@ fn output_of_two_threads_holds() {
     *count.lock().unwrap() += 1;
     thread.join().unwrap();
     assert_eq!(format!("{}", *count.lock().unwrap()), "2");
+}
+
+/// A thread that nobody joins, whose handle is dropped before it ends or after.
+#[test]
+fn dropped_handle_holds() {
+    let (mutex, condition) = (Arc::new(Mutex::new(())), Arc::new(Condvar::new()));
+    let (other, notified) = (mutex.clone(), condition.clone());
+    let lock = mutex.lock().unwrap();
+    let _thread = thread::spawn(move || {
+        let _lock = other.lock().unwrap();
+        notified.notify_one();
+    });
+    let _lock = condition.wait(lock).unwrap();
 }

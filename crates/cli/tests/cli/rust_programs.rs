@@ -140,6 +140,7 @@ fn what_the_standard_library_copies() {
         "copy_after_a_change_holds",
         "copies_beside_each_other_holds",
         "output_of_two_threads_holds",
+        "dropped_handle_holds",
     ];
     check_with(&["--strict"], "copies", &names);
 }
