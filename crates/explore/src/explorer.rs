@@ -173,6 +173,8 @@ pub struct Explorer<'a, S> {
     waits: Waits,
     /// What a search has learnt of them that has to begin again.
     learnt: Mutex<Option<Waits>>,
+    /// When a ladder has one of its searches rest, after the execution in progress.
+    rest_at: Option<Instant>,
 }
 
 type OnEvent<'a> = dyn Fn(&Event) + Sync + 'a;
@@ -199,6 +201,7 @@ impl<'a, S: System> Explorer<'a, S> {
             seen: None,
             waits: Waits::default(),
             learnt: Mutex::new(None),
+            rest_at: None,
         }
     }
 
@@ -440,6 +443,7 @@ impl<'a, S: System> Explorer<'a, S> {
             seen: None,
             waits: self.waits.clone(),
             learnt: Mutex::new(None),
+            rest_at: None,
         };
         let outcome = explorer.round(make);
         outcome.is_ok_and(|(outcome, _)| matches!(outcome.verdict, Verdict::Holds(_)))
@@ -474,6 +478,7 @@ impl<'a, S: System> Explorer<'a, S> {
             seen: None,
             waits: self.waits.clone(),
             learnt: Mutex::new(None),
+            rest_at: None,
         };
         let make = || WeakMemory::new(make(), model);
         loop {
@@ -704,6 +709,9 @@ impl<'a, S: System> Explorer<'a, S> {
         }
         if let Some(limit) = shared.deadline.limit() {
             return Some(limit);
+        }
+        if self.rest_at.is_some_and(|at| Instant::now() >= at) {
+            return Some(Limit::Executions(shared.pool.executions.load(Ordering::Relaxed)));
         }
         let max = self.options.max_executions?;
         let new = u64::from(is_execution);

@@ -6,7 +6,7 @@
 use crate::coroutine;
 use crate::emulate::Kind;
 use crate::invalid;
-use crate::library::{self, Function};
+use crate::library::{self, Function, callers};
 use crate::machine;
 use crate::spin::{self, Arrival, watched, wiped};
 use mazurka_core::Operation;
@@ -194,9 +194,10 @@ fn fills(to: *mut c_void, _: i32, len: usize) {
     plain(to as usize, len, true);
 }
 
-/// Defines functions that copy or fill memory.
+/// Defines functions that copy or fill memory, for calls of the program. Those that the linker puts
+/// in the place of the C library's are called by other code, too, and learn by whom.
 macro_rules! memory_functions {
-    ($($name:ident $real:ident $tell:ident($second:ty);)*) => {$(
+    ($($name:ident $wrapped:ident $real:ident $inner:ident $tell:ident($second:ty);)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(to: *mut c_void, second: $second, len: usize) -> *mut c_void {
             static FUNCTION: Function = Function::plain(stringify!($real));
@@ -204,14 +205,31 @@ macro_rules! memory_functions {
             // SAFETY: the program asks for just this.
             unsafe { libc::$real(to, second, len) }
         }
+
+        unsafe extern "C" fn $inner(
+            to: *mut c_void,
+            second: $second,
+            len: usize,
+            caller: usize,
+        ) -> *mut c_void {
+            if callers::are_left_alone(caller) {
+                // SAFETY: the program asks for just this.
+                return unsafe { libc::$real(to, second, len) };
+            }
+            // SAFETY: as above.
+            unsafe { $name(to, second, len) }
+        }
+
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $wrapped() {
+            std::arch::naked_asm!("mov rcx, [rsp]", "jmp {inner}", inner = sym $inner)
+        }
     )*};
 }
 
 memory_functions! {
-    __tsan_memcpy memcpy copies(*const c_void);
-    __wrap_memcpy memcpy copies(*const c_void);
-    __tsan_memmove memmove copies(*const c_void);
-    __wrap_memmove memmove copies(*const c_void);
-    __tsan_memset memset fills(i32);
-    __wrap_memset memset fills(i32);
+    __tsan_memcpy __wrap_memcpy memcpy copy_for copies(*const c_void);
+    __tsan_memmove __wrap_memmove memmove move_for copies(*const c_void);
+    __tsan_memset __wrap_memset memset fill_for fills(i32);
 }

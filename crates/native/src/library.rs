@@ -17,6 +17,7 @@
 //!
 //! Nothing of this runs in a program that calls none of them.
 
+pub(crate) mod callers;
 mod cxx;
 pub(crate) mod extent;
 pub(crate) mod format;
@@ -47,6 +48,9 @@ pub(crate) struct Function {
 /// numbers only; a null pointer is no access.
 #[derive(Clone, Copy)]
 pub(crate) enum Effect {
+    /// What follows is so unless the standard library of Rust calls it on its own account, see
+    /// `callers`.
+    ForProgram,
     /// Reads what an argument points to.
     Read(u8, Extent),
     /// Writes it.
@@ -108,7 +112,8 @@ pub(crate) struct Frame {
     /// How many of them there are, for functions with any number of arguments.
     n_floats: usize,
     _room: [usize; 2],
-    _caller: usize,
+    /// Where the call returns to.
+    caller: usize,
     /// Arguments that did not fit into registers.
     rest: usize,
 }
@@ -276,7 +281,8 @@ impl Call<'_> {
             Effect::ReadAfter(..)
             | Effect::WriteAfter(..)
             | Effect::Returns(_)
-            | Effect::Allocates => {}
+            | Effect::Allocates
+            | Effect::ForProgram => {}
         }
         None
     }
@@ -309,6 +315,10 @@ impl Call<'_> {
     }
 
     fn follow(&self) -> Way {
+        let is_for_program = matches!(self.function.effects, [Effect::ForProgram, ..]);
+        if is_for_program && callers::are_left_alone(self.frame.caller) {
+            return Way { address: self.function.real.address(), result: 0 };
+        }
         let mut result = None;
         for &effect in self.function.effects {
             result = self.begin(effect).or(result);

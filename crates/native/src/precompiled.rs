@@ -40,6 +40,7 @@ use crate::coroutine;
 use crate::disciplines::{Adding, signed};
 use crate::futex;
 use crate::image;
+use crate::library::callers;
 use crate::liveness::{self, Registers};
 use crate::machine;
 use crate::names;
@@ -231,10 +232,13 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         rust_mutex::note_function(name, base + function.address() as usize);
         rust_runtime::note_function(name, base + function.address() as usize);
         let row = trusted::row_of(name);
-        if is_left_alone(name) && row.is_none() {
-            continue;
-        }
         let start = base + function.address() as usize;
+        if is_left_alone(name) {
+            callers::leave_alone(start..start + function.size() as usize);
+            if row.is_none() {
+                continue;
+            }
+        }
         // SAFETY: the symbol table says that this is a function of the program, which is loaded.
         let code =
             unsafe { std::slice::from_raw_parts(start as *const u8, function.size() as usize) };
@@ -246,6 +250,7 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         };
         finder.look(start, code, looked_at, attention, row, &mut found);
     }
+    callers::settle();
     if found.is_empty() {
         return Ok(());
     }
@@ -332,9 +337,17 @@ struct Finder {
     marks: Marks,
     /// Where functions that were divided jump to in their other parts.
     entries: FxHashSet<u64>,
-    /// How many arguments a function takes that is called through a slot of the loader, if it is
-    /// the instrumentation's.
-    callbacks: FxHashMap<usize, Option<usize>>,
+    /// What is called through a slot of the loader, if it is a callback.
+    callbacks: FxHashMap<usize, Option<Callback>>,
+}
+
+/// A callback of the instrumentation, or what stands for copying memory.
+#[derive(Clone, Copy, Debug)]
+struct Callback {
+    n_arguments: usize,
+    /// Whether the linker has put it in the place of a function of the C library, so that code
+    /// without the instrumentation calls it, too.
+    is_wrapped: bool,
 }
 
 /// By the address of the instruction.
@@ -373,14 +386,14 @@ impl Finder {
         let decoder = Decoder::with_ip(64, code, start as u64, DecoderOptions::NONE);
         let all: Vec<Instruction> = decoder.into_iter().collect();
         let is_instrumented =
-            looked_at && all.iter().any(|instruction| self.callback(instruction).is_some());
+            looked_at && all.iter().any(|instruction| self.is_of_instrumentation(instruction));
         let has_frame = all.iter().any(sets_frame);
         let is_marked = self.marks.touches(&(start..start + code.len()));
         // Beside the callback for a load of 16 bytes clang leaves the load, which is a locked
         // instruction.
         let is_wide = |it: &&Instruction| is_locked(it) && it.memory_size().size() == 16;
         let has_left_overs = all.iter().any(|it| is_wide(&it))
-            && all.iter().any(|instruction| self.callback(instruction) == Some(OF_WIDE));
+            && all.iter().any(|it| self.callback(it).is_some_and(|it| it.n_arguments == OF_WIDE));
         let mut own = Vec::new();
         for (idx, instruction) in all.iter().enumerate() {
             if attention == Attention::None {
@@ -472,15 +485,18 @@ impl Finder {
 
     /// The registers that matter before each instruction of a function.
     fn live(&mut self, all: &[Instruction]) -> Vec<Registers> {
-        let n_arguments: FxHashMap<u64, usize> = all
-            .iter()
-            .filter_map(|instruction| Some((instruction.ip(), self.callback(instruction)?)))
-            .collect();
+        let n_arguments: FxHashMap<u64, usize> =
+            all.iter().filter_map(|it| Some((it.ip(), self.callback(it)?.n_arguments))).collect();
         liveness::before(all, &mut self.info, |it| n_arguments.get(&it.ip()).copied())
     }
 
-    /// How many arguments an instruction gives to the instrumentation, if it calls that.
-    fn callback(&mut self, instruction: &Instruction) -> Option<usize> {
+    /// Whether an instruction calls the instrumentation, as only code does that has it.
+    fn is_of_instrumentation(&mut self, instruction: &Instruction) -> bool {
+        self.callback(instruction).is_some_and(|it| !it.is_wrapped)
+    }
+
+    /// What an instruction calls, if that is a callback.
+    fn callback(&mut self, instruction: &Instruction) -> Option<Callback> {
         let slot = match instruction.flow_control() {
             FlowControl::IndirectCall if instruction.is_ip_rel_memory_operand() => {
                 instruction.ip_rel_memory_address() as usize
@@ -494,7 +510,7 @@ impl Finder {
         *self.callbacks.entry(slot).or_insert_with(|| {
             // SAFETY: it is a slot of the loader, and bound, as programs for us are linked.
             let target = unsafe { *(slot as *const usize) };
-            n_arguments(target)
+            Callback::at(target)
         })
     }
 }
@@ -659,31 +675,33 @@ fn reads_slot_of_system(instruction: &Instruction) -> bool {
 /// So many arguments have the callbacks for atomics of 16 bytes, and no others.
 const OF_WIDE: usize = 6;
 
-/// How many arguments a function takes, if it is a callback of the instrumentation, or what stands
-/// for copying memory.
-fn n_arguments(function: usize) -> Option<usize> {
-    // SAFETY: the answer is written to a place for it; a name is a string.
-    let name = unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        let is_known = libc::dladdr(function as *const c_void, &raw mut info) != 0;
-        (is_known && !info.dli_sname.is_null()).then(|| CStr::from_ptr(info.dli_sname))?
-    };
-    if name.to_bytes().starts_with(b"__wrap_mem") {
-        return Some(3);
+impl Callback {
+    /// The one at an address, if there is any.
+    fn at(function: usize) -> Option<Self> {
+        // SAFETY: the answer is written to a place for it; a name is a string.
+        let name = unsafe {
+            let mut info: libc::Dl_info = std::mem::zeroed();
+            let is_known = libc::dladdr(function as *const c_void, &raw mut info) != 0;
+            (is_known && !info.dli_sname.is_null()).then(|| CStr::from_ptr(info.dli_sname))?
+        };
+        if name.to_bytes().starts_with(b"__wrap_mem") {
+            return Some(Self { n_arguments: 3, is_wrapped: true });
+        }
+        // The compiler may have made one function of two that do the same.
+        if name.to_bytes().starts_with(b"__atomic_") && name.to_bytes().ends_with(b"_16") {
+            return Some(Self { n_arguments: OF_WIDE, is_wrapped: false });
+        }
+        let name = name.to_bytes().strip_prefix(b"__tsan_")?;
+        let contains = |part: &[u8]| name.windows(part.len()).any(|it| it == part);
+        let n_arguments = match () {
+            () if contains(b"atomic128") => OF_WIDE,
+            () if contains(b"atomic") => 5,
+            () if contains(b"mem") => 3,
+            () if contains(b"range") || contains(b"vptr") => 2,
+            () => 1,
+        };
+        Some(Self { n_arguments, is_wrapped: false })
     }
-    // The compiler may have made one function of two that do the same.
-    if name.to_bytes().starts_with(b"__atomic_") && name.to_bytes().ends_with(b"_16") {
-        return Some(OF_WIDE);
-    }
-    let name = name.to_bytes().strip_prefix(b"__tsan_")?;
-    let contains = |part: &[u8]| name.windows(part.len()).any(|it| it == part);
-    Some(match () {
-        () if contains(b"atomic128") => OF_WIDE,
-        () if contains(b"atomic") => 5,
-        () if contains(b"mem") => 3,
-        () if contains(b"range") || contains(b"vptr") => 2,
-        () => 1,
-    })
 }
 
 /// Writes the way of instructions: for each that has to be met the call, then the instruction

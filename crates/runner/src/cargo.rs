@@ -11,7 +11,7 @@
 use crate::manifest::{Manifests, Project, Target};
 use crate::{Event, Listener, Selection};
 use mazurka_check::Fault;
-use mazurka_check::native::{Toolchain, os};
+use mazurka_check::native::{Toolchain, compiler, os};
 use mazurka_core::Limit;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -386,6 +386,8 @@ fn flags(library: &Path) -> Vec<String> {
         // Addresses are bound at the start, so that no execution binds one.
         "-Clink-arg=-Wl,-z,relro,-z,now".to_owned(),
     ]);
+    // What comes compiled, such as the standard library, calls these directly.
+    flags.extend(compiler::WRAPPED.map(|it| format!("-Clink-arg={it}")));
     // Before the folders of `LD_LIBRARY_PATH`, and commas are fine, as in `compiler::link_with`.
     for word in ["--disable-new-dtags", "-rpath", &folder] {
         flags.extend(["-Clink-arg=-Xlinker".to_owned(), format!("-Clink-arg={word}")]);

@@ -19,14 +19,14 @@ const INSTRUMENT: [&str; 4] =
 /// With this, gcc calls the assembler behind our back. All it does is to save files.
 const PIPE: &str = "-pipe";
 
-/// What goes with the library. Addresses are bound at the start, so that no execution binds one.
 /// Functions that the library itself calls all the time have another name for the program.
-const LINK: [&str; 4] = [
-    "-Wl,-z,relro,-z,now",
+pub const WRAPPED: [&str; 2] = [
     "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
     "-Wl,--wrap=strlen,--wrap=memcmp,--wrap=bcmp",
-    "-pthread",
 ];
+
+/// What goes with the library. Addresses are bound at the start, so that no execution binds one.
+const LINK: [&str; 4] = ["-Wl,-z,relro,-z,now", WRAPPED[0], WRAPPED[1], "-pthread"];
 
 /// What a file is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -524,7 +524,7 @@ pub static TABLE: &[Row] = &[
         uses: &[Executions],
         help: "Share the time of the search with searches within 0, 1 and 2 preemptions, so that \
                one that is stopped has proved something [default: on]",
-        manual: "share the time of a search of all executions with searches within 0, 1 and 2 preemptions (a fifth of it at the most), so that a search that is stopped has proved something, and the first violation is one with few preemptions. If a time limit comes before the last of them has ended, the rest of the time goes to random executions",
+        manual: "share the time of a search of all executions with searches within 0, 1 and 2 preemptions (a fifth of it, or half where executions take long), so that a search that is stopped has proved something, and the first violation is one with few preemptions. If a time limit comes before the last of them has ended, the rest of the time goes to random executions",
         json: Some(("ladder", |options| options.ladder.into())),
         set: |options, text| switch(text).map(|it| options.ladder = it),
         get: |options| text((!options.ladder).then_some("off")),

@@ -132,6 +132,19 @@ fn threads_that_end_the_process() {
     check("exits", &["one_exit_holds", "two_exits_holds", "exit_with_an_error_violated"]);
 }
 
+/// Nothing has to be assumed of the functions of the C library that the standard library calls.
+#[test]
+fn what_the_standard_library_copies() {
+    let names = [
+        "copy_beside_a_change_violated",
+        "copy_after_a_change_holds",
+        "copies_beside_each_other_holds",
+        "output_of_two_threads_holds",
+        "dropped_handle_holds",
+    ];
+    check_with(&["--strict"], "copies", &names);
+}
+
 #[test]
 fn cells_that_orders_keep_apart() {
     check(

@@ -10,6 +10,9 @@
 //!   what they cost without a ladder.
 //! - After that the rungs have had at most [`SHARE`] of the executions of the whole search at any
 //!   time; both are resumed where they were left, so nothing is explored twice by either.
+//! - Under a time limit each of the two also rests after a [`TURN`] of it, once an execution has
+//!   ended: where a thousand executions take longer than the limit, the rungs have their share of
+//!   the time.
 //! - A violation that the whole search finds is looked for within the rungs, too, for a while: one
 //!   with fewer preemptions is easier to understand.
 //! - Under a time limit that ends before the last rung does, the rest of the time goes to random
@@ -30,6 +33,9 @@ use std::time::{Duration, Instant};
 const LOOK_AHEAD: u64 = 1_000;
 /// The rungs have at most one execution for so many of the whole search.
 const SHARE: u64 = 5;
+/// The part of a time limit after which the whole search or a rung rests at the latest, so that the
+/// other has its turn: one in so many.
+const TURN: u32 = 4;
 /// The last rung: so many preemptions.
 const LAST: u32 = 2;
 /// Which part of a time limit is for random executions, if the last rung has not ended by then: one
@@ -91,10 +97,16 @@ impl<S: System> Explorer<'_, S> {
                 ..whole.clone()
             };
             let before = self.saved.as_ref().map_or(0, |saved| saved.statistics.executions);
+            // Beside loops that wait there are no rungs, nor once the last one has ended.
+            let has_rungs = climbed.rung().is_some() && self.waits.is_empty();
+            self.rest_at = has_rungs.then(|| end_of_turn(&whole)).flatten();
             let mut outcome = self.round(make)?.0;
-            explored += outcome.statistics.executions.saturating_sub(before);
+            self.rest_at = None;
+            let new = outcome.statistics.executions.saturating_sub(before);
+            let has_rested = whole.time_limit.is_some() && new < slice.min(all);
+            explored += new;
             match &outcome.verdict {
-                Verdict::Inconclusive(Limit::Executions(_)) if slice < all => {}
+                Verdict::Inconclusive(Limit::Executions(_)) if slice < all || has_rested => {}
                 Verdict::Inconclusive(Limit::Executions(_)) => {
                     let max = whole.max_executions.unwrap_or(explored);
                     outcome.verdict = Verdict::Inconclusive(Limit::Executions(max));
@@ -118,7 +130,10 @@ impl<S: System> Explorer<'_, S> {
                 _ => return Ok(climbed.tell(outcome)),
             }
             let spent = climbed.statistics.executions + climbed.current.executions;
-            let budget = (explored / SHARE).saturating_sub(spent);
+            let budget = match has_rested {
+                true => u64::MAX,
+                false => (explored / SHARE).saturating_sub(spent),
+            };
             let saved = outcome.saved.take();
             match self.rungs(make, &whole, begun, &mut climbed, budget)? {
                 Climb::Rested => {}
@@ -131,7 +146,7 @@ impl<S: System> Explorer<'_, S> {
             }
             self.saved = saved;
             // As much again as was explored: so both sides are resumed a few times only.
-            slice = explored;
+            slice = explored.max(LOOK_AHEAD);
         }
     }
 
@@ -142,11 +157,25 @@ impl<S: System> Explorer<'_, S> {
         whole: &Options,
         begun: Instant,
         climbed: &mut Climbed,
+        budget: u64,
+    ) -> Result<Climb, ExploreError> {
+        self.rest_at = end_of_turn(whole);
+        let climb = self.rungs_until_rest(make, whole, begun, climbed, budget);
+        self.rest_at = None;
+        climb
+    }
+
+    fn rungs_until_rest(
+        &mut self,
+        make: &Make<'_, S>,
+        whole: &Options,
+        begun: Instant,
+        climbed: &mut Climbed,
         mut budget: u64,
     ) -> Result<Climb, ExploreError> {
         // It is not known what a search within preemptions covers beside loops that wait.
         while let Some(rung) = climbed.rung().filter(|_| budget > 0 && self.waits.is_empty()) {
-            let left = left_of(whole.time_limit, begun);
+            let left = time_for_all(whole, begun, climbed);
             if left == Some(Duration::ZERO) {
                 break;
             }
@@ -222,8 +251,8 @@ impl<S: System> Explorer<'_, S> {
     }
 }
 
-/// The time that the whole search may take: all that is left once the last rung has ended, else
-/// all but what is for random executions.
+/// The time that the whole search and the rungs may take: all that is left once the last rung has
+/// ended, else all but what is for random executions.
 fn time_for_all(whole: &Options, begun: Instant, climbed: &Climbed) -> Option<Duration> {
     let limit = whole.time_limit?;
     let limit = match climbed.rung() {
@@ -231,6 +260,11 @@ fn time_for_all(whole: &Options, begun: Instant, climbed: &Climbed) -> Option<Du
         Some(_) => limit - limit / SAMPLED,
     };
     left_of(Some(limit), begun)
+}
+
+/// When a turn that begins now ends.
+fn end_of_turn(whole: &Options) -> Option<Instant> {
+    Instant::now().checked_add(whole.time_limit? / TURN)
 }
 
 fn left_of(limit: Option<Duration>, begun: Instant) -> Option<Duration> {

@@ -1,10 +1,11 @@
 //! The ladder: the same verdicts as one search, at hardly more cost, and a claim when it is
 //! stopped.
 
-use mazurka_core::{Operation, Verdict};
+use mazurka_core::{Limit, Operation, Verdict};
 use mazurka_explore::{Ended, Explorer, Options, Outcome};
 use mazurka_script::Script;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// So many threads that each store to one variable so many times.
 fn stores(threads: usize, times: usize) -> Script {
@@ -66,6 +67,29 @@ fn a_search_that_is_stopped_has_proved_its_highest_rung() {
     let Verdict::Holds(coverage) = bounded.verdict else { panic!("{:?}", bounded.verdict) };
     assert_eq!(outcome.proved, Some(coverage));
     assert_eq!(rung.executions, bounded.statistics.executions);
+}
+
+/// Where executions take long, the rungs do not wait for a thousand of them.
+#[test]
+fn a_search_of_long_executions_has_rungs_and_a_sample() {
+    // 34,650 traces, of which 6 have no preemption.
+    let program = stores(3, 4);
+    let mut options = ladder();
+    options.time_limit = Some(Duration::from_secs(3));
+    let observe = |_: Ended<'_, Script>| {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(10) {
+            std::hint::spin_loop();
+        }
+    };
+    let outcome = Explorer::new(options).observe(&observe).run(|| program.clone());
+    let outcome = outcome.expect("the options go together");
+    assert!(matches!(outcome.verdict, Verdict::Inconclusive(Limit::Time(_))));
+    assert!(outcome.statistics.executions < 1_000, "{}", outcome.statistics.executions);
+    let rung = outcome.rungs.first().expect("one has ended");
+    assert_eq!((rung.preemptions, rung.executions), (0, 6));
+    assert!(outcome.proved.is_some());
+    assert!(outcome.sample.is_some() || outcome.rungs.len() == 3, "{:?}", outcome.rungs);
 }
 
 /// The violation that is shown needs as few preemptions as any.

@@ -6,8 +6,8 @@
 //! those that headers and compilers use for the same functions.
 
 use super::Effect::{
-    Allocates, Also, Asks, Changes, Instead, MovesNumber, MovesStream, Prints, PrintsInto,
-    PrintsList, PrintsListInto, Read, ReadAfter, Returns, Write, WriteAfter,
+    Allocates, Also, Asks, Changes, ForProgram, Instead, MovesNumber, MovesStream, Prints,
+    PrintsInto, PrintsList, PrintsListInto, Read, ReadAfter, Returns, Write, WriteAfter,
 };
 use super::extent::Extent::{
     Bytes, Count, CountAt, IfSo, IfZero, Product, Result, ResultAndEnd, ResultUnits, Text,
@@ -46,9 +46,9 @@ const ADDRESS_INFO: u32 = 48;
 // Those that the linker sends here under another name: see `rows!`. `memcpy`, `memmove` and
 // `memset` are in `callbacks`.
 rows! { @wrapped
-    __wrap_strlen = strlen => [Read(0, Text)];
-    __wrap_memcmp = memcmp => [Read(0, Count(2)), Read(1, Count(2))];
-    __wrap_bcmp = bcmp => [Read(0, Count(2)), Read(1, Count(2))];
+    __wrap_strlen = strlen => [ForProgram, Read(0, Text)];
+    __wrap_memcmp = memcmp => [ForProgram, Read(0, Count(2)), Read(1, Count(2))];
+    __wrap_bcmp = bcmp => [ForProgram, Read(0, Count(2)), Read(1, Count(2))];
 }
 
 // Memory and strings.

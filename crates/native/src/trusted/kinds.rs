@@ -27,6 +27,8 @@ pub(super) enum Kind {
     OpenResult,
     /// Nothing that it touches can be told apart: no operation.
     Hidden,
+    /// The same for what channels keep: explored where they are.
+    HiddenOfChannels,
     /// Acquires the word that it loads first, unless somebody runs what is to be done once; gives
     /// it back when that was done.
     Once,
@@ -155,6 +157,7 @@ impl Kind {
             | Self::SharedCall
             | Self::MessageCall
             | Self::ListDropAll
+            | Self::HiddenOfChannels
             | Self::Select => Family::Channels,
             Self::MutexLock
             | Self::MutexTryLock

@@ -36,6 +36,14 @@ static LISTS: [List; 4] = [
     List { name: "flume", library: Library::Flume, parts: &["flume"], rows: flume::ROWS },
 ];
 
+/// Libraries for which there is no list, and why.
+const REFUSED: [(&str, &str); 1] = [(
+    "tokio",
+    "a call of `tokio::sync` is a poll of a future: where it would have to wait, it returns and \
+     leaves a waker, and who ends the wait runs that waker, which is code of the executor or of the \
+     user; so no call waits, and none is a single operation; they are explored",
+)];
+
 /// What is said to explore the inside of every call.
 const NONE: &str = "none";
 
@@ -57,10 +65,13 @@ fn wanted(names: &[String]) -> Result<u32, String> {
         .iter()
         .map(String::as_str)
         .filter(|&name| name != NONE && !named.iter().any(|list| list.name == name))
-        .filter(|name| !is_library_or_function(name))
+        .filter(|name| refused(name).is_none() && !is_library_or_function(name))
         .map(|name| name.trim())
         .collect();
-    let mut errors = Vec::new();
+    let mut errors: Vec<String> = names
+        .iter()
+        .filter_map(|name| Some(format!("`--trust {name}` is not possible: {}", refused(name)?)))
+        .collect();
     if !unknown.is_empty() {
         let known: Vec<&str> = LISTS.iter().map(|list| list.name).collect();
         errors.push(format!(
@@ -80,6 +91,13 @@ fn wanted(names: &[String]) -> Result<u32, String> {
     let std = named.first().map(|_| Library::Std);
     let libraries = named.iter().map(|list| list.library).chain(std);
     Ok(libraries.fold(0, |bits, library| bits | 1 << library as u32))
+}
+
+/// Why there is no list of this name, if it was asked for one often.
+fn refused(name: &str) -> Option<&'static str> {
+    // As people may write a part of it.
+    let library = name.split("::").next().unwrap_or(name);
+    REFUSED.iter().find(|(it, _)| *it == library).map(|(_, reason)| *reason)
 }
 
 /// Whether a name is that of a library, or of a function that the program could call.

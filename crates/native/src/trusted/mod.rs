@@ -49,6 +49,7 @@ pub(crate) use sleep::{futex_wait, futex_wake};
 
 use crate::clock;
 use crate::coroutine;
+use crate::heap;
 use crate::machine::{self, Machine};
 use crate::process;
 use crate::timed;
@@ -365,7 +366,11 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
                 outer.has_opened = true;
             }
         }
-        Kind::Hidden | Kind::ScopedSpawn | Kind::ThreadStart | Kind::Scope => {}
+        Kind::Hidden
+        | Kind::HiddenOfChannels
+        | Kind::ScopedSpawn
+        | Kind::ThreadStart
+        | Kind::Scope => {}
         Kind::IsFinished | Kind::Select => {
             machine::with(|machine| machine.trusted.give_up(bracket.group()));
         }
@@ -731,8 +736,17 @@ impl Machine {
         }
     }
 
-    /// An atomic word that only the bookkeeping of threads accesses, whatever the code.
+    /// An atomic word that only the bookkeeping of threads accesses, whatever the code. If it counts
+    /// the references to a block, the count of weak ones behind it is one, too: who drops the last
+    /// reference changes that, and who this is depends on words that are not seen.
     fn note_unseen(&mut self, address: usize) {
+        self.note_unseen_word(address);
+        if heap::block_len(address).is_some_and(|len| len >= COUNTS_LEN) {
+            self.note_unseen_word(address + COUNTS_LEN / 2);
+        }
+    }
+
+    fn note_unseen_word(&mut self, address: usize) {
         if let Err(at) = self.unseen_words.binary_search(&address) {
             self.unseen_words.insert(at, address);
         }

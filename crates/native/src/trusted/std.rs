@@ -10,10 +10,10 @@
 //! explored with and without the list.
 
 use super::Kind::{
-    ArrayCall, ArrayDrop, BarrierWait, Downgrade, Hidden, IsFinished, ListClose, ListDrop,
-    ListReceive, ListSend, ListTryReceive, Once, OnceCall, OnceWait, Open, OpenResult, Park,
-    ParkTimeout, Read, ReadUnlock, Scope, ScopedSpawn, ThreadStart, TryRead, TryWrite, Unpark,
-    Write, WriteUnlock, ZeroCall,
+    ArrayCall, ArrayDrop, BarrierWait, Downgrade, Hidden, HiddenOfChannels, IsFinished, ListClose,
+    ListDrop, ListReceive, ListSend, ListTryReceive, Once, OnceCall, OnceWait, Open, OpenResult,
+    Park, ParkTimeout, Read, ReadUnlock, Scope, ScopedSpawn, ThreadStart, TryRead, TryWrite,
+    Unpark, Write, WriteUnlock, ZeroCall,
 };
 use super::{Kind, Library, Row};
 
@@ -89,7 +89,7 @@ pub(super) static ROWS: &[Row] = &[
         "<std::thread::lifecycle::Packet<T> as core::ops::drop::Drop>::drop::{{closure}}",
         OpenResult,
     ),
-    row("core::ptr::drop_in_place<std::sync::mpmc::context::Context>", Hidden),
+    row("core::ptr::drop_in_place<std::sync::mpmc::context::Context>", HiddenOfChannels),
     row("std::thread::functions::spawn", Hidden),
     row("std::thread::builder::Builder::spawn_unchecked", Hidden),
     row("std::thread::lifecycle::spawn_unchecked", Hidden),

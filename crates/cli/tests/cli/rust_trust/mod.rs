@@ -177,7 +177,7 @@ fn lists_have_names() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("rust-trust-names");
     write_project(&folder, &source::rows()[..1], "");
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
-    command.args(["test", "--test", "trust", "--trust", "parking-lot,none,std"]);
+    command.args(["test", "--test", "trust", "--trust", "parking-lot,none,std,tokio"]);
     command.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target"));
     let output = command.env_remove("LD_LIBRARY_PATH").output().expect("it can be started");
     let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
@@ -186,6 +186,7 @@ fn lists_have_names() {
         "`--trust parking-lot`: there is no list of trusted calls",
         "the lists are `std`, `parking_lot`, `crossbeam-channel`, `flume` and `none`",
         "`--trust none` and `--trust std` contradict each other",
+        "`--trust tokio` is not possible: a call of `tokio::sync` is a poll of a future",
     ] {
         assert!(said.contains(words), "no `{words}` in {said}");
     }

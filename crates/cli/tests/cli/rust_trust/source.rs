@@ -166,6 +166,9 @@ pub(crate) fn rows() -> Vec<Case> {
         ("scope", "let mut own = 0; thread::scope(|s| { s.spawn(|| shared.atomic.fetch_add(1, SeqCst)); own = shared.atomic.load(SeqCst); }); vec![own, shared.atomic.load(SeqCst)]".to_owned()),
         ("scope_nested", "thread::scope(|s| { s.spawn(move || { s.spawn(|| shared.atomic.store(2, SeqCst)); }); }); vec![shared.atomic.load(SeqCst)]".to_owned()),
         ("scope_panics", "let r = catch_unwind(AssertUnwindSafe(|| thread::scope(|s| { s.spawn(|| if shared.atomic.load(SeqCst) == 1 { panic!() }); shared.atomic.store(1, SeqCst); }))); vec![r.is_ok().into()]".to_owned()),
+        ("detached", "let h = thread::spawn(|| SHARED.atomic.store(1, SeqCst)); let a = shared.atomic.load(SeqCst); drop(h); vec![a, shared.atomic.load(SeqCst)]".to_owned()),
+        ("detached_at_end", "let g = shared.mutex.lock().unwrap(); let _h = thread::spawn(|| *SHARED.mutex.lock().unwrap() += 1); drop(g); vec![*shared.mutex.lock().unwrap()]".to_owned()),
+        ("detached_two", "let _a = thread::spawn(|| SHARED.atomic.store(1, SeqCst)); let _b = thread::spawn(|| SHARED.atomic.load(SeqCst)); vec![shared.atomic.load(SeqCst)]".to_owned()),
         ("result_dropped", "let h = thread::spawn(|| Noted(&SHARED.atomic, 5)); let a = shared.atomic.load(SeqCst); drop(h); vec![a, shared.atomic.load(SeqCst)]".to_owned()),
         ("is_finished", "let h = thread::spawn(|| ()); let a = h.is_finished(); h.join().unwrap(); vec![a.into()]".to_owned()),
     ];
