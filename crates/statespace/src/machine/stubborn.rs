@@ -69,7 +69,11 @@ pub(super) fn insert(set: &mut Set, idx: usize) {
     set[idx / 64] |= 1 << (idx % 64);
 }
 
-fn contains(set: &Set, idx: usize) -> bool {
+pub(super) fn remove(set: &mut Set, idx: usize) {
+    set[idx / 64] &= !(1 << (idx % 64));
+}
+
+pub(super) fn contains(set: &Set, idx: usize) -> bool {
     set[idx / 64] & 1 << (idx % 64) != 0
 }
 

@@ -20,9 +20,21 @@ impl Parts {
         self.0[part / 64] >> (part % 64) & 1 == 1
     }
 
-    /// Adds one.
+    /// Adds one, unless there cannot be so many.
     pub(super) fn insert(&mut self, part: usize) {
-        self.0[part / 64] |= 1 << (part % 64);
+        if let Some(bits) = self.0.get_mut(part / 64) {
+            *bits |= 1 << (part % 64);
+        }
+    }
+
+    /// All of them, the first one first.
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+        let words = self.0.into_iter().enumerate();
+        words.flat_map(|(idx, bits)| {
+            let rest = |&bits: &u64| Some(bits & (bits - 1)).filter(|&rest| rest != 0);
+            let bits = std::iter::successors(Some(bits).filter(|&bits| bits != 0), rest);
+            bits.map(move |bits| 64 * idx + bits.trailing_zeros() as usize)
+        })
     }
 
     /// Those of both.

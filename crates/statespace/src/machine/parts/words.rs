@@ -5,7 +5,17 @@ use super::ByParts;
 use super::cut::CONTROL;
 use super::fields::{BLANK, Word};
 use super::numbers::{Lost, Value, Values};
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Where a value, or a piece of it, is in the bytes of a state.
+#[derive(Clone, Debug)]
+pub(super) struct ValuePlace {
+    part: usize,
+    bytes: Range<usize>,
+    /// Where it begins in the value.
+    start: usize,
+}
 
 impl ByParts {
     /// The value of a part of a state.
@@ -43,6 +53,62 @@ impl ByParts {
                 state.extend_from_slice(&value[start..start + piece.len()]);
                 at += if *part == 0 { piece.len() } else { 0 };
             }
+        }
+    }
+
+    /// The bytes of a state, in memory that is given back by whoever is done with it. Only what
+    /// differs from the last state is written.
+    pub(super) fn bytes_of(&mut self, word: Word) -> Vec<u8> {
+        let mut state = std::mem::take(&mut self.state);
+        let last = self.unpacked.replace(word).filter(|_| !state.is_empty());
+        let number = self.bits[CONTROL].get(word) as usize;
+        let control = last.map(|last| self.bits[CONTROL].get(last) as usize);
+        if control != Some(number) {
+            self.hear_of(CONTROL, number);
+            let values = &self.values[CONTROL];
+            let fits = control.is_some_and(|it| values[it][1..] == values[number][1..]);
+            if !fits {
+                self.unpack(word, &mut state);
+                self.place_values(number);
+                return state;
+            }
+            state[1] = values[number][0];
+        }
+        let changed = last.unwrap_or(word) ^ word;
+        let (bits, places) = (Arc::clone(&self.bits), std::mem::take(&mut self.places));
+        for place in places.iter().filter(|it| bits[it.part].mask & changed != 0) {
+            let value = self.value(word, place.part);
+            state[place.bytes.clone()].copy_from_slice(&value[place.start..][..place.bytes.len()]);
+        }
+        self.places = places;
+        #[cfg(debug_assertions)]
+        {
+            let mut whole = Vec::new();
+            self.unpack(word, &mut whole);
+            assert_eq!(state, whole, "what does not differ is the same");
+        }
+        state
+    }
+
+    /// Finds out where values are in a state with processes of these routines, by the number of who
+    /// there is.
+    fn place_values(&mut self, control: usize) {
+        let cut = Arc::clone(&self.cut);
+        self.places.clear();
+        for (idx, range) in cut.shared.iter().enumerate() {
+            self.places.push(ValuePlace { part: 1 + idx, bytes: range.clone(), start: 0 });
+        }
+        let mut begin = self.machine.code.globals.len();
+        let control = Arc::clone(&self.values[CONTROL][control]);
+        for (process, &routine) in control[1..].iter().enumerate() {
+            let mut at = 0;
+            for (piece, part) in &cut.pieces[usize::from(routine)] {
+                let start = if *part == 0 { at } else { 0 };
+                at += if *part == 0 { piece.len() } else { 0 };
+                let bytes = begin + piece.start..begin + piece.end;
+                self.places.push(ValuePlace { part: cut.process(process) + part, bytes, start });
+            }
+            begin += self.machine.code.routines[usize::from(routine)].size as usize;
         }
     }
 
