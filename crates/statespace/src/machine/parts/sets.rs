@@ -2,12 +2,12 @@
 //!
 //! What a process does next, and what others must leave alone for that ([`Next`]), depends on the
 //! parts of a state that are looked at to find it out. These are added to those that its moves
-//! depend on, and it is remembered with them. What a process may come to do depends on its own part,
-//! on the channels of which it has promised something, and on who there is. There are few of both,
-//! so each has a number, and whether one is in the way of the other is found out once. A state is
-//! not unpacked for that, and no expression is computed. Most of who needs whom is as it was in the
-//! state before: of a process that does the same next, only those are asked for who have another
-//! future now.
+//! depend on, and it is remembered with them. What a process may come to do depends on its own
+//! part, on the channels of which it has promised something, and on who there is. There are few of
+//! both, so each has a number, and whether one is in the way of the other is found out once. A
+//! state is not unpacked for that, and no expression is computed. Most of who needs whom is as it
+//! was in the state before: of a process that does the same next, only those are asked for who have
+//! another future now.
 //!
 //! Channels that are told by what others may write ([`has_fixed_uses`]) are left to [`Sets`].
 
@@ -127,6 +127,10 @@ impl Remembered {
 }
 
 impl Processes for Remembered {
+    fn n_processes(&self) -> u32 {
+        self.later.len() as u32
+    }
+
     #[inline]
     fn local(&mut self, process: u32) -> Option<Safety> {
         self.nexts.all[self.now[process as usize] as usize].1
