@@ -62,7 +62,7 @@ impl ByParts {
         for idx in 0..found.len() {
             let turns = match found[idx].successor {
                 Successor::None => 0,
-                _ => word ^ self.pack(found.state(idx), Some((&state, word))),
+                _ => word ^ self.pack_near(found.state(idx), (&state, word), parts),
             };
             assert!(self.is_lost() || turns & !mask == 0, "a process writes to what it touches");
             self.cache.push(Kept::new(&found[idx], turns), found.passed(idx));

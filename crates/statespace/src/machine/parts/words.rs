@@ -1,10 +1,11 @@
 //! From the bytes of a state to its word, and back.
 
-use super::super::touched::MOST;
+use super::super::touched::{MOST, Parts};
 use super::ByParts;
 use super::cut::CONTROL;
 use super::fields::{BLANK, Word};
 use super::numbers::{Lost, Value, Values};
+use crate::transitions::Transitions as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -110,6 +111,58 @@ impl ByParts {
             }
             begin += self.machine.code.routines[usize::from(routine)].size as usize;
         }
+        // Pieces of one value are behind each other.
+        self.places.sort_by_key(|place| place.part);
+    }
+
+    /// The word of a state that differs, from the one whose bytes were [written](Self::bytes_of)
+    /// last, in some parts at most.
+    ///
+    /// # Panics
+    ///
+    /// If it differs elsewhere.
+    pub(super) fn pack_near(
+        &mut self,
+        state: &[u8],
+        (old, near): (&[u8], Word),
+        parts: Parts,
+    ) -> Word {
+        debug_assert_eq!(self.unpacked, Some(near), "it is known where its values are");
+        let is_moved = |&at: &u32| state.get(at as usize) != old.get(at as usize);
+        let processes = &self.machine.tables.processes;
+        if state[0] != old[0] || processes.iter().any(is_moved) {
+            return self.pack(state, Some((old, near)));
+        }
+        let (mut word, mut value) = (near, std::mem::take(&mut self.value));
+        let (places, mut known) = (std::mem::take(&mut self.places), std::mem::take(&mut self.old));
+        known.clear();
+        known.extend_from_slice(old);
+        for pieces in places.chunk_by(|left, right| left.part == right.part) {
+            let part = pieces[0].part;
+            let differs =
+                |place: &ValuePlace| old[place.bytes.clone()] != state[place.bytes.clone()];
+            if !parts.contains(part) || !pieces.iter().any(differs) {
+                continue;
+            }
+            value.clear();
+            for place in pieces {
+                value.extend_from_slice(&state[place.bytes.clone()]);
+                known[place.bytes.clone()].copy_from_slice(&state[place.bytes.clone()]);
+            }
+            word = word & !self.bits[part].mask | self.number(part, &value);
+        }
+        if state[1] != old[1] {
+            known[1] = state[1];
+            let control = self.bits[CONTROL].get(near) as usize;
+            value.clear();
+            value.extend_from_slice(&self.values[CONTROL][control]);
+            value[0] = state[1];
+            word = word & !self.bits[CONTROL].mask | self.number(CONTROL, &value);
+        }
+        assert!(known == state, "a process writes to what it touches");
+        (self.value, self.places, self.old) = (value, places, known);
+        debug_assert!(self.is_lost() || word == self.pack(state, Some((old, near))));
+        word
     }
 
     /// The word of a state. Where it is the same as a state `near`, whose word is known, no number
