@@ -15,7 +15,8 @@
 //! none of them leads to a state that satisfies C2, the next candidate's follow, and in the end
 //! those of everybody. What satisfies is up to the search. Depth first, a state that is not on the
 //! path: it is done before this one is, so that whoever goes from state to state by such moves
-//! comes to the end of it, at a state where everybody has moved. In any other order, and with
+//! comes to the end of it, at a state where everybody has moved. A state of the path from which
+//! nothing is left out is such an end itself, and satisfies, too. In any other order, and with
 //! several workers, a state that nobody had seen before, or one that leads on to another state
 //! where everybody has moved: `witness.rs` says why.
 
@@ -87,6 +88,12 @@ impl Plan {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.is_satisfied || self.next > self.n_sets
+    }
+
+    /// Whether moves are left out as it is.
+    #[inline]
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.next <= self.n_sets && self.n_sets > 0
     }
 
     /// Something that a set leads to satisfies C2.

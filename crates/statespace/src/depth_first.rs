@@ -40,8 +40,9 @@ pub(crate) struct DepthFirst<'a, T, S: Store + 'a> {
     chosen: Vec<u32>,
     /// What the states that these lead to are found by, of those that are stored.
     keys: Vec<Key<'a, S>>,
-    /// The states of the path, by what they are found by, if that is of interest: how many there
-    /// are. Where two states have the same, neither is taken for one that is not on the path.
+    /// The states of the path that leave moves out, by what they are found by, if that is of
+    /// interest: how many there are. Where two states have the same, neither is taken for one that
+    /// is not on the path.
     on_path: Option<FxHashMap<Key<'a, S>, u32>>,
     /// By number, the least depth at which a state was reached; if shorter ways are looked for.
     depths: Vec<u32>,
@@ -209,7 +210,8 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         self.counted = Counted::load(from)?;
         self.found = Option::<Path>::load(from)?;
         if let Some(on_path) = &mut self.on_path {
-            for key in self.frames.iter().filter_map(|frame| frame.key) {
+            let listed = self.frames.iter().filter(|frame| frame.plan.leaves_out());
+            for key in listed.filter_map(|frame| frame.key) {
                 *on_path.entry(key).or_default() += 1;
             }
         }
@@ -319,9 +321,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             let state = &self.ahead[start..];
             self.session.growing(|session| session.try_insert(key, state))
         });
-        if self.is_off_path(seen, key) {
-            self.satisfy(depth);
-        }
+        self.judge(depth, seen, key);
         match seen {
             Seen::New(_) => self.count(seen),
             Seen::Old(number) => {
@@ -346,19 +346,20 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         }
     }
 
-    /// The state at this depth, or the stored one before it, leads to what satisfies C2.
-    fn satisfy(&mut self, depth: usize) {
+    /// The state at this depth, or the stored one before it, leads to another one, which may
+    /// satisfy C2.
+    #[inline]
+    fn judge(&mut self, depth: usize, seen: Seen, key: Key<'a, S>) {
         let base = depth - self.frames[depth].transient as usize;
-        self.frames[base].plan.satisfy();
+        if !self.frames[base].plan.is_done() && self.is_off_path(seen, key) {
+            self.frames[base].plan.satisfy();
+        }
     }
 
     /// Begins with a state; returns whether that is the end of the search.
     fn enter(&mut self, key: Option<Key<'a, S>>, transient: u32) -> bool {
         let depth = self.frames.len();
         self.counted.max_depth = self.counted.max_depth.max(depth as u64);
-        if let (Some(key), Some(on_path)) = (key, &mut self.on_path) {
-            *on_path.entry(key).or_default() += 1;
-        }
         let plan = match transient {
             0 if self.tells_sets => {
                 self.moves.clear();
@@ -375,6 +376,9 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
         };
         if self.program.is_lost() {
             return true;
+        }
+        if let (Some(key), Some(on_path), true) = (key, &mut self.on_path, plan.leaves_out()) {
+            *on_path.entry(key).or_default() += 1;
         }
         let n_before = self.waiting.len();
         self.frames.push(Frame { key, plan, is_kept: false, n_before, taken: 0, transient });
@@ -397,16 +401,23 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     /// Goes back by one state.
     fn leave(&mut self) {
         let frame = self.frames.pop().expect("there is a state to leave");
-        if let (Some(key), Some(on_path)) = (frame.key, &mut self.on_path)
+        if frame.plan.leaves_out() {
+            self.strike(frame.key);
+        }
+        if frame.is_kept {
+            self.kept.pop();
+        }
+    }
+
+    /// A state leaves out nothing any more, or is not on the path.
+    fn strike(&mut self, key: Option<Key<'a, S>>) {
+        if let (Some(key), Some(on_path)) = (key, &mut self.on_path)
             && let Entry::Occupied(mut there) = on_path.entry(key)
         {
             *there.get_mut() -= 1;
             if *there.get() == 0 {
                 there.remove();
             }
-        }
-        if frame.is_kept {
-            self.kept.pop();
         }
     }
 
@@ -452,15 +463,18 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     fn look_ahead(&mut self) {
         let depth = self.frames.len() - 1;
         let frame = &mut self.frames[depth];
+        let (key, left_out) = (frame.key, frame.plan.leaves_out());
         match self.tells_sets && frame.transient == 0 {
             true => frame.plan.choose_told(&self.moves, &mut self.chosen),
             false => frame.plan.choose(&self.moves, &mut self.chosen),
+        }
+        if left_out && !frame.plan.leaves_out() {
+            self.strike(key);
         }
         let moves = &self.moves;
         let is_stored = |idx: &&u32| moves[**idx as usize].successor == Successor::Stored;
         let stored = self.chosen.iter().filter(is_stored);
         let states = stored.map(|&idx| moves.state(idx as usize));
-        let key = frame.key;
         self.session.growing(|session| {
             key.map_or(Ok(()), |key| session.near_found(&self.state, key))?;
             session.keys(states.clone(), &mut self.keys)
@@ -499,9 +513,7 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
                 let found = self.session.find(key, state);
                 if let (Some(seen), false, false) = (found, is_wrong, self.options.shorten) {
                     self.counted.matched += 1;
-                    if self.is_off_path(seen, key) {
-                        self.satisfy(depth);
-                    }
+                    self.judge(depth, seen, key);
                     return;
                 }
                 Destination::Stored(key, found)

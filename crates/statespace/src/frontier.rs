@@ -398,12 +398,12 @@ struct Worker<'a, T, S: Store + 'a> {
     program: T,
     frontier: &'a Frontier<'a, S>,
     session: S::Session<'a>,
-    inner: Inner,
-    /// By the number of a move of the state at hand, what its successor is found by.
-    keys: Vec<Option<Key<'a, S>>>,
+    /// Whether moves are told set by set.
+    tells_sets: bool,
+    here: Ahead<Key<'a, S>>,
     /// The same for the state after it: memory is under way while the one at hand is worked on.
-    next: (Inner, Vec<Option<Key<'a, S>>>),
-    /// The same, without those that are not stored.
+    next: Ahead<Key<'a, S>>,
+    /// What successors are found by, without those that are not stored.
     stored: Vec<Key<'a, S>>,
     /// The moves of the state at hand that are taken next.
     chosen: Vec<u32>,
@@ -418,18 +418,34 @@ struct Worker<'a, T, S: Store + 'a> {
     counted: Counted,
 }
 
+/// A state, as far as it is known before it is visited.
+struct Ahead<K> {
+    /// Its moves, or those of one set.
+    inner: Inner,
+    /// By the place of one of these moves, what its successor is found by.
+    keys: Vec<Option<K>>,
+    plan: Plan,
+}
+
+impl<K> Default for Ahead<K> {
+    fn default() -> Self {
+        Self { inner: Inner::default(), keys: Vec::new(), plan: Plan::all() }
+    }
+}
+
 impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     fn new(program: T, frontier: &'a Frontier<'a, S>) -> Self {
         let counted = Counted::new(program.n_edges());
         let mut session = frontier.store.session();
         session.close();
+        let reduces = frontier.options.reduction != Reduction::None;
         Self {
+            tells_sets: reduces && program.tells_sets(),
             program,
             frontier,
             session,
-            inner: Inner::default(),
-            keys: Vec::new(),
-            next: (Inner::default(), Vec::new()),
+            here: Ahead::default(),
+            next: Ahead::default(),
             stored: Vec::new(),
             chosen: Vec::new(),
             old: Vec::new(),
@@ -445,8 +461,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             self.session.open();
             self.look_ahead(batch.get(0).1);
             for idx in 0..batch.len() {
-                std::mem::swap(&mut self.inner, &mut self.next.0);
-                std::mem::swap(&mut self.keys, &mut self.next.1);
+                std::mem::swap(&mut self.here, &mut self.next);
                 if idx + 1 < batch.len() {
                     self.look_ahead(batch.get(idx + 1).1);
                 }
@@ -485,8 +500,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
 
     /// Makes the moves from the state at hand, which are known.
     fn visit(&mut self, number: u32, state: &[u8]) {
-        let moves = self.inner.moves();
-        if moves.is_empty() {
+        if self.here.inner.moves().is_empty() {
             self.counted.ends += 1;
             self.fill(number);
             if self.frontier.options.ends && !self.program.is_valid_end(state) {
@@ -494,10 +508,20 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             }
             return;
         }
-        let mut plan = Plan::new(self.frontier.options.reduction, moves);
+        let mut plan = self.here.plan;
         let mut chosen = std::mem::take(&mut self.chosen);
         while !plan.is_done() {
-            plan.choose(self.inner.moves(), &mut chosen);
+            if self.tells_sets && plan.next_set() > 0 {
+                self.look_again(state, plan.next_set());
+            }
+            if self.program.is_lost() {
+                break;
+            }
+            let moves = self.here.inner.moves();
+            match self.tells_sets {
+                true => plan.choose_told(moves, &mut chosen),
+                false => plan.choose(moves, &mut chosen),
+            }
             if plan.is_done() {
                 // Nothing is left out.
                 self.fill(number);
@@ -505,7 +529,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
             self.old.clear();
             let mut is_new = false;
             for &first in &chosen {
-                self.inner.begin(first as usize);
+                self.here.inner.begin(first as usize);
                 is_new |= self.follow(number, state);
             }
             let is_left = !plan.is_done();
@@ -528,24 +552,26 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     }
 
     /// Finds out what the successors of the next state are and what they are found by, and gets
-    /// memory under way.
+    /// memory under way. If moves are told set by set, these are the successors by the first one.
     fn look_ahead(&mut self, state: &[u8]) {
-        let (inner, keys) = &mut self.next;
-        inner.expand(&mut self.program, state);
-        let moves = inner.moves();
-        if moves.is_empty() || self.program.is_lost() {
-            return;
+        let Ahead { inner, plan, .. } = &mut self.next;
+        *plan = match self.tells_sets {
+            true => Plan::of_sets(inner.expand_set(&mut self.program, state, 0)),
+            false => {
+                inner.expand(&mut self.program, state);
+                Plan::new(self.frontier.options.reduction, inner.moves())
+            }
+        };
+        if !inner.moves().is_empty() && !self.program.is_lost() {
+            find_keys(&mut self.session, state, &mut self.next, &mut self.stored);
         }
-        let stored = (0..moves.len()).filter(|&idx| moves[idx].successor == Successor::Stored);
-        let states = stored.clone().map(|idx| moves.state(idx));
-        self.session.growing(|session| {
-            session.near(state)?;
-            session.keys(states.clone(), &mut self.stored)
-        });
-        keys.clear();
-        keys.resize(moves.len(), None);
-        for (idx, &key) in stored.zip(&self.stored) {
-            keys[idx] = Some(key);
+    }
+
+    /// The same for another set of the state at hand.
+    fn look_again(&mut self, state: &[u8], set: u32) {
+        self.here.inner.expand_set(&mut self.program, state, set);
+        if !self.program.is_lost() {
+            find_keys(&mut self.session, state, &mut self.here, &mut self.stored);
         }
     }
 
@@ -555,24 +581,24 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         let mut ordinal = 0;
         let mut is_new = false;
         loop {
-            let (moves, idx) = self.inner.here();
+            let (moves, idx) = self.here.inner.here();
             self.counted.take(moves, idx);
             if moves[idx].fault.is_some() {
                 self.fault(number, state);
             }
-            let (moves, idx) = self.inner.here();
+            let (moves, idx) = self.here.inner.here();
             match moves[idx].successor {
                 Successor::Stored => {
                     is_new |= self.arrive(number, ordinal);
                     ordinal += 1;
                 }
-                Successor::Transient if self.inner.depth == TRANSIENT => {
+                Successor::Transient if self.here.inner.depth == TRANSIENT => {
                     self.frontier.stop(Ended::Cut(TRANSIENT));
                     return is_new;
                 }
                 Successor::Transient | Successor::None => {}
             }
-            if !self.inner.go_on(&mut self.program) {
+            if !self.here.inner.go_on(&mut self.program) {
                 return is_new;
             }
         }
@@ -580,9 +606,9 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
 
     /// Arrives at a state that is to be stored; returns whether nobody was there before.
     fn arrive(&mut self, by: u32, ordinal: u32) -> bool {
-        let (moves, idx) = self.inner.here();
+        let (moves, idx) = self.here.inner.here();
         let state = moves.state(idx);
-        let known = if self.inner.depth == 0 { self.keys[idx] } else { None };
+        let known = if self.here.inner.depth == 0 { self.here.keys[idx] } else { None };
         let seen = self.session.growing(|session| {
             let key = known.map_or_else(|| session.key(state), Ok)?;
             session.try_insert(key, state)
@@ -597,7 +623,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         };
         self.counted.states += 1;
         self.n_new += 1;
-        self.frontier.discover(number, by, self.inner.levels[0].1 as u32, ordinal);
+        self.frontier.discover(number, by, self.here.inner.first(), ordinal);
         self.frontier.witnesses.iter().for_each(|it| it.discover(by, number));
         self.out.push(number, state);
         let is_wanted = self.frontier.n_waiting.load(Ordering::Relaxed) > 0;
@@ -616,20 +642,20 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
 
     /// The move at hand has a fault.
     fn fault(&mut self, number: u32, state: &[u8]) {
-        let (moves, idx) = self.inner.here();
+        let (moves, idx) = self.here.inner.here();
         let made = moves[idx];
         let fault = made.fault.expect("that is why it is looked at");
-        let before = match self.inner.depth {
+        let before = match self.here.inner.depth {
             0 => state,
             depth => {
-                let (moves, idx) = &self.inner.levels[depth - 1];
+                let (moves, idx) = &self.here.inner.levels[depth - 1];
                 moves.state(*idx)
             }
         };
         let kind = self.program.violation(before, made.step, fault).kind;
         if !self.frontier.options.ignored.contains(&kind) {
             let mut rest = Path::new();
-            self.inner.extend(&mut rest);
+            self.here.inner.extend(&mut rest);
             self.wrong(number, rest);
         }
     }
@@ -646,5 +672,26 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         if options.order == Order::DepthFirst && !options.all_violations {
             frontier.finish();
         }
+    }
+}
+
+/// Finds out what the successors of a state are found by.
+fn find_keys<S: Session>(
+    session: &mut S,
+    state: &[u8],
+    ahead: &mut Ahead<S::Key>,
+    found: &mut Vec<S::Key>,
+) {
+    let moves = ahead.inner.moves();
+    let stored = (0..moves.len()).filter(|&idx| moves[idx].successor == Successor::Stored);
+    let states = stored.clone().map(|idx| moves.state(idx));
+    session.growing(|session| {
+        session.near(state)?;
+        session.keys(states.clone(), found)
+    });
+    ahead.keys.clear();
+    ahead.keys.resize(moves.len(), None);
+    for (idx, &key) in stored.zip(&*found) {
+        ahead.keys[idx] = Some(key);
     }
 }

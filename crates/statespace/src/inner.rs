@@ -27,6 +27,27 @@ impl Inner {
         program.expand(state, moves);
     }
 
+    /// The same for one set, see [`Transitions::expand_set`]; returns how many there are.
+    pub(crate) fn expand_set(
+        &mut self,
+        program: &mut impl Transitions,
+        state: &[u8],
+        set: u32,
+    ) -> u32 {
+        if self.levels.is_empty() {
+            self.levels.push((Moves::new(), 0));
+        }
+        let moves = &mut self.levels[0].0;
+        moves.clear();
+        program.expand_set(state, set, moves)
+    }
+
+    /// The number of the move that was begun with, among all moves of the stored state.
+    pub(crate) fn first(&self) -> u32 {
+        let (moves, idx) = &self.levels[0];
+        moves.number_of(*idx)
+    }
+
     /// The moves of the stored state.
     pub(crate) fn moves(&self) -> &Moves {
         &self.levels[0].0
@@ -46,7 +67,8 @@ impl Inner {
 
     /// The moves up to this one.
     pub(crate) fn extend(&self, path: &mut Path) {
-        path.extend(self.levels[..=self.depth].iter().map(|(_, idx)| *idx as u32));
+        path.push(self.first());
+        path.extend(self.levels[1..=self.depth].iter().map(|(_, idx)| *idx as u32));
     }
 
     /// Looks at the next one; false if there is none that the first one leads to.

@@ -187,6 +187,11 @@ pub trait Transitions: Clone + Send + Sync {
     fn is_lost(&self) -> bool {
         false
     }
+
+    /// From now on it is asked about states only that it was asked about before, so that it is not
+    /// lost any more.
+    #[doc(hidden)]
+    fn settle(&mut self) {}
 }
 
 /// Which step a move is. Within one state no two moves have the same.
@@ -467,6 +472,12 @@ impl Moves {
     /// out.
     pub(crate) fn number(&self, group: usize, idx: u32) -> u32 {
         idx + self.groups[group].n_skipped
+    }
+
+    /// The same for a move, whatever its group.
+    pub(crate) fn number_of(&self, idx: usize) -> u32 {
+        let group = self.groups.partition_point(|group| group.end as usize <= idx);
+        idx as u32 + self.groups.get(group).map_or(0, |group| group.n_skipped)
     }
 
     /// How many moves there are.

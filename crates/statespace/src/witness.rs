@@ -26,9 +26,11 @@
 //!
 //! # Why witnesses never lead round
 //!
-//! Rule 2 is applied by one worker at a time, with a lock, and rule 1 before others can visit the
-//! new state: it is handed to the others afterwards. Suppose that witnesses lead round, and look at
-//! the last one that was noted, that of `s`.
+//! Rule 2 is applied by one worker at a time, with a lock, unless the root is full; and rule 1
+//! before others can visit the new state: it is handed to the others afterwards. A witness whose
+//! root is full is on no way round, whoever notes it when: all that it leads to was noted before,
+//! for good. So suppose that others lead round, and look at the last one that was noted, that of
+//! `s`.
 //!
 //! - If it was noted by rule 1, the witness `t` was new. It had no witness itself then, since it is
 //!   visited only afterwards, so the one of `t` was noted later: a contradiction.
@@ -112,16 +114,24 @@ impl Witnesses {
     /// Finds a witness of a state that is being visited, among old states that one set leads to;
     /// returns whether there is one.
     pub(crate) fn find(&self, state: u32, old: &[u32]) -> bool {
-        let _guard = self.finding.lock().expect("the lock is not poisoned");
-        let witness = old.iter().find(|&&it| self.root(it) != Root::Open(state));
+        let is_full = |it: &&u32| self.root(**it) == Root::Full;
+        let is_other = |it: &&u32| self.root(**it) != Root::Open(state);
+        let mut witness = old.iter().find(is_full);
+        let guard = match witness {
+            Some(_) => None,
+            None => Some(self.finding.lock().expect("the lock is not poisoned")),
+        };
+        witness = witness.or_else(|| old.iter().find(is_other));
         if let Some(witness) = witness {
             self.of.make(state as usize).store(witness + FIRST, Ordering::Release);
         }
+        drop(guard);
         witness.is_some()
     }
 
-    /// Where witnesses lead from a state. On the way, each that is passed is led on further: that
-    /// is done by who holds the lock alone, and what is replaced had been noted for good.
+    /// Where witnesses lead from a state. On the way, each that is passed is led on further, to one
+    /// that it leads to. Several workers may do that at once: what each writes was noted for good,
+    /// and is further on the same way than the state that it is written for, whoever is last.
     fn root(&self, state: u32) -> Root {
         let mut at = state;
         loop {

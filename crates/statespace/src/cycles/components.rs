@@ -107,7 +107,7 @@ impl Search {
         }
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
-            if product.graph.has_fault() {
+            if product.graph.is_over() {
                 break;
             }
             patience -= 1;

@@ -22,9 +22,10 @@
 //! but not where progress is asked for: that is about infinite executions.
 
 use super::fairness::{Able, Moved};
+use super::states::{Key, States};
 use crate::inner::{Inner, TRANSIENT};
 use crate::options::{Fairness, Options, Reduction};
-use crate::store::{Seen, Session, Store, Tree, TreeSession};
+use crate::store::Seen;
 use crate::transitions::{Group, Move, Moves, Safety, Step, Successor, Transitions};
 use crate::watch::{Ended, PATIENCE, Path, Watch};
 use mazurka_core::{Violation, ViolationKind};
@@ -98,15 +99,11 @@ impl Arrow {
     }
 }
 
-/// What a state is found by.
-type Key<'a> = <TreeSession<'a> as Session>::Key;
-
 /// A program as a graph, as far as it was looked at.
 pub(super) struct Graph<'a, T> {
     program: T,
     letters: Letters,
-    store: &'a Tree,
-    session: TreeSession<'a>,
+    numbers: States<'a>,
     reduction: Reduction,
     proviso: Proviso,
     fairness: Fairness,
@@ -125,7 +122,7 @@ pub(super) struct Graph<'a, T> {
     inner: Inner,
     bytes: Vec<u8>,
     groups: Vec<u32>,
-    keys: Vec<Key<'a>>,
+    keys: Vec<Key>,
     recent: Recent,
     /// The state that was expanded last.
     expanding: u32,
@@ -212,15 +209,14 @@ impl<'a, T: Transitions> Graph<'a, T> {
         program: T,
         letters: Letters,
         parts: &'a [u64],
-        store: &'a Tree,
+        numbers: States<'a>,
         (reduction, proviso): (Reduction, Proviso),
         options: &'a Options,
     ) -> Self {
         Self {
             program,
             letters,
-            store,
-            session: store.session(),
+            numbers,
             reduction,
             proviso,
             fairness: options.fairness,
@@ -247,7 +243,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
     pub(super) fn build(&mut self, watch: &Watch<'_>) -> Result<(), Ended> {
         self.initial();
         let mut next = 0;
-        while next < self.states.len() && self.fault.is_none() {
+        while next < self.states.len() && !self.is_over() {
             if !self.is_expanded(next as u32) {
                 self.walk(next as u32, Follow::All, watch)?;
             }
@@ -294,7 +290,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
                 path.push((state, if goes_on { arrows } else { 0..0 }));
             }
             let Some((state, left)) = path.last_mut() else { return Ok(()) };
-            if self.fault.is_some() {
+            if self.is_over() {
                 return Ok(());
             }
             patience -= 1;
@@ -318,9 +314,15 @@ impl<'a, T: Transitions> Graph<'a, T> {
         }
     }
 
-    /// Whether a step was found that goes wrong.
-    pub(super) fn has_fault(&self) -> bool {
-        self.fault.is_some()
+    /// Whether a step was found that goes wrong, or nothing that the program says is of use any
+    /// more: then there is nothing more to look for.
+    pub(super) fn is_over(&self) -> bool {
+        self.fault.is_some() || self.program.is_lost()
+    }
+
+    /// The program, with what it remembers.
+    pub(super) fn into_program(self) -> T {
+        self.program
     }
 
     /// The moves to a step that goes wrong, if one was found.
@@ -444,7 +446,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
     /// The bytes of a state.
     pub(super) fn state(&self, number: u32) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.store.get(number, &mut bytes);
+        self.numbers.get(number, &mut bytes);
         bytes
     }
 
@@ -475,8 +477,8 @@ impl<'a, T: Transitions> Graph<'a, T> {
     }
 
     /// The number of a state. The letter of a new one is known if it is that of the state before.
-    fn arrive(&mut self, key: Key<'a>, state: &[u8], letter: Option<u64>) -> u32 {
-        let seen = self.session.growing(|session| session.try_insert(key, state));
+    fn arrive(&mut self, key: Key, state: &[u8], letter: Option<u64>) -> u32 {
+        let seen = self.numbers.insert(key, state);
         if let Seen::New(_) = seen {
             let (letter, undefined) = match letter {
                 Some(letter) => {
@@ -497,14 +499,16 @@ impl<'a, T: Transitions> Graph<'a, T> {
                 is_reduced: false,
                 takes_all: false,
             });
-            self.recent.keep(seen.number(), state);
+            if self.numbers.is_slow() {
+                self.recent.keep(seen.number(), state);
+            }
         }
         seen.number()
     }
 
     /// What a state is found by. It differs little from the one that is expanded.
-    fn key(&mut self, state: &[u8]) -> Key<'a> {
-        self.session.growing(|session| session.key(state))
+    fn key(&mut self, state: &[u8]) -> Key {
+        self.numbers.key(state)
     }
 
     /// What the automaton reads in a state, and which bits of it mean nothing.
@@ -541,16 +545,23 @@ impl<'a, T: Transitions> Graph<'a, T> {
     fn expand(&mut self, number: u32) {
         let mut state = std::mem::take(&mut self.bytes);
         if !self.recent.get(number, &mut state) {
-            self.store.get(number, &mut state);
+            self.numbers.get(number, &mut state);
         }
         let mut inner = std::mem::take(&mut self.inner);
         inner.expand(&mut self.program, &state);
+        if self.program.is_lost() {
+            // What it said means nothing.
+            (self.bytes, self.inner) = (state, inner);
+            let known = &mut self.states[number as usize];
+            (known.start, known.end) = (0, 0);
+            return;
+        }
         if self.fairness != Fairness::None {
             let unknown = self.states.len().max(number as usize + 1);
             self.able.resize(unknown, Able::default());
             self.able[number as usize] = able(inner.moves());
         }
-        self.session.growing(|session| session.near(&state));
+        self.numbers.near(&state);
         self.expanding = number;
         let start = self.arrows.len() as u32;
         let mut groups = std::mem::take(&mut self.groups);
@@ -634,7 +645,7 @@ impl<'a, T: Transitions> Graph<'a, T> {
         let all = groups.iter().flat_map(|&group| moves.of_group(group as usize));
         let stored = all.filter(|&idx| moves[idx].successor == Successor::Stored);
         let states = stored.map(|idx| moves.state(idx));
-        self.session.growing(|session| session.keys(states.clone(), &mut keys));
+        self.numbers.keys(states, &mut keys);
         let mut known = keys.iter();
         for &group in groups {
             let &Group { safety, visible, .. } = &inner.moves().groups()[group as usize];

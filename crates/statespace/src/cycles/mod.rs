@@ -22,17 +22,19 @@ mod prefix;
 mod product;
 mod property;
 mod shortest;
+mod states;
 
 pub use claim::{Claim, ClaimError, ClaimMoves, claim};
 pub use property::Property;
 
 use crate::confirm;
 use crate::inner::TRANSIENT;
+use crate::machine::Lost;
 use crate::options::{
     Construction, CycleSearch, Fairness, Optimisations, Options, OptionsError, Reduction,
 };
 use crate::search::Outcome;
-use crate::store::{Numbers, Storage, Store, Tree};
+use crate::store::{Numbers, Storage};
 use crate::transitions::Transitions;
 use crate::watch::{Ended, Watch};
 use graph::{Graph, Letters, Proviso};
@@ -173,70 +175,127 @@ fn search_all<T: Transitions>(
 ) -> Outcome {
     let automaton = cycles.automaton();
     let (reduction, optimisations, note) = reduction(cycles, options);
-    let original = program;
-    let mut program = program.clone();
-    program.reduce_watched(reduction, optimisations, options.fairness);
-    let program = &program;
-    let (states, nodes) = (Tree::by_number(), Numbers::new());
-    let parts = cycles.parts();
-    let is_terminal = automaton.is_terminal(&automaton.universal());
-    let proviso = if is_terminal { Proviso::Ahead } else { Proviso::OffPath };
-    let how = (reduction, proviso);
-    let mut graph = Graph::new(program.clone(), cycles.letters(), parts, &states, how, options);
-    let Searched { ended, found, counted, bytes } = search(&mut graph, &automaton, &nodes, options);
-    let mut notes: Vec<String> = note.into_iter().chain(cycle_search(options).1).collect();
-    let mut loop_start = None;
-    let verdict = match (found, ended) {
-        (Some(Found::Lasso(lasso)), _) => {
-            let violation = |stays| {
-                let how = if stays { "it stops there for ever" } else { "this goes on for ever" };
-                cycles.violation(how)
-            };
-            let mut told =
-                lasso::confirm(&mut graph, &automaton, options.fairness, &lasso, violation);
-            if lassos == Lassos::Shortest {
-                let n_steps = told.counterexample.schedule.len();
-                let plain = (original, optimisations, options);
-                let (shorter, is_minimum) = shorten(plain, cycles, &automaton, n_steps, violation);
-                told = shorter.unwrap_or(told);
-                notes.extend(if is_minimum { lengths(&told) } else { None });
-            }
-            let Confirmed { counterexample, loop_start: start, notes: more } = told;
-            loop_start = start;
-            notes.extend(more);
-            Verdict::Violated(Box::new(counterexample))
-        }
-        (Some(Found::Prefix(prefix)), _) => {
-            let told = lasso::confirm_prefix(&mut graph, &automaton, &prefix, |bad| match bad {
-                Bad::Prefix => cycles.violation(BAD_PREFIX),
-                Bad::Undefined(violation) => {
-                    let message = format!("{}, in {}", violation.message, cycles.subject());
-                    Violation { message, ..violation.clone() }
-                }
-            });
-            Verdict::Violated(Box::new(told))
-        }
-        (Some(Found::Fault(path)), _) => {
-            let told = confirm::confirm(program.clone(), &path);
-            Verdict::Violated(Box::new(told.counterexample))
-        }
-        (None, Ended::Limit(limit)) => Verdict::Inconclusive(limit),
-        (None, Ended::Cut(depth)) => Verdict::Inconclusive(Limit::Depth(depth)),
-        (None, Ended::Paused) => unreachable!("these searches are not saved"),
-        (None, Ended::Done) => Verdict::Holds(coverage(program, cycles, options)),
+    let mut reduced = program.clone();
+    reduced.reduce_watched(reduction, optimisations, options.fairness);
+    let note = note.into_iter().chain(cycle_search(options).1).collect();
+    let watch = &Watch::new(options);
+    let task = Task {
+        original: program,
+        reduced: &reduced,
+        cycles,
+        automaton: &automaton,
+        how: (reduction, optimisations),
+        options,
+        lassos,
+        watch,
+        note,
     };
-    let violations = u64::from(matches!(verdict, Verdict::Violated(_)));
-    Outcome {
-        verdict,
-        statistics: counted,
-        stuck: Vec::new(),
-        violations,
-        unreached: Vec::new(),
-        store_bytes: states.bytes() + bytes,
-        is_packed: false,
-        loop_start,
-        notes,
-        is_saved: false,
+    let mut packed = reduced.by_parts();
+    while let Some(by_parts) = packed.take() {
+        let memory = by_parts.memory();
+        let (outcome, mut by_parts) = task.search(by_parts, states::Storage::packed());
+        if let Some(outcome) = outcome {
+            let store_bytes = outcome.store_bytes + memory();
+            return Outcome { is_packed: true, store_bytes, ..outcome };
+        }
+        let is_full = by_parts.lost() == Some(Lost::Full);
+        packed = (is_full && by_parts.try_again()).then_some(by_parts);
+    }
+    let (outcome, _) = task.search(reduced.clone(), states::Storage::tree());
+    outcome.expect("states of any length are never lost")
+}
+
+/// What is asked, whichever way states are kept.
+struct Task<'a, T> {
+    original: &'a T,
+    /// The program with what is left out.
+    reduced: &'a T,
+    cycles: Cycles<'a>,
+    automaton: &'a Automaton,
+    how: (Reduction, Optimisations),
+    options: &'a Options,
+    lassos: Lassos,
+    watch: &'a Watch<'a>,
+    /// What there is to say about how it is done.
+    note: Vec<String>,
+}
+
+impl<T: Transitions> Task<'_, T> {
+    /// Searches a program that has the moves of the reduced one; nothing came of it if that was
+    /// lost.
+    fn search<P: Transitions>(&self, program: P, storage: states::Storage) -> (Option<Outcome>, P) {
+        let &Self { original, cycles, automaton, options, lassos, watch, .. } = self;
+        let (reduction, optimisations) = self.how;
+        let nodes = Numbers::new();
+        let parts = cycles.parts();
+        let is_terminal = automaton.is_terminal(&automaton.universal());
+        let proviso = if is_terminal { Proviso::Ahead } else { Proviso::OffPath };
+        let how = (reduction, proviso);
+        let states = storage.states();
+        let mut graph = Graph::new(program, cycles.letters(), parts, states, how, options);
+        let searched = search(&mut graph, automaton, &nodes, watch, options);
+        let Searched { ended, found, counted, bytes } = searched;
+        if graph.program().is_lost() {
+            return (None, graph.into_program());
+        }
+        graph.program().settle();
+        let mut notes = self.note.clone();
+        let mut loop_start = None;
+        let verdict = match (found, ended) {
+            (Some(Found::Lasso(lasso)), _) => {
+                let violation = |stays| {
+                    let how =
+                        if stays { "it stops there for ever" } else { "this goes on for ever" };
+                    cycles.violation(how)
+                };
+                let mut told =
+                    lasso::confirm(&mut graph, automaton, options.fairness, &lasso, violation);
+                if lassos == Lassos::Shortest {
+                    let n_steps = told.counterexample.schedule.len();
+                    let plain = (original, optimisations, options);
+                    let (shorter, is_minimum) =
+                        shorten(plain, cycles, automaton, n_steps, violation);
+                    told = shorter.unwrap_or(told);
+                    notes.extend(if is_minimum { lengths(&told) } else { None });
+                }
+                let Confirmed { counterexample, loop_start: start, notes: more } = told;
+                loop_start = start;
+                notes.extend(more);
+                Verdict::Violated(Box::new(counterexample))
+            }
+            (Some(Found::Prefix(prefix)), _) => {
+                let told = lasso::confirm_prefix(&mut graph, automaton, &prefix, |bad| match bad {
+                    Bad::Prefix => cycles.violation(BAD_PREFIX),
+                    Bad::Undefined(violation) => {
+                        let message = format!("{}, in {}", violation.message, cycles.subject());
+                        Violation { message, ..violation.clone() }
+                    }
+                });
+                Verdict::Violated(Box::new(told))
+            }
+            (Some(Found::Fault(path)), _) => {
+                let told = confirm::confirm(self.reduced.clone(), &path);
+                Verdict::Violated(Box::new(told.counterexample))
+            }
+            (None, Ended::Limit(limit)) => Verdict::Inconclusive(limit),
+            (None, Ended::Cut(depth)) => Verdict::Inconclusive(Limit::Depth(depth)),
+            (None, Ended::Paused) => unreachable!("these searches are not saved"),
+            (None, Ended::Done) => Verdict::Holds(coverage(self.reduced, cycles, options)),
+        };
+        let violations = u64::from(matches!(verdict, Verdict::Violated(_)));
+        let outcome = Outcome {
+            verdict,
+            statistics: counted,
+            stuck: Vec::new(),
+            violations,
+            unreached: Vec::new(),
+            store_bytes: storage.bytes() + bytes,
+            is_packed: false,
+            loop_start,
+            notes,
+            is_saved: false,
+        };
+        (Some(outcome), graph.into_program())
     }
 }
 
@@ -252,9 +311,9 @@ fn shorten<T: Transitions>(
     let mut program = program.clone();
     let optimisations = Optimisations { merging: false, ..optimisations };
     program.reduce_watched(Reduction::None, optimisations, options.fairness);
-    let (states, nodes) = (Tree::by_number(), Numbers::new());
-    let how = (Reduction::None, Proviso::OffPath);
-    let mut graph = Graph::new(program, cycles.letters(), cycles.parts(), &states, how, options);
+    let (storage, nodes) = (states::Storage::tree(), Numbers::new());
+    let (how, states) = ((Reduction::None, Proviso::OffPath), storage.states());
+    let mut graph = Graph::new(program, cycles.letters(), cycles.parts(), states, how, options);
     let watch = Watch::new(options);
     let found = shortest::search(&mut graph, automaton, &nodes, n_steps, &watch);
     let Shortest { shorter, is_minimum } = found;
@@ -277,28 +336,28 @@ fn search<T: Transitions>(
     graph: &mut Graph<'_, T>,
     automaton: &Automaton,
     nodes: &Numbers<1>,
+    watch: &Watch<'_>,
     options: &Options,
 ) -> Searched {
-    let watch = Watch::new(options);
     let nothing = |ended| Searched { ended, found: None, counted: Statistics::default(), bytes: 0 };
     let built = match options.construction {
         Construction::OnTheFly => Ok(()),
-        Construction::OffLine => graph.build(&watch),
+        Construction::OffLine => graph.build(watch),
     };
     // What was built is counted by the nodes that are made of it.
     graph.beside = [0; 2];
     let mut searched = match (built, cycle_search(options).0) {
         (Err(ended), _) => nothing(ended),
-        _ if graph.has_fault() => nothing(Ended::Done),
+        _ if graph.is_over() => nothing(Ended::Done),
         (Ok(()), _) if graph.proviso() == Proviso::Ahead => {
-            prefix::search(graph, automaton, nodes, &watch)
+            prefix::search(graph, automaton, nodes, watch)
         }
-        (Ok(()), CycleSearch::Components) => components::search(graph, automaton, nodes, &watch),
-        (Ok(()), CycleSearch::Nested) => nested::search(graph, automaton, nodes, &watch),
+        (Ok(()), CycleSearch::Components) => components::search(graph, automaton, nodes, watch),
+        (Ok(()), CycleSearch::Nested) => nested::search(graph, automaton, nodes, watch),
     };
     if options.all_steps && searched.ended == Ended::Done && searched.found.is_none() {
         // The automaton may have had no use for some states.
-        searched.ended = graph.build(&watch).err().unwrap_or(Ended::Done);
+        searched.ended = graph.build(watch).err().unwrap_or(Ended::Done);
     }
     if searched.ended == Ended::Done && graph.is_cut {
         searched.ended = Ended::Cut(TRANSIENT);

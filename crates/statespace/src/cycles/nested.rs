@@ -77,7 +77,7 @@ impl<T: Transitions> Search<'_, '_, T> {
         }
         let mut patience = PATIENCE;
         while let Some(frame) = self.frames.last_mut() {
-            if self.product.graph.has_fault() {
+            if self.product.graph.is_over() {
                 break;
             }
             patience -= 1;

@@ -76,7 +76,7 @@ impl<T: Transitions> Search<'_, '_, T> {
             next += 1;
             let mut cursor = Cursor::default();
             loop {
-                if self.product.graph.has_fault() || self.first.is_some() && !watch.goes_on() {
+                if self.product.graph.is_over() || self.first.is_some() && !watch.goes_on() {
                     return Ended::Done;
                 }
                 patience -= 1;

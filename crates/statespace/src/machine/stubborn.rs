@@ -69,7 +69,11 @@ pub(super) fn insert(set: &mut Set, idx: usize) {
     set[idx / 64] |= 1 << (idx % 64);
 }
 
-fn contains(set: &Set, idx: usize) -> bool {
+pub(super) fn remove(set: &mut Set, idx: usize) {
+    set[idx / 64] &= !(1 << (idx % 64));
+}
+
+pub(super) fn contains(set: &Set, idx: usize) -> bool {
     set[idx / 64] & 1 << (idx % 64) != 0
 }
 
@@ -178,6 +182,9 @@ impl Found {
 
 /// What is known of the processes of a state.
 pub(super) trait Processes {
+    /// How many there are.
+    fn n_processes(&self) -> u32;
+
     /// What a reduction may conclude from the steps of a process, if they concern nobody else.
     fn local(&mut self, process: u32) -> Option<Safety>;
 
@@ -223,6 +230,10 @@ fn choose_several(
             insert(&mut is_seen, mover.process as usize);
         }
     }
+    if known.n_processes() <= 64 {
+        let few = (can_move[0], is_seen[0]);
+        return choose_of_few(known, few, movers, several);
+    }
     let mut best = (movers.len(), NONE);
     for mover in movers {
         if let Some((len, set)) = closure(known, mover.process, &can_move, &is_seen, best.0) {
@@ -232,6 +243,53 @@ fn choose_several(
     if best.0 < movers.len() {
         let within =
             movers.iter().enumerate().filter(|(_, it)| contains(&best.1, it.process as usize));
+        several.extend(within.map(|(group, _)| group as u32));
+    }
+}
+
+/// The same if there are no more processes than a word has bits: all closures at once.
+fn choose_of_few(
+    known: &mut impl Processes,
+    (can_move, is_seen): (u64, u64),
+    movers: &[Mover],
+    several: &mut Vec<u32>,
+) {
+    // Whom each needs, of those who are reached from movers.
+    let mut rows = [0_u64; 64];
+    let (mut reached, mut todo) = (can_move, can_move);
+    while todo != 0 {
+        let process = todo.trailing_zeros();
+        todo &= todo - 1;
+        let [needs, beyond @ ..] = known.needs(process);
+        debug_assert_eq!(beyond, [0; 3], "there are no more processes");
+        rows[process as usize] = needs | 1 << process;
+        todo |= needs & !reached;
+        reached |= needs;
+    }
+    // Warshall's algorithm: by way of one after the other.
+    let mut by_way = reached;
+    while by_way != 0 {
+        let process = by_way.trailing_zeros() as usize;
+        by_way &= by_way - 1;
+        let mut left = reached;
+        while left != 0 {
+            let other = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if rows[other] >> process & 1 == 1 {
+                rows[other] |= rows[process];
+            }
+        }
+    }
+    let mut best = (movers.len() as u32, 0);
+    for mover in movers {
+        let set = rows[mover.process as usize];
+        let n_within = (set & can_move).count_ones();
+        if n_within < best.0 && set & is_seen == 0 {
+            best = (n_within, set);
+        }
+    }
+    if best.0 < movers.len() as u32 {
+        let within = movers.iter().enumerate().filter(|(_, it)| best.1 >> it.process & 1 == 1);
         several.extend(within.map(|(group, _)| group as u32));
     }
 }
@@ -288,6 +346,10 @@ struct InState<'a> {
 }
 
 impl Processes for InState<'_> {
+    fn n_processes(&self) -> u32 {
+        self.view.n_processes()
+    }
+
     fn local(&mut self, process: u32) -> Option<Safety> {
         local_of(self.view, process)
     }

@@ -31,8 +31,10 @@ impl Tables {
     /// Finds everything in a state.
     pub(super) fn scan(&mut self, code: &Code, state: &[u8]) {
         if self.fits(code, state) {
+            self.touched.stay(state.len(), &self.processes, &self.routines);
             return;
         }
+        self.touched.move_away();
         self.processes.clear();
         self.routines.clear();
         self.channels.clear();

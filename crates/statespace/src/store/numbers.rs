@@ -3,6 +3,7 @@
 use super::Seen;
 use super::chunked::Chunked;
 use super::index::{Index, IndexReader, seen};
+use super::prefetch::prefetch;
 use super::table::Full;
 use mazurka_core::fold::mix;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -74,6 +75,12 @@ impl<const WORDS: usize> NumbersReader<'_, WORDS> {
 
     pub(crate) fn grow(&mut self) {
         self.index.grow();
+    }
+
+    /// Gets the place where a thing may be under way.
+    #[inline]
+    pub(crate) fn touch(&self, thing: [u64; WORDS]) {
+        self.index.probe(hash(thing)).next().into_iter().for_each(prefetch);
     }
 
     /// The number of a thing.

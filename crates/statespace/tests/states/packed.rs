@@ -7,8 +7,13 @@
 use crate::compiled::wrong_model;
 use crate::generate::Random;
 use crate::installed;
+use crate::kit::{Random as Dice, formula};
+use mazurka_effort::seeds;
 use mazurka_promela::{self as promela, translate, translate_text};
-use mazurka_statespace::{Machine, Optimisations, Options, Outcome, Reduction, Tier, search};
+use mazurka_statespace::{
+    CycleSearch, Cycles, Fairness, Machine, Optimisations, Options, Outcome, Property, Reduction,
+    Tier, search, search_cycles,
+};
 
 /// How many states of a model are looked at.
 const STATES: usize = 5_000;
@@ -79,6 +84,81 @@ fn what_goes_wrong_beside_a_rendezvous_is_told() {
     ] {
         assert_eq!(compare_text(&text(waits)), Ok(6), "{waits}");
     }
+}
+
+/// A process that comes again, with another channel of which it has promised something: what it may
+/// come to do is not what the first one might have done.
+#[test]
+fn what_is_to_come_depends_on_the_channels_of_a_process() {
+    let text = "chan a = [2] of { byte }; chan b = [2] of { byte }; byte r;
+                proctype p(chan c) { xs c; do :: r < 3 -> r++ :: break od; c!1 }
+                active proctype q() { b!2; assert(r < 5) }
+                init { run p(a); (_nr_pr == 2) -> r = 0; run p(b) }";
+    assert_eq!(compare_text(text), Ok(6));
+}
+
+/// Products with an automaton have the same nodes, and steps between them, whether states are packed
+/// or compressed by a tree.
+#[test]
+fn temporal_properties() {
+    let proposition = |random: &mut Dice| {
+        let all = ["(g == 1)", "!(h == 0)", "(len(c) > 0)", "(P0@L1)", "!(P1@L1)", "(_nr_pr > 2)"];
+        all[random.below(all.len())].to_owned()
+    };
+    let n_packed = seeds(0..60).map(|seed| {
+        let formula = formula(&mut Dice::new(seed), 2, &proposition);
+        let text = format!("{}ltl f {{ {formula} }}\n", crate::generate::model(seed));
+        compare_cycles(&text)
+    });
+    let [n_packed, n_searches] =
+        n_packed.fold([0; 2], |sum, more| [sum[0] + more[0], sum[1] + more[1]]);
+    assert!(4 * n_packed > 3 * n_searches, "only {n_packed} of {n_searches} were packed");
+}
+
+/// Bits are given anew in the middle of a search for cycles, too.
+#[test]
+fn temporal_properties_with_values_that_nobody_could_foresee() {
+    let text = |formula: &str| {
+        format!(
+            "byte x, y; active proctype a() {{ do :: x < 100 -> x = x + 7 :: x > 3 -> x = x - 3 \
+             :: y == 40 -> run b(x); break :: y < 40 -> y++ od }} \
+             proctype b(byte n) {{ int i = n * 1000; \
+             do :: i < n * 1000 + 50 -> i++ :: else -> break od }} ltl f {{ {formula} }}"
+        )
+    };
+    for formula in ["[]<>(y == 7) || []<>(x > 0) || <>[](x == 0)", "<>[](x > 90 && y < 50)"] {
+        let [n_packed, n_searches] = compare_cycles(&text(formula));
+        assert_eq!(n_packed, n_searches, "{formula}");
+    }
+}
+
+/// Compares searches for cycles; returns how many had packed states, and how many there were.
+fn compare_cycles(text: &str) -> [usize; 2] {
+    let model = translate_text("cycles.pml", text).expect("it is a model");
+    let named = &model.formulas[0];
+    let property = Property::formula("f", &named.formula, &named.atoms).expect("it is small");
+    let machine = Machine::watching(&model.program, &named.propositions);
+    let machine = machine.expect("the machine can run all of Promela");
+    let mut counts = [0; 2];
+    for (reduction, fairness, cycle_search) in [
+        (Reduction::None, Fairness::None, CycleSearch::Components),
+        (Reduction::Stubborn, Fairness::None, CycleSearch::Nested),
+        (Reduction::Stubborn, Fairness::Weak, CycleSearch::Components),
+    ] {
+        let mut options = Options::default();
+        (options.reduction, options.fairness) = (reduction, fairness);
+        (options.cycle_search, options.states) = (cycle_search, Some(STATES));
+        let [packed, plain] = [Tier::Auto, Tier::Interpreted].map(|tier| {
+            let machine = machine.clone().with_tier(tier);
+            let outcome = search_cycles(&machine, Cycles::Accepted(&property), &options);
+            outcome.expect("the options go together")
+        });
+        assert!(!plain.is_packed);
+        assert_eq!(told(&packed), told(&plain), "{options:?}\n{text}");
+        assert_eq!(packed.loop_start, plain.loop_start, "{options:?}\n{text}");
+        counts = [counts[0] + usize::from(packed.is_packed), counts[1] + 1];
+    }
+    counts
 }
 
 /// One process that touches all there is: nothing that it does is ever the same.

@@ -1,6 +1,6 @@
 //! The moves of processes, by what these have touched to find them.
 
-use super::fields::Word;
+use super::fields::{BLANK, Word};
 use crate::store::prefetch;
 use crate::transitions::{Move, Step, Successor};
 use mazurka_core::fold::mix;
@@ -42,6 +42,27 @@ pub(super) struct Seen {
     pub(super) offers: u64,
     /// What the process does next, by its number; if that is of use.
     pub(super) next: u32,
+}
+
+/// An entry, and the bits that it was found by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recent {
+    pub(super) mask: Word,
+    pub(super) entry: Entry,
+}
+
+impl Recent {
+    /// That of no state: the first bit of a word counts for nobody.
+    pub(super) const NONE: Self = {
+        let seen = Seen { is_visible: false, offers: 0, next: 0 };
+        Self { mask: 0, entry: Entry { word: BLANK, who: 0, first: 0, len: 0, seen } }
+    };
+
+    /// Whether a state has these bits.
+    #[inline]
+    pub(super) fn is_of(&self, word: Word) -> bool {
+        word & self.mask == self.entry.word
+    }
 }
 
 /// A move.

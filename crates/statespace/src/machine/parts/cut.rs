@@ -32,6 +32,8 @@ pub(in crate::machine) struct Cut {
     pub(super) pieces: Vec<Vec<(Range<usize>, usize)>>,
     /// How many parts a process has, the first of which is all that others do not ask for.
     pub(super) n_each: usize,
+    /// Which of them may have what it promised of a channel: the channel's number.
+    pub(super) promised: Vec<usize>,
 }
 
 impl Cut {
@@ -108,8 +110,17 @@ impl Cut {
             bytes.write(whole);
         }
         let pieces: Vec<_> = code.routines.iter().map(|routine| pieces(code, routine)).collect();
+        let mut promised: Vec<usize> = Vec::new();
+        for (routine, pieces) in code.routines.iter().zip(&pieces) {
+            let is_promised = |(piece, part): &&(Range<usize>, usize)| {
+                *part > 0 && promises(code, routine).any(|(at, _)| at == piece.start)
+            };
+            promised.extend(pieces.iter().filter(is_promised).map(|(_, part)| *part));
+        }
+        promised.sort_unstable();
+        promised.dedup();
         let last = pieces.iter().flatten().map(|(_, part)| *part).max();
-        bytes.parts(pieces, 1 + last.unwrap_or_default())
+        bytes.parts(pieces, 1 + last.unwrap_or_default(), promised)
     }
 }
 
@@ -122,12 +133,8 @@ fn pieces(code: &Code, routine: &Routine) -> Vec<(Range<usize>, usize)> {
         .iter()
         .map(|&(start, kind)| (start as usize, code.kinds[kind as usize].size as usize));
     // Whoever uses a channel looks at what others were promised, which hardly ever changes.
-    let promised =
-        routine.exclusive.iter().filter_map(|(_, node)| match code.nodes[node.0 as usize] {
-            Node::Local { at, cell } => Some((at as usize, cell.bytes() as usize)),
-            _ => None,
-        });
-    let mut apart: Vec<_> = channels.chain(promised).filter(|(_, size)| *size > 0).collect();
+    let mut apart: Vec<_> =
+        channels.chain(promises(code, routine)).filter(|(_, size)| *size > 0).collect();
     apart.sort_unstable();
     apart.dedup();
     for (idx, (start, size)) in apart.into_iter().enumerate() {
@@ -137,6 +144,14 @@ fn pieces(code: &Code, routine: &Routine) -> Vec<(Range<usize>, usize)> {
     pieces.push((at..routine.size as usize, 0));
     pieces.retain(|(piece, _)| !piece.is_empty());
     pieces
+}
+
+/// Where the channels are of which a process promises something, if these are its own variables.
+fn promises(code: &Code, routine: &Routine) -> impl Iterator<Item = (usize, usize)> {
+    routine.exclusive.iter().filter_map(|(_, node)| match code.nodes[node.0 as usize] {
+        Node::Local { at, cell } => Some((at as usize, cell.bytes() as usize)),
+        _ => None,
+    })
 }
 
 /// What is known of the bytes before the processes.
@@ -167,7 +182,12 @@ impl Bytes {
         self.is_written[range].fill(true);
     }
 
-    fn parts(self, pieces: Vec<Vec<(Range<usize>, usize)>>, n_each: usize) -> Option<Cut> {
+    fn parts(
+        self,
+        pieces: Vec<Vec<(Range<usize>, usize)>>,
+        n_each: usize,
+        promised: Vec<usize>,
+    ) -> Option<Cut> {
         let len = self.is_written.len();
         let begins = (HEAD..len).filter(|&at| self.begins[at]);
         let starts: Vec<usize> = begins.collect();
@@ -182,7 +202,7 @@ impl Bytes {
         }
         let writes = |part: &Range<usize>| self.is_written[part.clone()].contains(&true);
         let is_written = shared.iter().map(writes).collect();
-        Some(Cut { shared, is_written, of_byte, pieces, n_each })
+        Some(Cut { shared, is_written, of_byte, pieces, n_each, promised })
     }
 }
 

@@ -15,8 +15,7 @@ impl ByParts {
     /// Finds them out. Where it is not the process alone that says so, it may be any.
     #[cold]
     pub(super) fn find_channels(&mut self, word: Word, process: usize, number: usize) -> u64 {
-        let mut state = std::mem::take(&mut self.state);
-        self.unpack(word, &mut state);
+        let state = self.bytes_of(word);
         let Machine { code, tables, .. } = &mut self.machine;
         tables.scan(code, &state);
         tables.touched.begin();
@@ -42,36 +41,28 @@ impl ByParts {
         if self.n_found.is_multiple_of(WINDOW) {
             self.judge();
         }
-        let mut state = std::mem::take(&mut self.state);
+        let state = self.bytes_of(word);
         let mut found = std::mem::take(&mut self.moves);
-        self.unpack(word, &mut state);
         let (touched, seen) = self.observe(&state, unit, &mut found);
         let own = self.cut.process(unit.process as usize);
-        let is_touched = |part: &usize| [CONTROL, own].contains(part) || touched.contains(*part);
-        // Whoever comes was nothing before, as the part says which tells who there is; and whoever
-        // goes is nothing then.
-        let n_each = self.cut.n_each;
-        let counts = (0..found.len()).filter_map(|idx| found.state(idx).first());
-        let most = counts.clone().copied().fold(state[0], u8::max);
-        let others = counts.filter(|&count| *count != state[0]).map(|&count| {
-            let first = self.cut.process(usize::from(count.max(state[0]) - 1));
-            first..first + n_each
-        });
-        let others: Vec<_> = others.collect();
-        let is_of_use =
-            |part: &usize| is_touched(part) || others.iter().any(|parts| parts.contains(part));
-        let mut parts = Parts::default();
         // Also those that have no bits yet, or do not exist: they may have some when bits are given
         // anew.
-        let end = self.cut.process(usize::from(most) + 1).min(MOST);
-        (0..end).filter(is_of_use).for_each(|part| parts.insert(part));
-        let used = (0..self.bits.len()).filter(|&part| parts.contains(part));
-        let mask = used.fold(0, |mask, part| mask | self.bits[part].mask);
+        let mut parts = touched;
+        [CONTROL, own].into_iter().for_each(|part| parts.insert(part));
+        // Whoever comes was nothing before, as the part says which tells who there is; and whoever
+        // goes is nothing then.
+        let counts = (0..found.len()).filter_map(|idx| found.state(idx).first());
+        for &count in counts.filter(|&count| *count != state[0]) {
+            let first = self.cut.process(usize::from(count.max(state[0]) - 1));
+            (first..first + self.cut.n_each).for_each(|part| parts.insert(part));
+        }
+        let used = parts.iter().filter_map(|part| self.bits.get(part));
+        let mask = used.fold(0, |mask, bits| mask | bits.mask);
         let first = self.cache.n_moves();
         for idx in 0..found.len() {
             let turns = match found[idx].successor {
                 Successor::None => 0,
-                _ => word ^ self.pack(found.state(idx), Some((&state, word))),
+                _ => word ^ self.pack_near(found.state(idx), (&state, word), parts),
             };
             assert!(self.is_lost() || turns & !mask == 0, "a process writes to what it touches");
             self.cache.push(Kept::new(&found[idx], turns), found.passed(idx));

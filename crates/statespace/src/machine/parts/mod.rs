@@ -40,9 +40,9 @@ pub(crate) use numbers::Lost;
 use super::Machine;
 use super::stubborn::{self, Found, Mover};
 use super::touched::Parts;
-use crate::options::{Optimisations, Reduction};
-use crate::transitions::{Moves, Safety, Step, Stuck, Successor, Transitions};
-use cache::{Cache, Entry, Unit};
+use crate::options::{Fairness, Optimisations, Reduction};
+use crate::transitions::{Labels, Moves, Safety, Sight, Step, Stuck, Successor, Transitions};
+use cache::{Cache, Entry, Recent, Unit};
 use cut::CONTROL;
 use fields::{Bits, Word};
 use mazurka_core::{Told, Violation};
@@ -50,6 +50,7 @@ use numbers::{Numbers, Value};
 use sets::Remembered;
 use std::cmp::Reverse;
 use std::sync::Arc;
+use words::ValuePlace;
 
 /// How often moves of a process are asked for, each time that they have to be found, at least: else
 /// it is slower than finding all of them. In the beginning, when nothing is known yet, it may be
@@ -93,6 +94,8 @@ pub struct ByParts {
     /// By process and number of its value, the channels by which it may take what others send.
     listens: Vec<Vec<Option<u64>>>,
     cache: Cache,
+    /// By process, what was of use last.
+    recent: Vec<Recent>,
     /// What processes do next and later, and whether that is asked for.
     remembered: Remembered,
     remembers: bool,
@@ -111,8 +114,14 @@ pub struct ByParts {
     n_found: u64,
     /// How many had been asked for when the last window began.
     n_before: u64,
-    /// Memory that is used again.
+    /// Whether that is no matter any more.
+    is_settled: bool,
+    /// Memory that is used again: the bytes of the state that was looked at last, which one it is,
+    /// and where its values are there.
     state: Vec<u8>,
+    unpacked: Option<Word>,
+    places: Vec<ValuePlace>,
+    old: Vec<u8>,
     moves: Moves,
     value: Vec<u8>,
     sorted: Vec<(Place, usize)>,
@@ -150,6 +159,7 @@ impl ByParts {
             touched: Vec::new(),
             listens: Vec::new(),
             cache: Cache::new(),
+            recent: Vec::new(),
             movers: Vec::new(),
             entries: Vec::new(),
             hears: Vec::new(),
@@ -159,7 +169,11 @@ impl ByParts {
             n_asked: 0,
             n_found: 0,
             n_before: 0,
+            is_settled: false,
             state: Vec::new(),
+            unpacked: None,
+            places: Vec::new(),
+            old: Vec::new(),
             moves: Moves::new(),
             value: Vec::new(),
             sorted: Vec::new(),
@@ -183,6 +197,9 @@ impl ByParts {
             return false;
         };
         self.n_tries += 1;
+        self.unpacked = None;
+        self.recent.clear();
+        self.remembered.forget();
         self.numbers.begin();
         let (old, new) = (std::mem::replace(&mut self.bits, bits.into()), Arc::clone(&self.bits));
         // Where a part had one value so far, it had no bits, and that value has the number 0.
@@ -278,6 +295,7 @@ impl ByParts {
     fn expand_some(&mut self, word: Word, set: Option<u32>, moves: &mut Moves) -> u32 {
         if self.cache.len() > MOST_REMEMBERED {
             self.cache = Cache::new();
+            self.recent.clear();
         }
         let number = self.bits[CONTROL].get(word) as usize;
         self.hear_of(CONTROL, number);
@@ -287,7 +305,7 @@ impl ByParts {
             let processes = if alone == 0 { 0..n_processes } else { alone - 1..alone };
             let units = processes.rev().map(|process| Unit { process, partner: None, timeout });
             if self.cache.is_large() {
-                for unit in units.clone() {
+                for unit in units.clone().filter(|&unit| self.recent(word, unit).is_none()) {
                     self.masked(word, unit).into_iter().for_each(|it| self.cache.touch(it, unit));
                 }
             }
@@ -347,14 +365,13 @@ impl ByParts {
 
     /// Finds who may stand for all others.
     fn find_sets(&mut self, word: Word, n_processes: u32) {
-        let how = (self.machine.reduction, false);
+        let how = (self.machine.reduction, self.machine.steps.ending.is_watched);
         if self.remembers {
             self.begin_sets(word, n_processes);
             stubborn::choose(&mut self.remembered, how, &self.movers, &mut self.found);
             return;
         }
-        let mut state = std::mem::take(&mut self.state);
-        self.unpack(word, &mut state);
+        let state = self.bytes_of(word);
         let Machine { code, tables, sets, .. } = &mut self.machine;
         tables.scan(code, &state);
         self.found.clone_from(sets.find(code, tables, &state, how, &self.movers));
@@ -407,12 +424,37 @@ impl ByParts {
     #[inline]
     fn entry(&mut self, word: Word, unit: Unit) -> Option<Entry> {
         self.n_asked += 1;
+        match self.recent(word, unit) {
+            Some(entry) => Some(entry),
+            None => self.entry_in_cache(word, unit),
+        }
+    }
+
+    /// What was of use to a process last, if it is again.
+    #[inline]
+    fn recent(&self, word: Word, unit: Unit) -> Option<Entry> {
+        let recent = self.recent.get(unit.process as usize)?;
+        let is_same = recent.is_of(word) && unit.partner.is_none() && !unit.timeout;
+        is_same.then_some(recent.entry)
+    }
+
+    fn entry_in_cache(&mut self, word: Word, unit: Unit) -> Option<Entry> {
         let known = self.masked(word, unit).and_then(|word| self.cache.find(word, unit));
-        known.or_else(|| {
+        let entry = known.or_else(|| {
             self.find_moves(word, unit);
             let word = self.masked(word, unit).filter(|_| !self.is_lost())?;
             self.cache.find(word, unit)
-        })
+        })?;
+        if unit.partner.is_none() && !unit.timeout {
+            let process = unit.process as usize;
+            let number = self.bits[self.cut.process(process)].get(word) as usize;
+            if self.recent.len() <= process {
+                self.recent.resize(process + 1, Recent::NONE);
+            }
+            let mask = self.masks[self.masks_of(unit)][number];
+            self.recent[process] = Recent { mask, entry };
+        }
+        Some(entry)
     }
 
     /// What counts for a process of a state, if anything is known of the value that it has.
@@ -435,7 +477,7 @@ impl ByParts {
         let asked = self.n_asked - self.n_before;
         self.n_before = self.n_asked;
         let worth = WORTH[usize::from(self.n_found > BEGINNING)];
-        if asked < worth * WINDOW {
+        if asked < worth * WINDOW && !self.is_settled {
             self.numbers.lose(Lost::Pointless);
         }
         let bytes = self.cache.bytes();
@@ -445,9 +487,10 @@ impl ByParts {
 
     /// Asks the machine about a state.
     fn ask<T>(&mut self, state: &[u8], ask: impl FnOnce(&mut Machine, &[u8]) -> T) -> T {
-        let mut bytes = Vec::new();
-        self.unpack(word(state), &mut bytes);
-        ask(&mut self.machine, &bytes)
+        let bytes = self.bytes_of(word(state));
+        let answer = ask(&mut self.machine, &bytes);
+        self.state = bytes;
+        answer
     }
 
     /// Holds the moves of a set against all that are said of a state.
@@ -507,7 +550,17 @@ fn word(state: &[u8]) -> Word {
 impl Transitions for ByParts {
     fn reduce(&mut self, reduction: Reduction, optimisations: Optimisations) {
         self.machine.reduce(reduction, optimisations);
-        self.remembers = reduction != Reduction::None && self.remembered.is_on;
+        self.remembers = self.machine.reduction != Reduction::None && self.remembered.is_on;
+    }
+
+    fn reduce_watched(
+        &mut self,
+        reduction: Reduction,
+        optimisations: Optimisations,
+        fairness: Fairness,
+    ) {
+        self.machine.reduce_watched(reduction, optimisations, fairness);
+        self.remembers = self.machine.reduction != Reduction::None && self.remembered.is_on;
     }
 
     fn initial(&mut self, state: &mut Vec<u8>) {
@@ -544,6 +597,10 @@ impl Transitions for ByParts {
         self.lost().is_some()
     }
 
+    fn settle(&mut self) {
+        self.is_settled = true;
+    }
+
     fn is_valid_end(&mut self, state: &[u8]) -> bool {
         self.ask(state, Machine::is_valid_end)
     }
@@ -562,6 +619,35 @@ impl Transitions for ByParts {
 
     fn process_name(&mut self, state: &[u8], process: u32) -> String {
         self.ask(state, |machine, state| machine.process_name(state, process))
+    }
+
+    fn labels(&mut self, state: &[u8]) -> Labels {
+        self.ask(state, Machine::labels)
+    }
+
+    fn n_propositions(&self) -> usize {
+        self.machine.n_propositions()
+    }
+
+    fn holds(&mut self, proposition: usize, state: &[u8]) -> bool {
+        self.ask(state, |machine, state| machine.holds(proposition, state))
+    }
+
+    fn letter(&mut self, state: &[u8]) -> u64 {
+        self.reading(state).0
+    }
+
+    fn reading(&mut self, state: &[u8]) -> (u64, u64) {
+        self.ask(state, Machine::reading)
+    }
+
+    fn undefined(&mut self, proposition: usize, state: &[u8]) -> Option<Violation> {
+        self.ask(state, |machine, state| machine.undefined(proposition, state))
+    }
+
+    fn sight(&mut self, state: &[u8], process: u32) -> Sight {
+        // It depends on no state.
+        self.machine.sight(state, process)
     }
 
     fn n_edges(&self) -> usize {

@@ -41,6 +41,8 @@ impl ByParts {
         self.n_tries = from.word()? as u32;
         self.numbers.begin();
         // All of it may be by other bits.
+        self.unpacked = None;
+        self.recent.clear();
         self.values.clear();
         self.masks.clear();
         self.touched.clear();

@@ -1,11 +1,22 @@
 //! From the bytes of a state to its word, and back.
 
-use super::super::touched::MOST;
+use super::super::touched::{MOST, Parts};
 use super::ByParts;
 use super::cut::CONTROL;
 use super::fields::{BLANK, Word};
 use super::numbers::{Lost, Value, Values};
+use crate::transitions::Transitions as _;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Where a value, or a piece of it, is in the bytes of a state.
+#[derive(Clone, Debug)]
+pub(super) struct ValuePlace {
+    part: usize,
+    bytes: Range<usize>,
+    /// Where it begins in the value.
+    start: usize,
+}
 
 impl ByParts {
     /// The value of a part of a state.
@@ -44,6 +55,114 @@ impl ByParts {
                 at += if *part == 0 { piece.len() } else { 0 };
             }
         }
+    }
+
+    /// The bytes of a state, in memory that is given back by whoever is done with it. Only what
+    /// differs from the last state is written.
+    pub(super) fn bytes_of(&mut self, word: Word) -> Vec<u8> {
+        let mut state = std::mem::take(&mut self.state);
+        let last = self.unpacked.replace(word).filter(|_| !state.is_empty());
+        let number = self.bits[CONTROL].get(word) as usize;
+        let control = last.map(|last| self.bits[CONTROL].get(last) as usize);
+        if control != Some(number) {
+            self.hear_of(CONTROL, number);
+            let values = &self.values[CONTROL];
+            let fits = control.is_some_and(|it| values[it][1..] == values[number][1..]);
+            if !fits {
+                self.unpack(word, &mut state);
+                self.place_values(number);
+                return state;
+            }
+            state[1] = values[number][0];
+        }
+        let changed = last.unwrap_or(word) ^ word;
+        let (bits, places) = (Arc::clone(&self.bits), std::mem::take(&mut self.places));
+        for place in places.iter().filter(|it| bits[it.part].mask & changed != 0) {
+            let value = self.value(word, place.part);
+            state[place.bytes.clone()].copy_from_slice(&value[place.start..][..place.bytes.len()]);
+        }
+        self.places = places;
+        #[cfg(debug_assertions)]
+        {
+            let mut whole = Vec::new();
+            self.unpack(word, &mut whole);
+            assert_eq!(state, whole, "what does not differ is the same");
+        }
+        state
+    }
+
+    /// Finds out where values are in a state with processes of these routines, by the number of who
+    /// there is.
+    fn place_values(&mut self, control: usize) {
+        let cut = Arc::clone(&self.cut);
+        self.places.clear();
+        for (idx, range) in cut.shared.iter().enumerate() {
+            self.places.push(ValuePlace { part: 1 + idx, bytes: range.clone(), start: 0 });
+        }
+        let mut begin = self.machine.code.globals.len();
+        let control = Arc::clone(&self.values[CONTROL][control]);
+        for (process, &routine) in control[1..].iter().enumerate() {
+            let mut at = 0;
+            for (piece, part) in &cut.pieces[usize::from(routine)] {
+                let start = if *part == 0 { at } else { 0 };
+                at += if *part == 0 { piece.len() } else { 0 };
+                let bytes = begin + piece.start..begin + piece.end;
+                self.places.push(ValuePlace { part: cut.process(process) + part, bytes, start });
+            }
+            begin += self.machine.code.routines[usize::from(routine)].size as usize;
+        }
+        // Pieces of one value are behind each other.
+        self.places.sort_by_key(|place| place.part);
+    }
+
+    /// The word of a state that differs, from the one whose bytes were [written](Self::bytes_of)
+    /// last, in some parts at most.
+    ///
+    /// # Panics
+    ///
+    /// If it differs elsewhere.
+    pub(super) fn pack_near(
+        &mut self,
+        state: &[u8],
+        (old, near): (&[u8], Word),
+        parts: Parts,
+    ) -> Word {
+        debug_assert_eq!(self.unpacked, Some(near), "it is known where its values are");
+        let is_moved = |&at: &u32| state.get(at as usize) != old.get(at as usize);
+        let processes = &self.machine.tables.processes;
+        if state[0] != old[0] || processes.iter().any(is_moved) {
+            return self.pack(state, Some((old, near)));
+        }
+        let (mut word, mut value) = (near, std::mem::take(&mut self.value));
+        let (places, mut known) = (std::mem::take(&mut self.places), std::mem::take(&mut self.old));
+        known.clear();
+        known.extend_from_slice(old);
+        for pieces in places.chunk_by(|left, right| left.part == right.part) {
+            let part = pieces[0].part;
+            let differs =
+                |place: &ValuePlace| old[place.bytes.clone()] != state[place.bytes.clone()];
+            if !parts.contains(part) || !pieces.iter().any(differs) {
+                continue;
+            }
+            value.clear();
+            for place in pieces {
+                value.extend_from_slice(&state[place.bytes.clone()]);
+                known[place.bytes.clone()].copy_from_slice(&state[place.bytes.clone()]);
+            }
+            word = word & !self.bits[part].mask | self.number(part, &value);
+        }
+        if state[1] != old[1] {
+            known[1] = state[1];
+            let control = self.bits[CONTROL].get(near) as usize;
+            value.clear();
+            value.extend_from_slice(&self.values[CONTROL][control]);
+            value[0] = state[1];
+            word = word & !self.bits[CONTROL].mask | self.number(CONTROL, &value);
+        }
+        assert!(known == state, "a process writes to what it touches");
+        (self.value, self.places, self.old) = (value, places, known);
+        debug_assert!(self.is_lost() || word == self.pack(state, Some((old, near))));
+        word
     }
 
     /// The word of a state. Where it is the same as a state `near`, whose word is known, no number
