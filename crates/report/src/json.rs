@@ -23,9 +23,10 @@
 
 use crate::Report;
 use crate::interleaving::told;
+use crate::why::why_of;
 use mazurka_core::{
     Access, Assumption, Counterexample, Coverage, CoverageSample, Fairness, Limit, Location,
-    Property, Solving, Told, Verdict,
+    MemoryOrder, Property, Solving, Told, Verdict,
 };
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
@@ -224,6 +225,13 @@ struct Violated<'a> {
     accesses: &'a [Access],
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
+    /// What the variables of a model hold in the end.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    end: &'a [String],
+    /// Why it goes wrong, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    why: Vec<String>,
 }
 
 impl<'a> Violated<'a> {
@@ -237,6 +245,8 @@ impl<'a> Violated<'a> {
             steps: (0..n_steps).map(step).collect(),
             accesses: &found.accesses,
             loop_start: report.loop_start,
+            end: &found.end,
+            why: why_of(report, found),
         }
     }
 }
@@ -247,6 +257,12 @@ struct StepObject {
     operation: String,
     object: Option<String>,
     value: Option<String>,
+    /// The value with numbers for addresses, if there are any in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw: Option<String>,
+    /// The memory order of an atomic access, if it is weaker than sequential consistency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
     file: Option<String>,
     line: Option<u32>,
     column: Option<u32>,
@@ -254,11 +270,12 @@ struct StepObject {
 
 impl StepObject {
     fn new(told: Told) -> Self {
-        let Told { thread, operation, object, value, location } = told;
+        let Told { thread, operation, object, value, raw, order, location } = told;
+        let order = order.map(MemoryOrder::name);
         let line = location.as_ref().map(|place| place.line);
         let column = location.as_ref().map(|place| place.column).filter(|&column| column > 0);
         let file = location.map(|place| place.file);
-        Self { thread, operation, object, value, file, line, column }
+        Self { thread, operation, object, value, raw, order, file, line, column }
     }
 }
 

@@ -615,6 +615,8 @@ mod tests {
                 operation: "join".to_owned(),
                 object: Some(ended.to_owned()),
                 value: None,
+                raw: None,
+                order: None,
                 location: join.clone(),
             })
             .to_vec();

@@ -4,12 +4,12 @@
 
 use crate::interleaving::Interleaving;
 use crate::number::{counted, exact_time, grouped, time};
-use crate::select::Line;
 use crate::style::columns;
+use crate::why::why;
 use crate::{Colour, Page, Report, Style};
 use mazurka_core::{
-    Access, Counterexample, Coverage, Effect, Limit, Location, Operation, StateCoverage, Step,
-    Verdict, Violation, ViolationKind, Wait,
+    Access, Counterexample, Coverage, Limit, Location, StateCoverage, Verdict, Violation,
+    ViolationKind, Wait,
 };
 
 /// The command that follows a schedule, and takes `@` with a file for one.
@@ -174,7 +174,10 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
         table.lines().for_each(|line| page.line(line));
     }
     page.line("");
-    why(&lines, found).iter().for_each(|why| page.paragraph("Why:", why));
+    why(&lines, found, report.loop_start).iter().for_each(|why| page.paragraph("Why:", why));
+    if !found.end.is_empty() {
+        page.paragraph("End:", &at_end(&found.end));
+    }
     if let Some(hidden) = interleaving.hidden(&lines) {
         page.paragraph("Shown:", &hidden);
     }
@@ -207,6 +210,16 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     tips(page, &report.tips);
 }
 
+/// What variables hold in the end, as many of them as people read.
+fn at_end(all: &[String]) -> String {
+    const MOST: usize = 24;
+    let shown = all[..all.len().min(MOST)].join(", ");
+    match all.len().checked_sub(MOST) {
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {}", counted(more as u64, "variable") + " more"),
+    }
+}
+
 fn preemptions(n: u32) -> String {
     counted(n.into(), "preemption")
 }
@@ -231,7 +244,7 @@ fn headline(found: &Counterexample) -> (String, Vec<String>) {
     let message = &found.violation.message;
     let title = title(&found.violation);
     if found.violation.kind != ViolationKind::Deadlock {
-        return (titled(title, message), Vec::new());
+        return (titled(title, found.violation.summary()), Vec::new());
     }
     // The circle comes after a colon, one member after the other, in the order of the waits.
     let Some((what, circle)) = message.split_once(": ") else {
@@ -272,16 +285,10 @@ fn short(place: &Location) -> String {
 
 /// The words that people search for.
 fn title(violation: &Violation) -> &'static str {
-    let message = &violation.message;
     match violation.kind {
-        ViolationKind::Assertion if !message.contains("assert") => "Misuse",
-        ViolationKind::Panic if message.contains("assertion") => "Assertion failed",
-        ViolationKind::Panic if message.contains("panicked at") => "Panic",
         // The message names the property.
         ViolationKind::Ltl => "ltl",
-        ViolationKind::Memory if message.contains("used after it was freed") => "Use after free",
-        ViolationKind::Memory if message.contains("freed twice") => "Double free",
-        kind => kind.title(),
+        _ => violation.title(),
     }
 }
 
@@ -292,64 +299,6 @@ fn titled(title: &str, message: &str) -> String {
         true => format!("{title}{}", &message[title.len()..]),
         false => format!("{title}: {message}"),
     }
-}
-
-/// Why a counterexample goes wrong, in sentences.
-pub(crate) fn why_of(report: &Report<'_>, found: &Counterexample) -> Vec<String> {
-    let shown = Interleaving { is_full: report.is_full, ..Interleaving::from(found) };
-    why(&shown.lines(), found)
-}
-
-/// Why it goes wrong, as far as that was seen.
-fn why(lines: &[Line], found: &Counterexample) -> Vec<String> {
-    // The number of the row that stands for a step, both from 1.
-    let row_of = |step: usize| {
-        let idx = step.checked_sub(1)?;
-        lines.iter().find(|line| line.steps.contains(&idx)).and_then(|line| line.number)
-    };
-    let decisive = found.decisive.as_ref().and_then(|pair| {
-        let (first, second) = (row_of(pair.first)?, row_of(pair.second)?);
-        let object = found.story.get(pair.first - 1).and_then(|told| told.object.as_deref());
-        let on = object.map_or(String::new(), |object| format!(" on {object}"));
-        let end = match found.violation.kind {
-            ViolationKind::Deadlock => "no thread waits for ever",
-            _ => "nothing goes wrong",
-        };
-        (first != second).then(|| {
-            format!(
-                "steps {first} and {second} race{on}. In the same execution with step {second} \
-                 before step {first}, {end}."
-            )
-        })
-    });
-    decisive.into_iter().chain(lost_wakeups(found)).collect()
-}
-
-/// Notifications that found no thread waiting, of what a thread sleeps on in the end.
-fn lost_wakeups(found: &Counterexample) -> Vec<String> {
-    let steps = &found.execution.steps;
-    let lost = |wait: &Wait| {
-        let (Operation::Reacquire { condvar: queue, .. } | Operation::FutexResume(queue)) =
-            wait.operation
-        else {
-            return None;
-        };
-        let began = steps.iter().rposition(|step| step.decision.thread == wait.thread)?;
-        let is_lost = |step: &Step| {
-            let is_notice = matches!(step.operation,
-                Operation::NotifyOne(it) | Operation::NotifyAll(it) if it == queue);
-            is_notice && matches!(step.effect, Effect::Woke(woken) if woken.is_empty())
-        };
-        let notified = steps[..began].iter().rposition(is_lost)?;
-        let (name, thread) = (wait.object.as_deref()?, &found.story.get(began)?.thread);
-        Some(format!(
-            "{name} was notified at step {}, when no thread waited for it; {thread} began to wait \
-             at step {}.",
-            notified + 1,
-            began + 1
-        ))
-    };
-    found.waits.iter().filter_map(lost).collect()
 }
 
 fn tips(page: &mut Page, tips: &[String]) {

@@ -128,7 +128,7 @@ impl Threads {
         });
         let message =
             format!("data race on `{name}`: {first} and {second}, and nothing orders the two");
-        Violation { kind: ViolationKind::Race, message }
+        Violation::new(ViolationKind::Race, message)
     }
 
     /// Goes to a state; says what is tracked in it.
@@ -214,6 +214,8 @@ impl Threads {
             operation: operation.name().to_owned(),
             object,
             value: None,
+            raw: None,
+            order: None,
             location: self.vm.location(thread),
         }
     }
@@ -228,7 +230,7 @@ fn race(vm: &Vm, Conflict { threads, object }: Conflict) -> Violation {
     let [first, second] = threads.map(|thread| vm.thread_name(thread).into_owned());
     let object = vm.object_name(object);
     let message = format!("{first} and {second} access {object}, and nothing orders them");
-    Violation { kind: ViolationKind::Race, message }
+    Violation::new(ViolationKind::Race, message)
 }
 
 fn safety(operation: Operation) -> Safety {
@@ -314,7 +316,7 @@ impl Transitions for Threads {
             1 => "1 thread waits for ever".to_owned(),
             n => format!("{n} threads wait for ever"),
         };
-        Stuck { violation: Violation { kind: ViolationKind::Deadlock, message }, processes }
+        Stuck { violation: Violation::new(ViolationKind::Deadlock, message), processes }
     }
 
     fn violation(&mut self, state: &[u8], step: Step, fault: u32) -> Violation {

@@ -138,7 +138,7 @@ fn wrong_bounds_are_refused_before_anything_is_compiled() {
 fn a_violation_is_told_and_replayed() {
     let folder = folder();
     let said = mazurka(&folder, &["check", "counter.c", "-D", "LOST=1"]).ends_with(1).prints(&[
-        "Violated Assertion failed: counter.c:22: assertion `counter == 2`",
+        "Violated Assertion failed: `counter == 2` in main at counter.c:22",
         "load counter = 0",
         " counter.c:8:",
         "Replay: mazurka replay counter.c ",
