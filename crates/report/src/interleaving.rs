@@ -489,7 +489,8 @@ impl Names {
         let Some(step) = shown.execution.steps.get(idx) else {
             // What a statement of a model changes stands behind the statement.
             let is_change = |value: &str| {
-                told.object.is_none() && value.contains('→') && !value.starts_with('(')
+                let is_told = value.contains('→') || value.contains(" = ");
+                told.object.is_none() && is_told && !value.starts_with('(') && verb != "prints"
             };
             match &told.value {
                 Some(value) if is_change(value) => push(&format!("({value})")),
@@ -746,7 +747,7 @@ mod tests {
                      5                        notify-all ready, wakes nobody
                      6                        try-acquire lock, failed
                      7  reacquire ready lock
-                        ✗ goes wrong
+                        ✗ assertion fails
             "#]],
         );
     }
@@ -788,7 +789,7 @@ mod tests {
                      6                        try-acquire lock,
                                                 failed
                      7  reacquire ready lock
-                        ✗ goes wrong
+                        ✗ assertion fails
             "#]],
         );
         let threads = ["one", "two", "three", "four"];
@@ -806,7 +807,7 @@ mod tests {
                      2  two: load a-variable-with-a-name = 0
                      3  three: load a-variable-with-a-name = 0
                      4  four: load a-variable-with-a-name = 0
-                        four: ✗ goes wrong
+                        four: ✗ assertion fails
             "#]],
         );
     }

@@ -231,6 +231,7 @@ struct Violated<'a> {
     end: &'a [String],
     /// Why it goes wrong, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
     why: Vec<String>,
 }
 
@@ -536,7 +537,10 @@ mod tests {
                         "column": 9
                       }
                     ],
-                    "loop_start": 2
+                    "loop_start": 2,
+                    "why": [
+                      "steps 2 to 5 are repeated for ever: main reads turn = 1 at polite.rs:5:9 each time; other reads turn = 1 at polite.rs:15:9 each time."
+                    ]
                   }
                 }"#]],
         );
@@ -594,7 +598,8 @@ mod tests {
             let found = [&object, &object["stats"], &object["violation"]].map(keys);
             assert_eq!(found[0].len(), 11, "{name}");
             assert_eq!(found[1].len(), 14, "{name}");
-            let n_keys = 4 + usize::from(report.loop_start.is_some());
+            let has_why = object["violation"].get("why").is_some();
+            let n_keys = 4 + usize::from(report.loop_start.is_some()) + usize::from(has_why);
             assert_eq!(found[2].len(), n_keys, "{name}");
             for step in object["violation"]["steps"].as_array().unwrap() {
                 assert_eq!(

@@ -701,7 +701,7 @@ mod tests {
                   step  main
                      1  store y 0→1
                      4  load y = 1
-                        ✗ goes wrong
+                        ✗ assertion fails
             "#]],
         );
         // But who waits in the end may wait for whatever has not come.
@@ -742,7 +742,7 @@ mod tests {
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
                      2                         store lock.state 0→1  a.rs:9:9
                      3  Lock::lock lock.state                        a.rs:5:9
-                        ✗ goes wrong
+                        ✗ assertion fails
             "#]],
         );
     }

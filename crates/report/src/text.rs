@@ -356,8 +356,7 @@ mod tests {
             &samples::lost_update(),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
-                                                                             execution 2, 0.01 s
+                   Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
                   step  main               worker-1           worker-2
                      1  spawn worker-1                                     tests/counter.rs:21:9
@@ -457,6 +456,8 @@ mod tests {
                         ✗ writes data                queue.c:7:5
                                        ✗ reads data  queue.c:12:5
 
+                    Why: no lock, atomic, join or start of a thread leads from the access of
+                         writer to that of reader.
                   Shown: 0 of 2 steps; `--trace full` shows all
                 Replay: mzk1:0.1
             "#]],
@@ -485,6 +486,9 @@ mod tests {
                      9                  yield          polite.rs:16:9
                         ↺ back to step 2
 
+                    Why: steps 2 to 9 are repeated for ever: main reads turn = 1 at
+                         polite.rs:5:9 each time; other reads turn = 1 at polite.rs:15:9 each
+                         time.
                 Replay: mzk1:0x3.1x2.0x2.1x2
             "#]],
         );
@@ -511,6 +515,9 @@ mod tests {
               5001                  yield          polite.rs:16:9
                     ↺ back to step 2
 
+                Why: steps 2 to 5001 are repeated for ever: main reads turn = 1 at
+                     polite.rs:5:9 each time; other reads turn = 1 at polite.rs:15:9 each
+                     time.
         "#]]
         .assert_eq(&format!("80 columns:\n{shown}"));
     }
@@ -523,6 +530,9 @@ mod tests {
         let text = render(&report, &Style::new());
         let (_, replay) = text.rsplit_once("\n\n").expect("it comes last");
         expect![[r#"
+                Why: steps 2 to 5001 are repeated for ever: main reads turn = 1 at
+                     polite.rs:5:9 each time; other reads turn = 1 at polite.rs:15:9 each
+                     time.
             Replay, after `--json FILE` has kept its 5 001 steps:
             mazurka replay a.pml --schedule @FILE
         "#]]
@@ -602,8 +612,7 @@ mod tests {
             &samples::lost_update_with(&names, "counter.rs"),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
-                                                                             execution 2, 0.01 s
+                   Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
                   step  main                        a-thread-with-a-name-of-   worker
                                                     forty-characters
@@ -638,8 +647,7 @@ mod tests {
             &samples::lost_update_with(&names, path),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
-                                                                             execution 2, 0.01 s
+                   Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
                   step  main               a                  b
                      1  spawn a                       crates/a/very/long/path/to/counter.rs:21:9

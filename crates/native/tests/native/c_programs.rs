@@ -297,6 +297,8 @@ fn checkpoints_change_nothing() {
             // Addresses are others in each process.
             let verdict = answer.verdict.map(|verdict| match verdict {
                 Verdict::Violated(mut found) => {
+                    let other = found.decisive.iter_mut().flat_map(|it| &mut it.story);
+                    other.for_each(|told| told.raw = None);
                     for told in &mut found.story {
                         (told.value, told.raw) = (None, None);
                     }

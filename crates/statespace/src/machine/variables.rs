@@ -1,7 +1,7 @@
 //! What the variables of a state hold, for people: by name, element by element, field by field.
 
 use super::Machine;
-use super::code::{Cell, Code, Node, Step as Do, Target};
+use super::code::{Cell, Code, Node, NodeId, Step as Do, Target};
 use super::view::View;
 use crate::transitions::Step;
 use mazurka_model::{Layout, LayoutId, Program, SymbolSet};
@@ -60,12 +60,18 @@ impl Machine {
         let mut changes = Vec::new();
         for new in &after {
             let is_assigned = assigned == Some(new.at);
-            let is_told = |old: &&Held| is_assigned || old.value != new.value;
             let old = before.iter().find(|old| old.at == new.at && old.name == new.name);
-            let Some(old) = old.filter(is_told) else { continue };
             let set = set_of(&code, new.value, text);
             let show = |value: i64| shown(&code, set, value);
-            changes.push(format!("{} {}→{}", new.name, show(old.value), show(new.value)));
+            match old {
+                Some(old) if is_assigned || old.value != new.value => {
+                    let (old, value) = (show(old.value), show(new.value));
+                    changes.push(format!("{} {old}→{value}", new.name));
+                }
+                // What nobody would have read is not kept.
+                None if is_assigned => changes.push(format!("{} = {}", new.name, show(new.value))),
+                _ => {}
+            }
         }
         changes
     }
@@ -103,9 +109,17 @@ fn assigned(view: View<'_>, process: u32, step: &Do) -> Option<usize> {
 fn set_of_variable(code: &Code, variable: usize) -> Option<SymbolSet> {
     code.edges.iter().find_map(|edge| {
         let Do::Store { to: Target::Global { at, .. }, value } = edge.step else { return None };
-        let Node::Const(value) = code.nodes[value.0 as usize] else { return None };
+        let value = constant(code, value)?;
         (at as usize == variable).then(|| set_of(code, value, &edge.text))?
     })
+}
+
+fn constant(code: &Code, node: NodeId) -> Option<i64> {
+    match code.nodes[node.0 as usize] {
+        Node::Const(value) => Some(value),
+        Node::Convert(_, inner) => constant(code, inner),
+        _ => None,
+    }
 }
 
 /// The variables of the program, and those of these processes that are still read.
