@@ -164,7 +164,7 @@ impl<T: Transitions> Walk<T> {
     pub fn take(&mut self, idx: usize) -> Taken {
         let made = self.moves[idx];
         self.n_steps += 1;
-        let told = self.program.describe(&self.state, made.step);
+        let told = self.program.describe_move(&self.state, &self.moves, idx);
         let fault = made.fault.map(|fault| self.program.violation(&self.state, made.step, fault));
         self.go(idx);
         Taken { told, fault }

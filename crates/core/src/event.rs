@@ -1,6 +1,6 @@
 //! What an engine tells while it works. Engines never print; the listener decides.
 
-use crate::{Coverage, Reading, Statistics};
+use crate::{Counterexample, Coverage, Reading, Statistics};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -17,6 +17,9 @@ pub enum Event {
     /// A search that raises its bound has come to the end of a round, and this is true now
     /// whatever happens next.
     Proved(Coverage),
+    /// A violation was found and replayed, and this is true whatever happens next: a shorter one is
+    /// looked for, perhaps.
+    Violated(Box<Counterexample>),
     /// More memory is in use than is allowed, and the search has not stopped when it was asked to.
     OutOfMemory {
         /// The limit, in bytes.

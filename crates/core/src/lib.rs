@@ -76,8 +76,8 @@ pub use sample::{Guarantee, Sample, SampleMethod};
 pub use schedule::{Schedule, ScheduleError};
 pub use state_coverage::{CoverageSample, StateCoverage, Visits};
 pub use system::{
-    Accessed, Decision, Divergence, Effect, Ending, Failure, Foresight, Injection, Next, Part,
-    PlainAccess, Sighting, Spin, System, Violation, ViolationKind, possible, replay_to,
+    Accessed, Decision, Detail, Divergence, Effect, Ending, Failure, Foresight, Injection, Next,
+    Part, PlainAccess, Sighting, Spin, System, Violation, ViolationKind, possible, replay_to,
 };
 pub use thread_set::ThreadSet;
 pub use trace::{Execution, PassedJoin, Step, Trace};

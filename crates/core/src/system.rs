@@ -163,6 +163,85 @@ pub struct Violation {
     pub kind: ViolationKind,
     /// For people: a lower-case fragment without a full stop.
     pub message: String,
+    /// What it is more exactly than its kind says, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+}
+
+/// What a violation is more exactly than its kind says. Titles are made of it and of the kind, never
+/// of the words of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Detail {
+    /// An assertion failed: what it says and where, to stand behind the title.
+    Assertion(String),
+    /// A library or the language is used against its rules.
+    Misuse,
+    /// Memory is used after it was freed.
+    UseAfterFree,
+    /// Memory is freed twice.
+    DoubleFree,
+    /// A thread of Rust has panicked.
+    Panic,
+}
+
+impl Detail {
+    /// The assertion that a message of a model is about: `` assertion `x == 1` failed `` of C,
+    /// `assertion violated (x == 1)` of Promela.
+    pub fn asserted(message: &str) -> Option<Self> {
+        let of_c = message.strip_prefix("assertion `").and_then(|it| it.strip_suffix("` failed"));
+        let of_promela =
+            || message.strip_prefix("assertion violated (").and_then(|rest| rest.strip_suffix(')'));
+        of_c.or_else(of_promela).map(|expression| Self::Assertion(format!("`{expression}`")))
+    }
+}
+
+impl Violation {
+    /// One of a kind of which no more is known.
+    pub fn new(kind: ViolationKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), detail: None }
+    }
+
+    /// The same with what it is more exactly.
+    pub fn with(self, detail: Detail) -> Self {
+        Self { detail: Some(detail), ..self }
+    }
+
+    /// The words that people search for.
+    pub fn title(&self) -> &'static str {
+        match &self.detail {
+            Some(Detail::Assertion(_)) => ViolationKind::Assertion.title(),
+            Some(Detail::Misuse) => "Misuse",
+            Some(Detail::UseAfterFree) => "Use after free",
+            Some(Detail::DoubleFree) => "Double free",
+            Some(Detail::Panic) => "Panic",
+            None => self.kind.title(),
+        }
+    }
+
+    /// What stands behind the title.
+    pub fn summary(&self) -> &str {
+        match &self.detail {
+            Some(Detail::Assertion(text)) => text,
+            _ => &self.message,
+        }
+    }
+
+    /// What a thread does that goes wrong, for its row in a table.
+    pub fn in_words(&self) -> &'static str {
+        match (&self.detail, self.kind) {
+            (Some(Detail::Misuse), _) => "goes wrong",
+            (Some(Detail::UseAfterFree), _) => "uses freed memory",
+            (Some(Detail::DoubleFree), _) => "frees it again",
+            (Some(Detail::Assertion(_)), _) | (_, ViolationKind::Assertion) => "assertion fails",
+            (_, ViolationKind::Panic) => "panics",
+            (_, ViolationKind::Memory) => "invalid memory access",
+            (_, ViolationKind::Race) => "data race",
+            (_, ViolationKind::Overflow) => "overflows",
+            (_, other) => other.name(),
+        }
+    }
 }
 
 /// The kinds of violation, named as in the JSON output.
@@ -471,7 +550,17 @@ pub trait System {
         None
     }
 
-    /// What the last step read, wrote or chose, for people: `= 0`, `0→1`.
+    /// The same with numbers for addresses, if [`value`](System::value) has names for some.
+    fn raw_value(&self) -> Option<String> {
+        None
+    }
+
+    /// A value of memory, for people: a name if it is an address of something.
+    fn value_name(&self, value: u128) -> String {
+        value.to_string()
+    }
+
+    /// What the last step read, wrote or chose, for people: `= 0`, `0→1`, `null→&node#2`.
     fn value(&self) -> Option<String> {
         None
     }

@@ -55,6 +55,9 @@ pub struct Counterexample {
     /// The pair of racing steps that decides, if one was found.
     #[serde(default)]
     pub decisive: Option<DecisivePair>,
+    /// What the variables of a model hold in the end, for people: `x = 1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub end: Vec<String>,
 }
 
 /// Who fails, and where.
@@ -101,7 +104,7 @@ pub struct Access {
 }
 
 /// A step as people read it: names instead of numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Who took it.
     pub thread: String,
@@ -109,8 +112,14 @@ pub struct Told {
     pub operation: String,
     /// To what: an object, or the thread that was spawned or joined.
     pub object: Option<String>,
-    /// What was read, written or chosen, where the system tells.
+    /// What was read, written or chosen, where the system tells: `= 0`, `0→1`. Addresses are names.
     pub value: Option<String>,
+    /// The same with numbers for addresses, if there are any in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+    /// The memory order of an atomic access, if it is weaker than sequential consistency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<crate::MemoryOrder>,
     /// Where in the source, where the system tells.
     pub location: Option<Location>,
 }

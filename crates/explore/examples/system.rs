@@ -47,7 +47,7 @@ impl System for Counter {
         }
         if self.taken == [2, 2] && self.value != 2 {
             let message = format!("the counter is {} in the end", self.value);
-            let violation = Violation { kind: ViolationKind::Assertion, message };
+            let violation = Violation::new(ViolationKind::Assertion, message);
             return Err(Failure { effect: Effect::Done, violation });
         }
         Ok(Effect::Done)

@@ -80,6 +80,7 @@ pub(crate) fn confirm<S: System>(
     let (execution, story, joins) = (replay.execution, replay.story, replay.joins);
     let decisive = None;
     Ok(Counterexample {
+        end: Vec::new(),
         violation,
         schedule,
         execution,

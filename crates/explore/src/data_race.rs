@@ -89,14 +89,11 @@ impl DataRace {
         );
         let name = system.memory_name(self.memory);
         match is_life {
-            false => Violation {
-                kind: ViolationKind::Race,
-                message: format!("data race on `{name}`: {sides}"),
-            },
-            true => Violation {
-                kind: ViolationKind::Memory,
-                message: format!("`{name}` may be gone when it is used: {sides}"),
-            },
+            false => Violation::new(ViolationKind::Race, format!("data race on `{name}`: {sides}")),
+            true => Violation::new(
+                ViolationKind::Memory,
+                format!("`{name}` may be gone when it is used: {sides}"),
+            ),
         }
     }
 

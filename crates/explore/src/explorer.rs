@@ -307,6 +307,9 @@ impl<'a, S: System> Explorer<'a, S> {
         };
         // Rounds and rungs have changed them.
         self.options = asked;
+        if let (Some(listen), Verdict::Violated(found)) = (self.on_event, &outcome.verdict) {
+            listen(&Event::Violated(found.clone()));
+        }
         if let (Some(model), Verdict::Violated(found)) = (self.options.memory, &outcome.verdict)
             && found.violation.kind != ViolationKind::Unsupported
             && self.holds_in_interleavings(make)

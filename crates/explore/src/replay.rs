@@ -9,9 +9,10 @@ use crate::data_race::{DataRace, DataRaces, Done, synchronising};
 use crate::deadline::{Deadline, LOOK_EVERY};
 use crate::deadlock::{self, wish};
 use mazurka_core::{
-    Access, Decision, Execution, FailureSite, HappensBefore, Next, Operation, Part, Schedule, Step,
-    System, ThreadId, ThreadSet, Told, Violation, ViolationKind, Wait, possible,
+    Access, Decision, Execution, FailureSite, HappensBefore, Next, ObjectId, Operation, Part,
+    Schedule, Step, System, ThreadId, ThreadSet, Told, Violation, ViolationKind, Wait, possible,
 };
+use std::collections::BTreeSet;
 
 /// What came of following a schedule.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,10 +38,8 @@ impl Replay {
     /// was replayed, for the names.
     pub fn deadlock(&self, system: &dyn System) -> Option<Violation> {
         let waits = self.waits(system);
-        (!waits.is_empty()).then(|| Violation {
-            kind: ViolationKind::Deadlock,
-            message: deadlock::describe(&waits, system),
-        })
+        (!waits.is_empty())
+            .then(|| Violation::new(ViolationKind::Deadlock, deadlock::describe(&waits, system)))
     }
 
     /// The two accesses of its first data race, with their places: none if there is no race, or
@@ -233,7 +232,12 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
             failure.effect
         });
         story.push(match told {
-            Some(told) => Told { value: self.system.value(), ..told },
+            Some(told) => {
+                let (value, raw) = (self.system.value(), self.system.raw_value());
+                let order = Some(self.system.order()).filter(|it| it.is_weak());
+                let order = order.filter(|_| operation.is_access());
+                Told { value, raw, order, ..told }
+            }
             None => untold(self.system, decision.thread, operation),
         });
         let parts = self.system.parts();
@@ -248,6 +252,8 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
                 operation: Operation::Join(part.joined?).name().to_owned(),
                 object: part.joined.map(|ended| self.system.thread_name(ended).into_owned()),
                 value: None,
+                raw: None,
+                order: None,
                 location: places.next().flatten(),
             })
         }));
@@ -280,14 +286,41 @@ impl<'a, S: System + ?Sized> Follower<'a, S> {
     /// What came of it, and what the caller makes of that.
     pub(crate) fn end_and<R>(mut self, tell: impl FnOnce(&S, &Replay) -> R) -> R {
         self.counters.are_sure(self.system, &self.order);
+        name_nulls(&self.replay.execution, &mut self.replay.story);
         self.replay.end = nexts(self.system);
         tell(self.system, &self.replay)
     }
 
     /// What came of it.
-    pub(crate) fn end(self) -> Replay {
+    pub(crate) fn end(mut self) -> Replay {
         self.counters.are_sure(self.system, &self.order);
+        name_nulls(&self.replay.execution, &mut self.replay.story);
         Replay { end: nexts(self.system), ..self.replay }
+    }
+}
+
+/// Calls 0 `null` wherever it is the value of an object that holds an address elsewhere.
+fn name_nulls(execution: &Execution, story: &mut [Told]) {
+    let object_of = |step: &Step| step.operation.object();
+    let told = execution.steps.iter().zip(story.iter());
+    let pointers: BTreeSet<ObjectId> = told
+        .filter(|(_, told)| told.raw.is_some())
+        .filter_map(|(step, _)| object_of(step))
+        .collect();
+    for (step, told) in execution.steps.iter().zip(story) {
+        let Some(value) = &told.value else { continue };
+        if !object_of(step).is_some_and(|object| pointers.contains(&object)) {
+            continue;
+        }
+        let null = |word: &str| if word == "0" { "null".to_owned() } else { word.to_owned() };
+        let named = match value.strip_prefix("= ") {
+            Some(read) => format!("= {}", null(read)),
+            None => value.split('→').map(null).collect::<Vec<_>>().join("→"),
+        };
+        if named != *value {
+            let numbers = told.value.replace(named);
+            told.raw = told.raw.take().or(numbers);
+        }
     }
 }
 
@@ -298,6 +331,8 @@ fn untold<S: System + ?Sized>(system: &S, thread: ThreadId, operation: Operation
         operation: operation.name().to_owned(),
         object: None,
         value: None,
+        raw: None,
+        order: None,
         location: None,
     }
 }
@@ -313,6 +348,8 @@ fn tell<S: System + ?Sized>(system: &S, thread: ThreadId, operation: Operation) 
         operation: operation.name().to_owned(),
         object: object.map(std::borrow::Cow::into_owned),
         value: None,
+        raw: None,
+        order: None,
         location: system.location(thread),
     }
 }
@@ -472,7 +509,7 @@ mod tests {
             if self.fails == Some((idx, place)) {
                 self.places[idx] = Some(self.scripts[idx].len());
                 let message = "it was to be".to_owned();
-                let violation = Violation { kind: ViolationKind::Assertion, message };
+                let violation = Violation::new(ViolationKind::Assertion, message);
                 return Err(Failure { effect: Effect::Done, violation });
             }
             self.places[idx] = Some(place + 1);

@@ -382,12 +382,11 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
             let is_livelock =
                 is_fair && (!self.options.fair || Waits::do_all_wait(&self.order, self.next.len()));
             self.is_too_long = is_fair && !is_livelock;
-            return is_livelock.then(|| Violation {
-                kind: ViolationKind::Livelock,
-                message: format!(
-                    "an execution has not ended after {} steps",
-                    self.options.max_depth
-                ),
+            return is_livelock.then(|| {
+                Violation::new(
+                    ViolationKind::Livelock,
+                    format!("an execution has not ended after {} steps", self.options.max_depth),
+                )
             });
         };
         let Options { deadlock, livelock, .. } = *self.options;
@@ -399,7 +398,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
             _ => return None,
         };
         // Who waits for whom is told once the counterexample is replayed.
-        Some(Violation { kind, message: kind.name().to_owned() })
+        Some(Violation::new(kind, kind.name().to_owned()))
     }
 
     /// Whether all who can move are in loops that wait, over the bound, with nothing new to see,
@@ -450,7 +449,7 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
                 "an execution never ends that lets every thread move: from step {first} on the same \
                  is done over and over, for {n_steps} steps so far"
             );
-            let violation = Violation { kind: ViolationKind::Livelock, message };
+            let violation = Violation::new(ViolationKind::Livelock, message);
             self.violation = Some((end_of_round, violation));
         }
         Ok(true)

@@ -406,9 +406,9 @@ fn conclude(
     if is_announced {
         machine::with(|machine| {
             machine.value = match new {
-                Some(new) if writes => Value::Changed(old, new),
+                Some(new) if writes => Value::Changed(len, old, new),
                 _ if writes => Value::None,
-                _ => Value::Read(old),
+                _ => Value::Read(len, old),
             };
             machine.watch.operate(address, len, writes);
         });

@@ -223,8 +223,8 @@ unsafe fn modify_from<T: Copy + Eq>(
                 machine.weak_accesses.note(stack_pointer, address as usize, order);
             }
             machine.value = match new {
-                Some(new) => Value::Changed(show(old), show(new)),
-                None => Value::Read(show(old)),
+                Some(new) => Value::Changed(size_of::<T>(), show(old), show(new)),
+                None => Value::Read(size_of::<T>(), show(old)),
             };
             machine.watch.operate(address as usize, usize::from(len), new.is_some());
         });
@@ -343,7 +343,8 @@ macro_rules! atomics {
                 };
                 // What is overwritten may not be what is in memory.
                 if is_announced && crate::weak_memory::is_on() {
-                    machine::with(|machine| machine.value = Value::Wrote(show(new)));
+                    let value = Value::Wrote(size_of::<$type>(), show(new));
+                    machine::with(|machine| machine.value = value);
                 }
             }
 

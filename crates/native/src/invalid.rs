@@ -19,7 +19,7 @@ use crate::machine;
 use crate::names;
 use crate::sites;
 use crate::thread::Status;
-use mazurka_core::{ThreadId, ViolationKind};
+use mazurka_core::{Detail, ThreadId, Violation, ViolationKind};
 
 /// Ends the running thread if it may not access `len` bytes from an address on.
 ///
@@ -58,13 +58,20 @@ fn refuse(address: usize, len: usize, write: bool) -> ! {
     let verb = if write { "written" } else { "read" };
     misuse(|| match heap::is_valid(address, 1) {
         Some(_) => of_heap(address, len, verb),
-        None if coroutine::stack_of(address) < ThreadId::MAX => of_stack(address, verb),
-        None => globals::describe(address, len, verb),
+        None if coroutine::stack_of(address) < ThreadId::MAX => plain(of_stack(address, verb)),
+        None => plain(globals::describe(address, len, verb)),
     })
 }
 
+/// What goes wrong, and what is said of it: its parts before and behind the place in the source.
+type Described = (Option<Detail>, String, String);
+
+fn plain((what, more): (String, String)) -> Described {
+    (None, what, more)
+}
+
 /// What is said of an access to the heap. Its parts before and behind the place in the source.
-fn of_heap(address: usize, len: usize, verb: &str) -> (String, String) {
+fn of_heap(address: usize, len: usize, verb: &str) -> Described {
     let at = heap::first_invalid(address, len).unwrap_or(address);
     let near = machine::with(|machine| machine.heap.near(at));
     let distance = |known: &&Known| match at.checked_sub(known.address) {
@@ -72,15 +79,14 @@ fn of_heap(address: usize, len: usize, verb: &str) -> (String, String) {
         Some(offset) => offset.saturating_sub(known.len.saturating_sub(1)),
     };
     let Some(known) = near.iter().flatten().min_by_key(distance) else {
-        return (
-            format!("`{}` is {verb} and was not allocated", machine::name_of(at)),
-            String::new(),
-        );
+        let what = format!("`{}` is {verb} and was not allocated", machine::name_of(at));
+        return (None, what, String::new());
     };
     let is_inside = (known.address..known.address + known.len).contains(&at);
-    match known.freed_by {
+    let (what, more) = match known.freed_by {
         Some(thread) if is_inside => {
-            (format!("`{}` is used after it was freed", machine::name_of(at)), freed(known, thread))
+            let what = format!("`{}` is used after it was freed", machine::name_of(at));
+            return (Some(Detail::UseAfterFree), what, freed(known, thread));
         }
         None if is_inside => {
             let name = machine::name_of(at);
@@ -101,7 +107,8 @@ fn of_heap(address: usize, len: usize, verb: &str) -> (String, String) {
             let whose = freed_by.map(|thread| freed(known, thread));
             (what, whose.unwrap_or_else(|| allocated(known)))
         }
-    }
+    };
+    (None, what, more)
 }
 
 /// The same for a stack.
@@ -166,7 +173,7 @@ pub(crate) fn freed_nothing(address: usize) -> ! {
             let offset = bytes(address - known.address);
             format!(", {offset} into a block of {}{}", bytes(known.len), allocated(&known))
         });
-        (what, more.unwrap_or_default())
+        (None, what, more.unwrap_or_default())
     })
 }
 
@@ -175,7 +182,8 @@ pub(crate) fn freed_nothing(address: usize) -> ! {
 pub(crate) fn freed_again(address: usize, known: Known) -> ! {
     misuse(|| {
         let what = format!("`{}` is freed twice", machine::name_of(address));
-        (what, known.freed_by.map(|thread| freed(&known, thread)).unwrap_or_default())
+        let more = known.freed_by.map(|thread| freed(&known, thread)).unwrap_or_default();
+        (Some(Detail::DoubleFree), what, more)
     })
 }
 
@@ -197,6 +205,7 @@ pub(crate) fn freed_otherwise(address: usize, origin: Origin, by: Origin) -> ! {
     misuse(|| {
         let name = machine::name_of(address);
         (
+            None,
             format!("`{name}` is from `{}` and is freed by `{frees}`", allocates(origin)),
             String::new(),
         )
@@ -222,9 +231,9 @@ fn unless_freed(address: usize, otherwise: &str) -> ! {
         match known.and_then(|known| Some((known, known.freed_by?))) {
             Some((known, thread)) => {
                 let what = format!("`{}` is used after it was freed", machine::name_of(address));
-                (what, freed(&known, thread))
+                (Some(Detail::UseAfterFree), what, freed(&known, thread))
             }
-            None => (format!("`{}` {otherwise}", machine::name_of(address)), String::new()),
+            None => (None, format!("`{}` {otherwise}", machine::name_of(address)), String::new()),
         }
     })
 }
@@ -232,16 +241,17 @@ fn unless_freed(address: usize, otherwise: &str) -> ! {
 /// Ends the running thread: with what it does, its place in the source, and what more there is to
 /// say.
 #[cold]
-fn misuse(describe: impl FnOnce() -> (String, String)) -> ! {
+fn misuse(describe: impl FnOnce() -> Described) -> ! {
     let (stack, function) = (names::backtrace(), library::inside());
-    let mut message = String::new();
+    let (mut message, mut detail) = (String::new(), None);
     coroutine::as_host(|| {
-        let (what, more) = describe();
+        let (exactly, what, more) = describe();
+        detail = exactly;
         let place = names::location_of(&stack).map(|mut place| {
             place.within = function.and_then(names::short).or(place.within);
             format!(" at {place}")
         });
         message = format!("{what}{}{more}", place.unwrap_or_default());
     });
-    machine::fail(ViolationKind::Memory, message)
+    machine::fail_with(Violation { detail, ..Violation::new(ViolationKind::Memory, message) })
 }

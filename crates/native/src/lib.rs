@@ -75,6 +75,7 @@ mod names;
 mod numbers;
 mod objects;
 mod operators;
+mod pointers;
 mod precompiled;
 mod process;
 mod process_barrier;

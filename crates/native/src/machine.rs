@@ -188,13 +188,13 @@ pub(crate) struct Machine {
     pub(crate) n_followed: usize,
 }
 
-/// What an atomic operation read or wrote, for people.
+/// What an atomic operation of so many bytes read or wrote, for people.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     None,
-    Read(u128),
-    Wrote(u128),
-    Changed(u128, u128),
+    Read(usize, u128),
+    Wrote(usize, u128),
+    Changed(usize, u128, u128),
 }
 
 unsafe extern "C" {
@@ -605,10 +605,15 @@ pub(crate) fn await_all() {
 
 /// Ends the running thread because something is wrong.
 pub(crate) fn fail(kind: ViolationKind, message: String) -> ! {
+    fail_with(Violation::new(kind, message))
+}
+
+/// The same with more that is known.
+pub(crate) fn fail_with(violation: Violation) -> ! {
     library::leave();
     sites::note_failure();
     with(|machine| {
-        machine.violation.get_or_insert(Violation { kind, message });
+        machine.violation.get_or_insert(violation);
     });
     mazurka_violation();
     stop()

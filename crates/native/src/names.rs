@@ -9,9 +9,10 @@ use addr2line::Loader;
 use mazurka_core::{Location, Violation, ViolationKind};
 use object::{Object, ObjectSymbol, SymbolKind};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 const MAX_FRAMES: usize = 64;
 
@@ -127,6 +128,19 @@ pub(crate) fn symbol(address: usize) -> Option<String> {
     found
 }
 
+/// What people call the variable or function of the program that somebody holds the address of.
+pub(crate) fn pointed_symbol(address: usize) -> Option<String> {
+    let mut found = None;
+    crate::coroutine::as_host(|| {
+        found = module_of(address).filter(|module| module.is_main).and_then(|module| {
+            let at = (address - module.base) as u64;
+            let (name, start, statics) = symbol_at(at, false)?;
+            Some(format!("{name}{}", statics.pointed(start, at - start)))
+        });
+    });
+    found
+}
+
 fn look_up_symbol(address: usize) -> Option<String> {
     let module = module_of(address).filter(|module| module.is_main)?;
     named((address - module.base) as u64, false)
@@ -140,18 +154,24 @@ pub(crate) fn local_symbol(offset: usize) -> Option<String> {
 }
 
 fn named(wanted: u64, is_local: bool) -> Option<String> {
+    let (name, start, statics) = symbol_at(wanted, is_local)?;
+    let offset = wanted - start;
+    Some(match (is_local, offset) {
+        (false, _) => format!("{name}{}", statics.part(start, offset)),
+        (true, 0) => name,
+        (true, _) => format!("{name}+{offset:#x}"),
+    })
+}
+
+/// The name of a symbol, where it begins, and what variables consist of.
+fn symbol_at(wanted: u64, is_local: bool) -> Option<(String, u64, &'static Statics)> {
     static SYMBOLS: OnceLock<(Vec<Symbol>, Statics)> = OnceLock::new();
     let (symbols, statics) = SYMBOLS.get_or_init(|| symbols().unwrap_or_default());
     let is_it = |it: &&Symbol| it.is_local == is_local && it.place.contains(&wanted);
     let found = symbols.iter().find(is_it)?;
     let name = readable(&found.name);
     let name = name.strip_prefix("guard variable for ").unwrap_or(&name);
-    let (start, offset) = (found.place.start, wanted - found.place.start);
-    Some(match (is_local, offset) {
-        (false, _) => format!("{name}{}", statics.part(start, offset)),
-        (true, 0) => name.to_owned(),
-        (true, _) => format!("{name}+{offset:#x}"),
-    })
+    Some((name.to_owned(), found.place.start, statics))
 }
 
 /// A variable or function of the program.
@@ -211,7 +231,7 @@ pub(crate) fn describe_crash(crash: Crash) -> Violation {
         ),
         signal => (ViolationKind::Panic, format!("signal {signal}")),
     };
-    Violation { kind, message: what + &at }
+    Violation::new(kind, what + &at)
 }
 
 /// Where a thread was that was left in the middle: in the program, or in a function that it has
@@ -240,9 +260,24 @@ fn location(address: usize) -> Option<Location> {
 /// The places in the source of an address of the program: of functions that were inlined, too,
 /// innermost first.
 fn locations(address: usize) -> Vec<Location> {
+    /// By address: each is looked up once.
+    static KNOWN: Mutex<BTreeMap<usize, Vec<Location>>> = Mutex::new(BTreeMap::new());
     let mut found = Vec::new();
-    crate::coroutine::as_host(|| found = look_up_locations(address));
+    crate::coroutine::as_host(|| {
+        let known = || KNOWN.lock().expect("nobody panics with it");
+        let before = known().get(&address).cloned();
+        found = before.unwrap_or_else(|| {
+            let places = look_up_locations(address);
+            known().insert(address, places.clone());
+            places
+        });
+    });
     found
+}
+
+/// The function that a return address is in: not one that was inlined there.
+pub(crate) fn function_at(address: usize) -> Option<String> {
+    locations(address.checked_sub(1)?).into_iter().next_back()?.function
 }
 
 fn look_up_locations(address: usize) -> Vec<Location> {

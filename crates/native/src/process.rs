@@ -18,7 +18,7 @@ use crate::spin::watched;
 use crate::syscall::fail_with;
 use crate::thread::{Destructor, Status};
 use crate::time;
-use mazurka_core::{ObjectId, Operation, ViolationKind};
+use mazurka_core::{Detail, ObjectId, Operation, Violation, ViolationKind};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 
@@ -359,10 +359,9 @@ pub(crate) fn assertion_failed(
     function: *const c_char,
 ) -> ! {
     let (file, assertion, function) = (text(file), text(assertion), text(function));
-    machine::fail(
-        ViolationKind::Assertion,
-        format!("{file}:{line}: assertion `{assertion}` failed in {function}"),
-    )
+    let message = format!("{file}:{line}: assertion `{assertion}` failed in {function}");
+    let detail = Detail::Assertion(format!("`{assertion}` in {function} at {file}:{line}"));
+    machine::fail_with(Violation::new(ViolationKind::Assertion, message).with(detail))
 }
 
 /// Also called by constructors of static objects, before there is anything to explore.

@@ -27,7 +27,9 @@ use crate::system::Native;
 use crate::thread::Destructor;
 use crate::timed;
 use crate::unwind;
-use mazurka_core::{Effect, ObjectId, Operation as O, System as _, ThreadId, ViolationKind};
+use mazurka_core::{
+    Detail, Effect, ObjectId, Operation as O, System as _, ThreadId, Violation, ViolationKind,
+};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -147,7 +149,11 @@ pub(crate) fn destroy_for_good<T>(pointer: *mut T) {
 /// Ends the running thread because of what it does to something.
 fn misuse(address: usize, what: &str) -> ! {
     let name = machine::name_of(address);
-    machine::fail(ViolationKind::Assertion, format!("`{name}` {what}"))
+    misused(format!("`{name}` {what}"))
+}
+
+fn misused(message: String) -> ! {
+    machine::fail_with(Violation::new(ViolationKind::Assertion, message).with(Detail::Misuse))
 }
 
 /// Whether something is a variable of the library that unwinds stacks.
@@ -341,10 +347,8 @@ fn detach(handle: libc::pthread_t) -> c_int {
 /// The thread that a handle names. One that names none, such as a variable without a value, is
 /// undefined behaviour, and the C library crashes more often than not.
 fn named_thread(handle: libc::pthread_t, how: &str) -> ThreadId {
-    machine::with(|machine| machine.thread_of(handle)).unwrap_or_else(|| {
-        let message = format!("{handle:#x} is {how}, which is no thread");
-        machine::fail(ViolationKind::Assertion, message)
-    })
+    machine::with(|machine| machine.thread_of(handle))
+        .unwrap_or_else(|| misused(format!("{handle:#x} is {how}, which is no thread")))
 }
 
 /// A thread is joined or detached once.
@@ -352,8 +356,7 @@ pub(crate) fn claim(thread: ThreadId, how: &'static str) {
     let before = machine::with(|machine| machine.threads[thread.index()].claimed.replace(how));
     if let Some(before) = before {
         let name = Native.thread_name(thread).into_owned();
-        let message = format!("thread {name} is {how} after it was {before}");
-        machine::fail(ViolationKind::Assertion, message)
+        misused(format!("thread {name} is {how} after it was {before}"))
     }
 }
 

@@ -162,7 +162,7 @@ pub(crate) fn wake_op(call: &Call) -> c_long {
     // SAFETY: the program gives a word that it can write, and no other thread runs.
     unsafe { std::ptr::write_volatile(call.other as *mut u32, new) };
     machine::with(|machine| {
-        machine.value = Value::Changed(old.into(), new.into());
+        machine.value = Value::Changed(size_of::<u32>(), old.into(), new.into());
         machine.watch.operate(call.other, size_of::<u32>(), true);
     });
     n_woken as c_long

@@ -86,6 +86,11 @@ impl Statics {
     pub(crate) fn part(&self, start: u64, offset: u64) -> String {
         self.0.get(&start).map_or_else(|| rest(offset), |shape| shape.part(offset))
     }
+
+    /// The same for an address that somebody holds: see [`Shape::pointed`].
+    pub(crate) fn pointed(&self, start: u64, offset: u64) -> String {
+        self.0.get(&start).map_or_else(|| rest(offset), |shape| shape.pointed(offset))
+    }
 }
 
 impl Shape {
@@ -102,19 +107,28 @@ impl Shape {
     /// What follows the name of something, so many bytes into it: `.sum`, `[3]`, `[1][2].next+0x4`.
     pub(crate) fn part(&self, offset: u64) -> String {
         let mut text = String::new();
-        self.tell(offset, &mut text);
+        self.tell(offset, false, &mut text);
         text
     }
 
-    fn tell(&self, offset: u64, text: &mut String) {
+    /// The same for an address that somebody holds: where a struct begins, it is that of the struct
+    /// and not of its first field.
+    pub(crate) fn pointed(&self, offset: u64) -> String {
+        let mut text = String::new();
+        self.tell(offset, true, &mut text);
+        text
+    }
+
+    fn tell(&self, offset: u64, is_pointed: bool, text: &mut String) {
         match self {
+            Self::Fields { .. } if is_pointed && offset == 0 => {}
             Self::Plain(_) => text.push_str(&rest(offset)),
             Self::Array { counts, element } => {
                 let Some((place, within)) = self.place(counts, offset) else {
                     return text.push_str(&rest(offset));
                 };
                 text.push_str(&place);
-                element.tell(within, text);
+                element.tell(within, is_pointed, text);
             }
             Self::Fields { fields, .. } => {
                 let is_it = |field: &&Field| {
@@ -135,7 +149,7 @@ impl Shape {
                     (None, Self::Plain(_)) => return text.push_str(&rest(offset)),
                     (None, _) => {}
                 }
-                field.shape.tell(offset - field.start, text);
+                field.shape.tell(offset - field.start, is_pointed, text);
             }
         }
     }
@@ -334,7 +348,7 @@ pub(crate) fn reference(entry: &Entry<'_>, name: gimli::DwAt) -> Option<UnitOffs
 }
 
 /// What a type is by other names, or with qualifiers.
-fn plain<'a>(unit: &Unit<Slice<'a>>, mut of: UnitOffset) -> Option<Entry<'a>> {
+pub(crate) fn plain<'a>(unit: &Unit<Slice<'a>>, mut of: UnitOffset) -> Option<Entry<'a>> {
     for _ in 0..MAX_DEPTH {
         let entry = unit.entry(of).ok()?;
         match entry.tag() {

@@ -14,10 +14,14 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(crate) struct Sites {
     is_told: bool,
-    /// By the address of the block.
+    /// By the address of the block: of several at one address the last.
     sites: BTreeMap<usize, Site>,
-    /// How many blocks of each place have a name.
-    n_named: BTreeMap<String, usize>,
+    /// From where all blocks were allocated, in order: places in [`Sites::stacks`].
+    allocations: Vec<usize>,
+    /// The stacks with which blocks were allocated, in any execution, and what that tells, once
+    /// somebody has asked.
+    stacks: Vec<Stack>,
+    by_stack: BTreeMap<Vec<usize>, usize>,
     /// Where threads have begun to panic, in order.
     panics: Vec<Place>,
     /// Where a thread has failed.
@@ -37,33 +41,101 @@ struct Place {
     stack: Vec<usize>,
 }
 
-struct Site {
+/// A stack with which blocks were allocated.
+struct Stack {
+    addresses: Vec<usize>,
+    /// How long the first one was.
     len: usize,
-    stack: Vec<usize>,
-    /// From where it was freed.
-    end: Option<Vec<usize>>,
-    /// Once somebody has asked.
-    name: Option<BlockName>,
+    kind: Option<Kind>,
 }
 
-/// What people call a block.
+struct Site {
+    len: usize,
+    /// Its place in [`Sites::allocations`].
+    serial: usize,
+    /// From where it was freed.
+    end: Option<Vec<usize>>,
+}
+
+/// What the place of an allocation tells of a block.
 #[derive(Clone, Debug)]
-enum BlockName {
-    /// By where it was allocated.
+enum Kind {
+    /// Nothing.
+    Unknown,
+    /// No more than where that is.
     Place(String),
-    /// By what it holds: of several the how many-th, and the variable that it was bound to.
-    Content { content: Content, number: usize, variable: Option<String> },
+    /// What it holds, and the variable that it was bound to.
+    Content { content: Content, variable: Option<String> },
+}
+
+impl Kind {
+    /// What is known of a block of so many bytes that was allocated with this stack.
+    fn of(stack: &[usize], len: usize) -> Self {
+        let Some(place) = names::location_of(stack) else { return Self::Unknown };
+        let content = || block_types::content(stack, &place, len as u64);
+        match (!place.is_library).then(content).flatten() {
+            Some(content) => Self::Content { content, variable: block_types::variable_at(&place) },
+            None => {
+                let file = place.file.rsplit('/').next().unwrap_or_default();
+                let call = place.within.as_deref().and_then(|it| it.rsplit("::").next());
+                let what = match call {
+                    Some("channel" | "sync_channel" | "bounded" | "unbounded") => "channel",
+                    _ => "heap",
+                };
+                Self::Place(format!("{what}({file}:{})", place.line))
+            }
+        }
+    }
+
+    /// What decides which blocks are numbered together.
+    fn group(&self) -> Option<&str> {
+        match self {
+            Self::Unknown => None,
+            Self::Place(name) => Some(name),
+            Self::Content { content, variable } => Some(content.group(variable.as_deref())),
+        }
+    }
+}
+
+/// What people call a block: the how many-th it is of its kind, in the order of allocation.
+struct BlockName {
+    kind: Kind,
+    number: usize,
+    len: usize,
 }
 
 impl BlockName {
+    /// A place in it.
     fn part(&self, offset: usize) -> String {
-        match (self, offset) {
-            (Self::Place(name), 0) => name.clone(),
-            (Self::Place(name), offset) => format!("{name}+{offset:#x}"),
-            (Self::Content { content, number, variable }, offset) => {
-                content.part(variable.as_deref(), *number, offset as u64)
+        match &self.kind {
+            Kind::Content { content, variable } => {
+                let block = content.called(variable.as_deref(), self.number);
+                content.part(&block, offset as u64, self.len as u64)
             }
+            kind => self.place(kind, offset),
         }
+    }
+
+    /// A place in it that somebody holds the address of.
+    fn pointed(&self, offset: usize) -> String {
+        match &self.kind {
+            Kind::Content { content, variable } => {
+                let block = content.called(variable.as_deref(), self.number);
+                content.pointed(&block, offset as u64, self.len as u64)
+            }
+            kind => self.place(kind, offset),
+        }
+    }
+
+    fn place(&self, kind: &Kind, offset: usize) -> String {
+        let mut name = kind.group().unwrap_or_default().to_owned();
+        if self.number > 1 {
+            name.push_str(&format!("#{}", self.number));
+        }
+        if offset > 0 {
+            name.push_str(&format!("+{offset:#x}"));
+        }
+        name
     }
 }
 
@@ -72,7 +144,7 @@ impl Sites {
     pub(crate) fn reset(&mut self) {
         self.is_told = false;
         self.sites.clear();
-        self.n_named.clear();
+        self.allocations.clear();
         self.panics.clear();
         self.failed = None;
         self.has_exited = false;
@@ -110,52 +182,38 @@ impl Sites {
         self.is_told = true;
     }
 
-    /// What people call an address: where its block was allocated, as which one there, and how far
-    /// into it.
-    fn name(&mut self, address: usize) -> Option<String> {
-        let (&start, site) = self.sites.range_mut(..=address).next_back()?;
+    /// What people call the block that an address is in, and how far into it that is.
+    fn find(&mut self, address: usize) -> Option<(BlockName, usize)> {
+        let (&start, site) = self.sites.range(..=address).next_back()?;
         if address >= start + site.len {
             return None;
         }
-        let name = self.named(start)?;
-        Some(name.part(address - start))
+        Some((self.named(start)?, address - start))
     }
 
     /// What people call the block that begins at an address.
     fn named(&mut self, start: usize) -> Option<BlockName> {
-        let site = self.sites.get_mut(&start)?;
-        if site.name.is_none() {
-            let place = names::location_of(&site.stack)?;
-            let mut count = |name: &str| {
-                let number = self.n_named.entry(name.to_owned()).or_default();
-                *number += 1;
-                *number
-            };
-            let content = (!place.is_library).then(|| block_types::content(&site.stack)).flatten();
-            site.name = Some(match content {
-                Some(content) => {
-                    let variable = block_types::variable_at(&place);
-                    let number = count(content.group(variable.as_deref()));
-                    BlockName::Content { content, number, variable }
-                }
-                None => {
-                    let file = place.file.rsplit('/').next().unwrap_or_default();
-                    let name = format!("heap({file}:{})", place.line);
-                    let number = count(&name);
-                    BlockName::Place(if number > 1 { format!("{name}#{number}") } else { name })
-                }
-            });
+        let Site { len, serial, .. } = *self.sites.get(&start)?;
+        for stack in &self.allocations[..=serial] {
+            let Stack { addresses, len, kind } = &mut self.stacks[*stack];
+            kind.get_or_insert_with(|| Kind::of(addresses, *len));
         }
-        site.name.clone()
+        let group = |stack: usize| self.stacks[stack].kind.as_ref().and_then(Kind::group);
+        let (before, this) = (&self.allocations[..serial], self.allocations[serial]);
+        let mine = group(this)?;
+        let number = 1 + before.iter().filter(|&&stack| group(stack) == Some(mine)).count();
+        Some(BlockName { kind: self.stacks[this].kind.clone()?, number, len })
     }
 
-    /// What people call the block that begins at an address, all of it.
-    fn block_name(&mut self, start: usize) -> Option<String> {
-        let name = self.named(start)?;
-        Some(match &name {
-            BlockName::Content { content, .. } => name.part(content.start()),
-            BlockName::Place(_) => name.part(0),
-        })
+    fn note(&mut self, block: usize, len: usize, stack: Vec<usize>) {
+        let number = self.stacks.len();
+        let number = *self.by_stack.entry(stack.clone()).or_insert(number);
+        if number == self.stacks.len() {
+            self.stacks.push(Stack { addresses: stack, len, kind: None });
+        }
+        let serial = self.allocations.len();
+        self.allocations.push(number);
+        self.sites.insert(block, Site { len: len.max(1), serial, end: None });
     }
 }
 
@@ -165,14 +223,17 @@ pub(crate) fn note(block: usize, len: usize) {
         return;
     }
     let stack = names::backtrace();
-    machine::with(|machine| {
-        machine.sites.sites.insert(block, Site { len: len.max(1), stack, end: None, name: None })
-    });
+    machine::with(|machine| machine.sites.note(block, len, stack));
 }
 
 /// What people call an address of the heap, if it was told where its block was allocated.
 pub(crate) fn name_of(address: usize) -> Option<String> {
-    machine::with(|machine| machine.sites.name(address))
+    machine::with(|machine| machine.sites.find(address)).map(|(name, offset)| name.part(offset))
+}
+
+/// What people call an address of the heap that somebody holds.
+pub(crate) fn pointed(address: usize) -> Option<String> {
+    machine::with(|machine| machine.sites.find(address)).map(|(name, offset)| name.pointed(offset))
 }
 
 /// The running thread frees a block.
@@ -190,7 +251,7 @@ pub(crate) fn note_end(block: usize) {
 
 /// What people call the block that begins at an address, if it was told where it was allocated.
 pub(crate) fn block_name(block: usize) -> Option<String> {
-    machine::with(|machine| machine.sites.block_name(block))
+    machine::with(|machine| machine.sites.named(block)).map(|name| name.pointed(0))
 }
 
 /// Where a block was freed, if that was told.

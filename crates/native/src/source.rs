@@ -91,6 +91,66 @@ fn name_of_binding(line: &str) -> Option<String> {
     (is_name && is_bound).then(|| name.to_owned())
 }
 
+/// What says which struct an allocation of C or C++ is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Allocated {
+    /// A type by its name.
+    Type(String),
+    /// What a variable points to.
+    Pointee(String),
+}
+
+/// What the source says of the allocation on a line, the surest first: `sizeof(struct node)`,
+/// `sizeof *n`, `new Node`, `n = malloc(…)`.
+pub(crate) fn allocated(text: &str, line: usize) -> Vec<Allocated> {
+    let lines: Vec<&str> = text.lines().map(str::trim).take(line).collect();
+    let Some((this, before)) = lines.split_last() else { return Vec::new() };
+    // The call may stand on a line of its own.
+    let statement = match before.last() {
+        Some(before) if before.ends_with('=') => format!("{before} {this}"),
+        _ => (*this).to_owned(),
+    };
+    let mut found = Vec::new();
+    if let Some((_, behind)) = statement.split_once("sizeof") {
+        let behind = behind.trim_start_matches([' ', '(']);
+        match behind.strip_prefix('*') {
+            Some(variable) => found.extend(first_word(variable).map(Allocated::Pointee)),
+            None => found.extend(first_type(behind).map(Allocated::Type)),
+        }
+    }
+    if let Some((_, behind)) = statement.split_once("new ") {
+        found.extend(first_type(behind).map(Allocated::Type));
+    }
+    if let Some((target, _)) = statement.split_once('=') {
+        let target = target.trim_end();
+        let is_word = |it: char| it.is_alphanumeric() || it == '_';
+        let start = target.rfind(|it| !is_word(it)).map_or(0, |at| at + 1);
+        // A field is no variable.
+        let is_field = target[..start].ends_with(['.', '>']);
+        found.extend(first_word(&target[start..]).filter(|_| !is_field).map(Allocated::Pointee));
+    }
+    found
+}
+
+fn first_word(text: &str) -> Option<String> {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let text = text.trim_start();
+    let end = text.find(|it| !is_word(it)).unwrap_or(text.len());
+    let word = &text[..end];
+    word.starts_with(|it: char| it.is_alphabetic() || it == '_').then(|| word.to_owned())
+}
+
+/// The name of a type: without `struct` and namespaces.
+fn first_type(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    let text = text.strip_prefix("struct ").or(text.strip_prefix("class ")).unwrap_or(text);
+    let word = first_word(text)?;
+    match text.trim_start()[word.len()..].strip_prefix("::") {
+        Some(rest) => first_type(rest),
+        None => Some(word),
+    }
+}
+
 /// Where the list of types ends that a text begins in.
 fn end_of_types(text: &str) -> Option<usize> {
     let mut depth = 1;

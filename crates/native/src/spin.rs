@@ -49,6 +49,7 @@ use crate::coroutine;
 use crate::dead_slots::Dead;
 use crate::emulate::Kind;
 use crate::machine::{self, Machine};
+use crate::pointers;
 use crate::reread::Chain;
 use crate::results::{Origin, Way};
 use crate::rust_mutex;
@@ -827,6 +828,10 @@ impl Machine {
     }
 }
 
+fn in_words(len: u8, value: u128) -> String {
+    pointers::name(len.into(), value).unwrap_or_else(|| value.to_string())
+}
+
 /// The loop that a thread is held in, for people.
 pub(crate) fn describe(idx: usize, place: Option<String>) -> Option<Spin> {
     if let Some(waiting) = machine::with(|machine| machine.threads[idx].waiting) {
@@ -834,6 +839,7 @@ pub(crate) fn describe(idx: usize, place: Option<String>) -> Option<Spin> {
         let name = machine::name_of(waiting.address);
         let place = place.map_or(String::new(), |place| format!(" at {place}"));
         let value = load(waiting.address, waiting.len);
+        let value = in_words(waiting.len, value);
         let text = format!("spins{place} until {name} changes from {value}");
         return Some(Spin { object, text });
     }
@@ -843,7 +849,10 @@ pub(crate) fn describe(idx: usize, place: Option<String>) -> Option<Spin> {
     reads.dedup_by_key(|read| read.place.address);
     let wishes: Vec<String> = reads
         .iter()
-        .map(|read| format!("{} changes from {}", machine::name_of(read.place.address), read.value))
+        .map(|read| {
+            let name = machine::name_of(read.place.address);
+            format!("{name} changes from {}", in_words(read.len, read.value))
+        })
         .collect();
     let place = place.map_or(String::new(), |place| format!(" at {place}"));
     Some(Spin { object, text: format!("spins{place} until {}", wishes.join(" or ")) })

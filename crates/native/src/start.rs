@@ -20,7 +20,7 @@ use crate::system::Native;
 use crate::trusted;
 use crate::watch::CUT;
 use crate::weak_memory;
-use mazurka_core::{Event, Limit, MemoryModel, Schedule, Verdict, Violation};
+use mazurka_core::{Counterexample, Event, Limit, MemoryModel, Schedule, Verdict, Violation};
 use mazurka_explore::{
     Explorer, Options, Outcome, Replay, ReplayError, Saved, SavedError, WeakMemory, retrace,
 };
@@ -30,6 +30,7 @@ use mazurka_protocol::{
 };
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
@@ -297,9 +298,14 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         }
         // A search that is void may come to anything.
         let is_void = CUT.swap(false, Ordering::Relaxed);
+        let found = FOUND.lock().expect("nobody panics with it").take();
         if let Some(stuck) = machine::with(|machine| machine.stuck.take()) {
             let statistics = outcome.map_or_else(|_| report::last_numbers(), |it| it.statistics);
-            return Ok((Outcome::stopped(stuck, statistics), restarts));
+            let mut stopped = Outcome::stopped(stuck, statistics);
+            if let Some(found) = found.filter(|_| !is_void) {
+                stopped.verdict = Verdict::Violated(found);
+            }
+            return Ok((stopped, restarts));
         }
         let time = options.time_limit.filter(|&limit| begun.elapsed() >= limit);
         if is_void && (signals::is_interrupted() || time.is_some()) {
@@ -342,8 +348,15 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
     Err("something new is learnt in every search".to_owned())
 }
 
+/// The counterexample that was replayed before any thread was stuck. A shorter one is looked for
+/// then, and a thread that is stuck on the way takes nothing from it.
+static FOUND: Mutex<Option<Box<Counterexample>>> = Mutex::new(None);
+
 fn tell(event: &Event) {
     match event {
+        Event::Violated(found) if machine::with(|machine| machine.stuck.is_none()) => {
+            *FOUND.lock().expect("nobody panics with it") = Some(found.clone());
+        }
         Event::Progress(progress) => report::write_progress(progress),
         Event::Proved(coverage) if !coverage.is_unbounded() => {
             report::write_proved(coverage);

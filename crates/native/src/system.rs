@@ -4,11 +4,13 @@ use crate::clock;
 use crate::io;
 use crate::library::imports;
 use crate::locals;
-use crate::machine::{Machine, Value, name_of, run, with};
+use crate::machine::{Machine, name_of, run, with};
 use crate::names;
+use crate::pointers;
 use crate::rust_assembly;
 use crate::sites;
 use crate::spin;
+use crate::trusted;
 use crate::watch::Seen;
 use crate::weak_accesses;
 use crate::weak_memory;
@@ -253,7 +255,12 @@ impl System for Native {
         locals::note_frames();
         let frames = locals::suspended(thread.index())?;
         let stack: Vec<usize> = frames.into_iter().map(|frame| frame.address).collect();
-        names::location_of(&stack)
+        let mut place = names::location_of(&stack)?;
+        // The entry of a trusted function leads elsewhere, and so its frame is not there.
+        if place.within.is_none() {
+            place.within = trusted::path_of(thread.index()).and_then(names::short);
+        }
+        Some(place)
     }
 
     fn join_locations(&self) -> Vec<Option<Location>> {
@@ -265,12 +272,15 @@ impl System for Native {
     }
 
     fn value(&self) -> Option<String> {
-        with(|machine| match machine.value {
-            Value::None => None,
-            Value::Read(value) => Some(format!("= {value}")),
-            Value::Wrote(value) => Some(format!("→{value}")),
-            Value::Changed(old, new) => Some(format!("{old}→{new}")),
-        })
+        pointers::in_words(with(|machine| machine.value))
+    }
+
+    fn raw_value(&self) -> Option<String> {
+        pointers::in_numbers(with(|machine| machine.value))
+    }
+
+    fn value_name(&self, value: u128) -> String {
+        pointers::name(size_of::<usize>(), value).unwrap_or_else(|| value.to_string())
     }
 
     fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {

@@ -160,6 +160,6 @@ impl Machine {
             self.learn();
         }
         let message = self.weak_memory.refusal.take()?;
-        Some(Violation { kind: ViolationKind::Unsupported, message })
+        Some(Violation::new(ViolationKind::Unsupported, message))
     }
 }

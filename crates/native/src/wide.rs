@@ -52,12 +52,12 @@ fn update(
     let value = match new {
         None => {
             note_failure(is_seen, operation);
-            Value::Read(old)
+            Value::Read(size_of::<u128>(), old)
         }
         Some(new) => {
             // SAFETY: as above.
             unsafe { address.write_volatile(new) };
-            Value::Changed(old, new)
+            Value::Changed(size_of::<u128>(), old, new)
         }
     };
     if is_seen {

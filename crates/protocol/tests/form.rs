@@ -69,7 +69,7 @@ fn replies() {
             r#"{"version":2,"content":{"Explored":{"verdict":{"Inconclusive":{"Executions":7}},"statistics":{"executions":7,"blocked_executions":0,"transitions":0,"replayed":0,"refused_reversals":0,"states":0,"states_matched":0,"max_depth":0,"bound_exceeded":false},"proved":null,"warnings":[],"time":{"secs":1,"nanos":0},"restarts":0,"tree":null,"coverage":null,"sample":null,"cost":null,"shortest":null,"rungs":[],"is_saved":false,"used":{"threads":0,"peak_memory":null,"user":{"secs":0,"nanos":0},"system":{"secs":0,"nanos":0}},"atomics":[]}}}"#
         ]],
     );
-    let violation = Violation { kind: ViolationKind::Panic, message: "no".to_owned() };
+    let violation = Violation::new(ViolationKind::Panic, "no".to_owned());
     check(
         &Reply::Replayed(Replayed { violation: Some((3, violation)), atomics: Vec::new() }),
         &expect![[

@@ -7,7 +7,7 @@
 
 use crate::diagram::{Diagram, Row};
 use crate::interleaving::{Interleaving, Names, Who};
-use crate::{Report, Style, text};
+use crate::{Report, Style, text, why};
 use mazurka_core::{Counterexample, DecisivePair, Location, Verdict};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ pub fn render(report: &Report<'_>, source: &dyn Fn(&str) -> Option<String>) -> S
     let mut page = String::new();
     let title = match report.verdict {
         Verdict::Violated(found) => {
-            format!("{}: {}", found.violation.kind.title(), found.violation.message)
+            format!("{}: {}", found.violation.title(), found.violation.summary())
         }
         Verdict::Holds(_) => format!("Holds: {}", report.name),
         _ => format!("Unverified: {}", report.name),
@@ -95,7 +95,7 @@ fn violation(
         "<section class=\"why\"><h2>Why</h2><p>{}</p>",
         escaped(&found.violation.message)
     );
-    for why in text::why_of(report, found) {
+    for why in why::why_of(report, found) {
         let _ = write!(page, "<p class=\"because\">{}</p>", linked(&why));
     }
     for note in &report.notes {

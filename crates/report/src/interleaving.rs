@@ -10,7 +10,7 @@ use crate::style::{columns, padded, wrap_hanging};
 use crate::{Colour, Page, Style};
 use mazurka_core::{
     Access, Counterexample, Effect, Execution, FailureSite, Location, ObjectId, Operation, Step,
-    ThreadId, Told, Violation, ViolationKind, Wait,
+    ThreadId, Told, ViolationKind, Wait,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ impl<'a> From<&'a Counterexample> for Interleaving<'a> {
         );
         let failed_by = found.failed.as_ref().filter(|_| at_last_step);
         let step = failed_by.map_or(n_steps, |site| site.step);
-        let failed = (at_last_step && n_steps > 0).then_some((step, in_words(violation)));
+        let failed = (at_last_step && n_steps > 0).then_some((step, violation.in_words()));
         let decisive = found.decisive.as_ref().map(|pair| (pair.first, pair.second));
         Self {
             story,
@@ -134,20 +134,6 @@ impl<'a> From<&'a Counterexample> for Interleaving<'a> {
             is_full: false,
             ..Self::new(execution)
         }
-    }
-}
-
-/// What a thread does that goes wrong.
-fn in_words(violation: &Violation) -> &'static str {
-    match violation.kind {
-        // What a library finds wrong with how it is used is of this kind, too.
-        ViolationKind::Assertion if !violation.message.contains("assert") => "goes wrong",
-        ViolationKind::Assertion => "assertion fails",
-        ViolationKind::Panic => "panics",
-        ViolationKind::Memory => "invalid memory access",
-        ViolationKind::Race => "data race",
-        ViolationKind::Overflow => "overflows",
-        other => other.name(),
     }
 }
 
@@ -171,6 +157,8 @@ pub(crate) fn told<'a>(execution: &Execution, story: &'a [Told], idx: usize) -> 
         operation: operation.name().to_owned(),
         object,
         value: None,
+        raw: None,
+        order: None,
         location: None,
     })
 }
@@ -499,7 +487,15 @@ impl Names {
         };
         told.object.iter().for_each(|object| push(object));
         let Some(step) = shown.execution.steps.get(idx) else {
-            told.value.iter().for_each(|value| push(value));
+            // What a statement of a model changes stands behind the statement.
+            let is_change = |value: &str| {
+                let is_told = value.contains('→') || value.contains(" = ");
+                told.object.is_none() && is_told && !value.starts_with('(') && verb != "prints"
+            };
+            match &told.value {
+                Some(value) if is_change(value) => push(&format!("({value})")),
+                value => value.iter().for_each(|value| push(value)),
+            }
             return text;
         };
         if let Operation::Wait { mutex, .. } | Operation::Reacquire { mutex, .. } = step.operation
@@ -751,7 +747,7 @@ mod tests {
                      5                        notify-all ready, wakes nobody
                      6                        try-acquire lock, failed
                      7  reacquire ready lock
-                        ✗ goes wrong
+                        ✗ assertion fails
             "#]],
         );
     }
@@ -793,7 +789,7 @@ mod tests {
                      6                        try-acquire lock,
                                                 failed
                      7  reacquire ready lock
-                        ✗ goes wrong
+                        ✗ assertion fails
             "#]],
         );
         let threads = ["one", "two", "three", "four"];
@@ -811,7 +807,7 @@ mod tests {
                      2  two: load a-variable-with-a-name = 0
                      3  three: load a-variable-with-a-name = 0
                      4  four: load a-variable-with-a-name = 0
-                        four: ✗ goes wrong
+                        four: ✗ assertion fails
             "#]],
         );
     }

@@ -26,9 +26,10 @@
 
 use crate::Report;
 use crate::interleaving::told;
+use crate::why::why_of;
 use mazurka_core::{
     Access, Assumption, Counterexample, Coverage, CoverageSample, Fairness, Limit, Location,
-    Property, Solving, Told, Verdict,
+    MemoryOrder, Property, Solving, Told, Verdict,
 };
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
@@ -270,6 +271,14 @@ struct Violated<'a> {
     accesses: &'a [Access],
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
+    /// What the variables of a model hold in the end.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    end: &'a [String],
+    /// Why it goes wrong, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    why: Vec<String>,
 }
 
 impl<'a> Violated<'a> {
@@ -283,6 +292,8 @@ impl<'a> Violated<'a> {
             steps: (0..n_steps).map(step).collect(),
             accesses: &found.accesses,
             loop_start: report.loop_start,
+            end: &found.end,
+            why: why_of(report, found),
         }
     }
 }
@@ -293,6 +304,12 @@ struct StepObject {
     operation: String,
     object: Option<String>,
     value: Option<String>,
+    /// The value with numbers for addresses, if there are any in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw: Option<String>,
+    /// The memory order of an atomic access, if it is weaker than sequential consistency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
     file: Option<String>,
     line: Option<u32>,
     column: Option<u32>,
@@ -300,11 +317,12 @@ struct StepObject {
 
 impl StepObject {
     fn new(told: Told) -> Self {
-        let Told { thread, operation, object, value, location } = told;
+        let Told { thread, operation, object, value, raw, order, location } = told;
+        let order = order.map(MemoryOrder::name);
         let line = location.as_ref().map(|place| place.line);
         let column = location.as_ref().map(|place| place.column).filter(|&column| column > 0);
         let file = location.map(|place| place.file);
-        Self { thread, operation, object, value, file, line, column }
+        Self { thread, operation, object, value, raw, order, file, line, column }
     }
 }
 
@@ -586,7 +604,10 @@ mod tests {
                         "column": 9
                       }
                     ],
-                    "loop_start": 2
+                    "loop_start": 2,
+                    "why": [
+                      "steps 2 to 5 are repeated for ever: main reads turn = 1 at polite.rs:5:9 each time; other reads turn = 1 at polite.rs:15:9 each time."
+                    ]
                   }
                 }"#]],
         );
@@ -644,7 +665,8 @@ mod tests {
             let found = [&object, &object["stats"], &object["violation"]].map(keys);
             assert_eq!(found[0].len(), 11, "{name}");
             assert_eq!(found[1].len(), 14, "{name}");
-            let n_keys = 4 + usize::from(report.loop_start.is_some());
+            let has_why = object["violation"].get("why").is_some();
+            let n_keys = 4 + usize::from(report.loop_start.is_some()) + usize::from(has_why);
             assert_eq!(found[2].len(), n_keys, "{name}");
             for step in object["violation"]["steps"].as_array().unwrap() {
                 assert_eq!(

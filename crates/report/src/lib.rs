@@ -45,6 +45,7 @@ mod select;
 pub mod shiviz;
 mod style;
 pub mod text;
+mod why;
 
 pub use exit::ExitStatus;
 pub use number::{counted, grouped};

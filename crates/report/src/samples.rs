@@ -2,9 +2,9 @@
 
 use crate::Report;
 use mazurka_core::{
-    Counterexample, CoverageSample, Decision, Effect, Execution, Location, ObjectId, Operation,
-    StateCoverage, Statistics, Step, ThreadId, ThreadSet, Told, Verdict, Violation, ViolationKind,
-    Visits, Wait,
+    Counterexample, CoverageSample, Decision, Detail, Effect, Execution, Location, ObjectId,
+    Operation, StateCoverage, Statistics, Step, ThreadId, ThreadSet, Told, Verdict, Violation,
+    ViolationKind, Visits, Wait,
 };
 use std::time::Duration;
 
@@ -116,6 +116,8 @@ impl<'a> Story<'a> {
             operation: operation.name().to_owned(),
             object: object.map(str::to_owned),
             value: (!value.is_empty()).then(|| value.to_owned()),
+            raw: None,
+            order: None,
             location,
         });
         self.execution.steps.push(Step { decision: Decision::of(thread(idx)), operation, effect });
@@ -137,7 +139,8 @@ impl<'a> Story<'a> {
 
     pub(crate) fn counterexample(self, kind: ViolationKind, message: &str) -> Counterexample {
         Counterexample {
-            violation: Violation { kind, message: message.to_owned() },
+            end: Vec::new(),
+            violation: Violation::new(kind, message.to_owned()),
             schedule: self.execution.schedule(),
             execution: self.execution,
             story: self.story,
@@ -164,7 +167,7 @@ pub(crate) fn lost_update() -> Sample {
 pub(crate) fn lost_update_with(names: &[&str], file: &str) -> Sample {
     use Operation as O;
     let counter = object(0);
-    Story::new(names, &["counter"])
+    let mut sample = Story::new(names, &["counter"])
         .file(file)
         .step(0, O::Spawn(thread(1)), "", 21)
         .step(0, O::Spawn(thread(2)), "", 22)
@@ -175,7 +178,12 @@ pub(crate) fn lost_update_with(names: &[&str], file: &str) -> Sample {
         .step(0, O::Join(thread(1)), "", 24)
         .step(0, O::Join(thread(2)), "", 24)
         .step(0, O::Load(counter), "= 1", 25)
-        .violates(ViolationKind::Assertion, "assertion `counter == 2` failed: left is 1")
+        .violates(ViolationKind::Assertion, "assertion `counter == 2` failed: left is 1");
+    if let Verdict::Violated(found) = &mut sample.verdict {
+        let text = "`counter == 2`: left is 1".to_owned();
+        found.violation.detail = Some(Detail::Assertion(text));
+    }
+    sample
 }
 
 /// Two locks, taken in opposite orders.

@@ -49,7 +49,7 @@ fn rule(kind: ViolationKind) -> Value {
 
 fn result(report: &Report<'_>, found: &Counterexample) -> Value {
     let kind = found.violation.kind;
-    let text = format!("{}: {}", kind.title(), found.violation.message);
+    let text = format!("{}: {}", found.violation.title(), found.violation.summary());
     let mut result = json!({
         "ruleId": kind.name(),
         "level": "error",

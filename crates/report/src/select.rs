@@ -617,6 +617,8 @@ mod tests {
                 operation: "join".to_owned(),
                 object: Some(ended.to_owned()),
                 value: None,
+                raw: None,
+                order: None,
                 location: join.clone(),
             })
             .to_vec();
@@ -701,7 +703,7 @@ mod tests {
                   step  main
                      1  store y 0→1
                      4  load y = 1
-                        ✗ goes wrong
+                        ✗ assertion fails
             "#]],
         );
         // But who waits in the end may wait for whatever has not come.
@@ -742,7 +744,7 @@ mod tests {
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
                      2                         store lock.state 0→1  a.rs:9:9
                      3  Lock::lock lock.state                        a.rs:5:9
-                        ✗ goes wrong
+                        ✗ assertion fails
             "#]],
         );
     }

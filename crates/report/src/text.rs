@@ -4,12 +4,12 @@
 
 use crate::interleaving::Interleaving;
 use crate::number::{counted, exact_time, grouped, time};
-use crate::select::Line;
 use crate::style::columns;
+use crate::why::why;
 use crate::{Colour, Page, Report, Style};
 use mazurka_core::{
-    Access, Counterexample, Coverage, Effect, Limit, Location, Operation, StateCoverage, Step,
-    Verdict, Violation, ViolationKind, Wait,
+    Access, Counterexample, Coverage, Limit, Location, StateCoverage, Verdict, Violation,
+    ViolationKind, Wait,
 };
 
 /// The command that follows a schedule, and takes `@` with a file for one.
@@ -174,7 +174,10 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
         table.lines().for_each(|line| page.line(line));
     }
     page.line("");
-    why(&lines, found).iter().for_each(|why| page.paragraph("Why:", why));
+    why(&lines, found, report.loop_start).iter().for_each(|why| page.paragraph("Why:", why));
+    if !found.end.is_empty() {
+        page.paragraph("End:", &at_end(&found.end));
+    }
     if let Some(hidden) = interleaving.hidden(&lines) {
         page.paragraph("Shown:", &hidden);
     }
@@ -207,6 +210,16 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     tips(page, &report.tips);
 }
 
+/// What variables hold in the end, as many of them as people read.
+fn at_end(all: &[String]) -> String {
+    const MOST: usize = 24;
+    let shown = all[..all.len().min(MOST)].join(", ");
+    match all.len().checked_sub(MOST) {
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {}", counted(more as u64, "variable") + " more"),
+    }
+}
+
 fn preemptions(n: u32) -> String {
     counted(n.into(), "preemption")
 }
@@ -231,7 +244,7 @@ fn headline(found: &Counterexample) -> (String, Vec<String>) {
     let message = &found.violation.message;
     let title = title(&found.violation);
     if found.violation.kind != ViolationKind::Deadlock {
-        return (titled(title, message), Vec::new());
+        return (titled(title, found.violation.summary()), Vec::new());
     }
     // The circle comes after a colon, one member after the other, in the order of the waits.
     let Some((what, circle)) = message.split_once(": ") else {
@@ -272,16 +285,10 @@ fn short(place: &Location) -> String {
 
 /// The words that people search for.
 fn title(violation: &Violation) -> &'static str {
-    let message = &violation.message;
     match violation.kind {
-        ViolationKind::Assertion if !message.contains("assert") => "Misuse",
-        ViolationKind::Panic if message.contains("assertion") => "Assertion failed",
-        ViolationKind::Panic if message.contains("panicked at") => "Panic",
         // The message names the property.
         ViolationKind::Ltl => "ltl",
-        ViolationKind::Memory if message.contains("used after it was freed") => "Use after free",
-        ViolationKind::Memory if message.contains("freed twice") => "Double free",
-        kind => kind.title(),
+        _ => violation.title(),
     }
 }
 
@@ -292,64 +299,6 @@ fn titled(title: &str, message: &str) -> String {
         true => format!("{title}{}", &message[title.len()..]),
         false => format!("{title}: {message}"),
     }
-}
-
-/// Why a counterexample goes wrong, in sentences.
-pub(crate) fn why_of(report: &Report<'_>, found: &Counterexample) -> Vec<String> {
-    let shown = Interleaving { is_full: report.is_full, ..Interleaving::from(found) };
-    why(&shown.lines(), found)
-}
-
-/// Why it goes wrong, as far as that was seen.
-fn why(lines: &[Line], found: &Counterexample) -> Vec<String> {
-    // The number of the row that stands for a step, both from 1.
-    let row_of = |step: usize| {
-        let idx = step.checked_sub(1)?;
-        lines.iter().find(|line| line.steps.contains(&idx)).and_then(|line| line.number)
-    };
-    let decisive = found.decisive.as_ref().and_then(|pair| {
-        let (first, second) = (row_of(pair.first)?, row_of(pair.second)?);
-        let object = found.story.get(pair.first - 1).and_then(|told| told.object.as_deref());
-        let on = object.map_or(String::new(), |object| format!(" on {object}"));
-        let end = match found.violation.kind {
-            ViolationKind::Deadlock => "no thread waits for ever",
-            _ => "nothing goes wrong",
-        };
-        (first != second).then(|| {
-            format!(
-                "steps {first} and {second} race{on}. In the same execution with step {second} \
-                 before step {first}, {end}."
-            )
-        })
-    });
-    decisive.into_iter().chain(lost_wakeups(found)).collect()
-}
-
-/// Notifications that found no thread waiting, of what a thread sleeps on in the end.
-fn lost_wakeups(found: &Counterexample) -> Vec<String> {
-    let steps = &found.execution.steps;
-    let lost = |wait: &Wait| {
-        let (Operation::Reacquire { condvar: queue, .. } | Operation::FutexResume(queue)) =
-            wait.operation
-        else {
-            return None;
-        };
-        let began = steps.iter().rposition(|step| step.decision.thread == wait.thread)?;
-        let is_lost = |step: &Step| {
-            let is_notice = matches!(step.operation,
-                Operation::NotifyOne(it) | Operation::NotifyAll(it) if it == queue);
-            is_notice && matches!(step.effect, Effect::Woke(woken) if woken.is_empty())
-        };
-        let notified = steps[..began].iter().rposition(is_lost)?;
-        let (name, thread) = (wait.object.as_deref()?, &found.story.get(began)?.thread);
-        Some(format!(
-            "{name} was notified at step {}, when no thread waited for it; {thread} began to wait \
-             at step {}.",
-            notified + 1,
-            began + 1
-        ))
-    };
-    found.waits.iter().filter_map(lost).collect()
 }
 
 fn tips(page: &mut Page, tips: &[String]) {
@@ -407,8 +356,7 @@ mod tests {
             &samples::lost_update(),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
-                                                                             execution 2, 0.01 s
+                   Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
                   step  main               worker-1           worker-2
                      1  spawn worker-1                                     tests/counter.rs:21:9
@@ -508,6 +456,8 @@ mod tests {
                         ✗ writes data                queue.c:7:5
                                        ✗ reads data  queue.c:12:5
 
+                    Why: no lock, atomic, join or start of a thread leads from the access of
+                         writer to that of reader.
                   Shown: 0 of 2 steps; `--trace full` shows all
                 Replay: mzk1:0.1
             "#]],
@@ -536,6 +486,9 @@ mod tests {
                      9                  yield          polite.rs:16:9
                         ↺ back to step 2
 
+                    Why: steps 2 to 9 are repeated for ever: main reads turn = 1 at
+                         polite.rs:5:9 each time; other reads turn = 1 at polite.rs:15:9 each
+                         time.
                 Replay: mzk1:0x3.1x2.0x2.1x2
             "#]],
         );
@@ -562,6 +515,9 @@ mod tests {
               5001                  yield          polite.rs:16:9
                     ↺ back to step 2
 
+                Why: steps 2 to 5001 are repeated for ever: main reads turn = 1 at
+                     polite.rs:5:9 each time; other reads turn = 1 at polite.rs:15:9 each
+                     time.
         "#]]
         .assert_eq(&format!("80 columns:\n{shown}"));
     }
@@ -574,6 +530,9 @@ mod tests {
         let text = render(&report, &Style::new());
         let (_, replay) = text.rsplit_once("\n\n").expect("it comes last");
         expect![[r#"
+                Why: steps 2 to 5001 are repeated for ever: main reads turn = 1 at
+                     polite.rs:5:9 each time; other reads turn = 1 at polite.rs:15:9 each
+                     time.
             Replay, after `--json FILE` has kept its 5 001 steps:
             mazurka replay a.pml --schedule @FILE
         "#]]
@@ -653,8 +612,7 @@ mod tests {
             &samples::lost_update_with(&names, "counter.rs"),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
-                                                                             execution 2, 0.01 s
+                   Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
                   step  main                        a-thread-with-a-name-of-   worker
                                                     forty-characters
@@ -689,8 +647,7 @@ mod tests {
             &samples::lost_update_with(&names, path),
             expect![[r#"
                    Checking counter.rs (3 threads)
-                   Violated Assertion failed: assertion `counter == 2` failed: left is 1
-                                                                             execution 2, 0.01 s
+                   Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
                   step  main               a                  b
                      1  spawn a                       crates/a/very/long/path/to/counter.rs:21:9

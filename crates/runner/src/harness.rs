@@ -3,7 +3,7 @@
 
 use crate::cargo::TestProgram;
 use mazurka_check::Outcome;
-use mazurka_core::{Verdict, ViolationKind};
+use mazurka_core::{Detail, Verdict, ViolationKind};
 use std::ffi::OsString;
 
 /// The harness, told to run one test on its first thread.
@@ -20,9 +20,10 @@ pub(crate) fn name_panic(outcome: &mut Outcome) {
     let printed = outcome.printed.as_deref().unwrap_or_default();
     if let Verdict::Violated(found) = &mut outcome.verdict
         && found.violation.kind == ViolationKind::Panic
-        && let Some(message) = panics(printed)
+        && let Some((message, detail)) = panics(printed)
     {
         found.violation.message = message;
+        found.violation.detail = Some(detail);
     }
 }
 
@@ -42,19 +43,26 @@ pub(crate) fn by_the_test(printed: &str, test: &str) -> String {
 }
 
 /// The panics that a harness has printed, as the standard library words them, in one sentence.
-fn panics(printed: &str) -> Option<String> {
+/// And what the first of them is.
+fn panics(printed: &str) -> Option<(String, Detail)> {
     let mut lines = printed.lines().peekable();
     let mut panics = Vec::new();
+    let mut detail = None;
     while let Some(line) = lines.next() {
         let Some((_, rest)) = line.split_once("thread '") else { continue };
         let Some((thread, place)) = rest.split_once("panicked at ") else { continue };
         let thread = thread.rsplit_once('\'').map_or(thread, |(name, _)| name);
         let mut message = Vec::new();
-        while let Some(line) = lines.next_if(|line| !line.is_empty() && !line.starts_with("note: "))
-        {
+        // The harness prints its own word behind that of the last one.
+        let is_of_panic = |line: &&str| !line.is_empty() && !line.starts_with("note: ");
+        while let Some(line) = lines.next_if(|line| is_of_panic(line) && *line != "FAILED") {
             message.push(line.trim());
         }
         let place = place.trim_end_matches(':');
+        detail.get_or_insert_with(|| {
+            let asserted = asserted(&message).map(|it| format!("{it} in {thread} at {place}"));
+            asserted.map_or(Detail::Panic, Detail::Assertion)
+        });
         panics.push(format!("`{thread}` panicked at {place}: {}", message.join(" ")));
     }
     // A test that should have panicked, or should have done so with other words.
@@ -63,7 +71,25 @@ fn panics(printed: &str) -> Option<String> {
             || line.starts_with("note: panic did not contain expected string")
     });
     panics.extend(expectation.map(|line| line.trim_start_matches("note: ").to_owned()));
-    (!panics.is_empty()).then(|| panics.join("; then "))
+    let detail = detail.unwrap_or(Detail::Panic);
+    (!panics.is_empty()).then(|| (panics.join("; then "), detail))
+}
+
+/// What an assertion of Rust says that has failed, as the standard library words it: its expression
+/// and, if there are two, both sides.
+fn asserted(message: &[&str]) -> Option<String> {
+    let (first, rest) = message.split_first()?;
+    if let Some(expression) = first.strip_prefix("assertion failed: ") {
+        return Some(format!("`{expression}`"));
+    }
+    let first = first.strip_prefix("assertion `")?;
+    let (expression, own) = first.split_once("` failed")?;
+    let own = own.strip_prefix(": ").map(|words| format!(" ({words})")).unwrap_or_default();
+    let sides = match rest {
+        [] => String::new(),
+        sides => format!(": {}", sides.join(", ")),
+    };
+    Some(format!("`{expression}`{own}{sides}"))
 }
 
 #[cfg(test)]
@@ -76,13 +102,39 @@ mod tests {
                        left: 1\n right: 2\nnote: run with `RUST_BACKTRACE=1`\n\nthread '<unnamed>' \
                        panicked at a.rs:1:1:\nno\n";
         assert_eq!(
-            panics(printed).as_deref(),
-            Some(
+            panics(printed),
+            Some((
                 "`main` panicked at src/lib.rs:3:9: assertion failed left: 1 right: 2; then \
                  `<unnamed>` panicked at a.rs:1:1: no"
-            )
+                    .to_owned(),
+                Detail::Panic
+            ))
         );
         assert_eq!(panics("all is well"), None);
+    }
+
+    #[test]
+    fn assertions_are_told_once() {
+        let check = |printed: &str, expected: &str| {
+            let printed = format!("thread 'main' (7) panicked at a.rs:3:9:\n{printed}\nFAILED\n");
+            let (message, detail) = panics(&printed).expect("there is one");
+            assert!(!message.contains("FAILED"), "{message}");
+            let text = match detail {
+                Detail::Assertion(text) => text,
+                other => format!("{other:?}"),
+            };
+            assert_eq!(text, expected);
+        };
+        check("assertion failed: x.is_some()", "`x.is_some()` in main at a.rs:3:9");
+        check(
+            "assertion `left == right` failed\n  left: 1\n right: 2",
+            "`left == right`: left: 1, right: 2 in main at a.rs:3:9",
+        );
+        check(
+            "assertion `left == right` failed: lost\n  left: 1\n right: 2",
+            "`left == right` (lost): left: 1, right: 2 in main at a.rs:3:9",
+        );
+        check("the assertion of the year", "Panic");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) fn confirm<T: Transitions>(mut program: T, path: &Path) -> Confirmed 
         assert!(idx < moves.len(), "a move of a path is possible again");
         let made = moves[idx];
         schedule.push(program.decision(&moves, idx));
-        story.extend(program.describe(&state, made.step));
+        story.extend(program.describe_move(&state, &moves, idx));
         violation = made.fault.map(|fault| program.violation(&state, made.step, fault));
         if made.successor != Successor::None {
             state.clear();
@@ -55,6 +55,7 @@ pub(crate) fn confirm<T: Transitions>(mut program: T, path: &Path) -> Confirmed 
         joins: Vec::new(),
         failed: None,
         decisive: None,
+        end: program.variables(&state),
     };
     Confirmed { counterexample, stuck }
 }

@@ -129,7 +129,7 @@ impl Threads {
         });
         let message =
             format!("data race on `{name}`: {first} and {second}, and nothing orders the two");
-        Violation { kind: ViolationKind::Race, message }
+        Violation::new(ViolationKind::Race, message)
     }
 
     /// Goes to a state; says what is tracked in it.
@@ -215,6 +215,8 @@ impl Threads {
             operation: operation.name().to_owned(),
             object,
             value: None,
+            raw: None,
+            order: None,
             location: self.vm.location(thread),
         }
     }
@@ -229,7 +231,7 @@ fn race(vm: &Vm, Conflict { threads, object }: Conflict) -> Violation {
     let [first, second] = threads.map(|thread| vm.thread_name(thread).into_owned());
     let object = vm.object_name(object);
     let message = format!("{first} and {second} access {object}, and nothing orders them");
-    Violation { kind: ViolationKind::Race, message }
+    Violation::new(ViolationKind::Race, message)
 }
 
 fn safety(operation: Operation) -> Safety {
@@ -315,7 +317,7 @@ impl Transitions for Threads {
             1 => "1 thread waits for ever".to_owned(),
             n => format!("{n} threads wait for ever"),
         };
-        Stuck { violation: Violation { kind: ViolationKind::Deadlock, message }, processes }
+        Stuck { violation: Violation::new(ViolationKind::Deadlock, message), processes }
     }
 
     fn violation(&mut self, state: &[u8], step: Step, fault: u32) -> Violation {

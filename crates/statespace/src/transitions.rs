@@ -87,6 +87,31 @@ pub trait Transitions: Clone + Send + Sync {
     /// such as the two halves of a rendezvous. Never none. The step leads away from `state`.
     fn describe(&mut self, state: &[u8], step: Step) -> Vec<Told>;
 
+    /// What a step has changed, for people: `x 0→1`. It leads from `before` to `after`.
+    fn changed_variables(&mut self, _before: &[u8], _after: &[u8], _step: Step) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What variables and channels hold in `state`, for people: `x = 1`.
+    fn variables(&mut self, _state: &[u8]) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// A move for people, with what it changes. It leads away from `state`.
+    fn describe_move(&mut self, state: &[u8], moves: &Moves, idx: usize) -> Vec<Told> {
+        let made = moves[idx];
+        let mut told = self.describe(state, made.step);
+        if made.successor != Successor::None
+            && let changes = self.changed_variables(state, moves.state(idx), made.step)
+            && let Some(last) = told.last_mut()
+            && !changes.is_empty()
+        {
+            let before = last.value.take();
+            last.value = Some(before.into_iter().chain(changes).collect::<Vec<_>>().join(", "));
+        }
+        told
+    }
+
     /// What people call a process of `state`.
     fn process_name(&mut self, state: &[u8], process: u32) -> String;
 

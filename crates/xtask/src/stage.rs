@@ -107,7 +107,7 @@ fn tour() -> Done {
     const SAYS: [&str; 4] = [
         "Violated Deadlock",
         "Holds in every interleaving",
-        "Assertion failed: assertion",
+        "Assertion failed: `",
         "Replay: mzk1:",
     ];
     heading("the tour");

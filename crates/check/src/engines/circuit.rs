@@ -432,6 +432,7 @@ fn shown(vm: &mut Machine, schedule: &Schedule) -> Result<Counterexample, Fault>
         _ => Vec::new(),
     };
     Ok(Counterexample {
+        end: Vec::new(),
         violation,
         schedule: schedule.clone(),
         execution: again.execution,

@@ -119,7 +119,7 @@ pub(super) fn replay(
     let make = |propositions: &[Expr]| translate::machine(&model.program, propositions);
     let ending = match violated_for_ever(make, &wanted, schedule)? {
         Some(message) => {
-            let violation = Violation { kind: ViolationKind::Ltl, message };
+            let violation = Violation::new(ViolationKind::Ltl, message);
             Ending::Violated { step: None, violation, stuck: Vec::new() }
         }
         None if walk.n_moves() > 0 => Ending::Followed,

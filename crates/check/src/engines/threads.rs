@@ -119,7 +119,7 @@ pub(super) fn replay(
     let kind = if goes_on { ViolationKind::Livelock } else { ViolationKind::Ltl };
     Ok(Replay::to(message.map_or(Ending::Followed, |message| Ending::Violated {
         step: None,
-        violation: Violation { kind, message },
+        violation: Violation::new(kind, message),
         stuck: Vec::new(),
     })))
 }

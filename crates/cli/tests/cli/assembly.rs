@@ -7,8 +7,8 @@ use std::process::Command;
 
 /// What comes of the program, for each `HOW` of it, and a part of what is said.
 const WANTED: [(u32, i32, &str); 22] = [
-    (0, 1, "assertion `x == 2` failed"),
-    (1, 1, "assertion `x == 2` failed"),
+    (0, 1, "Assertion failed: `x == 2`"),
+    (1, 1, "Assertion failed: `x == 2`"),
     (2, 0, "Holds in every interleaving"),
     (3, 0, "Holds in every interleaving"),
     (4, 0, "Holds in every interleaving"),
@@ -17,8 +17,8 @@ const WANTED: [(u32, i32, &str); 22] = [
     (7, 0, "Holds in every interleaving"),
     (8, 0, "Holds in every interleaving"),
     (9, 0, "Holds in every interleaving"),
-    (10, 1, "assertion `x == 2` failed"),
-    (11, 1, "assertion `x == 2` failed"),
+    (10, 1, "Assertion failed: `x == 2`"),
+    (11, 1, "Assertion failed: `x == 2`"),
     (12, 0, "Holds in every interleaving"),
     (13, 0, "Holds in every interleaving"),
     (14, 1, "spins at assembly.c:20:5 until lock changes from 0"),

@@ -101,7 +101,9 @@ fn a_bound_is_part_of_the_verdict() {
     ]);
     let raised = [&bounded[..], &["--iterate"]].concat();
     let proved = "Proved no assertion failure, crash, deadlock, data race or livelock in any";
-    check(&raised).ends_with(1).prints(&[proved, "counter.c:22: assertion"]);
+    check(&raised)
+        .ends_with(1)
+        .prints(&[proved, "Assertion failed: `counter == 2` in main at counter.c:22"]);
     let stopped = [&raised[..], &["--max-executions", "3"]].concat();
     check(&stopped).ends_with(3).prints(&[
         "Stop execution limit, 3",
@@ -138,7 +140,7 @@ fn wrong_bounds_are_refused_before_anything_is_compiled() {
 fn a_violation_is_told_and_replayed() {
     let folder = folder();
     let said = mazurka(&folder, &["check", "counter.c", "-D", "LOST=1"]).ends_with(1).prints(&[
-        "Violated Assertion failed: counter.c:22: assertion `counter == 2`",
+        "Violated Assertion failed: `counter == 2` in main at counter.c:22",
         "load counter = 0",
         " counter.c:8:",
         "Replay: mazurka replay counter.c ",
@@ -272,7 +274,7 @@ fn a_program_is_built_by_the_wrapper_and_run() {
     mazurka(&folder, &["cc", "counter.o", "-o", "counter"]).ends_with(0);
     let said = mazurka(&folder, &["run", "--", "./counter", "two words"]).ends_with(1).prints(&[
         "Checking ./counter",
-        "counter.c:22: assertion",
+        "Assertion failed: `counter == 2` in main at counter.c:22",
         "Replay: mazurka replay -- ./counter 'two words' mzk1:",
     ]);
     let line = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
@@ -411,5 +413,7 @@ fn a_makefile_builds_for_the_search() {
         make.env_remove(name);
     }
     say(&mut make).ends_with(0);
-    mazurka(&folder, &["run", "--", "./counter"]).ends_with(1).prints(&["counter.c:22: assertion"]);
+    mazurka(&folder, &["run", "--", "./counter"])
+        .ends_with(1)
+        .prints(&["Assertion failed: `counter == 2` in main"]);
 }

@@ -129,7 +129,7 @@ int main(void) {
     let said = check(&["--property", "assert", "--races", "allow"]);
     assert_eq!(said.status, Some(1), "{}", said.stderr);
     assert!(said.stdout.contains("x.c:8:"), "{}", said.stdout);
-    assert!(said.stdout.contains("assertion `!flag` failed"), "{}", said.stdout);
+    assert!(said.stdout.contains("Assertion failed: `!flag`"), "{}", said.stdout);
 }
 
 /// A loop that nobody can end says where it is, and what it looks at.
@@ -277,7 +277,7 @@ int main(void) {
     std::fs::write(folder.path().join("x.c"), text).expect("there is room");
     let found = run(folder.path(), &CHECK);
     assert_eq!(found.status, Some(1), "{}{}", found.stdout, found.stderr);
-    assert!(found.stdout.contains("assertion `counter == 2` failed"), "{}", found.stdout);
+    assert!(found.stdout.contains("Assertion failed: `counter == 2`"), "{}", found.stdout);
     assert!(found.stdout.contains("x.c:5:5"), "{}", found.stdout);
     let command = found.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
     let words: Vec<&str> = command.expect("there is a command").split(' ').collect();

@@ -19,7 +19,8 @@ active proctype check() { n_done == 2; assert(n == 2) }
 fn a_lost_update_is_found_and_told() {
     let said = mazurka(COUNTER, &["check", "x.pml"]);
     assert_eq!(said.status, Some(1), "{}{}", said.stdout, said.stderr);
-    for part in ["assertion violated (n == 2)", "add:0", "add:1", "seen = n", "x.pml:2"] {
+    for part in ["Assertion failed: `n == 2`", "(n 0→1)", "add:0", "add:1", "seen = n", "x.pml:2"]
+    {
         assert!(said.stdout.contains(part), "`{part}` is not in:\n{}", said.stdout);
     }
     let command = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));

@@ -269,7 +269,7 @@ impl<S: System> WeakMemory<S> {
 }
 
 fn unsupported(message: String) -> Failure {
-    let violation = Violation { kind: ViolationKind::Unsupported, message };
+    let violation = Violation::new(ViolationKind::Unsupported, message);
     Failure { effect: Effect::Done, violation }
 }
 
@@ -464,6 +464,14 @@ impl<S: System> System for WeakMemory<S> {
         self.system.failure_site()
     }
 
+    fn raw_value(&self) -> Option<String> {
+        self.system.raw_value()
+    }
+
+    fn value_name(&self, value: u128) -> String {
+        self.system.value_name(value)
+    }
+
     fn value(&self) -> Option<String> {
         let value = self.system.value();
         let Step { access: Some((object, source)), is_stale: true, .. } = self.last() else {
@@ -474,7 +482,9 @@ impl<S: System> System for WeakMemory<S> {
             writes.iter().position(|write| write.step == source).map_or(0, |place| place + 1);
         // The first newer one that was there: the step itself may be among them.
         let newer = writes[place..].iter().find(|write| (write.step as usize) < self.steps.len());
-        let stale = newer.map(|write| format!("stale: {} since step {}", write.value, write.step));
+        let stale = newer.map(|write| {
+            format!("stale: {} since step {}", self.system.value_name(write.value), write.step)
+        });
         match (value, stale) {
             (Some(value), Some(stale)) => Some(format!("{value} ({stale})")),
             (None, Some(stale)) => Some(format!("({stale})")),

@@ -258,7 +258,7 @@ impl System for Moody {
             (Err(failure), mood) => {
                 let message = format!("{} in mood {mood}", failure.violation.message);
                 let kind = if mood == 1 { ViolationKind::Assertion } else { ViolationKind::Panic };
-                let violation = Violation { kind, message };
+                let violation = Violation::new(kind, message);
                 Err(Failure { effect: failure.effect, violation })
             }
             (done, _) => done,

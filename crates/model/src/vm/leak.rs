@@ -38,7 +38,7 @@ impl Machine {
             "{} is never freed, and nothing leads to it when the program ends",
             self.object_text(code, block)
         );
-        Violation { kind: ViolationKind::Leak, message }
+        Violation::new(ViolationKind::Leak, message)
     }
 
     /// A block that is there still, though nothing leads to it.

@@ -10,7 +10,8 @@ use super::spin::Spins;
 use super::survivors::Survivors;
 use crate::{Compare, Pointer, Type, evaluate};
 use mazurka_core::{
-    Accessed, Fence, Injection, MemoryOrder, ObjectId, PlainAccess, Violation, ViolationKind,
+    Accessed, Detail, Fence, Injection, MemoryOrder, ObjectId, PlainAccess, Violation,
+    ViolationKind,
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -433,10 +434,12 @@ impl Machine {
         let object = self.threads[thread].made[number as usize];
         if !self.is_live(&object) {
             let name = self.object_text(code, &object);
-            return Err(memory(match object.kind {
-                Kind::Heap => format!("{name} is used after it was freed"),
-                _ => format!("{name} is used after its function has returned"),
-            }));
+            return Err(match object.kind {
+                Kind::Heap => {
+                    memory(format!("{name} is used after it was freed")).with(Detail::UseAfterFree)
+                }
+                _ => memory(format!("{name} is used after its function has returned")),
+            });
         }
         Ok(object)
     }
@@ -589,10 +592,10 @@ impl Machine {
     pub(super) fn reserve(&mut self, thread: usize, len: usize) -> Result<(), Violation> {
         const MAX_STACK: usize = 1 << 22;
         if len > MAX_STACK {
-            return Err(Violation {
-                kind: ViolationKind::Panic,
-                message: "the stack has overflowed".to_owned(),
-            });
+            return Err(Violation::new(
+                ViolationKind::Panic,
+                "the stack has overflowed".to_owned(),
+            ));
         }
         let stack = &mut self.threads[thread].stack;
         if stack.len() < len {
@@ -643,5 +646,5 @@ fn holds(op: Compare, order: Ordering) -> bool {
 /// A violation of the kind `memory`.
 #[cold]
 pub(super) fn memory(message: String) -> Violation {
-    Violation { kind: ViolationKind::Memory, message }
+    Violation::new(ViolationKind::Memory, message)
 }

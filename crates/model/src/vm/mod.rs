@@ -30,7 +30,7 @@ use code::{Code, HALT, Pc, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
 use mazurka_core::{
-    Accessed, Assumption, Decision, Divergence, Effect, Ending, Failure, Fence, Foresight,
+    Accessed, Assumption, Decision, Detail, Divergence, Effect, Ending, Failure, Fence, Foresight,
     Injection, Location, MemoryOrder, Next, ObjectId, Operation, PlainAccess, Property, Schedule,
     Sighting, Spin, System, ThreadId, Violation, ViolationKind, fold, replay_to,
 };
@@ -275,11 +275,14 @@ impl Vm {
     /// was lost elsewhere.
     #[cold]
     fn with_place(&self, mut failure: Failure) -> Failure {
-        let Violation { kind, message } = &mut failure.violation;
+        let Violation { kind, message, detail } = &mut failure.violation;
         if let Some(place) = self.place(self.machine.here.1)
             && *kind != ViolationKind::Leak
         {
             *message = format!("{place}: {message}");
+            if let Some(Detail::Assertion(text)) = detail {
+                text.push_str(&format!(" at {place}"));
+            }
         }
         failure
     }
@@ -363,7 +366,7 @@ impl System for Vm {
              memory model so far",
             self.object_name(object)
         );
-        let violation = Violation { kind: ViolationKind::Unsupported, message };
+        let violation = Violation::new(ViolationKind::Unsupported, message);
         Err(self.with_place(Failure { effect: *effect, violation }))
     }
 

@@ -36,9 +36,11 @@ impl Machine {
             drop(names);
             self.grow(n_threads);
             let Some(child) = child else {
-                let few = || Violation {
-                    kind: ViolationKind::Unsupported,
-                    message: format!("more than {MAX} threads that were not joined"),
+                let few = || {
+                    Violation::new(
+                        ViolationKind::Unsupported,
+                        format!("more than {MAX} threads that were not joined"),
+                    )
                 };
                 return self.joined_number(thread, 0).ok_or_else(few);
             };

@@ -10,7 +10,7 @@ use super::spin::Round;
 use super::step::assertion;
 use crate::{Pointer, Sync, evaluate};
 use Instruction as I;
-use mazurka_core::{Fence, Next, Operation, Violation, ViolationKind};
+use mazurka_core::{Detail, Fence, Next, Operation, Violation, ViolationKind};
 
 /// How many invisible instructions a step may take before the thread counts as stuck in a loop.
 const MAX_INVISIBLE: u32 = 10_000_000;
@@ -96,7 +96,8 @@ impl Machine {
                 I::Check { condition, kind, text } => {
                     if !self.holds(code, frame, condition) {
                         let message = code.texts[text as usize].clone();
-                        return Err(Violation { kind, message });
+                        let detail = Detail::asserted(&message);
+                        return Err(Violation { detail, ..Violation::new(kind, message) });
                     }
                     pc += 1;
                 }
@@ -159,12 +160,10 @@ impl Machine {
                 },
             }
         }
-        Err(Violation {
-            kind: ViolationKind::Livelock,
-            message: format!(
-                "{MAX_INVISIBLE} instructions in which no other thread can come between"
-            ),
-        })
+        Err(Violation::new(
+            ViolationKind::Livelock,
+            format!("{MAX_INVISIBLE} instructions in which no other thread can come between"),
+        ))
     }
 
     /// Comes to an instruction that may be visible; carries it out if it is not, or if the thread
@@ -275,10 +274,10 @@ impl Machine {
         );
         if !is_access {
             let name = pending.next.operation().map_or("nothing", Operation::name);
-            return Err(Violation {
-                kind: ViolationKind::Unsupported,
-                message: format!("`{name}` cannot be run within an atomic block"),
-            });
+            return Err(Violation::new(
+                ViolationKind::Unsupported,
+                format!("`{name}` cannot be run within an atomic block"),
+            ));
         }
         if self.block.is_some() {
             let about = self.about_at(code, thread, pc);
@@ -334,10 +333,10 @@ impl Machine {
             }
             I::ChooseEdge { otherwise, .. } => return Ok(otherwise),
             I::NoWay => {
-                return Err(Violation {
-                    kind: ViolationKind::InvalidEnd,
-                    message: format!("{} has no way to go on", self.thread_text(thread)),
-                });
+                return Err(Violation::new(
+                    ViolationKind::InvalidEnd,
+                    format!("{} has no way to go on", self.thread_text(thread)),
+                ));
             }
             I::Copy { to, from, size, .. } => {
                 let size = self.value(code, frame, size);

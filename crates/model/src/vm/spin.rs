@@ -461,12 +461,12 @@ impl Machine {
 
 /// A loop that no thread can end.
 fn endless() -> Violation {
-    Violation {
-        kind: ViolationKind::Livelock,
-        message: "a loop goes round for ever: nothing changes in it, and it has no operation at \
+    Violation::new(
+        ViolationKind::Livelock,
+        "a loop goes round for ever: nothing changes in it, and it has no operation at \
                   which another thread could come between"
             .to_owned(),
-    }
+    )
 }
 
 /// Whether an operation may leave everything as it is, so that a round may begin with it.

@@ -6,7 +6,8 @@ use super::next::Pending;
 use crate::{Binary, Compare, Pointer, Sync, Type, Update, evaluate};
 use Instruction as I;
 use mazurka_core::{
-    Accessed, Decision, Effect, Failure, Injection, ThreadId, ThreadSet, Violation, ViolationKind,
+    Accessed, Decision, Detail, Effect, Failure, Injection, ThreadId, ThreadSet, Violation,
+    ViolationKind,
 };
 
 /// Where a thread goes on after an operation, and what that did beyond its name.
@@ -526,8 +527,8 @@ fn updated(update: Update, ty: Type, old: u64, value: u64) -> u64 {
     }
 }
 
-/// A violation of the kind `assertion`.
+/// A violation of the kind `assertion`: something is used against its rules.
 #[cold]
 pub(super) fn assertion(message: String) -> Violation {
-    Violation { kind: ViolationKind::Assertion, message }
+    Violation::new(ViolationKind::Assertion, message).with(Detail::Misuse)
 }

@@ -67,6 +67,8 @@ pub(crate) struct Bracket {
     outer: *mut Bracket,
     kind: Kind,
     library: Library,
+    /// The path of the function.
+    path: &'static str,
     /// Whether it decides what its inside is: not within another one that is quiet.
     is_active: bool,
     /// Whether its operation is announced with an access inside.
@@ -267,7 +269,7 @@ impl Bracket {
 
 /// The innermost call that decides.
 fn active(mut bracket: *mut Bracket) -> Option<&'static mut Bracket> {
-    // SAFETY: brackets are on the stack of the running thread, whose calls have not returned.
+    // SAFETY: brackets are on the stack of a thread, whose calls have not returned.
     while let Some(this) = unsafe { bracket.as_mut() } {
         if this.is_active {
             return Some(this);
@@ -277,9 +279,16 @@ fn active(mut bracket: *mut Bracket) -> Option<&'static mut Bracket> {
     None
 }
 
+/// The path of the listed function that a thread is in, if it is in one and in no code of the user's
+/// that this has called.
+pub(crate) fn path_of(idx: usize) -> Option<&'static str> {
+    let bracket = machine::with(|machine| machine.threads[idx].bracket);
+    active(bracket).filter(|bracket| !bracket.kind.is_open()).map(|bracket| bracket.path)
+}
+
 /// A listed function was called.
 extern "C-unwind" fn bracket(frame: &mut entry::Frame) {
-    let Row { kind, library, .. } = *frame.row();
+    let Row { kind, library, path } = *frame.row();
     let here = ::std::ptr::from_ref(frame) as usize;
     if !coroutine::is_own_stack(here)
         || machine::with(|machine| machine.trusted.is_given_up(frame.row().group()))
@@ -299,6 +308,7 @@ extern "C-unwind" fn bracket(frame: &mut entry::Frame) {
         outer,
         kind,
         library,
+        path,
         is_active,
         is_pending: false,
         was_quiet,

@@ -31,6 +31,30 @@ fn a_thread_that_sleeps_in_the_kernel_is_left() {
     stuck(1, 18);
 }
 
+/// A violation that was replayed stays one, whatever the search for a shorter one meets.
+#[test]
+fn a_violation_outlives_a_thread_that_is_stuck_while_it_is_shortened() {
+    let mut n_violated = 0;
+    for wrong in [0, 1] {
+        let program =
+            Program::build_by(GCC, "stuck_elsewhere", &[&format!("-DWRONG={wrong}"), "-w"]);
+        let answer = program.explore(&json!({"time_limit_ms": 500, "shorten": true}));
+        match &answer.verdict {
+            Some(Verdict::Violated(found)) => {
+                n_violated += 1;
+                assert_eq!(found.violation.kind.name(), "assertion");
+                assert_eq!(found.story.last().map(|it| it.operation.as_str()), Some("load"));
+                // It takes the time of the thread that is left.
+                assert!(answer.time_s > 0.4, "nothing was stuck: {} s", answer.time_s);
+            }
+            // The other order was met first.
+            Some(Verdict::Inconclusive(Limit::Stuck { .. })) => {}
+            other => panic!("{other:?} {:?}", answer.error),
+        }
+    }
+    assert!(n_violated > 0, "no violation came before the thread that is stuck");
+}
+
 /// One execution of as many steps as there may be takes longer than this.
 #[test]
 fn the_time_is_over_in_the_middle_of_an_execution() {

@@ -17,4 +17,5 @@ mod parts;
 mod posix;
 mod program;
 mod symbols;
+mod values;
 mod words;

@@ -238,6 +238,7 @@ pub(crate) fn request(wishes: &Value) -> Request {
             "time_limit_ms" => options.time_limit = Some(Duration::from_millis(number(value))),
             "deadlock" => options.deadlock = is_on(value),
             "race" => options.race = is_on(value),
+            "shorten" => options.shorten = is_on(value),
             "livelock" => options.livelock = is_on(value),
             "jobs" => options.jobs = number(value) as usize,
             "alone" => run.alone = number(value),

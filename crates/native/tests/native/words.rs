@@ -3,7 +3,7 @@
 #[path = "../../src/source.rs"]
 mod subject;
 
-use subject::{Origin, bound_name, origin, short_name, short_type};
+use subject::{Allocated, Origin, allocated, bound_name, origin, short_name, short_type};
 
 #[test]
 fn types_lose_their_modules() {
@@ -54,4 +54,32 @@ fn the_own_source_is_told_from_what_it_uses() {
     assert_eq!(origin("/rustc/0123/library/std/src/thread/mod.rs"), Origin::System);
     assert_eq!(origin("/rustc/0123/library/core/src/sync/atomic.rs"), Origin::Core);
     assert_eq!(origin("/usr/include/c++/12/bits/std_mutex.h"), Origin::System);
+}
+
+#[test]
+fn the_struct_that_an_allocation_is_for() {
+    let named = |line: &str| match allocated(&format!("first\n{line}\n"), 2).into_iter().next() {
+        Some(Allocated::Type(name)) => format!("type {name}"),
+        Some(Allocated::Pointee(name)) => format!("pointee of {name}"),
+        None => "nothing".to_owned(),
+    };
+    for (line, found) in [
+        ("struct node *n = malloc(sizeof(struct node));", "type node"),
+        ("node_t *n = (node_t *)malloc(sizeof (node_t));", "type node_t"),
+        ("struct node *n = malloc(sizeof *n);", "pointee of n"),
+        ("n = calloc(1, sizeof(*n));", "pointee of n"),
+        ("list->first = malloc(sizeof(struct node));", "type node"),
+        ("auto *n = new Node{1, nullptr};", "type Node"),
+        ("auto *n = new list::Node(1);", "type Node"),
+        ("head = make(24);", "pointee of head"),
+        ("list->first = make(24);", "nothing"),
+        ("return malloc(24);", "nothing"),
+        ("", "nothing"),
+    ] {
+        assert_eq!(named(line), found, "{line}");
+    }
+    let next = allocated("n =\n    malloc(24);\n", 2);
+    assert_eq!(next, [Allocated::Pointee("n".to_owned())]);
+    assert_eq!(allocated("one line", 0), []);
+    assert_eq!(allocated("one line", 7), []);
 }

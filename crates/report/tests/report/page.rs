@@ -19,6 +19,8 @@ fn violated(rounds: usize, run: usize) -> Verdict {
             operation: operation.name().to_owned(),
             object: operation.object().map(|object| ["counter", "own"][object.index()].to_owned()),
             value: Some(value),
+            raw: None,
+            order: None,
             location: Some(Location {
                 file: "src/lib.rs".to_owned(),
                 line: 10 + thread as u32,
@@ -43,7 +45,8 @@ fn violated(rounds: usize, run: usize) -> Verdict {
     }
     let message = "left is 1 <b>& right</b> is 2".to_owned();
     Verdict::Violated(Box::new(Counterexample {
-        violation: Violation { kind: ViolationKind::Assertion, message },
+        end: Vec::new(),
+        violation: Violation::new(ViolationKind::Assertion, message),
         schedule: execution.schedule(),
         execution,
         story,

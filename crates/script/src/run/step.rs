@@ -6,7 +6,7 @@ use super::code::{
 use super::machine::Machine;
 use Instruction as I;
 use mazurka_core::{
-    Accessed, Addition, Decision, Effect, Failure, Fence, Injection, Next, Operation, Part,
+    Accessed, Addition, Decision, Detail, Effect, Failure, Fence, Injection, Next, Operation, Part,
     PlainAccess, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 
@@ -238,10 +238,10 @@ impl Machine {
             }
             I::Spawn(target) => {
                 if self.pc(target.index()) != UNBORN {
-                    return Err(violation(
-                        ViolationKind::Assertion,
-                        format!("{} spawned {target} a second time", ThreadId::new(thread_idx)),
-                    ));
+                    let thread = ThreadId::new(thread_idx);
+                    let message = format!("{thread} spawned {target} a second time");
+                    let violation = violation(ViolationKind::Assertion, message);
+                    return Err(violation.with(Detail::Misuse));
                 }
                 self.start(code, target.index());
             }
@@ -282,12 +282,14 @@ impl Machine {
                     if !self.holds(code, condition) {
                         let left = self.value(code, condition.left);
                         let text = &code.texts[*text as usize];
-                        let mut message = format!("assertion `{text}` failed: left is {left}");
+                        let mut values = format!("left is {left}");
                         if !matches!(condition.right, Operand::Constant(_)) {
                             let right = self.value(code, condition.right);
-                            message.push_str(&format!(", right is {right}"));
+                            values.push_str(&format!(", right is {right}"));
                         }
-                        return Err(violation(ViolationKind::Assertion, message));
+                        let message = format!("assertion `{text}` failed: {values}");
+                        let detail = Detail::Assertion(format!("`{text}`: {values}"));
+                        return Err(violation(ViolationKind::Assertion, message).with(detail));
                     }
                 }
                 I::Check { index, len, name } => {
@@ -387,15 +389,13 @@ fn bits(value: i64) -> u128 {
 
 #[cold]
 fn violation(kind: ViolationKind, message: String) -> Violation {
-    Violation { kind, message }
+    Violation::new(kind, message)
 }
 
 #[cold]
 fn not_held(code: &Code, site: &Site, thread_idx: usize, how: &str) -> Violation {
     let name = &code.object_names[site.object.index()];
     let thread = ThreadId::new(thread_idx);
-    violation(
-        ViolationKind::Assertion,
-        format!("{name} is {how} by {thread}, which has not got it"),
-    )
+    let message = format!("{name} is {how} by {thread}, which has not got it");
+    violation(ViolationKind::Assertion, message).with(Detail::Misuse)
 }

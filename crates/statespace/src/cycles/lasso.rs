@@ -67,7 +67,7 @@ pub(super) fn confirm<T: Transitions>(
     assert!(accepts(automaton, &word), "the automaton accepts what was found");
     assert!(is_fair(graph, fairness, &steps[*loop_start..]), "what was found is fair");
 
-    let mut walk = Walk::new(graph);
+    let mut walk = Walk::new(graph, automaton);
     walk.follow(graph, &steps[..*loop_start]);
     let (first, at_start) = (walk.story.len(), walk.state.clone());
     walk.follow(graph, &steps[*loop_start..]);
@@ -78,7 +78,7 @@ pub(super) fn confirm<T: Transitions>(
         true => Vec::new(),
         false => notes(graph, fairness, &steps[*loop_start..], &at_start),
     };
-    let counterexample = walk.end(violation(stays));
+    let counterexample = walk.end(graph, violation(stays));
     Confirmed { counterexample, loop_start: (!stays).then_some(first + 1), notes }
 }
 
@@ -101,24 +101,27 @@ pub(super) fn confirm_prefix<T: Transitions>(
         Bad::Undefined(_) => graph.undefined(*last) != 0,
     };
     assert!(is_bad, "what was found is wrong, however it goes on");
-    let mut walk = Walk::new(graph);
+    let mut walk = Walk::new(graph, automaton);
     walk.follow(graph, steps);
     assert_eq!(walk.state, graph.state(*last), "the last step leads to the last state");
-    walk.end(violation(bad))
+    walk.end(graph, violation(bad))
 }
 
 /// An execution that is followed, as far as it has come.
 struct Walk {
+    /// What people call the propositions.
+    atoms: Vec<String>,
     state: Vec<u8>,
     schedule: Schedule,
     story: Vec<Told>,
 }
 
 impl Walk {
-    fn new<T: Transitions>(graph: &mut Graph<'_, T>) -> Self {
+    fn new<T: Transitions>(graph: &mut Graph<'_, T>, automaton: &Automaton) -> Self {
         let mut state = Vec::new();
         graph.program().initial(&mut state);
-        Self { state, schedule: Schedule::new(), story: Vec::new() }
+        let atoms = automaton.atoms.to_vec();
+        Self { atoms, state, schedule: Schedule::new(), story: Vec::new() }
     }
 
     fn follow<T: Transitions>(&mut self, graph: &mut Graph<'_, T>, steps: &[(u32, Arrow)]) {
@@ -134,15 +137,35 @@ impl Walk {
                 moves.clear();
                 program.expand(&self.state, &mut moves);
                 self.schedule.push(program.decision(&moves, choice));
-                self.story.extend(program.describe(&self.state, moves[choice].step));
+                let mut told = program.describe_move(&self.state, &moves, choice);
+                let before = letter(program, &self.state);
                 self.state.clear();
                 self.state.extend_from_slice(moves.state(choice));
+                let turned = self.turned(before, letter(program, &self.state));
+                if let Some(last) = told.last_mut().filter(|_| !turned.is_empty()) {
+                    let value = last.value.take().into_iter().chain(turned);
+                    last.value = Some(value.collect::<Vec<_>>().join(", "));
+                }
+                self.story.extend(told);
             }
         }
     }
 
-    fn end(self, violation: Violation) -> Counterexample {
+    /// The propositions whose truth is another one now.
+    fn turned(&self, before: u64, after: u64) -> Vec<String> {
+        let changed = before ^ after;
+        let bits = self.atoms.iter().enumerate().filter(|(bit, _)| changed >> bit & 1 == 1);
+        bits.map(|(bit, atom)| match after >> bit & 1 {
+            0 => format!("`{atom}` true→false"),
+            _ => format!("`{atom}` false→true"),
+        })
+        .collect()
+    }
+
+    fn end<T: Transitions>(self, graph: &mut Graph<'_, T>, violation: Violation) -> Counterexample {
+        let end = graph.program().variables(&self.state);
         Counterexample {
+            end,
             violation,
             schedule: self.schedule,
             execution: Execution::default(),
@@ -154,6 +177,11 @@ impl Walk {
             decisive: None,
         }
     }
+}
+
+/// Which propositions are true in a state, if there are any.
+fn letter<T: Transitions>(program: &mut T, state: &[u8]) -> u64 {
+    if program.n_propositions() == 0 { 0 } else { program.letter(state) }
 }
 
 fn is_fair<T: Transitions>(

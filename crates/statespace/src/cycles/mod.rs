@@ -108,7 +108,7 @@ impl<'a> Cycles<'a> {
             Self::NonProgress => (ViolationKind::Livelock, "there is no progress".to_owned()),
             Self::Acceptance => (ViolationKind::Ltl, "it accepts again and again".to_owned()),
         };
-        Violation { kind, message: format!("{what}: {how}") }
+        Violation::new(kind, format!("{what}: {how}"))
     }
 
     /// What is asked.

@@ -13,6 +13,8 @@
 //! | each process        | its routine (1), its location (2), its priority (1, if there are any), its registers, the objects of its frame, its channels |
 
 use super::footprint::{Footprint, Head, Use};
+use super::variables::Named;
+use mazurka_core::{Detail, Violation};
 use mazurka_model::{
     Assumption, Binary, Compare, LocationId, RegisterId, RoutineId, Span, SymbolSet, Type, Unary,
     ViolationKind,
@@ -286,6 +288,8 @@ pub(super) struct Routine {
     pub(super) uses: Vec<Use>,
     /// Where its registers are, for people.
     pub(super) registers: Vec<(RegisterId, u32, Cell)>,
+    /// Its variables, for people.
+    pub(super) named: Vec<Named>,
 }
 
 /// What a channel is made of.
@@ -314,6 +318,14 @@ impl ChannelKind {
 pub(super) struct Fault {
     pub(super) kind: ViolationKind,
     pub(super) message: String,
+    pub(super) detail: Option<Detail>,
+}
+
+impl Fault {
+    pub(super) fn violation(&self) -> Violation {
+        let Self { kind, message, detail } = self.clone();
+        Violation { kind, message, detail }
+    }
 }
 
 /// The faults that every program may have, by their numbers.
@@ -361,6 +373,8 @@ pub(super) struct Code {
     pub(super) scratch: Vec<Range<usize>>,
     /// Where the variables of the program are that are parts of the state.
     pub(super) variables: Vec<Range<usize>>,
+    /// The numbers in them, for people.
+    pub(super) named: Vec<Named>,
     /// Those of them that nothing depends on.
     pub(super) idle: Vec<Range<usize>>,
     /// Who runs from the beginning.

@@ -5,7 +5,9 @@ use super::code::{
     Target, Trace, location,
 };
 use super::footprint::{self, Footprint};
+use super::variables::{self, Named};
 use super::{liveness, merge};
+use mazurka_core::Detail;
 use mazurka_model::{
     self as model, Action, Base, Binary, Callee, Compare, Expr, InitValue, Layout, LayoutId,
     MessageField, Program, Query, RoutineId, Span, Storage, Type, Unary, ViolationKind,
@@ -92,7 +94,11 @@ impl Compiler<'_> {
             program.symbols.iter().map(|it| ((it.set, it.value as i64), it.name.clone())).collect();
         let faults = FAULTS.iter();
         self.code.faults = faults
-            .map(|(kind, message)| Fault { kind: *kind, message: (*message).to_owned() })
+            .map(|(kind, message)| {
+                // None of them is an assertion that somebody wrote.
+                let detail = (*kind == ViolationKind::Assertion).then_some(Detail::Misuse);
+                Fault { kind: *kind, message: (*message).to_owned(), detail }
+            })
             .collect();
         if program.routines.len() > 255 {
             self.refuse("more than 255 types of processes");
@@ -172,7 +178,11 @@ impl Compiler<'_> {
                 Cell::of(ty).store(&mut bytes, (at + init.offset) as usize, bits as i64);
             }
             match object.storage {
-                Storage::Shared => self.code.variables.push(at as usize..bytes.len()),
+                Storage::Shared => {
+                    self.code.variables.push(at as usize..bytes.len());
+                    let named = variables::parts(self.program, object.layout, &object.name, at);
+                    self.code.named.extend(named);
+                }
                 Storage::Constant => {}
                 Storage::Scratch => self.code.scratch.push(at as usize..bytes.len()),
                 Storage::PerThread => {
@@ -230,6 +240,9 @@ impl Compiler<'_> {
                 routine.parameters.push((at, cell));
             }
             routine.registers.push((model::RegisterId(number as u32), at, cell));
+            if !register.name.is_empty() {
+                routine.named.push(Named { name: register.name.clone(), at, cell });
+            }
             at += cell.bytes();
         }
         let mut frame = Vec::new();
@@ -243,6 +256,8 @@ impl Compiler<'_> {
                 }
                 None => {
                     let size = self.program.size_of(object.layout);
+                    let named = variables::parts(self.program, object.layout, &object.name, at);
+                    routine.named.extend(named);
                     frame.push((at, size, None));
                     at += size;
                 }
@@ -343,7 +358,8 @@ impl Compiler<'_> {
                 None => Step::Skip,
             },
             Action::Check { condition, kind, message } => {
-                let fault = Fault { kind: *kind, message: message.clone() };
+                let detail = Detail::asserted(message);
+                let fault = Fault { kind: *kind, message: message.clone(), detail };
                 let known = self.code.faults.iter().position(|other| *other == fault);
                 let fault = known.unwrap_or_else(|| {
                     self.code.faults.push(fault);

@@ -54,6 +54,8 @@ impl Machine {
                         operation: texts.join(" or "),
                         object: None,
                         value: None,
+                        raw: None,
+                        order: None,
                         location: edges
                             .clone()
                             .next()
@@ -102,6 +104,8 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
         operation,
         object: None,
         value,
+        raw: None,
+        order: None,
         location: location(code, edge.span, routine),
     }
 }

@@ -23,6 +23,7 @@ mod steps;
 mod stubborn;
 mod touched;
 mod trail;
+mod variables;
 mod view;
 
 pub use compile::MachineError;
@@ -278,12 +279,12 @@ impl Transitions for Machine {
     fn stuck(&mut self, state: &[u8]) -> Stuck {
         let processes = self.standing(state);
         let message = "invalid end state".to_owned();
-        Stuck { violation: Violation { kind: ViolationKind::InvalidEnd, message }, processes }
+        Stuck { violation: Violation::new(ViolationKind::InvalidEnd, message), processes }
     }
 
     fn violation(&mut self, state: &[u8], step: Step, number: u32) -> Violation {
         let fault = &self.code.faults[number as usize];
-        let mut violation = Violation { kind: fault.kind, message: fault.message.clone() };
+        let mut violation = fault.violation();
         if number == fault::TRUNCATED
             && let Some(what) = self.truncated(state, step)
         {
@@ -301,6 +302,14 @@ impl Transitions for Machine {
 
     fn describe(&mut self, state: &[u8], step: Step) -> Vec<Told> {
         self.tell(state, step)
+    }
+
+    fn changed_variables(&mut self, before: &[u8], after: &[u8], step: Step) -> Vec<String> {
+        self.changed(before, after, step)
+    }
+
+    fn variables(&mut self, state: &[u8]) -> Vec<String> {
+        self.held(state)
     }
 
     fn process_name(&mut self, state: &[u8], process: u32) -> String {
@@ -350,7 +359,7 @@ impl Transitions for Machine {
             view.fault.take()
         })?;
         let fault = &self.code.faults[fault as usize];
-        Some(Violation { kind: fault.kind, message: fault.message.clone() })
+        Some(fault.violation())
     }
 
     fn sight(&mut self, _state: &[u8], process: u32) -> Sight {

@@ -39,7 +39,7 @@ impl Transitions for Counters {
     }
 
     fn violation(&mut self, _state: &[u8], _step: Step, _fault: u32) -> Violation {
-        Violation { kind: ViolationKind::Assertion, message: "nothing goes wrong".to_owned() }
+        Violation::new(ViolationKind::Assertion, "nothing goes wrong".to_owned())
     }
 
     fn describe(&mut self, _state: &[u8], _step: Step) -> Vec<Told> {

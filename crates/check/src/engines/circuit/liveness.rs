@@ -113,7 +113,7 @@ impl Sought<'_> {
         match self {
             Self::Property(wanted) => {
                 let message = format!("{} fails: {how}", wanted.name);
-                Violation { kind: ViolationKind::Ltl, message }
+                Violation::new(ViolationKind::Ltl, message)
             }
             Self::Livelock => {
                 let movers = round.map_or(&[][..], |round| &round.movers);
@@ -122,7 +122,7 @@ impl Sought<'_> {
                     1 => "goes round for ever, and nobody else can move",
                     _ => "go round for ever, and nobody comes to an end by it",
                 };
-                Violation { kind: ViolationKind::Livelock, message: format!("{who} {what}") }
+                Violation::new(ViolationKind::Livelock, format!("{who} {what}"))
             }
         }
     }
@@ -198,6 +198,7 @@ fn told(
         _ => sought.violation(how, round.as_ref(), vm),
     };
     Ok(Counterexample {
+        end: Vec::new(),
         violation,
         schedule,
         execution: again.execution,

@@ -179,6 +179,14 @@ impl System for Boxed {
         self.0.failure_site()
     }
 
+    fn raw_value(&self) -> Option<String> {
+        self.0.raw_value()
+    }
+
+    fn value_name(&self, value: u128) -> String {
+        self.0.value_name(value)
+    }
+
     fn value(&self) -> Option<String> {
         self.0.value()
     }

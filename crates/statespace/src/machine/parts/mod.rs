@@ -617,6 +617,16 @@ impl Transitions for ByParts {
         self.ask(state, |machine, state| machine.describe(state, step))
     }
 
+    fn changed_variables(&mut self, before: &[u8], after: &[u8], step: Step) -> Vec<String> {
+        let mut bytes = Vec::new();
+        self.unpack(word(after), &mut bytes);
+        self.ask(before, |machine, before| machine.changed_variables(before, &bytes, step))
+    }
+
+    fn variables(&mut self, state: &[u8]) -> Vec<String> {
+        self.ask(state, Machine::variables)
+    }
+
     fn process_name(&mut self, state: &[u8], process: u32) -> String {
         self.ask(state, |machine, state| machine.process_name(state, process))
     }

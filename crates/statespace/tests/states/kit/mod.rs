@@ -372,13 +372,13 @@ impl Transitions for Table {
     }
 
     fn stuck(&mut self, _state: &[u8]) -> Stuck {
-        let violation = Violation { kind: ViolationKind::InvalidEnd, message: "stuck".to_owned() };
+        let violation = Violation::new(ViolationKind::InvalidEnd, "stuck".to_owned());
         Stuck { violation, processes: Vec::new() }
     }
 
     fn violation(&mut self, _state: &[u8], step: Step, fault: u32) -> Violation {
         self.log.lock().expect("the lock is not poisoned").faults.insert((step.process, fault));
-        Violation { kind: ViolationKind::Assertion, message: format!("edge {fault} is wrong") }
+        Violation::new(ViolationKind::Assertion, format!("edge {fault} is wrong"))
     }
 
     fn describe(&mut self, _state: &[u8], step: Step) -> Vec<Told> {
@@ -387,6 +387,8 @@ impl Transitions for Table {
             operation: step.edge.to_string(),
             object: None,
             value: None,
+            raw: None,
+            order: None,
             location: None,
         }]
     }

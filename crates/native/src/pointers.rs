@@ -1,0 +1,86 @@
+//! Values as people read them: an address of the program is the name of what is there.
+//!
+//! A value is an address if it has as many bytes as one and lies in a block of the heap that was
+//! allocated in this execution, freed or not, on the stack of a thread, or in a variable or
+//! function of the program. Two words that are compared and swapped together are shown as a pair if
+//! one of them is an address.
+
+use crate::coroutine;
+use crate::machine::{self, Value, with};
+use crate::names;
+use crate::sites;
+use mazurka_core::ThreadId;
+
+const WORD: usize = size_of::<usize>();
+
+/// What was read or written, with names for addresses.
+pub(crate) fn in_words(value: Value) -> Option<String> {
+    if names_of(value).iter().all(Option::is_none) {
+        return as_numbers(value);
+    }
+    // Beside an address, 0 is none.
+    let word = |len: usize, value: u128| match value {
+        0 if len == WORD => "null".to_owned(),
+        _ => name(len, value).unwrap_or_else(|| value.to_string()),
+    };
+    written(value, word)
+}
+
+/// The same with numbers, if there are addresses in it.
+pub(crate) fn in_numbers(value: Value) -> Option<String> {
+    names_of(value).iter().any(Option::is_some).then(|| as_numbers(value))?
+}
+
+fn as_numbers(value: Value) -> Option<String> {
+    written(value, |_, number| number.to_string())
+}
+
+fn written(value: Value, word: impl Fn(usize, u128) -> String) -> Option<String> {
+    match value {
+        Value::None => None,
+        Value::Read(len, value) => Some(format!("= {}", word(len, value))),
+        Value::Wrote(len, value) => Some(format!("→{}", word(len, value))),
+        Value::Changed(len, old, new) => Some(format!("{}→{}", word(len, old), word(len, new))),
+    }
+}
+
+fn names_of(value: Value) -> Vec<Option<String>> {
+    match value {
+        Value::None => Vec::new(),
+        Value::Read(len, value) | Value::Wrote(len, value) => vec![name(len, value)],
+        Value::Changed(len, old, new) => vec![name(len, old), name(len, new)],
+    }
+}
+
+/// What people call a value of so many bytes, if it is an address, or a pair with one.
+pub(crate) fn name(len: usize, value: u128) -> Option<String> {
+    if len == WORD {
+        return pointed(usize::try_from(value).ok()?);
+    }
+    if len != 2 * WORD {
+        return None;
+    }
+    let halves = [value as usize, (value >> usize::BITS) as usize];
+    let names = halves.map(pointed);
+    if names.iter().all(Option::is_none) {
+        return None;
+    }
+    let [low, high] =
+        [0, 1].map(|idx| names[idx].clone().unwrap_or_else(|| halves[idx].to_string()));
+    Some(format!("({low}, {high})"))
+}
+
+/// What people call the address of something: `&node#2`, `&head`, `&x (local of main)`.
+fn pointed(address: usize) -> Option<String> {
+    let name = sites::pointed(address).or_else(|| {
+        let is_stack = with(|machine| {
+            let idx = coroutine::stack_of(address);
+            idx < ThreadId::MAX && idx < machine.threads.len()
+        });
+        match is_stack {
+            true => Some(machine::name_of(address)),
+            false => names::pointed_symbol(address),
+        }
+    })?;
+    Some(format!("&{name}"))
+}

@@ -1,0 +1,183 @@
+//! What the variables of a state hold, for people: by name, element by element, field by field.
+
+use super::Machine;
+use super::code::{Cell, Code, Node, NodeId, Step as Do, Target};
+use super::view::View;
+use crate::transitions::Step;
+use mazurka_model::{Layout, LayoutId, Program, SymbolSet};
+use std::ops::Range;
+
+/// A number in memory that people have a name for.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) at: u32,
+    pub(super) cell: Cell,
+}
+
+/// The numbers that something of a layout consists of, if it is at this place.
+pub(super) fn parts(program: &Program, layout: LayoutId, name: &str, at: u32) -> Vec<Named> {
+    match &program.layouts[layout.0 as usize] {
+        Layout::Scalar(ty) => vec![Named { name: name.to_owned(), at, cell: Cell::of(*ty) }],
+        Layout::Array { element, count } => {
+            let size = program.size_of(*element);
+            let elements = (0..*count)
+                .map(|idx| parts(program, *element, &format!("{name}[{idx}]"), at + idx * size));
+            elements.flatten().collect()
+        }
+        Layout::Struct { fields, .. } => {
+            let fields = fields.iter().map(|field| {
+                let name = format!("{name}.{}", field.name);
+                parts(program, field.layout, &name, at + field.offset)
+            });
+            fields.flatten().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A number that was found in a state.
+struct Held {
+    name: String,
+    /// Where in the state.
+    at: usize,
+    value: i64,
+}
+
+impl Machine {
+    /// What a step has changed, `x 0→1`; what it assigns is told even if it was the same before.
+    pub(super) fn changed(&mut self, before: &[u8], after: &[u8], step: Step) -> Vec<String> {
+        let code = self.code.clone();
+        let movers: Vec<u32> = [Some(step.process), step.partner].into_iter().flatten().collect();
+        let after = self.with_view(after, |view| held(view, &movers));
+        let (before, assigned) = self.with_view(before, |view| {
+            (
+                held(view, &movers),
+                assigned(view, step.process, &code.edges[step.edge as usize].step),
+            )
+        });
+        let text = &code.edges[step.edge as usize].text;
+        let mut changes = Vec::new();
+        for new in &after {
+            let is_assigned = assigned == Some(new.at);
+            let old = before.iter().find(|old| old.at == new.at && old.name == new.name);
+            let set = set_of(&code, new.value, text);
+            let show = |value: i64| shown(&code, set, value);
+            match old {
+                Some(old) if is_assigned || old.value != new.value => {
+                    let (old, value) = (show(old.value), show(new.value));
+                    changes.push(format!("{} {old}→{value}", new.name));
+                }
+                // What nobody would have read is not kept.
+                None if is_assigned => changes.push(format!("{} = {}", new.name, show(new.value))),
+                _ => {}
+            }
+        }
+        changes
+    }
+
+    /// What variables and channels hold: `x = 1`, `queue = [(1), (2)]`.
+    pub(super) fn held(&mut self, state: &[u8]) -> Vec<String> {
+        self.with_view(state, |view| {
+            let processes: Vec<u32> = (0..view.n_processes()).collect();
+            let show = |it: &Held| {
+                let set = set_of_variable(view.code, it.at);
+                format!("{} = {}", it.name, shown(view.code, set, it.value))
+            };
+            let mut all: Vec<String> = held(view, &processes).iter().map(show).collect();
+            all.extend(channels(view));
+            all
+        })
+    }
+}
+
+/// Where a step assigns to a variable, if it does.
+fn assigned(view: View<'_>, process: u32, step: &Do) -> Option<usize> {
+    let Do::Store { to, .. } = step else { return None };
+    Some(match *to {
+        Target::Global { at, .. } => at as usize,
+        Target::GlobalAt { at, offset, .. } => at as usize + view.value(offset, process) as usize,
+        Target::Local { at, .. } => view.record(process) + at as usize,
+        Target::LocalAt { at, offset, .. } => {
+            view.record(process) + at as usize + view.value(offset, process) as usize
+        }
+    })
+}
+
+/// The set of names that a variable of the program takes its values from, if some assignment of one
+/// by its name tells.
+fn set_of_variable(code: &Code, variable: usize) -> Option<SymbolSet> {
+    code.edges.iter().find_map(|edge| {
+        let Do::Store { to: Target::Global { at, .. }, value } = edge.step else { return None };
+        let value = constant(code, value)?;
+        (at as usize == variable).then(|| set_of(code, value, &edge.text))?
+    })
+}
+
+fn constant(code: &Code, node: NodeId) -> Option<i64> {
+    match code.nodes[node.0 as usize] {
+        Node::Const(value) => Some(value),
+        Node::Convert(_, inner) => constant(code, inner),
+        _ => None,
+    }
+}
+
+/// The variables of the program, and those of these processes that are still read.
+fn held(view: View<'_>, processes: &[u32]) -> Vec<Held> {
+    let code = view.code;
+    // The variable of a channel is no number for people, and what nothing depends on is not kept.
+    let is_shown = |it: &&Named| {
+        let at = it.at as usize;
+        !code.channel_names.contains(&it.name) && !code.idle.iter().any(|idle| idle.contains(&at))
+    };
+    let global = |it: &Named| {
+        let at = it.at as usize;
+        Held { name: it.name.clone(), at, value: it.cell.load(view.state, at) }
+    };
+    let mut all: Vec<Held> = code.named.iter().filter(is_shown).map(global).collect();
+    for &process in processes.iter().filter(|&&process| process < view.n_processes()) {
+        let routine = &code.routines[view.routine_of(process) as usize];
+        let dead = &view.place_of(process).dead;
+        let is_dead = |it: &&Named| {
+            let end = it.at + it.cell.bytes();
+            dead.iter().any(|range: &Range<u32>| range.start < end && it.at < range.end)
+        };
+        all.extend(routine.named.iter().filter(|it| !is_dead(it)).map(|it| {
+            let at = view.record(process) + it.at as usize;
+            let name = format!("{}:{process}.{}", routine.name, it.name);
+            Held { name, at, value: it.cell.load(view.state, at) }
+        }));
+    }
+    all
+}
+
+/// The channels of the program that have room for messages, with those that are in them.
+fn channels(view: View<'_>) -> Vec<String> {
+    let code = view.code;
+    let with_names = code.channels.iter().zip(&code.channel_names);
+    let shown = with_names.filter_map(|(&(at, kind), name)| {
+        let (at, kind) = (at as usize, usize::from(kind));
+        (code.kinds[kind].capacity > 0).then_some(())?;
+        let messages = (0..view.length(at, kind)).map(|place| {
+            let fields = (0..code.kinds[kind].fields.len()).map(|field| {
+                let set = code.kinds[kind].symbols.get(field).copied().flatten();
+                shown(code, set, view.field(at, kind, place, field))
+            });
+            format!("({})", fields.collect::<Vec<_>>().join(", "))
+        });
+        Some(format!("{name} = [{}]", messages.collect::<Vec<_>>().join(", ")))
+    });
+    shown.collect()
+}
+
+/// The set of names that a statement takes the name of this value from.
+fn set_of(code: &Code, value: i64, text: &str) -> Option<SymbolSet> {
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mut named = code.symbols.iter().filter(|((_, it), _)| *it == value);
+    named.find(|(_, name)| words.contains(&name.as_str())).map(|((set, _), _)| *set)
+}
+
+fn shown(code: &Code, set: Option<SymbolSet>, value: i64) -> String {
+    let name = set.and_then(|set| code.symbols.get(&(set, value)));
+    name.cloned().unwrap_or_else(|| value.to_string())
+}
