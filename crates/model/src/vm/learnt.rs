@@ -13,7 +13,8 @@ use std::fmt::Debug;
 
 impl Vm {
     /// What tells the program and the way it is run from all others, for a hash of its text. The
-    /// folders of its files are no part of it: headers of ours are in another one each time.
+    /// folders in the list of its files are no part of it: headers of ours are in another one each
+    /// time.
     pub fn identity(&self) -> impl Debug + '_ {
         let spins = &self.machine.spins;
         let how = (self.races, self.machine.finds_leaks, spins.is_on, spins.excuses_rounds);
