@@ -9,8 +9,8 @@ static int table[1000];
 static void *thread(void *unused) {
     atomic_store(&x, 1);
 #if HOW == 0
-    for (long i = 0;; i++)
-        table[i % 1000] += (int)i * 7 + table[i * 3 % 1000]; /* computes */
+    /* It computes, all on one line. */
+    for (long i = 0;; i++) table[i % 1000] += (int)i * 7 + table[i * 3 % 1000];
 #else
     int ends[2];
     char byte;
