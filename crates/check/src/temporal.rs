@@ -8,7 +8,7 @@ use mazurka_ltl::{Atoms, Automaton, Formula, Lasso, hoa};
 use mazurka_model::{
     Expr, Program, PropositionError, Routine, RoutineId, add_first_steps, add_stops, proposition,
 };
-use mazurka_promela::{Asked, Model, NamedFormula};
+use mazurka_promela::{ExtraProperties, Model, NamedFormula};
 use mazurka_statespace::{
     Claim, CycleSearch, Cycles, Fairness, Options as Stored, Order, Outcome, Property, Storage,
     Transitions, claim, search_cycles,
@@ -129,8 +129,8 @@ impl Wanted {
 }
 
 /// What is asked of a model on the command line, and the automaton that is among it.
-pub(crate) fn asked(options: &Options) -> Result<(Asked, Option<Automaton>), Faults> {
-    let mut asked = Asked { formulas: options.ltl.clone(), ..Asked::default() };
+pub(crate) fn asked(options: &Options) -> Result<(ExtraProperties, Option<Automaton>), Faults> {
+    let mut asked = ExtraProperties { formulas: options.ltl.clone(), ..ExtraProperties::default() };
     let Some(file) = &options.automaton else { return Ok((asked, None)) };
     let name = file.display();
     let text = std::fs::read_to_string(file)

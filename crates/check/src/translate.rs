@@ -6,7 +6,7 @@ use crate::options::Property;
 use crate::{Fault, Faults, Options};
 use mazurka_core::Location;
 use mazurka_model::{Expr, Program, Span, VmError};
-use mazurka_promela::{Asked, Model};
+use mazurka_promela::{ExtraProperties, Model};
 use mazurka_statespace::{Machine, MachineError};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub fn c(files: &[PathBuf], options: &Options) -> Result<Program, Faults> {
 }
 
 /// A Promela model, with what is asked of it.
-pub fn promela(file: &Path, options: &Options, asked: Asked) -> Result<Model, Faults> {
+pub fn promela(file: &Path, options: &Options, asked: ExtraProperties) -> Result<Model, Faults> {
     let options = mazurka_promela::Options { flags: options.flags.clone(), asked };
     mazurka_promela::translate(file, &options).map_err(of_source)
 }

@@ -16,13 +16,13 @@ mod fleet;
 mod interrupt;
 mod orders;
 mod output;
-mod parts;
+mod progress_display;
 mod runtime;
 mod saving;
 mod simulate;
+mod split_merge;
 mod tell;
 mod test_run;
-mod watch;
 
 use arguments::{Arguments, Choice, Chosen, CircuitFormat, Command, Format};
 use mazurka_check::native::compiler::{self, Language as Compiled};
@@ -31,11 +31,11 @@ use mazurka_check::{
     Engine, Fault as Failure, Feature, Input, Language, Options, Task, auto, circuit, translate,
 };
 use mazurka_core::Schedule;
-use mazurka_promela::Asked;
+use mazurka_promela::ExtraProperties;
 use mazurka_report::ExitStatus;
 use output::Output;
-use parts::Splitting;
 use simulate::tell_replay;
+use split_merge::Splitting;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -86,9 +86,9 @@ fn obey(command: Command) -> Done {
             let words = Words { files, program };
             let Chosen { options, given, .. } = *chosen;
             let task = words.task(options)?;
-            parts::split(Splitting { task, engine, given, n_parts: into, folder: out })
+            split_merge::split(Splitting { task, engine, given, n_parts: into, folder: out })
         }
-        Command::Merge { files, output } => parts::merge(&files, output),
+        Command::Merge { files, output } => split_merge::merge(&files, output),
         Command::Worker { url, jobs, trust_key, slice_memory, name } => {
             fleet::work(url, jobs, &trust_key, &slice_memory, name)
         }
@@ -121,13 +121,15 @@ fn obey(command: Command) -> Done {
                 None => test_run::run(&selection, &run, &task, engine, &output),
             }
         }
-        Command::Orders { selection, engine, chosen, json, diff } => orders::run(orders::Asked {
-            selection: *selection,
-            engine,
-            chosen: *chosen,
-            json,
-            diff,
-        }),
+        Command::Orders { selection, engine, chosen, json, diff } => {
+            orders::run(orders::OrdersRequest {
+                selection: *selection,
+                engine,
+                chosen: *chosen,
+                json,
+                diff,
+            })
+        }
         Command::Model { files, chosen, format } => model(files, &chosen.options, format),
         Command::Circuit { files, chosen, format } => {
             write_circuit(&Task::files(files).options(chosen.options), format)
@@ -212,7 +214,9 @@ fn compile(language: Compiled, arguments: &[OsString]) -> Done {
 fn model(files: Vec<PathBuf>, options: &Options, format: Format) -> Done {
     let task = Task::files(files);
     let program = match (task.input.language()?, task.input.files()) {
-        (Language::Promela, [file]) => translate::promela(file, options, Asked::default())?.program,
+        (Language::Promela, [file]) => {
+            translate::promela(file, options, ExtraProperties::default())?.program
+        }
         (_, files) => translate::c(files, options)?,
     };
     show(&match format {
@@ -320,7 +324,7 @@ fn replay_trail(words: Words, options: Options, trail: &Path) -> Done {
     let name = trail.display();
     let text = std::fs::read_to_string(trail)
         .map_err(|error| Failure::input(format!("`{name}` cannot be read: {error}")))?;
-    let model = translate::promela(file, &task.options, Asked::default())?;
+    let model = translate::promela(file, &task.options, ExtraProperties::default())?;
     let machine = translate::machine(&model.program, &[])?;
     let schedule =
         machine.follow(&text).map_err(|error| Failure::input(format!("`{name}`: {error}")))?;

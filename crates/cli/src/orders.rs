@@ -16,7 +16,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// What `mazurka orders` is asked.
-pub(crate) struct Asked {
+pub(crate) struct OrdersRequest {
     pub(crate) selection: SelectionArguments,
     pub(crate) engine: Choice,
     pub(crate) chosen: Chosen<OfPrograms>,
@@ -25,8 +25,8 @@ pub(crate) struct Asked {
 }
 
 /// Judges all sites and tells what came of it.
-pub(crate) fn run(asked: Asked) -> Done {
-    let Asked { selection, engine, chosen, json, diff } = asked;
+pub(crate) fn run(asked: OrdersRequest) -> Done {
+    let OrdersRequest { selection, engine, chosen, json, diff } = asked;
     let files = selection.files();
     let is_told = !json && !diff;
     let output = crate::output::Output::default();

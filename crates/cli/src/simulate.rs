@@ -6,7 +6,7 @@ use crate::{Done, Failure};
 use mazurka_check::walk::{Taken, Walk, is_truncation};
 use mazurka_check::{Ending, Options, Replay, translate};
 use mazurka_core::Told;
-use mazurka_promela::Asked;
+use mazurka_promela::ExtraProperties;
 use mazurka_report::{Colour, ExitStatus};
 use mazurka_statespace::Machine;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// Runs one execution, and tells each of its steps.
 pub(crate) fn simulate(file: &Path, options: &Options, simulation: &Simulation) -> Done {
-    let model = translate::promela(file, options, Asked::default())?;
+    let model = translate::promela(file, options, ExtraProperties::default())?;
     let machine = translate::machine(&model.program, &[])?;
     say(Colour::Doing, "Simulating", &file.to_string_lossy());
     let mut walk = Walk::new(machine.finding_truncation());

@@ -2,7 +2,7 @@
 
 use crate::deadline::{self, Deadline};
 use crate::output::Output;
-use crate::watch::Display;
+use crate::progress_display::Display;
 use crate::{Done, Failure, first_try};
 use mazurka_check::native::out_of_memory;
 use mazurka_check::{Engine, Feature, Listener, Outcome, Task};

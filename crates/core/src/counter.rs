@@ -72,7 +72,7 @@ pub struct Addition {
 /// One addition to an object: whose, and the how many-th of those that this thread makes to it.
 /// That is the same in all linearisations of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Turn {
+pub struct AddId {
     /// Who adds.
     pub thread: ThreadId,
     /// Counted from 0.
@@ -86,7 +86,7 @@ pub enum Discipline {
     #[default]
     Free,
     /// These, with each other.
-    Named(BTreeSet<Turn>),
+    Named(BTreeSet<AddId>),
     /// Those whose threads learn something: which count is the last.
     Tested,
     /// Those, and with all others.
@@ -96,13 +96,13 @@ pub enum Discipline {
 impl Discipline {
     /// The next stricter one, with these in order.
     #[must_use]
-    pub fn stricter(&self, turns: &[Turn]) -> Self {
+    pub fn stricter(&self, turns: &[AddId]) -> Self {
         let before = match self {
             Self::Free => BTreeSet::new(),
             Self::Named(before) => before.clone(),
             Self::Tested | Self::Strict => return Self::Strict,
         };
-        let now: BTreeSet<Turn> = before.iter().chain(turns).copied().collect();
+        let now: BTreeSet<AddId> = before.iter().chain(turns).copied().collect();
         // If they were in order before, and that was not enough, something is not counted as it
         // should.
         match now.len() {
@@ -113,7 +113,7 @@ impl Discipline {
 
     /// Whether an addition that is announced as [`Operation::AddAndTest`] is to be in order. If
     /// not, it is as good as an [`Operation::Add`].
-    pub fn is_in_order(&self, turn: Turn) -> bool {
+    pub fn is_in_order(&self, turn: AddId) -> bool {
         match self {
             Self::Free => false,
             Self::Named(turns) => turns.contains(&turn),

@@ -60,7 +60,7 @@ mod verdict;
 
 pub use claim::{Assumption, Bound, Coverage, Fairness, Property};
 pub use clock::VectorClock;
-pub use counter::{Addition, Discipline, Tests, Turn};
+pub use counter::{AddId, Addition, Discipline, Tests};
 pub use effort::{Cost, Rung, Shortest};
 pub use event::{Estimate, Event, Phase, Progress};
 pub use gauge::{Gauge, Reading};

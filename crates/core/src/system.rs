@@ -1,8 +1,8 @@
 //! A concurrent program that is run one operation at a time: the seam between doors and engines.
 
 use crate::{
-    Addition, Assumption, FailureSite, Fence, Location, MemoryOrder, ObjectId, Operation, Position,
-    Property, Schedule, ThreadId, ThreadSet, Turn,
+    AddId, Addition, Assumption, FailureSite, Fence, Location, MemoryOrder, ObjectId, Operation,
+    Position, Property, Schedule, ThreadId, ThreadSet,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -451,7 +451,7 @@ pub trait System {
     /// Whether what is [told](Self::accesses) is the life of things alone: who is about to use one,
     /// and who ends it. Two of these that nothing orders are no data race, but a use of what is
     /// gone.
-    fn tells_lives_only(&self) -> bool {
+    fn accesses_are_lifetimes(&self) -> bool {
         false
     }
 
@@ -506,11 +506,11 @@ pub trait System {
     /// Some order of the additions to this object, one that they were not kept in, would have told
     /// a thread something else. The search is void: the next one is to have a stricter
     /// [`Discipline`](crate::Discipline), with these in order.
-    fn distrust(&mut self, _object: ObjectId, _turns: &[Turn]) {}
+    fn add_does_not_commute(&mut self, _object: ObjectId, _turns: &[AddId]) {}
 
     /// Whether this addition, announced as an [`Operation::AddAndTest`], is to be in order. If not,
     /// the search takes it for an [`Operation::Add`].
-    fn is_in_order(&self, _object: ObjectId, _turn: Turn) -> bool {
+    fn is_in_order(&self, _object: ObjectId, _turn: AddId) -> bool {
         true
     }
 

@@ -7,9 +7,9 @@
 //! of them. So a system may announce such an addition as an [`Operation::Add`], and what the thread
 //! learns as [`Tests`](mazurka_core::Tests); at the end of every execution is asked what it could
 //! have learnt in another order ([`Counters::observed`]). Where that is something else, the system
-//! is told ([`System::distrust`]) and the search begins again with some more additions to this
+//! is told ([`System::add_does_not_commute`]) and the search begins again with some more additions to this
 //! object in order: the one that is tested, and the last of every other thread that may come before
-//! it or not ([`Turn`]). Most often these are the last drops of all threads, whatever was cloned
+//! it or not ([`AddId`]). Most often these are the last drops of all threads, whatever was cloned
 //! and dropped before.
 //!
 //! **Why that is enough.** Call an execution *sure* if each of its tests has the same outcome in
@@ -35,7 +35,7 @@
 //! soundness.
 
 use mazurka_core::{
-    Addition, HappensBefore, Next, ObjectId, Operation, Position, System, ThreadId, Turn,
+    AddId, Addition, HappensBefore, Next, ObjectId, Operation, Position, System, ThreadId,
 };
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ impl Counters {
             return true;
         }
         let observed = self.observed(order);
-        observed.iter().for_each(|(&object, turns)| system.distrust(object, turns));
+        observed.iter().for_each(|(&object, turns)| system.add_does_not_commute(object, turns));
         observed.is_empty()
     }
 
@@ -119,8 +119,8 @@ impl Counters {
 
     /// The objects whose additions could have told a thread something else, and which of those have
     /// to be in order for that.
-    fn observed(&self, order: &HappensBefore) -> BTreeMap<ObjectId, Vec<Turn>> {
-        let mut observed: BTreeMap<ObjectId, Vec<Turn>> = BTreeMap::new();
+    fn observed(&self, order: &HappensBefore) -> BTreeMap<ObjectId, Vec<AddId>> {
+        let mut observed: BTreeMap<ObjectId, Vec<AddId>> = BTreeMap::new();
         for tested in self.additions.iter().filter(|it| !it.addition.tests.is_empty()) {
             let unordered = self.unordered(order, tested);
             if !tested.is_sure(order, &unordered) {
@@ -150,10 +150,10 @@ impl Counters {
         object: ObjectId,
         thread: ThreadId,
         at: Position,
-    ) -> Turn {
+    ) -> AddId {
         let before = self.additions.iter().take_while(|it| it.at < at);
         let is_own = |it: &&Counted| it.object == object && order.thread(it.at) == thread;
-        Turn { thread, nth: before.filter(is_own).count() as u32 }
+        AddId { thread, nth: before.filter(is_own).count() as u32 }
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) struct DataRace {
 impl DataRace {
     /// The violation that it is.
     pub(crate) fn violation<S: System + ?Sized>(&self, system: &S) -> Violation {
-        let is_life = system.tells_lives_only();
+        let is_life = system.accesses_are_lifetimes();
         let [write, read] = if is_life { ["ends", "uses"] } else { ["writes", "reads"] };
         let side = |is_write: bool, thread: ThreadId, step: Position| {
             let what = if is_write { write } else { read };

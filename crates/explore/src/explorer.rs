@@ -848,7 +848,7 @@ impl<'a, S: System> Explorer<'a, S> {
         // through.
         let searched_for = [
             (options.deadlock, Property::Deadlock),
-            (looks_for_races && !system.tells_lives_only(), Property::Race),
+            (looks_for_races && !system.accesses_are_lifetimes(), Property::Race),
             (options.livelock && !options.stateful, Property::Livelock),
         ];
         let searched_for = searched_for.into_iter().filter(|(is_on, _)| *is_on);
@@ -870,7 +870,7 @@ impl<'a, S: System> Explorer<'a, S> {
             // Then no other thread came between them.
             coverage = coverage.assuming(Assumption::NoRace);
         }
-        if !looks_for_races && system.tells_lives_only() {
+        if !looks_for_races && system.accesses_are_lifetimes() {
             coverage = coverage.assuming(Assumption::NoEarlyEnd);
         }
         if options.stateful {

@@ -9,7 +9,7 @@ use crate::record::{Commit, Failure, Hash, UnitId, of_bytes};
 use crate::slice::{Done, Order, Program, Sandbox, Slice};
 use crate::status::{JobStatus, Signs};
 use mazurka_check::native::{build, folder};
-use mazurka_check::{Ending, Engine, Fault, Faults, Listener, Outcome, Task, parts};
+use mazurka_check::{Ending, Engine, Fault, Faults, Listener, Outcome, Task, split_merge};
 use mazurka_core::{Event, Limit, Phase, Progress, Verdict};
 use mazurka_explore::Saved;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -364,7 +364,8 @@ impl Asker<'_> {
             saved = written.is_ok().then_some(saving.path);
         }
         let (engine, statistics) = (self.ask.engine, whole.statistics());
-        let mut outcome = parts::stopped(self.ask.task, engine, limit, statistics, self.begun);
+        let mut outcome =
+            split_merge::stopped(self.ask.task, engine, limit, statistics, self.begun);
         outcome.saved = saved;
         outcome.notes.push(self.environment());
         Ok(outcome)

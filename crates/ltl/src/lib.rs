@@ -32,6 +32,7 @@
 
 mod alternating;
 mod automaton;
+mod boolean_split;
 mod complement;
 mod empty;
 mod formula;
@@ -39,7 +40,6 @@ mod generalised;
 pub mod hoa;
 mod normal;
 mod parse;
-mod parts;
 pub mod print;
 mod rewrite;
 mod safety;
@@ -48,12 +48,12 @@ mod stutter;
 mod weak;
 
 pub use automaton::{Automaton, Cube, Edge, State};
+pub use boolean_split::parts;
 pub use complement::complement;
 pub use empty::{Lasso, Run, RunStep, accepting_run, accepts, common_word};
 pub use formula::{Binary, Formula, Unary};
 pub use normal::{Node, NodeId, Pool};
 pub use parse::ParseError;
-pub use parts::parts;
 pub use stutter::{Stuttering, is_stutter_invariant, stuttering};
 
 /// The atoms of a formula or automaton, by number.

@@ -4,7 +4,7 @@
 //! threads see one memory: sequentially consistent. The orders that the program asks for are told
 //! to the explorer, which finds data races by them, and kept for the verdict (`weak_accesses`). A
 //! fence is no scheduling point: it stands among the plain accesses of a step. Atomics of 16 bytes
-//! are in `wide`.
+//! are in `wide_atomics`.
 //!
 //! Both gcc and clang give each callback the order as the program computes it, constant or not;
 //! clang tells constants apart before the call. `__sync_lock_test_and_set` acquires with gcc, and

@@ -20,11 +20,11 @@
 use crate::io::refuse_always;
 use crate::machine::{self, Machine};
 use crate::objects::Objects;
+use crate::plain_accesses::CUT;
 use crate::process::CANCELLED;
 use crate::real::replace;
 use crate::thread::Thread;
 use crate::unwind;
-use crate::watch::CUT;
 use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId};
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;

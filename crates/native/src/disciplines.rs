@@ -2,9 +2,9 @@
 //! the searches so far have taught.
 
 use crate::machine::{self, Machine};
+use crate::plain_accesses::CUT;
 use crate::results::{self, Way};
-use crate::watch::CUT;
-use mazurka_core::{Addition, Discipline, ObjectId, Operation, Tests, Turn};
+use mazurka_core::{AddId, Addition, Discipline, ObjectId, Operation, Tests};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::Ordering;
 
@@ -90,12 +90,12 @@ impl Disciplines {
     }
 
     /// Whether one of them has to be in order.
-    pub(crate) fn is_in_order(&self, object: ObjectId, turn: Turn) -> bool {
+    pub(crate) fn is_in_order(&self, object: ObjectId, turn: AddId) -> bool {
         self.learnt.get(&object).is_some_and(|discipline| discipline.is_in_order(turn))
     }
 
     /// Makes the additions to an object stricter. The search has to begin again.
-    pub(crate) fn distrust(&mut self, object: ObjectId, turns: &[Turn]) {
+    pub(crate) fn add_does_not_commute(&mut self, object: ObjectId, turns: &[AddId]) {
         let discipline = self.learnt.entry(object).or_default();
         let is_known = turns.iter().all(|&turn| discipline.is_in_order(turn));
         // A search that is void already may say so again before it ends.

@@ -23,10 +23,10 @@
 
 use crate::machine::{self, Machine};
 use crate::names;
+use crate::plain_accesses::CUT;
 use crate::process::Handler;
 use crate::real::replace;
 use crate::thread::{Status, Thread};
-use crate::watch::CUT;
 use mazurka_core::{ObjectId, Operation as O, ThreadId, ViolationKind};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;

@@ -18,10 +18,10 @@
 use crate::learnt;
 use crate::machine;
 use crate::memory;
+use crate::plain_accesses::CUT;
 use crate::report;
 use crate::signals;
 use crate::system::Native;
-use crate::watch::CUT;
 use mazurka_core::{Event, Limit, Schedule, Statistics, ThreadId};
 use mazurka_explore::{Collected, Explorer, Options, Part, Peers, retake};
 use serde::{Deserialize, Serialize};

@@ -7,8 +7,8 @@
 
 use crate::learnt;
 use crate::machine;
+use crate::plain_accesses::CUT;
 use crate::system::Native;
-use crate::watch::CUT;
 use mazurka_core::{Decision, Next, Schedule, System as _, ThreadId};
 use mazurka_explore::{Options, Saved, SavedError, retake};
 use mazurka_protocol::RunOptions;

@@ -1,7 +1,7 @@
 //! What is known of the program by now, over all executions: whether it has grown, and which
 //! executions have taught it.
 //!
-//! What matters to steps that were taken before voids the search ([`CUT`](crate::watch::CUT)), and
+//! What matters to steps that were taken before voids the search ([`CUT`](crate::plain_accesses::CUT)), and
 //! it begins again. The rest is known from then on. A process that shares the search learns it
 //! alone, so its executions that have taught something are followed once more by the process that
 //! began the search: what two of them have learnt may together be what voids it.

@@ -27,7 +27,6 @@ use crate::clock::Clock;
 use crate::coroutine::{self, Coroutine};
 use crate::counted_waits::CountedWaits;
 use crate::disciplines::Disciplines;
-use crate::ends;
 use crate::exit;
 use crate::futex::ALL_BITS;
 use crate::heap::Heap;
@@ -43,6 +42,7 @@ use crate::names::{self, Frame};
 use crate::numbers::Names;
 use crate::objects::Objects;
 use crate::operators;
+use crate::plain_accesses::Watch;
 use crate::process::{self, Handler, Start};
 use crate::process_barrier;
 use crate::rust_mutex::RustMutexes;
@@ -54,7 +54,7 @@ use crate::thread::{Comparison, Destructor, Status, Thread};
 use crate::time::Times;
 use crate::tls::Lender;
 use crate::trusted::{self, Predicate, Trusted};
-use crate::watch::Watch;
+use crate::try_join;
 use crate::weak_accesses::WeakAccesses;
 use crate::weak_memory::{self, WeakMemory};
 use mazurka_core::{
@@ -150,7 +150,7 @@ pub(crate) struct Machine {
     /// Whether that was refused a thread for the test in this execution.
     pub(crate) has_refused: bool,
     pub(crate) named_semaphores: Vec<NamedSemaphore>,
-    /// Whether a thread of any execution has looked whether another one had ended: see `ends`.
+    /// Whether a thread of any execution has looked whether another one had ended: see `try_join`.
     pub(crate) are_ends_seen: bool,
     /// Whether two threads of any execution have used the handlers of the exit beside each other:
     /// see `exit`.
@@ -1151,7 +1151,7 @@ impl Machine {
 
 /// What stands for something about a thread at an address, and whose it is.
 fn thread_event(address: usize) -> Option<(&'static str, String)> {
-    let ended = ends::end_of(address).map(|idx| ("the end of", idx));
+    let ended = try_join::end_of(address).map(|idx| ("the end of", idx));
     let ended = ended.or_else(|| trusted::scoped_thread_of(address).map(|idx| ("the end of", idx)));
     let requested = || cancel::requested_of(address).map(|idx| ("the cancellation of", idx));
     let (what, idx) = ended.or_else(requested)?;

@@ -7,8 +7,8 @@
 //! overlap, directly or by way of others, are about one object, that of the *region* they make up.
 //! Where an access turns out to connect what were objects of their own, the search begins again.
 
+use crate::plain_accesses::CUT;
 use crate::robust::Robustness;
-use crate::watch::CUT;
 use crate::weak_memory;
 use mazurka_core::{Effect, ObjectId, Operation, ThreadId, ThreadSet};
 use rustc_hash::{FxHashMap, FxHashSet};

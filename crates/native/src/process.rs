@@ -6,7 +6,6 @@ use crate::clock;
 use crate::constructors;
 use crate::coroutine;
 use crate::cxx;
-use crate::ends;
 use crate::exit;
 use crate::library::{State, kept, wrote};
 use crate::machine;
@@ -18,6 +17,7 @@ use crate::spin::watched;
 use crate::syscall::fail_with;
 use crate::thread::{Destructor, Status};
 use crate::time;
+use crate::try_join;
 use mazurka_core::{Detail, ObjectId, Operation, Violation, ViolationKind};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
@@ -140,7 +140,7 @@ pub(crate) fn end_thread(result: usize) -> ! {
     }
     robust::abandon_all();
     check_locks();
-    ends::announce();
+    try_join::announce();
     if machine::current().index() == 0 {
         exit::await_all()
     }

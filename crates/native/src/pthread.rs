@@ -9,7 +9,6 @@
 use crate::callbacks;
 use crate::cancel;
 use crate::coroutine;
-use crate::ends;
 use crate::heap;
 use crate::invalid;
 use crate::io;
@@ -26,6 +25,7 @@ use crate::syscall;
 use crate::system::Native;
 use crate::thread::Destructor;
 use crate::timed;
+use crate::try_join;
 use crate::unwind;
 use mazurka_core::{
     Detail, Effect, ObjectId, Operation as O, System as _, ThreadId, Violation, ViolationKind,
@@ -572,7 +572,7 @@ replace! {
     }
 
     fn pthread_join(handle: libc::pthread_t, to: *mut *mut c_void) -> c_int {
-        ends::answer(join(handle), to)
+        try_join::answer(join(handle), to)
     }
 
     fn pthread_detach(handle: libc::pthread_t) -> c_int {

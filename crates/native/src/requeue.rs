@@ -13,12 +13,12 @@
 //! same. Here as elsewhere, who is taken is a choice: each set of the right size, first of those to
 //! be woken and then of those to be moved or woken at the second address.
 
-use crate::change::Change;
 use crate::futex::{ALL_BITS, Call, at_least_one};
+use crate::futex_wake_op::Change;
 use crate::invalid;
 use crate::machine::{self, Machine, Value};
-use crate::subsets::{n_subsets, subset};
 use crate::syscall::fail_with;
+use crate::wake_choices::{n_subsets, subset};
 use mazurka_core::{Effect, ObjectId, Operation as O, ThreadSet};
 use std::ffi::{c_int, c_long};
 

@@ -17,7 +17,7 @@
 //! no mutex from then on, and the search begins again.
 
 use crate::machine::{self, Machine};
-use crate::watch::CUT;
+use crate::plain_accesses::CUT;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use mazurka_core::{Effect, ObjectId, Operation};
 use rustc_hash::{FxHashMap, FxHashSet};

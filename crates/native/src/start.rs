@@ -11,6 +11,7 @@ use crate::keep;
 use crate::learnt;
 use crate::library::{self, imports};
 use crate::machine::{self, Machine};
+use crate::plain_accesses::CUT;
 use crate::precompiled;
 use crate::process::{Main, Start};
 use crate::report;
@@ -18,7 +19,6 @@ use crate::signals;
 use crate::site_orders;
 use crate::system::Native;
 use crate::trusted;
-use crate::watch::CUT;
 use crate::weak_memory;
 use mazurka_core::{Counterexample, Event, Limit, MemoryModel, Schedule, Verdict, Violation};
 use mazurka_explore::{
@@ -145,7 +145,7 @@ fn obey(start: Start) -> Result<Reply, String> {
         machine.checkpoints.are_checked = run.check_checkpoints;
         machine.is_test = run.is_test;
         machine.are_races_allowed = are_races_allowed;
-        machine.watch.tells_lives_only = are_races_allowed;
+        machine.watch.accesses_are_lifetimes = are_races_allowed;
         machine.disciplines.are_strict = !options.bounds.is_empty();
         machine.disciplines.are_off = are_races_allowed || options.memory.is_some();
         machine.retries = run.retries.unwrap_or(machine.retries);

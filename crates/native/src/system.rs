@@ -6,18 +6,18 @@ use crate::library::imports;
 use crate::locals;
 use crate::machine::{Machine, name_of, run, with};
 use crate::names;
+use crate::plain_accesses::Seen;
 use crate::pointers;
 use crate::rust_assembly;
 use crate::sites;
 use crate::spin;
 use crate::trusted;
-use crate::watch::Seen;
 use crate::weak_accesses;
 use crate::weak_memory;
 use mazurka_core::{
-    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, FailureSite,
-    Fence, Injection, Location, MemoryOrder, Next, ObjectId, Operation, Part, PlainAccess,
-    Property, Schedule, Sighting, Spin, System, ThreadId, Turn, WeakAccess,
+    Accessed, AddId, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure,
+    FailureSite, Fence, Injection, Location, MemoryOrder, Next, ObjectId, Operation, Part,
+    PlainAccess, Property, Schedule, Sighting, Spin, System, ThreadId, WeakAccess,
 };
 use std::borrow::Cow;
 
@@ -129,8 +129,8 @@ impl System for Native {
         true
     }
 
-    fn tells_lives_only(&self) -> bool {
-        with(|machine| machine.watch.tells_lives_only)
+    fn accesses_are_lifetimes(&self) -> bool {
+        with(|machine| machine.watch.accesses_are_lifetimes)
     }
 
     #[inline]
@@ -184,11 +184,11 @@ impl System for Native {
         with(|machine| machine.addition)
     }
 
-    fn distrust(&mut self, object: ObjectId, turns: &[Turn]) {
-        with(|machine| machine.disciplines.distrust(object, turns));
+    fn add_does_not_commute(&mut self, object: ObjectId, turns: &[AddId]) {
+        with(|machine| machine.disciplines.add_does_not_commute(object, turns));
     }
 
-    fn is_in_order(&self, object: ObjectId, turn: Turn) -> bool {
+    fn is_in_order(&self, object: ObjectId, turn: AddId) -> bool {
         with(|machine| machine.disciplines.is_in_order(object, turn))
     }
 

@@ -14,7 +14,7 @@
 //! execution has looked at a clock while others were there; then the search begins again.
 
 use crate::machine::{self, Machine};
-use crate::watch::CUT;
+use crate::plain_accesses::CUT;
 use mazurka_core::{Effect, End, ObjectId, Operation as O, ThreadId, Touch};
 use std::sync::atomic::Ordering;
 

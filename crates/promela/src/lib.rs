@@ -47,12 +47,12 @@ pub struct Options {
     /// What the preprocessor is told: `-DN=3`, `-Iinclude`.
     pub flags: Vec<String>,
     /// What is asked of the model beside what its file says.
-    pub asked: Asked,
+    pub asked: ExtraProperties,
 }
 
 /// Properties from elsewhere. The macros of the model are expanded in them, too.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct ExtraProperties {
     /// Formulae of temporal logic.
     pub formulas: Vec<String>,
     /// Propositions alone, such as those of an automaton.
@@ -150,11 +150,11 @@ fn translate_here(
 /// Adds what is asked to what the model says. Returns what is wrong with its syntax.
 fn ask(
     preprocessor: &mut Preprocessor,
-    asked: &Asked,
+    asked: &ExtraProperties,
     sources: &mut Sources,
     units: &mut Vec<Unit>,
 ) -> Result<Vec<(Fault, Span)>, Vec<Fault>> {
-    let Asked { formulas, propositions, claim } = asked;
+    let ExtraProperties { formulas, propositions, claim } = asked;
     let claim = match claim {
         Some(path) => Some((path.to_string_lossy(), preprocess::written(path)?)),
         None => None,

@@ -4,9 +4,9 @@ use crate::ast::Program;
 use crate::parse::{self, ScriptError};
 use crate::run::{self, Code, Disciplines, Machine};
 use mazurka_core::{
-    Accessed, Addition, Decision, Discipline, Divergence, Effect, Failure, Fence, Foresight,
+    Accessed, AddId, Addition, Decision, Discipline, Divergence, Effect, Failure, Fence, Foresight,
     Injection, MemoryOrder, Next, ObjectId, Operation, Part, PlainAccess, Schedule, System,
-    ThreadId, Turn, replay_to,
+    ThreadId, replay_to,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -192,7 +192,7 @@ impl System for Script {
         self.machine.addition
     }
 
-    fn distrust(&mut self, object: ObjectId, turns: &[Turn]) {
+    fn add_does_not_commute(&mut self, object: ObjectId, turns: &[AddId]) {
         let known = self.disciplines.get(&object);
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
         // What a search finds after the first is not what the next one will be like.
@@ -201,7 +201,7 @@ impl System for Script {
         }
     }
 
-    fn is_in_order(&self, object: ObjectId, turn: Turn) -> bool {
+    fn is_in_order(&self, object: ObjectId, turn: AddId) -> bool {
         self.disciplines.get(&object).is_some_and(|discipline| discipline.is_in_order(turn))
     }
 

@@ -1,8 +1,8 @@
 //! No violation leaves unchecked: its path is followed once more, in a program of its own, and
 //! told.
 
+use crate::search_limits::Path;
 use crate::transitions::{Group, Moves, Stuck, Successor, Transitions};
-use crate::watch::Path;
 use mazurka_core::{Counterexample, Decision, Execution, Schedule, ThreadId, Told};
 
 /// A counterexample, and what a core's does not have.

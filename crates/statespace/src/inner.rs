@@ -1,8 +1,8 @@
 //! From one stored state to the next: all that a move leads to while the states between are not
 //! stored.
 
+use crate::search_limits::Path;
 use crate::transitions::{Moves, Successor, Transitions};
-use crate::watch::Path;
 
 /// How many moves in a row may lead to states that are not stored. A program that goes on for
 /// longer may well do so for ever.

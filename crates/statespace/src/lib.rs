@@ -37,12 +37,12 @@ mod machine;
 mod options;
 mod saved;
 mod search;
+mod search_limits;
 mod store;
 mod threads;
 mod tracked_access;
 mod transitions;
 mod undo;
-mod watch;
 mod witness;
 
 pub use cycles::{

@@ -20,9 +20,9 @@
 
 use super::{chain, rules};
 use mazurka_core::{
-    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, FailureSite,
-    Fence, Foresight, Injection, Location, MemoryModel, MemoryOrder, Next, ObjectId, Operation,
-    Part, PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId, Turn,
+    Accessed, AddId, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure,
+    FailureSite, Fence, Foresight, Injection, Location, MemoryModel, MemoryOrder, Next, ObjectId,
+    Operation, Part, PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId,
     Violation, ViolationKind,
 };
 use std::borrow::Cow;
@@ -396,8 +396,8 @@ impl<S: System> System for WeakMemory<S> {
         self.system.has_plain_accesses()
     }
 
-    fn tells_lives_only(&self) -> bool {
-        self.system.tells_lives_only()
+    fn accesses_are_lifetimes(&self) -> bool {
+        self.system.accesses_are_lifetimes()
     }
 
     fn accesses(&self) -> &[PlainAccess] {
@@ -432,7 +432,7 @@ impl<S: System> System for WeakMemory<S> {
         None
     }
 
-    fn is_in_order(&self, _object: ObjectId, _turn: Turn) -> bool {
+    fn is_in_order(&self, _object: ObjectId, _turn: AddId) -> bool {
         true
     }
 

@@ -396,7 +396,7 @@ impl System for Vm {
         self.races == Races::Error
     }
 
-    fn tells_lives_only(&self) -> bool {
+    fn accesses_are_lifetimes(&self) -> bool {
         self.races == Races::Allow
     }
 

@@ -21,7 +21,7 @@
 
 use super::{Bracket, Kind, Library, Predicate, announce, read, read_word};
 use crate::machine;
-use crate::watch::CUT;
+use crate::plain_accesses::CUT;
 use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -2,16 +2,16 @@
 
 #[path = "../../src/before_wait.rs"]
 mod before_wait;
-#[path = "../../src/change.rs"]
-mod change;
-#[path = "../../src/subsets.rs"]
-mod subsets;
+#[path = "../../src/futex_wake_op.rs"]
+mod futex_wake_op;
+#[path = "../../src/wake_choices.rs"]
+mod wake_choices;
 
 use before_wait::{Expected, expected, is_announced, is_pending, note};
-use change::Change;
+use futex_wake_op::Change;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
 use mazurka_core::{ThreadId, ThreadSet};
-use subsets::{n_subsets, subset};
+use wake_choices::{n_subsets, subset};
 
 #[test]
 fn every_set_of_a_size_has_a_number() {

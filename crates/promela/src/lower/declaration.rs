@@ -2,7 +2,7 @@
 
 use super::graph::{ElementKind, Sequence};
 use super::types::{Field, FieldFirst, Home, Scalar, Shape, Struct, Variable};
-use super::{Lowered, Lowerer, Told};
+use super::{Lowered, Lowerer, Reported};
 use crate::fault::code;
 use crate::tree::{self, Declaration, Expression, First, Name, TypeKind, TypeName};
 use mazurka_model::{
@@ -489,7 +489,7 @@ impl Lowerer<'_> {
         };
         let entry = Variable { shape, count, home, message, capacity };
         let is_argument = self.process.graph.next_id().0 == 0 && self.process.path.is_empty();
-        let scope = self.process.scopes.last_mut().ok_or(Told)?;
+        let scope = self.process.scopes.last_mut().ok_or(Reported)?;
         if scope.insert(name.text.clone(), entry).is_some() && is_argument {
             let message = format!("redeclaration of '{}'", name.text);
             return self.fault(code::NAME, &message, name.span);

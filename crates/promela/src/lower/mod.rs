@@ -25,9 +25,9 @@ use types::{Shape, Struct, Variable};
 
 /// A fault was told.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told;
+pub(crate) struct Reported;
 
-pub(crate) type Lowered<T> = Result<T, Told>;
+pub(crate) type Lowered<T> = Result<T, Reported>;
 
 /// The most processes there can be.
 const MOST_PROCESSES: i32 = 255;
@@ -148,7 +148,7 @@ impl<'a> Lowerer<'a> {
 
     fn fault<T>(&mut self, code: &'static str, message: &str, span: Span) -> Lowered<T> {
         self.faults.push((Fault::new(code, message), span));
-        Err(Told)
+        Err(Reported)
     }
 
     fn span(&mut self, span: Span) -> ModelSpan {
@@ -250,7 +250,7 @@ impl<'a> Lowerer<'a> {
 
     fn proctype(&mut self, proctype: &Proctype) -> Lowered<()> {
         let name = &proctype.name;
-        let id = self.routine_of(&name.text).ok_or(Told)?;
+        let id = self.routine_of(&name.text).ok_or(Reported)?;
         self.process = InProgress { name: name.text.clone(), ..InProgress::default() };
         self.process.scopes.push(FxHashMap::default());
         for declaration in &proctype.parameters {
@@ -310,7 +310,7 @@ impl<'a> Lowerer<'a> {
             let fault = Fault::new(code::UNSUPPORTED, "more than one never claim")
                 .help("keep one, or write the properties as `ltl` blocks");
             self.faults.push((fault, span));
-            return Err(Told);
+            return Err(Reported);
         }
         let name = name.map_or_else(|| "never".to_owned(), |name| name.text.clone());
         self.process = InProgress { name, is_claim: true, ..InProgress::default() };
@@ -447,7 +447,7 @@ impl<'a> Lowerer<'a> {
                     None => fault,
                 };
                 self.faults.push((fault, within(offset, offset + len)));
-                return Err(Told);
+                return Err(Reported);
             }
         };
         let propositions: Vec<Lowered<Expr>> = places
@@ -470,7 +470,7 @@ impl<'a> Lowerer<'a> {
             Ok(expression) => self.truth(&expression),
             Err(more) => {
                 self.faults.extend(more);
-                Err(Told)
+                Err(Reported)
             }
         };
         // The text was cut out, so its places count from where it stood.
@@ -479,7 +479,7 @@ impl<'a> Lowerer<'a> {
             let end = (span.start + place.end).clamp(start, span.end);
             *place = if start < end { Span { start, end, ..span } } else { span };
         }
-        if self.faults.len() > n_before { Err(Told) } else { proposition }
+        if self.faults.len() > n_before { Err(Reported) } else { proposition }
     }
 }
 

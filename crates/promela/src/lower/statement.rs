@@ -3,7 +3,7 @@
 use super::expression::Spot;
 use super::graph::{BlockKind, Chain, ElementId, ElementKind, Sequence, Target};
 use super::types::{Home, Scalar, Shape, Variable};
-use super::{Lowered, Lowerer, Told};
+use super::{Lowered, Lowerer, Reported};
 use crate::fault::code;
 use crate::parse::increment;
 use crate::tree::{
@@ -412,7 +412,7 @@ impl Lowerer<'_> {
             let fault = Fault::new(code::TYPE, "wrong number of parameters")
                 .label(format!("saw {saw}, expected {expected}"));
             self.faults.push((fault, name.span));
-            return Err(Told);
+            return Err(Reported);
         }
         let mut values = Vec::new();
         for (argument, (ty, width)) in arguments.iter().zip(parameters) {
@@ -470,7 +470,7 @@ impl Lowerer<'_> {
             self.step(None, action, span, &mut inner);
         }
         self.process.graph.uncount(first);
-        let chain = self.process.graph.close(&inner).ok_or(Told)?;
+        let chain = self.process.graph.close(&inner).ok_or(Reported)?;
         let text = self.text(span);
         let kind = ElementKind::Block { chain, kind: BlockKind::Indivisible };
         let block = self.process.graph.add(kind, span, &text);
@@ -532,7 +532,7 @@ impl Lowerer<'_> {
                 let message = "sequence must have at least one statement";
                 self.fault(code::SYNTAX, message, span)
             }
-            None => Err(Told),
+            None => Err(Reported),
         }
     }
 
@@ -713,7 +713,7 @@ impl Lowerer<'_> {
             message: None,
             capacity: 0,
         };
-        let scope = self.process.scopes.last_mut().ok_or(Told)?;
+        let scope = self.process.scopes.last_mut().ok_or(Reported)?;
         scope.insert(name.clone(), counter);
         let counter = Reference { name: Name { text: name, span }, index: None, field: None, span };
         let zero = Expression { kind: ExpressionKind::Number(0), span };

@@ -150,9 +150,9 @@ pub(crate) fn parse_expression(
 
 /// A fault was told; the caller has nothing to add.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told;
+pub(crate) struct Reported;
 
-pub(crate) type Parsed<T> = Result<T, Told>;
+pub(crate) type Parsed<T> = Result<T, Reported>;
 
 /// A named piece of text with parameters.
 #[derive(Clone, Debug)]
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
     fn too_deep<T>(&mut self, what: &str, most: u32, span: Span) -> Parsed<T> {
         // Once is enough: what is around it may be as deep.
         if std::mem::replace(&mut self.is_too_deep, true) {
-            return Err(Told);
+            return Err(Reported);
         }
         let message = format!("{what} are nested more than {most} deep");
         self.fault(Fault::new(code::UNSUPPORTED, message), span)
@@ -317,7 +317,7 @@ impl<'a> Parser<'a> {
 
     fn fault<T>(&mut self, fault: Fault, span: Span) -> Parsed<T> {
         self.faults.push((fault, span));
-        Err(Told)
+        Err(Reported)
     }
 
     fn units(&mut self) -> Vec<Unit> {
@@ -332,7 +332,7 @@ impl<'a> Parser<'a> {
             let start = self.at;
             match self.unit() {
                 Ok(unit) => units.extend(unit),
-                Err(Told) => self.skip_unit(start),
+                Err(Reported) => self.skip_unit(start),
             }
         }
     }

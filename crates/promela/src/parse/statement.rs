@@ -1,6 +1,6 @@
 //! Statements, with inline calls replaced by what they stand for.
 
-use super::{DEEPEST_BLOCK, Parsed, Parser, Told};
+use super::{DEEPEST_BLOCK, Parsed, Parser, Reported};
 use crate::fault::code;
 use crate::lexer::{Kind, Token};
 use crate::tree::{
@@ -47,7 +47,7 @@ impl Parser<'_> {
             let start = self.at;
             match self.step() {
                 Ok(statement) => sequence.push(statement),
-                Err(Told) => self.skip_statement(start),
+                Err(Reported) => self.skip_statement(start),
             }
             let is_separated = self.is(";")
                 || self.is("->")

@@ -21,9 +21,9 @@ use super::lasso::{Found, Lasso, Prefix};
 use super::product::{Cursor, Node, Product};
 use super::{Searched, statistics};
 use crate::options::Fairness;
+use crate::search_limits::{Ended, PATIENCE, Watch};
 use crate::store::Numbers;
 use crate::transitions::Transitions;
-use crate::watch::{Ended, PATIENCE, Watch};
 use mazurka_ltl::Automaton;
 use std::collections::VecDeque;
 

@@ -5,8 +5,8 @@ use super::fairness::{Able, Moved, Processes, neglected};
 use super::graph::{Arrow, Graph};
 use super::product::Bad;
 use crate::options::Fairness;
+use crate::search_limits::Path;
 use crate::transitions::{Moves, Transitions};
-use crate::watch::Path;
 use mazurka_core::{Counterexample, Execution, Schedule, Told, Violation};
 use mazurka_ltl::{Automaton, Lasso as Word, accepts};
 

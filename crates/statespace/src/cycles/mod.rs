@@ -34,9 +34,9 @@ use crate::options::{
     Construction, CycleSearch, Fairness, Optimisations, Options, OptionsError, Reduction,
 };
 use crate::search::Outcome;
+use crate::search_limits::{Ended, Watch};
 use crate::store::{Numbers, Storage};
 use crate::transitions::Transitions;
-use crate::watch::{Ended, Watch};
 use graph::{Graph, Letters, Proviso};
 use lasso::{Confirmed, Found};
 use mazurka_core::{

@@ -17,9 +17,9 @@ use super::graph::Graph;
 use super::lasso::{Found, Lasso, Prefix};
 use super::product::{Bad, Cursor, Node, Product};
 use super::{Searched, statistics};
+use crate::search_limits::{Ended, PATIENCE, Watch};
 use crate::store::Numbers;
 use crate::transitions::Transitions;
-use crate::watch::{Ended, PATIENCE, Watch};
 use mazurka_ltl::Automaton;
 
 /// What is known of a node.

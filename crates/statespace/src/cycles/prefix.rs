@@ -23,9 +23,9 @@ use super::graph::{Arrow, Graph};
 use super::lasso::{Found, Prefix};
 use super::product::{Bad, Cursor, Node, Product};
 use super::{Searched, statistics};
+use crate::search_limits::{Ended, PATIENCE, Watch};
 use crate::store::Numbers;
 use crate::transitions::Transitions;
-use crate::watch::{Ended, PATIENCE, Watch};
 use mazurka_ltl::Automaton;
 
 /// A node, and how it was come to first.

@@ -1,9 +1,9 @@
 //! The product of a program and an automaton: its nodes, and the ways between them.
 
 use super::graph::{Arrow, Graph};
+use crate::search_limits::{Ended, Watch};
 use crate::store::{Full, Numbers, NumbersReader, Seen};
 use crate::transitions::Transitions;
-use crate::watch::{Ended, Watch};
 use mazurka_core::Violation;
 use mazurka_ltl::{Automaton, Cube, Edge};
 

@@ -25,9 +25,9 @@ use super::graph::{Arrow, Graph};
 use super::lasso::Lasso;
 use super::product::{Cursor, Node, Product};
 use crate::options::Fairness;
+use crate::search_limits::{PATIENCE, Watch};
 use crate::store::Numbers;
 use crate::transitions::Transitions;
-use crate::watch::{PATIENCE, Watch};
 use mazurka_ltl::Automaton;
 use rustc_hash::FxHashSet;
 

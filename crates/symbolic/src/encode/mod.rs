@@ -20,7 +20,7 @@
 //! An execution ends where no thread can move: no frame after that counts, so that executions of
 //! all lengths being safe is known once there are no longer ones.
 
-mod arrive;
+mod circuit_parts;
 mod connect;
 mod constants;
 mod declare;
@@ -31,17 +31,19 @@ mod memory;
 mod monitor;
 mod operate;
 mod options;
-mod parts;
 mod plan;
 mod properties;
 mod spawn;
 mod state;
 mod station;
+mod station_facts;
 mod temporal;
 mod value;
 mod walk;
 
 use crate::{Circuit, Lit, Word};
+pub use circuit_parts::Encoding;
+pub(crate) use circuit_parts::{Choice, Lock, Pass, StopPart, ThreadPart};
 use graph::{ContextId, ENDED, Known, STUCK, StopKind, Thread, UNBORN};
 pub(crate) use interference::{Byte, Touches};
 use mazurka_model::analysis::{Abstract, PointsTo};
@@ -53,8 +55,6 @@ use monitor::{Monitor, Sights};
 use operate::Effects;
 pub(crate) use operate::Gate;
 pub use options::{Bounds, Encode};
-pub use parts::Encoding;
-pub(crate) use parts::{Choice, Lock, Pass, StopPart, ThreadPart};
 use plan::{Constants, Plan};
 use state::{State, VarId, Variables};
 use station::{Facts, StationId, Stations};

@@ -14,8 +14,8 @@
 //! the answer is about all executions. Where constraints are optional there are two searches that
 //! take turns, with them and without, and where a depth takes long, later ones are looked at.
 
-use super::ahead::{Ahead, Seen};
-use super::turns::{PLAIN, REDUCED, Turns};
+use super::constraint_choice::{PLAIN, REDUCED, Turns};
+use super::lookahead::{Ahead, Seen};
 use super::{Answer, Certificate, Depth, Job, Limits, Outcome, Statistics, Watch};
 use crate::solver::{Clauses, Encoder, Solver, Start, Unrolling};
 use crate::{Circuit, Cone, Lit, Witness};

@@ -1,15 +1,15 @@
 //! Engines: each takes a circuit to an answer.
 
-mod ahead;
 mod answer;
 mod bdd;
 mod bounded;
 mod certificate;
+mod constraint_choice;
 mod ic3;
 mod induction;
 mod limits;
+mod lookahead;
 mod portfolio;
-mod turns;
 
 pub use answer::{Answer, Depth, Outcome, Progress, Statistics};
 pub use bounded::{Found, Frames};

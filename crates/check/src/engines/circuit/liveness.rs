@@ -31,7 +31,7 @@ pub(super) fn decide_all(
         question.encode.temporal = Some(temporal_of(program, wanted, &task.options)?);
         let limits = Limits { time: task.time_left(begun.elapsed()), ..question.limits.clone() };
         let question = Question { limits, ..question.clone() };
-        let decided = decide(program, &Sought::Property(wanted), &question)?;
+        let decided = decide(program, &Target::Property(wanted), &question)?;
         let is_violated = matches!(decided.verdict, Verdict::Violated(_));
         all.push(decided);
         if is_violated {
@@ -93,13 +93,13 @@ fn temporal_of(
 }
 
 /// What executions must not do.
-enum Sought<'a> {
+enum Target<'a> {
     Property(&'a Wanted),
     /// They must not go on for ever, if that is fair to every thread.
     Livelock,
 }
 
-impl Sought<'_> {
+impl Target<'_> {
     /// What is not there, where nothing is found.
     fn covered(&self) -> Property {
         match self {
@@ -135,10 +135,10 @@ pub(super) fn livelock(program: &Program, question: &Question) -> Result<Decided
     let encode = &mut question.encode;
     (encode.deadlock, encode.races, encode.plain_steps) = (false, false, true);
     encode.temporal = Some(circuits::Temporal::livelock());
-    decide(program, &Sought::Livelock, &question)
+    decide(program, &Target::Livelock, &question)
 }
 
-fn decide(program: &Program, sought: &Sought<'_>, question: &Question) -> Result<Decided, Faults> {
+fn decide(program: &Program, sought: &Target<'_>, question: &Question) -> Result<Decided, Faults> {
     let reply = circuits::check(program, question)
         .map_err(|refusals| refused(&program.files, &refusals, &Statespace))?;
     let (mut loop_start, mut notes) = (None, Vec::new());
@@ -178,7 +178,7 @@ fn threads(program: &Program, question: &Question) -> Result<Threads, Faults> {
 fn told(
     threads: &mut Threads,
     vm: &mut Machine,
-    sought: &Sought<'_>,
+    sought: &Target<'_>,
     lifted: Lifted,
 ) -> Result<Counterexample, Fault> {
     let Lifted { schedule, meaning, is_whole, round } = lifted;

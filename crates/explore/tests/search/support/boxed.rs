@@ -2,9 +2,9 @@
 //! them.
 
 use mazurka_core::{
-    Accessed, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure, FailureSite,
-    Fence, Foresight, Injection, Location, MemoryOrder, Next, ObjectId, Part, PlainAccess,
-    Position, Property, Schedule, Sighting, Spin, System, ThreadId, Turn,
+    Accessed, AddId, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure,
+    FailureSite, Fence, Foresight, Injection, Location, MemoryOrder, Next, ObjectId, Part,
+    PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId,
 };
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome};
 use std::any::Any;
@@ -107,8 +107,8 @@ impl System for Boxed {
         self.0.has_plain_accesses()
     }
 
-    fn tells_lives_only(&self) -> bool {
-        self.0.tells_lives_only()
+    fn accesses_are_lifetimes(&self) -> bool {
+        self.0.accesses_are_lifetimes()
     }
 
     fn accesses(&self) -> &[PlainAccess] {
@@ -143,11 +143,11 @@ impl System for Boxed {
         self.0.addition()
     }
 
-    fn distrust(&mut self, object: ObjectId, turns: &[Turn]) {
-        self.0.distrust(object, turns);
+    fn add_does_not_commute(&mut self, object: ObjectId, turns: &[AddId]) {
+        self.0.add_does_not_commute(object, turns);
     }
 
-    fn is_in_order(&self, object: ObjectId, turn: Turn) -> bool {
+    fn is_in_order(&self, object: ObjectId, turn: AddId) -> bool {
         self.0.is_in_order(object, turn)
     }
 

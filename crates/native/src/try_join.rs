@@ -8,11 +8,11 @@
 use crate::cancel;
 use crate::library::wrote;
 use crate::machine::{self, Machine};
+use crate::plain_accesses::CUT;
 use crate::process::wait_until;
 use crate::pthread::{claim, join, thread_to_join};
 use crate::real::replace;
 use crate::timed;
-use crate::watch::CUT;
 use mazurka_core::{ObjectId, Operation as O, ThreadId};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;

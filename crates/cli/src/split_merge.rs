@@ -4,7 +4,7 @@ use crate::arguments::{Arguments, Choice, Command};
 use crate::output::Output;
 use crate::tell::{Screen, show, style, tell};
 use crate::{Done, Failure, chosen_engine, obey, prepare};
-use mazurka_check::parts::{self, Split, Together};
+use mazurka_check::split_merge::{self, Split, Together};
 use mazurka_check::{Input, Task};
 use mazurka_explore::Saved;
 use mazurka_report::{Colour, ExitStatus, Page};
@@ -39,7 +39,7 @@ pub(crate) fn split(splitting: Splitting) -> Done {
     let engine = chosen_engine(engine, &task, &output);
     prepare(&mut task, engine, &given)?;
     let screen = Screen::new(&task, engine, &output);
-    let split = parts::split(&task, engine, n_parts, &folder, &screen)?;
+    let split = split_merge::split(&task, engine, n_parts, &folder, &screen)?;
     drop(screen);
     let files = match split {
         Split::Decided(outcome) => return tell(&outcome, &task, &output),
@@ -81,7 +81,7 @@ fn all_in(folder: &Path) -> String {
 
 /// Tells what all parts of a search have come to.
 pub(crate) fn merge(files: &[PathBuf], output: Output) -> Done {
-    let together = parts::merge(files)?;
+    let together = split_merge::merge(files)?;
     match &together.whole {
         Some(whole) => conclude(whole, &together, output),
         None => {

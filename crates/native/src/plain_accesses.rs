@@ -39,7 +39,7 @@ pub(crate) struct Watch {
     pub(crate) is_on: bool,
     /// Whether only uses and ends of blocks are told, as reads and writes: data races are not
     /// looked for.
-    pub(crate) tells_lives_only: bool,
+    pub(crate) accesses_are_lifetimes: bool,
     granules: FxHashMap<usize, Vec<Piece>>,
     /// The pieces, by their numbers.
     memories: Vec<Memory>,
@@ -92,7 +92,7 @@ impl Watch {
             parts: Vec::new(),
             has_long_ranges: false,
             is_on: true,
-            tells_lives_only: false,
+            accesses_are_lifetimes: false,
             granules: FxHashMap::default(),
             memories: Vec::new(),
             atomic: None,
@@ -206,7 +206,7 @@ impl Watch {
         {
             self.come(object, write, ATOMIC);
             if self.memories[object.index()].ways & PLAIN != 0 {
-                let write = write && !self.tells_lives_only;
+                let write = write && !self.accesses_are_lifetimes;
                 self.atomic = Some(PlainAccess { object, write, is_atomic: true });
             }
         }
@@ -274,7 +274,7 @@ impl Watch {
 
     #[inline]
     fn record(&mut self, object: ObjectId, write: bool) {
-        self.tell(object, write && !self.tells_lives_only);
+        self.tell(object, write && !self.accesses_are_lifetimes);
     }
 
     #[inline]
