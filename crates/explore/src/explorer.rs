@@ -162,6 +162,7 @@ pub struct Explorer<'a, S> {
     observe: Option<&'a Observe<'a, S>>,
     stop: Option<&'a AtomicBool>,
     abandon: Option<&'a AtomicBool>,
+    void: Option<&'a AtomicBool>,
     saved: Option<Saved>,
     peers: Option<&'a dyn Peers>,
     on_execution: Option<&'a OnExecution<'a>>,
@@ -173,6 +174,8 @@ pub struct Explorer<'a, S> {
     learnt: Mutex<Option<Waits>>,
     /// When a ladder has one of its searches rest, after the execution in progress.
     rest_at: Option<Instant>,
+    /// Whether a search that is stopped goes on within this one, and need not be recognised.
+    is_climbing: bool,
 }
 
 type OnEvent<'a> = dyn Fn(&Event) + Sync + 'a;
@@ -192,6 +195,7 @@ impl<'a, S: System> Explorer<'a, S> {
             observe: None,
             stop: None,
             abandon: None,
+            void: None,
             saved: None,
             peers: None,
             on_execution: None,
@@ -199,6 +203,7 @@ impl<'a, S: System> Explorer<'a, S> {
             waits: Waits::default(),
             learnt: Mutex::new(None),
             rest_at: None,
+            is_climbing: false,
         }
     }
 
@@ -224,6 +229,13 @@ impl<'a, S: System> Explorer<'a, S> {
     /// while then is left in its middle, and the outcome cannot be resumed.
     pub fn abandon_when(mut self, flag: &'a AtomicBool) -> Self {
         self.abandon = Some(flag);
+        self
+    }
+
+    /// What is searched once `flag` is set is void: an execution that goes on for a while then is
+    /// left in its middle. Without effect on a search that is shared.
+    pub fn void_when(mut self, flag: &'a AtomicBool) -> Self {
+        self.void = Some(flag);
         self
     }
 
@@ -420,6 +432,7 @@ impl<'a, S: System> Explorer<'a, S> {
             observe: None,
             stop: self.stop,
             abandon: self.abandon,
+            void: self.void,
             saved: None,
             peers: None,
             on_execution: None,
@@ -427,6 +440,7 @@ impl<'a, S: System> Explorer<'a, S> {
             waits: self.waits.clone(),
             learnt: Mutex::new(None),
             rest_at: None,
+            is_climbing: false,
         };
         let outcome = explorer.round(make);
         outcome.is_ok_and(|(outcome, _)| matches!(outcome.verdict, Verdict::Holds(_)))
@@ -454,6 +468,7 @@ impl<'a, S: System> Explorer<'a, S> {
             observe: observe.as_ref().map(|observe| observe as &Observe<'_, WeakMemory<S>>),
             stop: self.stop,
             abandon: self.abandon,
+            void: self.void,
             saved: self.saved.clone(),
             peers: None,
             on_execution: None,
@@ -461,6 +476,7 @@ impl<'a, S: System> Explorer<'a, S> {
             waits: self.waits.clone(),
             learnt: Mutex::new(None),
             rest_at: None,
+            is_climbing: false,
         };
         let make = || WeakMemory::new(make(), model);
         loop {
@@ -502,7 +518,7 @@ impl<'a, S: System> Explorer<'a, S> {
             None => vec![Unit::Root],
             Some(saved) => {
                 saved.fits(options)?;
-                if saved.program != identity(&mut first) {
+                if !self.is_climbing && saved.program != identity(&mut first) {
                     return Err(SavedError::OtherProgram.into());
                 }
                 saved.units()?
@@ -566,6 +582,7 @@ impl<'a, S: System> Explorer<'a, S> {
             let mut worker =
                 Worker::new(system, reduction(), options, deadline, waits, observe, seen);
             worker.on_execution = self.on_execution;
+            worker.void = self.void.filter(|_| peers.is_none());
             let left = self.work(idx, worker, &shared);
             if let Some(left) = left {
                 *visited.lock().expect("nobody panics with it") = Some(left);
@@ -770,7 +787,8 @@ impl<'a, S: System> Explorer<'a, S> {
         // What a part has come to is kept to its end, to be put together with the others.
         let is_kept = limit.is_some() || self.is_part();
         let saved = (is_kept && is_resumable).then(|| {
-            let mut saved = Saved::new(options, identity(&mut make()), &left.units);
+            let program = if self.is_climbing { 0 } else { identity(&mut make()) };
+            let mut saved = Saved::new(options, program, &left.units);
             saved.set_part(self.saved.as_ref().and_then(Saved::part).cloned());
             saved.statistics = statistics;
             saved.explored = explored;

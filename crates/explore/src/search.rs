@@ -28,6 +28,7 @@ use mazurka_core::{
     Statistics, System, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -73,7 +74,14 @@ pub(crate) struct Worker<'a, S, R: ?Sized> {
     pub(crate) on_execution: Option<&'a OnExecution<'a>>,
     /// Since when it is known that the time is over.
     late_since: Option<Instant>,
+    /// Whether all of this is void, and for how many steps that is known.
+    pub(crate) void: Option<&'a AtomicBool>,
+    n_void: u32,
 }
+
+/// How far an execution of a search that is void goes on: what else it teaches is then known before
+/// the next search begins.
+const MAX_VOID: u32 = 10_000;
 
 /// A state of the execution, as far as it is known what threads would do in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -153,6 +161,8 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
             violation: None,
             on_execution: None,
             late_since: None,
+            void: None,
+            n_void: 0,
         }
     }
 
@@ -243,7 +253,13 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
                 if self.deadline.limit().is_none() {
                     self.late_since = None;
                 } else if self.late_since.get_or_insert_with(Instant::now).elapsed() >= GRACE {
-                    return Ok(Step::Abandoned);
+                    return Ok(self.abandon());
+                }
+                if self.void.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                    self.n_void += LOOK_EVERY;
+                    if self.n_void > MAX_VOID {
+                        return Ok(self.abandon());
+                    }
                 }
             }
             let view = View {
@@ -296,6 +312,12 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
             }
             return self.end(End::GivenUp);
         }
+    }
+
+    /// The execution is left here, in its middle.
+    fn abandon(&mut self) -> Step {
+        self.statistics.max_depth = self.statistics.max_depth.max(self.schedule.len() as u64);
+        Step::Abandoned
     }
 
     /// The execution has ended here.
