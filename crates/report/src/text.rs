@@ -920,8 +920,11 @@ mod tests {
                         not ended by then; nothing proved
                 Tip: a program with fewer rounds is seen to its end, for instance a test of
                      Rust that makes fewer under `cfg!(mazurka)`; or a longer `--time-limit`
-        "#]]
-        .assert_eq(&verdict(&sample.report(), &Style::new()));
+            mazurka: unverified: time limit, 2 s: (3 threads), 0.01 s"#]]
+        .assert_eq(
+            &(verdict(&sample.report(), &Style::new())
+                + &one_line(&sample.report(), &Style::new())),
+        );
     }
 
     #[test]
