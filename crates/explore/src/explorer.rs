@@ -164,6 +164,7 @@ pub struct Explorer<'a, S> {
     abandon: Option<&'a AtomicBool>,
     /// Whether an execution is left at once when the time is over.
     is_strict: bool,
+    void: Option<&'a AtomicBool>,
     saved: Option<Saved>,
     peers: Option<&'a dyn Peers>,
     on_execution: Option<&'a OnExecution<'a>>,
@@ -175,6 +176,8 @@ pub struct Explorer<'a, S> {
     learnt: Mutex<Option<Waits>>,
     /// When a ladder has one of its searches rest, after the execution in progress.
     rest_at: Option<Instant>,
+    /// Whether a search that is stopped goes on within this one, and need not be recognised.
+    is_climbing: bool,
 }
 
 type OnEvent<'a> = dyn Fn(&Event) + Sync + 'a;
@@ -195,6 +198,7 @@ impl<'a, S: System> Explorer<'a, S> {
             stop: None,
             abandon: None,
             is_strict: false,
+            void: None,
             saved: None,
             peers: None,
             on_execution: None,
@@ -202,6 +206,7 @@ impl<'a, S: System> Explorer<'a, S> {
             waits: Waits::default(),
             learnt: Mutex::new(None),
             rest_at: None,
+            is_climbing: false,
         }
     }
 
@@ -241,6 +246,13 @@ impl<'a, S: System> Explorer<'a, S> {
 
     fn deadline(&self, begun: Instant, limit: Option<Duration>) -> Deadline<'a> {
         Deadline::new(begun, limit, self.abandon).strict(self.is_strict)
+    }
+
+    /// What is searched once `flag` is set is void: an execution that goes on for a while then is
+    /// left in its middle. Without effect on a search that is shared.
+    pub fn void_when(mut self, flag: &'a AtomicBool) -> Self {
+        self.void = Some(flag);
+        self
     }
 
     /// Goes on with a search that was stopped.
@@ -440,6 +452,7 @@ impl<'a, S: System> Explorer<'a, S> {
             stop: self.stop,
             abandon: self.abandon,
             is_strict: self.is_strict,
+            void: self.void,
             saved: None,
             peers: None,
             on_execution: None,
@@ -447,6 +460,7 @@ impl<'a, S: System> Explorer<'a, S> {
             waits: self.waits.clone(),
             learnt: Mutex::new(None),
             rest_at: None,
+            is_climbing: false,
         };
         let outcome = explorer.round(make);
         outcome.is_ok_and(|(outcome, _)| matches!(outcome.verdict, Verdict::Holds(_)))
@@ -475,6 +489,7 @@ impl<'a, S: System> Explorer<'a, S> {
             stop: self.stop,
             abandon: self.abandon,
             is_strict: self.is_strict,
+            void: self.void,
             saved: self.saved.clone(),
             peers: None,
             on_execution: None,
@@ -482,6 +497,7 @@ impl<'a, S: System> Explorer<'a, S> {
             waits: self.waits.clone(),
             learnt: Mutex::new(None),
             rest_at: None,
+            is_climbing: false,
         };
         let make = || WeakMemory::new(make(), model);
         loop {
@@ -523,7 +539,7 @@ impl<'a, S: System> Explorer<'a, S> {
             None => vec![Unit::Root],
             Some(saved) => {
                 saved.fits(options)?;
-                if saved.program != identity(&mut first) {
+                if !self.is_climbing && saved.program != identity(&mut first) {
                     return Err(SavedError::OtherProgram.into());
                 }
                 saved.units()?
@@ -587,6 +603,7 @@ impl<'a, S: System> Explorer<'a, S> {
             let mut worker =
                 Worker::new(system, reduction(), options, deadline, waits, observe, seen);
             worker.on_execution = self.on_execution;
+            worker.void = self.void.filter(|_| peers.is_none());
             let left = self.work(idx, worker, &shared);
             if let Some(left) = left {
                 *visited.lock().expect("the lock is not poisoned") = Some(left);
@@ -798,7 +815,8 @@ impl<'a, S: System> Explorer<'a, S> {
         // What a part has come to is kept to its end, to be put together with the others.
         let is_kept = limit.is_some() || self.is_part();
         let saved = (is_kept && is_resumable).then(|| {
-            let mut saved = Saved::new(options, identity(&mut make()), &left.units);
+            let program = if self.is_climbing { 0 } else { identity(&mut make()) };
+            let mut saved = Saved::new(options, program, &left.units);
             saved.set_part(self.saved.as_ref().and_then(Saved::part).cloned());
             saved.statistics = statistics;
             saved.explored = explored;

@@ -28,6 +28,7 @@ use mazurka_core::{
     Statistics, System, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -75,7 +76,14 @@ pub(crate) struct Worker<'a, S, R: ?Sized> {
     late_since: Option<Instant>,
     /// What was counted before the execution in progress.
     before_run: Statistics,
+    /// Whether all of this is void, and for how many steps that is known.
+    pub(crate) void: Option<&'a AtomicBool>,
+    n_void: u32,
 }
+
+/// How far an execution of a search that is void goes on: what else it teaches is then known before
+/// the next search begins.
+const MAX_VOID: u32 = 10_000;
 
 /// A state of the execution, as far as it is known what threads would do in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,6 +164,8 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
             on_execution: None,
             late_since: None,
             before_run: Statistics::default(),
+            void: None,
+            n_void: 0,
         }
     }
 
@@ -196,9 +206,13 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
     /// Gives away all the work in the middle of an execution, which counts for nothing then.
     /// Nothing if that cannot be done.
     pub(crate) fn abandon(&mut self) -> Option<Vec<Unit>> {
-        let units = self.reduction.abandon(&self.schedule)?;
-        self.statistics = self.before_run;
-        Some(units)
+        let units = self.reduction.abandon(&self.schedule);
+        if units.is_some() {
+            self.statistics = self.before_run;
+        }
+        let depth = self.schedule.len() as u64;
+        self.statistics.max_depth = self.statistics.max_depth.max(depth);
+        units
     }
 
     /// Takes on a unit of work and goes to where it begins.
@@ -257,6 +271,12 @@ impl<'a, S: System, R: Reduce + ?Sized> Worker<'a, S, R> {
                 } else {
                     let since = *self.late_since.get_or_insert_with(Instant::now);
                     if since.elapsed() >= self.deadline.grace() {
+                        return Ok(Step::Abandoned);
+                    }
+                }
+                if self.void.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                    self.n_void += self.deadline.look_every();
+                    if self.n_void > MAX_VOID {
                         return Ok(Step::Abandoned);
                     }
                 }

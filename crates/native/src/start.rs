@@ -284,7 +284,8 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
             rest.time_limit = slice;
         }
         let explorer = Explorer::new(rest).on_event(&tell).stop_when(&CUT);
-        let mut explorer = explorer.abandon_when(&signals::IS_OVER).on_execution(&learnt::note);
+        let explorer = explorer.abandon_when(&signals::IS_OVER).void_when(&CUT);
+        let mut explorer = explorer.on_execution(&learnt::note);
         if let Some(saved) = saved.take() {
             explorer = explorer.resume(saved);
         }

@@ -60,8 +60,13 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
             let aside = format!("{}{elapsed}", size(report));
             page.headline(Colour::Open, "Stop", &limit_in_words(limit), &aside);
             let text = match report.proved {
-                Some(_) => "the rest: nothing wrong in what was explored of it",
-                None => "nothing wrong in what was explored, and nothing proved",
+                Some(_) => "the rest: nothing wrong in what was explored of it".to_owned(),
+                None if is_within_first(report) => format!(
+                    "nothing wrong in the first {} of an execution, which had not ended by then; \
+                     nothing proved",
+                    counted(report.statistics.max_depth, "step")
+                ),
+                None => "nothing wrong in what was explored, and nothing proved".to_owned(),
             };
             if let Some(proved) = report.proved {
                 page.headline(Colour::Good, "Proved", &proved.to_string(), "");
@@ -74,9 +79,12 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
             if let Some(sample) = report.sample {
                 page.headline(Colour::Open, "Sampled", &sample.to_string(), "");
             }
-            page.headline(Colour::Open, "Unverified", text, "");
+            page.headline(Colour::Open, "Unverified", &text, "");
             notes(report).iter().for_each(|note| page.headline(Colour::Open, "", note, ""));
             match report.tips.is_empty() {
+                true if is_within_first(report) => {
+                    tips(&mut page, &[SHORTER_EXECUTIONS.to_owned()]);
+                }
                 true => tips(&mut page, &[tip(limit).to_owned()]),
                 false => tips(&mut page, &report.tips),
             }
@@ -84,6 +92,17 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
         other => page.headline(Colour::Open, "Unverified", other.name(), &elapsed),
     }
     page.into_text()
+}
+
+/// What to try where not even one execution has ended.
+const SHORTER_EXECUTIONS: &str = "a program with fewer rounds is seen to its end, for instance a test of \
+                                  Rust that makes fewer under `cfg!(mazurka)`; or a longer `--time-limit`";
+
+/// Whether the search was stopped within its first execution.
+fn is_within_first(report: &Report<'_>) -> bool {
+    let statistics = report.statistics;
+    let is_none = statistics.executions == 0 && statistics.states == 0 && report.sample.is_none();
+    is_none && statistics.transitions > 0 && statistics.max_depth > 0
 }
 
 /// One line, for those who see many: a test that passes, or that does not.
@@ -844,6 +863,25 @@ mod tests {
         .assert_eq(&render(&report, &Style::new()));
         expect!["mazurka: holds within the bound: 18 204 traces (3 threads), 2.1 s, assuming what prints succeeds"]
             .assert_eq(&one_line(&report, &Style::new()));
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_in_its_first_execution_says_how_far_it_came() {
+        let mut sample = Sample::of(Verdict::Inconclusive(Limit::Time(Duration::from_secs(2))));
+        sample.statistics.executions = 0;
+        sample.statistics.transitions = 41_343;
+        sample.statistics.max_depth = 41_343;
+        expect![[r#"
+                   Stop time limit, 2 s                                               0.01 s
+             Unverified nothing wrong in the first 41 343 steps of an execution, which had
+                        not ended by then; nothing proved
+                Tip: a program with fewer rounds is seen to its end, for instance a test of
+                     Rust that makes fewer under `cfg!(mazurka)`; or a longer `--time-limit`
+            mazurka: unverified: time limit, 2 s: (3 threads), 0.01 s"#]]
+        .assert_eq(
+            &(verdict(&sample.report(), &Style::new())
+                + &one_line(&sample.report(), &Style::new())),
+        );
     }
 
     #[test]

@@ -21,11 +21,11 @@
 //! Differs from the paper: there, the bound is raised until it cuts nothing, and every round
 //! repeats those before it.
 
-use super::{ExploreError, Explorer, Make, Outcome, Reduction};
+use super::{ExploreError, Explorer, Make, Outcome, Reduction, identity};
 use crate::bound::BoundKind;
 use crate::options::Options;
 use crate::sample::Sampling;
-use crate::saved::Saved;
+use crate::saved::{Saved, SavedError};
 use mazurka_core::{Limit, Rung, SampleMethod, Statistics, System, Verdict};
 use std::time::{Duration, Instant};
 
@@ -85,6 +85,21 @@ enum Climb {
 impl<S: System> Explorer<'_, S> {
     /// Searches all executions, and between the parts of that within few preemptions.
     pub(super) fn climb(&mut self, make: &Make<'_, S>) -> Result<Outcome, ExploreError> {
+        // To recognise a program takes its time, so it is done once and not after every turn.
+        if self.saved.as_ref().is_some_and(|saved| saved.program != identity(&mut make())) {
+            return Err(SavedError::OtherProgram.into());
+        }
+        self.is_climbing = true;
+        let outcome = self.take_turns(make);
+        self.is_climbing = false;
+        let mut outcome = outcome?;
+        if let Some(saved) = &mut outcome.saved {
+            saved.program = identity(&mut make());
+        }
+        Ok(outcome)
+    }
+
+    fn take_turns(&mut self, make: &Make<'_, S>) -> Result<Outcome, ExploreError> {
         let begun = Instant::now();
         let whole = self.options.clone();
         let mut climbed = Climbed::default();
@@ -93,19 +108,21 @@ impl<S: System> Explorer<'_, S> {
             let all = whole.max_executions.map_or(u64::MAX, |max| max.saturating_sub(explored));
             self.options = Options {
                 max_executions: Some(slice.min(all)),
-                time_limit: time_for_all(&whole, begun, &climbed),
+                time_limit: left_of(whole.time_limit, begun),
                 ..whole.clone()
             };
             let before = self.saved.as_ref().map_or(0, |saved| saved.statistics.executions);
-            // Beside loops that wait there are no rungs, nor once the last one has ended.
-            let has_rungs = climbed.rung().is_some() && self.waits.is_empty();
-            self.rest_at = has_rungs.then(|| end_of_turn(&whole)).flatten();
+            self.rest_at = self.end_of_turn(&whole, begun, &climbed);
             let mut outcome = self.round(make)?.0;
             self.rest_at = None;
             let new = outcome.statistics.executions.saturating_sub(before);
             let has_rested = whole.time_limit.is_some() && new < slice.min(all);
             explored += new;
+            let is_time_up = time_for_all(&whole, begun, &climbed) == Some(Duration::ZERO);
             match &outcome.verdict {
+                Verdict::Inconclusive(Limit::Executions(_)) if has_rested && is_time_up => {
+                    return self.sample_the_rest(make, &whole, begun, climbed, outcome);
+                }
                 Verdict::Inconclusive(Limit::Executions(_)) if slice < all || has_rested => {}
                 Verdict::Inconclusive(Limit::Executions(_)) => {
                     let max = whole.max_executions.unwrap_or(explored);
@@ -159,7 +176,7 @@ impl<S: System> Explorer<'_, S> {
         climbed: &mut Climbed,
         budget: u64,
     ) -> Result<Climb, ExploreError> {
-        self.rest_at = end_of_turn(whole);
+        self.rest_at = self.end_of_turn(whole, begun, climbed);
         let climb = self.rungs_until_rest(make, whole, begun, climbed, budget);
         self.rest_at = None;
         climb
@@ -175,14 +192,13 @@ impl<S: System> Explorer<'_, S> {
     ) -> Result<Climb, ExploreError> {
         // It is not known what a search within preemptions covers beside loops that wait.
         while let Some(rung) = climbed.rung().filter(|_| budget > 0 && self.waits.is_empty()) {
-            let left = time_for_all(whole, begun, climbed);
-            if left == Some(Duration::ZERO) {
+            if time_for_all(whole, begun, climbed) == Some(Duration::ZERO) {
                 break;
             }
             self.options = Options {
                 reduction: Reduction::Dpor,
                 max_executions: Some(budget),
-                time_limit: left,
+                time_limit: left_of(whole.time_limit, begun),
                 ..whole.clone().bound(BoundKind::Preemption, rung)
             };
             self.saved = climbed.saved.take();
@@ -218,6 +234,16 @@ impl<S: System> Explorer<'_, S> {
         Ok(Climb::Rested)
     }
 
+    /// When a turn that begins now ends, after the execution in progress: after its part of the
+    /// time, unless there is nobody to take turns with, and before the time for random executions.
+    fn end_of_turn(&self, whole: &Options, begun: Instant, climbed: &Climbed) -> Option<Instant> {
+        // Beside loops that wait there are no rungs, nor once the last one has ended.
+        climbed.rung()?;
+        let left = time_for_all(whole, begun, climbed)?;
+        let turn = if self.waits.is_empty() { whole.time_limit? / TURN } else { left };
+        Instant::now().checked_add(left.min(turn))
+    }
+
     /// Draws random executions in the time that is left.
     fn sample_the_rest(
         &mut self,
@@ -246,7 +272,7 @@ impl<S: System> Explorer<'_, S> {
             sampled.statistics.add(&outcome.statistics);
             return Ok(climbed.tell(sampled));
         }
-        outcome.sample = sampled.sample;
+        outcome.sample = sampled.sample.filter(|sample| sample.executions > 0);
         Ok(climbed.tell(outcome))
     }
 }
@@ -260,11 +286,6 @@ fn time_for_all(whole: &Options, begun: Instant, climbed: &Climbed) -> Option<Du
         Some(_) => limit - limit / SAMPLED,
     };
     left_of(Some(limit), begun)
-}
-
-/// When a turn that begins now ends.
-fn end_of_turn(whole: &Options) -> Option<Instant> {
-    Instant::now().checked_add(whole.time_limit? / TURN)
 }
 
 fn left_of(limit: Option<Duration>, begun: Instant) -> Option<Duration> {
