@@ -537,7 +537,7 @@ fn the_book_is_right() {
         Some(from[start..start + from[start..].find("```")?].to_owned())
     };
     let folder = TempDir::new().expect("there is room");
-    let model = block("```promela\n", &text).expect("there is a model");
+    let model = block("```promela,file=turns.pml\n", &text).expect("there is a model");
     std::fs::write(folder.path().join("turns.pml"), model).expect("there is room");
     let mut n_commands = 0;
     for part in text.split("```console\n").skip(1) {
