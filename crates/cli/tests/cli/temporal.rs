@@ -269,7 +269,7 @@ fn negation_of(formula: &str, folder: &TempDir) -> String {
 fn an_assertion_that_fails_is_found_on_the_way() {
     let text = "byte x; active proctype p() { x = 1; assert(x == 0) }\n";
     let said = mazurka(text, &["--ltl", "[] (x < 2)"]).ends_with(1);
-    said.prints(&["assertion violated"]);
+    said.prints(&["Assertion failed: `x == 0`"]);
 }
 
 /// What is wrong is shown with a caret below it, all at once.
