@@ -164,7 +164,7 @@ pub struct Violation {
     /// For people: a lower-case fragment without a full stop.
     pub message: String,
     /// What it is more exactly than its kind says, if that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub detail: Option<Detail>,
 }
 

@@ -35,7 +35,7 @@ pub struct Execution {
     /// The steps, in order.
     pub steps: Vec<Step>,
     /// The joins that were no steps of their own, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub joins: Vec<PassedJoin>,
 }
 

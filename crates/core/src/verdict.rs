@@ -56,7 +56,7 @@ pub struct Counterexample {
     #[serde(default)]
     pub decisive: Option<DecisivePair>,
     /// What the variables of a model hold in the end, for people: `x = 1`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub end: Vec<String>,
 }
 
@@ -115,10 +115,10 @@ pub struct Told {
     /// What was read, written or chosen, where the system tells: `= 0`, `0→1`. Addresses are names.
     pub value: Option<String>,
     /// The same with numbers for addresses, if there are any in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub raw: Option<String>,
     /// The memory order of an atomic access, if it is weaker than sequential consistency.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub order: Option<crate::MemoryOrder>,
     /// Where in the source, where the system tells.
     pub location: Option<Location>,
@@ -139,7 +139,7 @@ pub struct Location {
     #[serde(default)]
     pub within: Option<String>,
     /// Whether the file belongs to a library: no call in the program's own source led there.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub is_library: bool,
 }
 
