@@ -424,7 +424,7 @@ struct State {
     atomic: u32,
 }
 
-/// What a program can come to in any order of its steps: outcomes, and nothing where nobody can
+/// What a program can come to in any order of its steps: outcomes, and nothing where no thread can
 /// move.
 fn all_ends(program: &Program) -> BTreeSet<Option<u32>> {
     let threads: Vec<Vec<Step>> =
