@@ -289,8 +289,8 @@ fn a_story_is_about_the_source() {
         "ata race on `",
         "main.1 reads it at tests/std.rs:",
         "in std::unsafe_violated",
-        "read-acquire count",
-        "write-acquire count",
+        "RwLock::read count",
+        "RwLock::write count",
     ] {
         assert!(text.contains(words), "no `{words}` in:\n{text}");
     }
