@@ -146,7 +146,7 @@ fn answer_beside(
         // It is not waited for where another one is faster.
         std::thread::spawn(move || {
             if let Ok(outcome) = engine.check(&task, &()) {
-                // Nobody may be there any more to hear it.
+                // The receiver may be gone.
                 let _ = send.send(outcome);
             }
         });

@@ -1,6 +1,6 @@
 //! What can be asked of a check: one value for every engine, and one table that describes it.
 //!
-//! [`Options`] has a field for every option, with what a check does when nobody says otherwise.
+//! [`Options`] has a field for every option, with what a check does by default.
 //! [`TABLE`] has a [`Row`] for every field: how it is written and read, which engines
 //! use it, and what people are told of it. Arguments, `--help`, the manual, refusals, the command
 //! that replays a violation and the JSON form of the options are all made of these rows.
@@ -187,7 +187,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that a check has when nobody says otherwise.
+    /// The options that a check has by default.
     pub fn new() -> Self {
         Self::default()
     }

@@ -103,7 +103,7 @@ impl Wanted {
         matches!(&self.kind, Kind::Property(property) if property.counts_steps())
     }
 
-    /// Whether an execution violates it. Nobody knows if it is about labels.
+    /// Whether an execution violates it. Unknown if it is about labels.
     pub(crate) fn is_violated_by(&self, word: &Lasso) -> Option<bool> {
         match &self.kind {
             Kind::Property(property) => property.is_violated_by(word),

@@ -73,7 +73,7 @@ pub(crate) fn letters<T: Transitions>(program: &T, schedule: &Schedule) -> (Vec<
 /// again. There may be several such states.
 pub(crate) fn words<T: Transitions>(program: &T, schedule: &Schedule) -> Vec<Read> {
     let mut words = Vec::new();
-    // With optimisations, states that differ in what nobody reads any more are one.
+    // With optimisations, states that differ in what is not read any more are one.
     for optimisations in [Optimisations::NONE, Optimisations::default()] {
         let mut program = program.clone();
         program.reduce_watched(Reduction::None, optimisations, Fairness::None);

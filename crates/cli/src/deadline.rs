@@ -90,7 +90,7 @@ pub(crate) fn begin_to_tell() {
     }
 }
 
-/// Whether nobody else has begun to tell.
+/// Whether no other thread has begun to tell.
 fn claim(teller: Teller) -> bool {
     let mut now = TELLER.lock().unwrap_or_else(PoisonError::into_inner);
     let is_free = *now == Teller::Nobody || *now == teller;

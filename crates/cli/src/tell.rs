@@ -205,7 +205,7 @@ pub(crate) fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a text at once. Whoever closes the pipe has seen enough: that is no error.
+/// Writes a text at once. A reader that closes the pipe has seen enough: that is no error.
 pub(crate) fn show(text: &str) {
     let mut stdout = std::io::stdout();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());

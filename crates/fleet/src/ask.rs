@@ -250,7 +250,7 @@ impl Asker<'_> {
         self.job.known = broker.store(&self.known).await.map_err(Fault::from)?;
         broker.create_job(&id, self.job.patience).await.map_err(Fault::from)?;
         let ended = self.dealt(broker, left).await;
-        // What nobody asks for any more is removed, also if something went wrong. A broker that is
+        // What is not asked for any more is removed, also if something went wrong. A broker that is
         // away keeps it for `mazurka fleet cancel`.
         let _ = tokio::time::timeout(REMOVE_FOR, broker.end_job(&id)).await;
         let mut end = ended?;

@@ -47,7 +47,7 @@ const PATIENCE_IF_FULL: Duration = Duration::from_secs(20);
 /// How long an asker tries to reach one.
 const CONNECT_FOR: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(200);
-/// How long what nobody has asked for again is stored.
+/// How long what is not asked for again is stored.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Where the broker is, and how it lets one in.
@@ -300,7 +300,7 @@ impl Broker {
         .await
     }
 
-    /// Makes a job that nobody takes yet.
+    /// Makes a job that no worker takes yet.
     pub(crate) async fn create_job(
         &self,
         job: &str,
@@ -346,7 +346,7 @@ impl Broker {
         Ok(self.last(JOBS, job).await?.is_some())
     }
 
-    /// Ends a job: nobody takes it any more, and nothing is left of it.
+    /// Ends a job: no worker takes it any more, and nothing is left of it.
     pub(crate) async fn end_job(&self, job: &str) -> Result<(), BrokerError> {
         self.patiently(async || {
             let stream = self.stream(&format!("KV_{JOBS}")).await?;

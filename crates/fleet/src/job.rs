@@ -118,7 +118,7 @@ impl Signed {
         self.unchecked()
     }
 
-    /// The job, whoever has signed it: to be looked at.
+    /// The job, whatever key has signed it: to be looked at.
     pub fn unchecked(&self) -> Result<Job, JobError> {
         of_bytes(&self.job).ok_or(JobError::Unreadable)
     }
@@ -138,7 +138,7 @@ impl Signed {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobError {
-    /// Nobody who is trusted has signed it.
+    /// It is not signed by a trusted key.
     #[error("it is not signed by a key that this worker trusts")]
     Untrusted,
     /// It is of another version, or none.

@@ -135,7 +135,7 @@ pub(crate) struct Sign {
     /// Slices and executions that it has committed.
     pub(crate) slices: u64,
     pub(crate) executions: u64,
-    /// Slices that somebody else has committed first, and that came to nothing.
+    /// Slices that another worker has committed first, and that came to nothing.
     pub(crate) in_vain: u64,
     /// Units that had been delivered before.
     pub(crate) redelivered: u64,

@@ -1,7 +1,7 @@
 //! A slice: one unit, explored for a while by a process of its own.
 //!
-//! A worker runs programs of others. So each slice is a process in a fresh folder that nobody else
-//! may look into, with limits, with an environment that is the same everywhere, and as an
+//! A worker runs programs of others. So each slice is a process in a fresh folder that no other
+//! slice may look into, with limits, with an environment that is the same everywhere, and as an
 //! unprivileged user where the worker is root. It ends with its worker. The asker explores in the
 //! same way before anything is dealt out, so that the program finds the same there.
 //!

@@ -49,7 +49,7 @@ pub struct WorkerStatus {
     pub rate: f64,
     /// Slices that have its record.
     pub slices: u64,
-    /// Slices that came to nothing: somebody was faster, or they have failed.
+    /// Slices that came to nothing: another worker was faster, or they have failed.
     pub lost: u64,
     /// Units that it was given after another worker.
     pub redelivered: u64,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A worker that is killed before the record loses its slice; one that is killed behind it leaves
-//! the children to whoever is given the unit next, or to the asker.
+//! the children to the worker that is given the unit next, or to the asker.
 
 use crate::block_on;
 use crate::broker::{Access, Broker, BrokerError, VOID, take};
@@ -147,7 +147,7 @@ impl Worker<'_> {
                 match take(&taken.consumer, WAIT).await {
                     Ok(Some(message)) => self.handle(lane, &taken, &message).await,
                     Ok(None) => {}
-                    // It is told by whoever looks for jobs next, if that lasts.
+                    // It is told by the next look for jobs, if that lasts.
                     Err(_) => tokio::time::sleep(LOOK_EVERY).await,
                 }
             }
@@ -197,7 +197,7 @@ impl Worker<'_> {
         let signed = Signed::from_bytes(bytes).map_err(refused)?;
         let job = signed.open(&self.work.trusted).map_err(refused)?;
         if job.id != id {
-            // Somebody else has put it there.
+            // Another worker has put it there.
             return Err(refused(JobError::Untrusted));
         }
         if job.version != self.version {
@@ -269,7 +269,7 @@ impl Worker<'_> {
         let id = &job.id;
         let deliveries = message.info().map_or(1, |info| info.delivered.max(1) as u64);
         let waiting = message.info().map_or(0, |info| info.pending);
-        // What is no unit was put there by somebody else: the queue is open to all of an account.
+        // What is no unit was put there by another program: the queue is open to all of an account.
         let Some(work) = of_bytes::<Message>(&message.payload) else { return Ok(()) };
         let bytes = self.broker.bytes(work.unit).await?;
         let unit = Saved::from_bytes(&bytes);
@@ -345,7 +345,7 @@ impl Worker<'_> {
             });
             return self.broker.enqueue_children(id, work.id, &commit).await;
         }
-        // Somebody was first, and it is theirs that counts.
+        // Another worker was first, and its record counts.
         self.note(id, |signs| signs.sign.in_vain += 1);
         match self.broker.commit_of(id, work.id).await? {
             Some(first) => self.broker.enqueue_rest(id, work.id, &first).await,

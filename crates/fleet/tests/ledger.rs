@@ -101,7 +101,7 @@ impl Simulation<'_> {
             self.accidents.killed_before += 1;
             return;
         }
-        // Somebody else may have been given the same unit in the meantime.
+        // Another worker may have been given the same unit in the meantime.
         let first = match self.random.is_one_in(8) {
             true => {
                 self.accidents.refused += 1;

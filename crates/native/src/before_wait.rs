@@ -2,7 +2,7 @@
 //!
 //! Rust's standard library looks at the word before it asks the kernel to compare it and to sleep,
 //! and if it is not what was expected, goes on as if the kernel had said so. Two operations would
-//! be two places for somebody else's change of the word, with the same outcome. So the look is
+//! be two places for another thread's change of the word, with the same outcome. So the look is
 //! announced as
 //! [`Operation::FutexWait`](mazurka_core::Operation), and the wait that follows it is a part of it.
 //!

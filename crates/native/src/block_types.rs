@@ -1,6 +1,6 @@
-//! What a block of the heap holds, as the debug information tells: of Rust the type that `Arc::new`,
-//! `Rc::new` or `Box::new` was called with, of C and C++ the struct that `sizeof` or `new` names in
-//! the source, or that the variable points to which the allocation is assigned to.
+//! What a block of the heap holds, as the debug information tells: of Rust the type that
+//! `Arc::new`, `Rc::new` or `Box::new` was called with, of C and C++ the struct that `sizeof` or
+//! `new` names in the source, or that the variable points to which the allocation is assigned to.
 
 use crate::coroutine;
 use crate::image;
@@ -41,7 +41,7 @@ impl Content {
         }
     }
 
-    /// The same for an address that somebody holds: that of the block is that of what it holds.
+    /// The same for an address that is held: that of the block is that of what it holds.
     pub(crate) fn pointed(&self, block: &str, offset: u64, len: u64) -> String {
         match self.within(offset, len) {
             _ if offset == 0 => block.to_owned(),

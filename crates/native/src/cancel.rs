@@ -1,7 +1,7 @@
 //! Cancellation: a thread asks another one to end, which does so where it waits, sleeps or looks.
 //!
 //! Whether a thread was asked to end is a semaphore without permits, one for each thread:
-//! `pthread_cancel` gives it a permit, and nobody ever takes one. A cancellation point looks
+//! `pthread_cancel` gives it a permit, and it is never taken. A cancellation point looks
 //! whether there is one and, if so, unwinds the stack as `pthread_exit` does ([`unwind`]).
 //!
 //! **A wait that can be cancelled** waits for one of two things. Which of them it will be is chosen
@@ -134,8 +134,8 @@ pub(crate) fn wait<R>(
     result
 }
 
-/// Whether an execution in which nobody can move any more has a thread that waits for what does not
-/// come, while the other choice would have let it go on.
+/// Whether an execution in which no thread can move any more has a thread that waits for what does
+/// not come, while the other choice would have let it go on.
 pub(crate) fn is_elsewhere(objects: &Objects, idx: usize, thread: &Thread) -> bool {
     match thread.awaited {
         Awaited::Nothing => false,
@@ -145,7 +145,7 @@ pub(crate) fn is_elsewhere(objects: &Objects, idx: usize, thread: &Thread) -> bo
 }
 
 impl Machine {
-    /// Somebody is to be cancelled: from now on, all cancellation points are looked at.
+    /// A thread is to be cancelled: from now on, all cancellation points are looked at.
     fn note_cancellation(&mut self) {
         if !self.has_cancellation {
             self.has_cancellation = true;

@@ -1,9 +1,9 @@
 //! Checkpoints: states of the program that an execution goes back to without being repeated.
 //!
-//! [`Checkpoint`] is the one place that says what a state of the program consists of. Whoever adds
-//! something that an execution can change adds it there: something a thread has to [`Life`], and
-//! something an object has to [`State`], which are kept as a whole; a table
-//! to [`Machine`], and the compiler asks here what becomes of it.
+//! [`Checkpoint`] is the one place that says what a state of the program consists of. A change that
+//! adds something that an execution can change adds it there: something a thread has to [`Life`],
+//! and something an object has to [`State`], which are kept as a whole; a table to [`Machine`], and
+//! the compiler asks here what becomes of it.
 //!
 //! Checkpoints are taken on the way to where the search goes back to: half way from the last one,
 //! half way of the rest, and so on, until what is left is repeated quickly enough. A search that
@@ -117,7 +117,7 @@ impl Checkpoint {
     }
 
     /// How it differs from another one that should be the same, in words; stacks are not compared,
-    /// since nobody knows which of their words matter.
+    /// since it is not known which of their words matter.
     fn difference(&self, other: &Self) -> Option<String> {
         let differs = |name: &str, is_same: bool| (!is_same).then(|| name.to_owned());
         let show = |lives: &[Life]| format!("{lives:?}");

@@ -131,7 +131,8 @@ pub(crate) fn note_thread() {
     };
     let (arguments, variables) = (pointers(&arguments), pointers(&variables));
     let path = c"/proc/self/exe".as_ptr();
-    // SAFETY: the lists end with a null, and nobody else runs. The function of this name refuses.
+    // SAFETY: the lists end with a null, and no thread of the program runs. The function of this
+    // name refuses.
     unsafe { libc::syscall(libc::SYS_execve, path, arguments.as_ptr(), variables.as_ptr()) };
     report::die("the program cannot be started once more, for its constructors to be explored");
 }

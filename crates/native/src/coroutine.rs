@@ -84,7 +84,7 @@ pub(crate) fn size(idx: usize) -> usize {
     SIZES[idx].load(Ordering::Relaxed)
 }
 
-/// Gives a stack that nobody uses a size: all below it is a guard.
+/// Gives a stack that is not in use a size: all below it is a guard.
 pub(crate) fn set_size(idx: usize, size: usize) {
     let size = size.clamp(PAGE_LEN, MAX_SIZE).next_multiple_of(PAGE_LEN);
     if SIZES[idx].swap(size, Ordering::Relaxed) == size {
@@ -92,7 +92,7 @@ pub(crate) fn set_size(idx: usize, size: usize) {
     }
     let bottom = top(idx) - STACK_LEN;
     let guard_len = STACK_LEN - OWN_LEN - size;
-    // SAFETY: the memory belongs to the stack, and nobody uses it.
+    // SAFETY: the memory belongs to the stack, and it is not in use.
     unsafe {
         libc::mprotect(bottom as *mut _, guard_len, libc::PROT_NONE);
         let rest = (bottom + guard_len) as *mut _;
@@ -132,7 +132,7 @@ pub(crate) unsafe fn prepare(idx: usize, entry: extern "C-unwind" fn() -> !) -> 
     // Where to go on, and what would be the address to return to.
     let words = [entry as *const () as usize, 0];
     let stack_pointer = top(idx) - std::mem::size_of_val(&words);
-    // SAFETY: the stack is writable and nobody uses it.
+    // SAFETY: the stack is writable and it is not in use.
     unsafe { std::ptr::write(stack_pointer as *mut _, words) };
     stack_pointer
 }

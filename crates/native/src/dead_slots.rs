@@ -9,7 +9,7 @@
 //! goes on in it; for callers, from where the call returns to. Where the frame is, the tables for
 //! unwinding tell, for each instruction. A byte counts as live if
 //!
-//! - an address at or below it is computed anywhere in the function, since somebody may read it by
+//! - an address at or below it is computed anywhere in the function, since it may be read by
 //!   that; but for addresses that are given to the instrumentation and then forgotten,
 //! - the function is left by a jump from within its frame, or goes on at an address that is not
 //!   known,
@@ -99,7 +99,7 @@ impl Frames {
     ) -> Dead {
         let mut dead = Dead::default();
         let (mut at, mut frame_pointer) = (stack_pointer, frame_pointer);
-        // From where on nobody below reads.
+        // From where on no frame below reads.
         let mut free_from = stack_pointer;
         for depth in 0..MAX_DEPTH {
             let Some(frame) = self.frame(word(at)) else { break };
@@ -298,7 +298,7 @@ impl Lives {
             for idx in (0..all.len()).rev() {
                 let mut live = self.after(&all[idx], idx, pads.as_deref());
                 let Effect { reads, writes, read, written, reads_all } = &effects[idx];
-                // What is only fetched to a register that nobody reads is not read.
+                // What is only fetched to a register that is not read is not read.
                 let is_fetch = matches!(all[idx].mnemonic(), Mnemonic::Pop | Mnemonic::Mov)
                     && all[idx].op0_kind() == OpKind::Register
                     && writes & live.registers & !(1 << RSP) == 0
@@ -435,7 +435,7 @@ fn address_taken(instruction: &Instruction, row: &Row, next: Option<&Row>) -> Op
 }
 
 /// The calls of the instrumentation that compare with what is at an address which an instruction
-/// computes, and how many bytes; nothing if somebody else has the address.
+/// computes, and how many bytes; nothing if the address is held elsewhere.
 fn given_to(
     image: &Image,
     all: &[Instruction],
@@ -450,7 +450,7 @@ fn given_to(
     if KEPT >> register & 1 == 0 {
         return Some(given_next(image, all, idx, callbacks, info)?.into_iter().collect());
     }
-    // It stays in a register that calls leave as it is. Whoever copies that may have the address.
+    // It stays in a register that calls leave as it is. A copy of that may be the address.
     let mut calls = Vec::new();
     for (at, instruction) in all.iter().enumerate().filter(|(at, _)| *at != idx) {
         let used = info.info(instruction).used_registers().iter();

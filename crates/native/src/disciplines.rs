@@ -13,11 +13,11 @@ use std::sync::atomic::Ordering;
 pub(crate) struct Disciplines {
     learnt: FxHashMap<ObjectId, Discipline>,
     n_learnt: u64,
-    /// Objects that somebody awaits, to which additions have to be in order; and those that were
+    /// Objects that are awaited, to which additions have to be in order; and those that were
     /// added to without.
     awaited: FxHashSet<ObjectId>,
     added: FxHashSet<ObjectId>,
-    /// A bounded search does not see every trace: whoever tests is then in order.
+    /// A bounded search does not see every trace: an addition that is tested is then in order.
     pub(crate) are_strict: bool,
     /// Where data races are not looked for, a plain read could see the order of additions.
     pub(crate) are_off: bool,
@@ -70,7 +70,7 @@ impl Disciplines {
         self.n_learnt << 32 ^ (self.awaited.len() as u64)
     }
 
-    /// Somebody awaits an object. Whether additions to it were not in order so far.
+    /// An object is awaited. Whether additions to it were not in order so far.
     pub(crate) fn note_await(&mut self, object: ObjectId) -> bool {
         self.awaited.insert(object) && self.added.contains(&object)
     }

@@ -3,7 +3,7 @@
 //!
 //! Nothing of the program runs. Registers and all bytes that would be written are kept here, on top
 //! of memory as it is, so there is nothing to be put back. Only instructions that compilers use for
-//! plain computing are understood. Whatever is not understood has no result, and whoever asks then
+//! plain computing are understood. Whatever is not understood has no result, and the caller then
 //! supposes nothing: the thread takes the step, and it is seen what it does.
 //!
 //! A register, a flag or a byte may be *unknown*: what a call of ours leaves in registers that
@@ -369,7 +369,7 @@ impl State<'_> {
         )
     }
 
-    /// Whether bytes are on the stack of the thread, and nobody else accesses them.
+    /// Whether bytes are on the stack of the thread, and no other thread accesses them.
     fn is_private(&self, address: usize, len: usize) -> bool {
         let shared = self.start.shared;
         let first = shared.partition_point(|&word| word + WORD <= address);
@@ -384,7 +384,7 @@ impl State<'_> {
                 || self.emulator.variables.iter().any(is_variable))
     }
 
-    /// Whether memory is nobody else's, or a callback has told that it is accessed. What is read
+    /// Whether memory is the thread's own, or a callback has told that it is accessed. What is read
     /// without is of no use to the program: the compiler has fetched it early.
     fn is_told(&self, address: usize, len: usize) -> bool {
         let covers = |it: &Range<usize>| it.start <= address && address + len <= it.end;
@@ -417,7 +417,7 @@ impl State<'_> {
         Some(Some(bits))
     }
 
-    /// A byte that nobody has written here. It may be read.
+    /// A byte that was not written here. It may be read.
     fn base(&self, address: usize) -> u8 {
         if let Some(stack) = self.start.stack
             && let Some(&byte) =

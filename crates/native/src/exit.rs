@@ -137,7 +137,7 @@ pub(crate) extern "C-unwind" fn await_exit() -> c_int {
 }
 
 impl Machine {
-    /// Whom `main` waits for after it has ended itself; nobody if all have ended.
+    /// Whom `main` waits for after it has ended itself; none if all have ended.
     pub(crate) fn last_of_others(&self) -> Option<ThreadId> {
         let is_there = |thread: &Thread| thread.is_alive() || thread.status == Status::Exited;
         let others = self.threads.iter().skip(1);

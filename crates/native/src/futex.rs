@@ -2,7 +2,7 @@
 //!
 //! A wait is two operations. `FutexWait` compares and goes to sleep in one step: it reads the word,
 //! so it is ordered with every write of it, and it enters the queue of that address, so it is
-//! ordered with every wake. `FutexResume` is the rest: possible once somebody has woken the
+//! ordered with every wake. `FutexResume` is the rest: possible once another thread has woken the
 //! thread, and ordered after that. Who waits is blocked, it does not spin. A wake is a
 //! notification of the queue: which one of several sleepers it wakes is a choice.
 //!

@@ -1,8 +1,8 @@
 //! The program's heap: one arena per thread, at the same addresses in every execution.
 //!
-//! A thread allocates from its own arena and what it frees it may get again, whoever allocated
-//! it. So the addresses that a thread sees depend on what that thread did, never on how threads
-//! were interleaved. Blocks from before `main` are the C library's and stay allocated.
+//! A thread allocates from its own arena and what it frees it may get again, whichever thread
+//! allocated it. So the addresses that a thread sees depend on what that thread did, never on how
+//! threads were interleaved. Blocks from before `main` are the C library's and stay allocated.
 //!
 //! Only the bytes that were asked for are valid (`shadow`). Before each block are its header and
 //! behind it a redzone ([`redzone`]), which grow with the block: an access there is an error, and
@@ -110,7 +110,7 @@ impl SavedHeap {
     /// Whether the contents are the same, as far as they are not in images.
     pub(crate) fn same(&self, other: &Self) -> bool {
         let (mine, theirs) = (&self.parts[..self.n_parts], &other.parts[..other.n_parts]);
-        // An arena that nobody has used yet may be missing.
+        // An arena that was not used yet may be missing.
         mine.iter().zip(theirs).all(|(mine, theirs)| mine.same(theirs) != Some(false))
     }
 }
@@ -628,7 +628,7 @@ pub(crate) unsafe extern "C" fn free(pointer: *mut c_void) {
     // What was allocated before `main` stays: the next execution needs it again.
 }
 
-/// Always moves the block, so that whoever still uses it where it was is found.
+/// Always moves the block, so that a use of where it was is found.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(pointer: *mut c_void, len: usize) -> *mut c_void {
     if !coroutine::in_program() && !is_ours(pointer) {

@@ -3,7 +3,7 @@
 //! A process has one machine and one memory of the program, so jobs are processes. The first one
 //! searches alone for a while and learns; then it copies itself (`fork`). A copy knows all that
 //! was learnt, at the same addresses. It asks for work: units of `optimal`, which are
-//! self-contained, go from whoever has too much to whoever waits.
+//! self-contained, go from a process that has too much to one that waits.
 //!
 //! What a helper learns afterwards goes back in the end, as the executions that have taught it
 //! ([`learnt`]): the first process follows them once more. If one of them voids the search, or
@@ -206,7 +206,7 @@ impl Helpers {
         if mapping == libc::MAP_FAILED || file < 0 {
             return None;
         }
-        // SAFETY: the number is that of the file, which nobody else has.
+        // SAFETY: the number is that of the file, which nothing else uses.
         let units = unsafe { File::from_raw_fd(file as i32) };
         SHARED.store(mapping.cast(), Ordering::Relaxed);
         let helpers = Self {
@@ -262,7 +262,7 @@ impl Helpers {
         if unsafe { libc::syscall(libc::SYS_pipe2, ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
             return None;
         }
-        // SAFETY: the numbers are those of files that nobody else has.
+        // SAFETY: the numbers are those of files that nothing else uses.
         let [answer, to] = ends.map(|end| unsafe { File::from_raw_fd(end) });
         shared().n_processes.fetch_add(1, Ordering::Relaxed);
         // SAFETY: asks for a number.
@@ -485,7 +485,7 @@ impl Peers for Helpers {
 }
 
 impl Helpers {
-    /// The unit that was given first. To be called while nobody else takes one.
+    /// The unit that was given first. To be called while no other process takes one.
     fn next_unit(&self) -> Option<Vec<u8>> {
         let shared = shared();
         let n_units = shared.n_units.load(Ordering::Acquire).checked_sub(1)?;

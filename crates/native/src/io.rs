@@ -1,9 +1,9 @@
 //! What reaches beyond the program: files, processes, signals, the network.
 //!
 //! A file that is only read is the same in every execution, and is closed before the next one.
-//! Numbers of files and the position in each are shared between threads, so whoever opens, closes
-//! or reads takes an operation. The kernel keeps them, so there are no checkpoints while a file is
-//! open, and none any more once one was opened for writing.
+//! Numbers of files and the position in each are shared between threads, so a thread that opens,
+//! closes or reads takes an operation. The kernel keeps them, so there are no checkpoints while a
+//! file is open, and none any more once one was opened for writing.
 //!
 //! What cannot be repeated ends the search where it is called, with an error and not a verdict,
 //! unless the user says that the call is to fail (`skip`) or to be made each time (`real`). The

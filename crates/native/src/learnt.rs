@@ -1,20 +1,21 @@
 //! What is known of the program by now, over all executions: whether it has grown, and which
 //! executions have taught it.
 //!
-//! What matters to steps that were taken before voids the search ([`CUT`](crate::plain_accesses::CUT)), and
-//! it begins again. The rest is known from then on. A process that shares the search learns it
-//! alone, so its executions that have taught something are followed once more by the process that
-//! began the search: what two of them have learnt may together be what voids it.
+//! What matters to steps that were taken before voids the search
+//! ([`CUT`](crate::plain_accesses::CUT)), and it begins again. The rest is known from then on. A
+//! process that shares the search learns it alone, so its executions that have taught something are
+//! followed once more by the process that began the search: what two of them have learnt may
+//! together be what voids it.
 //!
-//! [`Machine::known`] is the one place that says what there is to know. Whoever adds a table that
-//! outlives an execution adds it there, and the compiler asks.
+//! [`Machine::known`] is the one place that says what there is to know. A change that adds a table
+//! that outlives an execution adds it there, and the compiler asks.
 
 use crate::io;
 use crate::machine::{self, Machine};
 use mazurka_core::Schedule;
 use std::sync::{Mutex, PoisonError};
 
-/// The executions that have taught something since somebody last asked.
+/// The executions that have taught something since they were last taken.
 static TEACHERS: Mutex<Teachers> = Mutex::new(Teachers { known: 0, schedules: Vec::new() });
 
 struct Teachers {

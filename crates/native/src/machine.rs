@@ -4,20 +4,20 @@
 //! on; the operation is applied to the [`Objects`] and the thread runs to its next one. A thread
 //! that is started runs to its first operation at the end of the step that has started it
 //! ([`Machine::newborn`]): its plain accesses count as its own, and what goes wrong there goes
-//! wrong in that step. Nobody starts `main`, whose first operation is a `Begin`.
+//! wrong in that step. No thread starts `main`, whose first operation is a `Begin`.
 //!
-//! Neither is a join a step of its own ([`wait_for_end`]). Whoever waits for the end of a thread
-//! goes on in the step in which that ends ([`Machine::joiner`]); who comes to wait for one that has
-//! ended goes on at once. Nothing is lost by that. A join that is possible stays possible, since
-//! nobody begins to live again, and nobody else may join the same thread; it changes nothing that
-//! others could see. So it commutes with all that others do meanwhile, and so does what its thread
-//! does up to its next operation. In both cases that comes after the last step of the thread that
-//! has ended and after the last one of its own, which is what the explorer is told
+//! Neither is a join a step of its own ([`wait_for_end`]). A thread that waits for the end of
+//! another goes on in the step in which that ends ([`Machine::joiner`]); who comes to wait for one
+//! that has ended goes on at once. Nothing is lost by that. A join that is possible stays possible,
+//! since no thread begins to live again, and no other may join the same thread; it changes nothing
+//! that others could see. So it commutes with all that others do meanwhile, and so does what its
+//! thread does up to its next operation. In both cases that comes after the last step of the thread
+//! that has ended and after the last one of its own, which is what the explorer is told
 //! (`System::parts`).
 //!
 //! When all threads but one were joined, directly or by one that was, the last one knows of all
-//! that was ever done, and nobody can do anything beside it. Until it starts another thread, its
-//! accesses to memory are no steps either ([`Machine::is_concurrent`]).
+//! that was ever done, and no other thread can do anything beside it. Until it starts another
+//! thread, its accesses to memory are no steps either ([`Machine::is_concurrent`]).
 
 use crate::awaits::Loops;
 use crate::before_wait;
@@ -69,7 +69,7 @@ const STACKS_WISH: usize = 0x2f00_0000_0000;
 /// So many reads of the only thread that is left are not looked at in a step: a loop that never
 /// ends goes on for longer.
 const N_UNSEEN_READS: u32 = 100;
-/// How often a thread fails in vain unless somebody says otherwise.
+/// How often a thread fails in vain by default.
 pub(crate) const RETRIES: u32 = 2;
 
 /// Everything about the program that is not in its own memory.
@@ -307,7 +307,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         script: Vec::new(),
         n_followed: 0,
     };
-    // SAFETY: nobody uses it yet.
+    // SAFETY: it is not in use yet.
     unsafe { (*MACHINE.0.get()).write(machine) };
     IS_SET_UP.store(true, Ordering::Relaxed);
     with(|machine| {
@@ -407,7 +407,7 @@ fn announce(idx: usize, operation: Operation) -> bool {
     with(|machine| machine.effect != Effect::Failed)
 }
 
-/// Lets whoever's turn it is go on, and returns when it is that of the running thread.
+/// Lets the thread whose turn it is go on, and returns when it is that of the running thread.
 #[inline(always)]
 fn go_on(idx: usize) {
     match with(Machine::follow) {
@@ -446,7 +446,7 @@ pub(crate) fn visible_write(address: usize, len: usize) -> bool {
 /// Announces an access to the atomic at an address that may turn out to change nothing. Whether
 /// it was: where there is no second thread, nobody needs to know, unless the only one is held.
 ///
-/// Atomics on the own stack are announced, too, even if nobody else has ever seen them. That is
+/// Atomics on the own stack are announced, too, even if no other thread has ever seen them. That is
 /// known only from other executions, and a printed schedule has to be good without them.
 #[inline(always)]
 pub(crate) fn visible_read(
@@ -538,7 +538,7 @@ pub(crate) fn order_nothing() {
     with(|machine| machine.order = MemoryOrder::Relaxed);
 }
 
-/// Waits until a thread has ended, which is nobody else's business.
+/// Waits until a thread has ended, which no other thread sees.
 #[inline(always)]
 pub(crate) fn wait_for_end(child: ThreadId) {
     let idx = current_idx();
@@ -754,7 +754,7 @@ impl Machine {
         self.is_concurrent() || self.is_shared && self.n_lonely_reads > N_UNSEEN_READS
     }
 
-    /// A thread has ended: whoever waits for that goes on.
+    /// A thread has ended: one that waits for that goes on.
     fn end(&mut self, idx: usize) {
         self.threads[idx].status = Status::Finished;
         self.joiner = self.threads[idx].joiner;

@@ -12,7 +12,7 @@ use std::ffi::{c_int, c_void};
 /// Mappings consist of whole ones.
 const PAGE: usize = 4096;
 
-/// Whoever maps more than this wants addresses, not memory.
+/// A program that maps more than this wants addresses, not memory.
 const MOST: usize = heap::ARENA_LEN / 4;
 
 /// What `mmap` is asked for.

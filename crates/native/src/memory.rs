@@ -347,7 +347,7 @@ pub(crate) fn thread_locals() -> Vec<Tls> {
 }
 
 /// The variables of the library that unwinds stacks. It locks them, and never for longer than one
-/// step; since it only looks things up there, its locks are nobody's business.
+/// step; since it only looks things up there, its locks do not matter.
 pub(crate) fn unwinder() -> Option<Range<usize>> {
     // SAFETY: the unwinder is linked, and the loader's headers are there as long as it is.
     unsafe {

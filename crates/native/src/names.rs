@@ -1,4 +1,4 @@
-//! Names and places of addresses, read from the program's file when somebody asks.
+//! Names and places of addresses, read from the program's file when they are asked for.
 
 use crate::coroutine;
 use crate::machine;
@@ -128,7 +128,7 @@ pub(crate) fn symbol(address: usize) -> Option<String> {
     found
 }
 
-/// What people call the variable or function of the program that somebody holds the address of.
+/// What people call the variable or function of the program whose address is held.
 pub(crate) fn pointed_symbol(address: usize) -> Option<String> {
     let mut found = None;
     crate::coroutine::as_host(|| {
@@ -264,7 +264,7 @@ fn locations(address: usize) -> Vec<Location> {
     static KNOWN: Mutex<BTreeMap<usize, Vec<Location>>> = Mutex::new(BTreeMap::new());
     let mut found = Vec::new();
     crate::coroutine::as_host(|| {
-        let known = || KNOWN.lock().expect("nobody panics with it");
+        let known = || KNOWN.lock().expect("the lock is not poisoned");
         let before = known().get(&address).cloned();
         found = before.unwrap_or_else(|| {
             let places = look_up_locations(address);

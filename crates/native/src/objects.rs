@@ -98,7 +98,7 @@ pub(crate) struct State {
 }
 
 impl Objects {
-    /// A new execution begins: all objects are as nobody has used them.
+    /// A new execution begins: all objects are unused.
     pub(crate) fn reset(&mut self) {
         self.restore(SavedObjects::default());
     }
@@ -132,7 +132,7 @@ impl Objects {
         }
     }
 
-    /// All states, for whoever wants to compare them.
+    /// All states, to be compared.
     pub(crate) fn states(&self) -> Vec<State> {
         let states = self.states.iter().cloned();
         states.map(|state| State { epoch: 0, ..state }).collect()
@@ -380,7 +380,7 @@ impl Objects {
         }
     }
 
-    /// Takes an operation that is allowed and wakes nobody.
+    /// Takes an operation that is allowed and wakes no thread.
     pub(crate) fn apply(&mut self, thread: ThreadId, operation: Operation) -> Effect {
         use Operation as O;
         match operation {

@@ -140,7 +140,7 @@ impl Watch {
         }
     }
 
-    /// The last thread of all has ended: what it knew in the end is nobody's business, unless it
+    /// The last thread of all has ended: what it knew in the end does not matter, unless it
     /// has accessed something by then. The parts of others are told, for they have ended, too.
     pub(crate) fn end_parts(&mut self, last: ThreadId) {
         let n_accesses = self.accesses.len();

@@ -19,9 +19,9 @@
 //!   `assembly` says: locked instructions, system calls, and whatever the command has marked.
 //!
 //! A load of what the operation in progress has just touched is a part of that operation: it sees
-//! the same value, as if nobody had come in between. So a spin loop in front of a futex comes to
-//! its end in one step; that its hopes might have been fulfilled is covered by the thread being
-//! later there.
+//! the same value, as if no other thread had come in between. So a spin loop in front of a futex
+//! comes to its end in one step; that its hopes might have been fulfilled is covered by the thread
+//! being later there.
 //!
 //! The orders that the source has asked for are lost, so memory is ordered as the processor does:
 //! a load acquires, a store releases, a locked instruction does both. The verdict says that this
@@ -70,7 +70,7 @@ use std::sync::OnceLock;
 const LOOKED_AT: [&str; 2] = ["_3std", "5alloc4sync"];
 /// The same for functions that are left alone: Rust's test harness, which runs on one thread, and
 /// what `std` does for output, panics and its own start and end. All of that stays a part of the
-/// step in which it happens: nobody wants every order of two lines that are printed.
+/// step in which it happens: it is not useful to explore every order of two lines that are printed.
 const LEFT_ALONE: [&str; 13] = [
     "_4test",
     "3std2io",

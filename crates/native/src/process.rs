@@ -98,7 +98,7 @@ pub(crate) fn early_handlers() -> Vec<Handler> {
     constructors::destructors().into_iter().chain(own).collect()
 }
 
-/// Where every coroutine begins. An exception that nobody catches finds the end of the stack here.
+/// Where every coroutine begins. An exception that is not caught finds the end of the stack here.
 pub(crate) extern "C-unwind" fn enter() -> ! {
     let start = machine::with(|machine| {
         let idx = coroutine::current().expect("a thread begins");
@@ -147,7 +147,7 @@ pub(crate) fn end_thread(result: usize) -> ! {
     machine::finish(result)
 }
 
-/// A thread that ends must not hold a lock: nobody else can give it back.
+/// A thread that ends must not hold a lock: no other thread can give it back.
 fn check_locks() {
     let me = machine::current();
     let held = machine::with(|machine| {
@@ -327,7 +327,7 @@ fn fill_randomly(to: *mut c_void, len: usize) {
     }
 }
 
-/// `drand48` and its like take numbers from one stream, and nobody locks it.
+/// `drand48` and its like take numbers from one stream, and it is not locked.
 fn touch_rand48() {
     callbacks::plain(State::Rand48.address(), 1, true);
 }

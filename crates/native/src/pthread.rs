@@ -223,7 +223,7 @@ fn unlock<T>(mutex: *mut T) -> c_int {
     0
 }
 
-/// Whether whoever holds a lock has taken it more than once; it is then once less.
+/// Whether the holder of a lock has taken it more than once; it is then once less.
 fn is_nested(it: ObjectId) -> bool {
     machine::with(|machine| {
         let depth = &mut machine.objects.state(it).depth;
@@ -430,8 +430,8 @@ fn spin_lock(lock: *mut c_void) -> ObjectId {
     it
 }
 
-/// Calls `function` unless somebody has; whoever comes meanwhile waits. If it ends by an exception,
-/// the next one calls it again.
+/// Calls `function` unless it was called; a thread that comes meanwhile waits. If it ends by an
+/// exception, the next one calls it again.
 fn once(pointer: *mut c_int, function: unsafe extern "C-unwind" fn()) {
     struct Turn(ObjectId);
     impl Drop for Turn {

@@ -1,4 +1,4 @@
-//! What is written for whoever started the program.
+//! What is written for the command that started the program.
 
 use crate::coroutine;
 use crate::syscall;
@@ -26,7 +26,7 @@ pub(crate) fn used_so_far(threads: usize) -> Used {
     Used { threads, peak_memory: peak_memory(), user, system }
 }
 
-/// From `/proc`: what `getrusage` says includes whoever started this process.
+/// From `/proc`: what `getrusage` says includes the process that started this one.
 fn peak_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -3,7 +3,7 @@
 //!
 //! Each is one step, as it is in the kernel, which holds the queues of both addresses meanwhile. To
 //! the explorer both queues are one object ([`Objects::joined_queue`](crate::objects::Objects)),
-//! since whoever wakes at the second address may then wake somebody who came to sleep at the first.
+//! since a wake at the second address may then wake a thread that came to sleep at the first.
 //!
 //! The change of a word is made by the kernel with a locked instruction, so it acquires and
 //! releases: a lock may be given back by it. To move sleepers orders no memory, as to wait or to

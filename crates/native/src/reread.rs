@@ -10,18 +10,18 @@
 //! That is right since *aj* to *ak* write nothing that others may see: all their steps are possible
 //! without them, and see the same. In the place of *ak* the variable holds *v*, so *aj* there leads
 //! to this very state, with at least one step fewer. By induction on the number of steps, every
-//! state, violation and end is also reached in an execution in which nobody is held like that. So
-//! such an execution is never an end that is told (`Ending::Redundant`). If *aj* has read *v*
+//! state, violation and end is also reached in an execution in which no thread is held like that.
+//! So such an execution is never an end that is told (`Ending::Redundant`). If *aj* has read *v*
 //! itself, it has led to this state before, and so it would in the shorter execution: a loop that
 //! is never left is for `spin` to find.
 //!
 //! It is the rule for all loops that try a compare-and-swap again with what they found, and for
 //! those that read several variables until they fit. **Plain writes** on the way are allowed, as in
-//! `node->next = top`: where races are errors, nobody can see them before the thread releases
-//! something, and a compare-and-swap that fails does not. All that either run wrote has to be the
-//! same in the end. Accesses of the rounds that are left out lose no race: the last of these rounds
-//! was taken, and the thread is held only behind it. ABA is no problem: states are compared and not
-//! values.
+//! `node->next = top`: where races are errors, no other thread can see them before the thread
+//! releases something, and a compare-and-swap that fails does not. All that either run wrote has to
+//! be the same in the end. Accesses of the rounds that are left out lose no race: the last of these
+//! rounds was taken, and the thread is held only behind it. ABA is no problem: states are compared
+//! and not values.
 //!
 //! Taking back is computing (`emulate`): the stack and the registers of the thread are kept where
 //! it came to *aj*, and bytes that it has written plainly since then as they were. Reads are kept

@@ -1,8 +1,8 @@
 //! Who looks at the result of an addition: whether a thread learns no more of it than how it
 //! compares with a few constants, found in the machine code behind the call.
 //!
-//! Whoever drops a reference asks whether it was the last one, and forgets what the count was.
-//! Knowing that, the search need not keep such additions in order
+//! A thread that drops a reference asks whether it was the last one, and forgets what the count
+//! was. Knowing that, the search need not keep such additions in order
 //! ([`Addition`](mazurka_core::Addition)); so it has to be known, for a thread that learns more and
 //! is not believed to would hide executions. The code is followed from the call on ([`follow`]), to
 //! callers as well, until the result is forgotten on every way. Whatever is not understood counts

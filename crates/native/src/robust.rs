@@ -1,5 +1,6 @@
 //! Robust mutexes: the next one who takes a mutex is told that its holder has ended, and may set
-//! right what it guards. Whoever gives it back without having said so makes it useless for all.
+//! right what it guards. A thread that gives it back without having said so makes it useless for
+//! all.
 
 use crate::machine;
 use crate::pthread::{object, raw_kind};
@@ -17,7 +18,7 @@ pub(crate) enum Robustness {
     #[default]
     None,
     Robust,
-    /// Its holder has ended, and nobody has set it right.
+    /// Its holder has ended, and no thread has set it right.
     Abandoned,
     /// It was given back in that state.
     Useless,

@@ -1,16 +1,16 @@
 //! Mutexes of Rust's standard library, as operations: taking one waits, and is no game with a
 //! futex.
 //!
-//! Such a mutex is a word: 0 free, 1 taken, 2 taken and wanted. Whoever finds it taken calls
+//! Such a mutex is a word: 0 free, 1 taken, 2 taken and wanted. A thread that finds it taken calls
 //! `lock_contended`, which spins, announces that it waits and sleeps; that makes many executions of
 //! what is one order of two critical sections. So a compare-and-swap of the word from 0 to 1 whose
 //! failure leads to a call of that function is an `Acquire`: possible once the word is 0. A swap of
-//! it to 0 by whoever holds it is a `Release`, and a compare-and-swap from 0 to 1 elsewhere, as in
+//! it to 0 by its holder is a `Release`, and a compare-and-swap from 0 to 1 elsewhere, as in
 //! `try_lock`, a `TryAcquire`. The word is then never 2, `lock_contended` is never called, and
 //! nobody sleeps in the futex.
 //!
 //! What makes this right is that the function does what it is there for, and nothing else: it comes
-//! back when it has taken the word, which somebody else may do before it at any time.
+//! back when it has taken the word, which another thread may do before it at any time.
 //!
 //! Where a failure leads to is read from the machine code behind the compare-and-swap, so it does
 //! not matter where the compiler has put it. A word that is accessed in any other way is taken for
@@ -116,7 +116,7 @@ pub(crate) fn conclude(role: Role, address: usize, has_changed: bool, is_step: b
         match role {
             Role::Unlock => state.owner = None,
             _ if has_changed => state.owner = Some(me),
-            // The step has made it the running thread's, and somebody who was not seen has it.
+            // The step has made it the running thread's, and a thread that was not seen has it.
             _ if is_step && machine.effect != Effect::Failed => state.owner = None,
             _ => {}
         }

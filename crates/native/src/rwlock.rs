@@ -1,9 +1,9 @@
 //! Locks for many readers or one writer.
 //!
-//! Readers come in whoever waits, which is what the C library does unless a lock is of the kind
-//! that prefers writers and does not let readers in twice. There a reader waits for a writer that
-//! waits: whether one does would have to be a step of its own, and a reader who comes in twice can
-//! wait for ever. So locks of that kind are refused. The kind that is only called preferring
+//! Readers come in whichever thread waits, which is what the C library does unless a lock is of the
+//! kind that prefers writers and does not let readers in twice. There a reader waits for a writer
+//! that waits: whether one does would have to be a step of its own, and a reader who comes in twice
+//! can wait for ever. So locks of that kind are refused. The kind that is only called preferring
 //! writers does not, in the C library.
 
 use crate::io;

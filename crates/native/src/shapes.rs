@@ -1,6 +1,6 @@
 //! Which element of an array, or which field, an address is in, as the debug information tells.
 //!
-//! Types are looked into as far as whoever wrote the program has declared them: nobody wants to
+//! Types are looked into as far as the author of the program has declared them: it is not useful to
 //! know which field of an atomic, a mutex or a vector it is.
 
 use crate::source::{Origin, origin};
@@ -87,7 +87,7 @@ impl Statics {
         self.0.get(&start).map_or_else(|| rest(offset), |shape| shape.part(offset))
     }
 
-    /// The same for an address that somebody holds: see [`Shape::pointed`].
+    /// The same for an address that is held: see [`Shape::pointed`].
     pub(crate) fn pointed(&self, start: u64, offset: u64) -> String {
         self.0.get(&start).map_or_else(|| rest(offset), |shape| shape.pointed(offset))
     }
@@ -111,7 +111,7 @@ impl Shape {
         text
     }
 
-    /// The same for an address that somebody holds: where a struct begins, it is that of the struct
+    /// The same for an address that is held: where a struct begins, it is that of the struct
     /// and not of its first field.
     pub(crate) fn pointed(&self, offset: u64) -> String {
         let mut text = String::new();
@@ -259,7 +259,7 @@ impl<'a, 'd> Types<'a, 'd> {
         Some(number.unwrap_or(&name).to_owned())
     }
 
-    /// Whether whoever wrote the program has declared a type.
+    /// Whether the author of the program has declared a type.
     pub(crate) fn is_own(&self, entry: &Entry<'d>) -> bool {
         match self.file_of(entry) {
             Some(file) => origin(&file) == Origin::Own,

@@ -116,7 +116,7 @@ impl BlockName {
         }
     }
 
-    /// A place in it that somebody holds the address of.
+    /// A place in it whose address is held.
     fn pointed(&self, offset: usize) -> String {
         match &self.kind {
             Kind::Content { content, variable } => {
@@ -171,13 +171,13 @@ impl Sites {
         self.has_exited = true;
     }
 
-    /// Whether somebody wants to know places.
+    /// Whether places are asked for.
     #[inline]
     pub(crate) fn is_told(&self) -> bool {
         self.is_told
     }
 
-    /// Somebody wants to know places.
+    /// Places are asked for.
     pub(crate) fn tell(&mut self) {
         self.is_told = true;
     }
@@ -231,7 +231,7 @@ pub(crate) fn name_of(address: usize) -> Option<String> {
     machine::with(|machine| machine.sites.find(address)).map(|(name, offset)| name.part(offset))
 }
 
-/// What people call an address of the heap that somebody holds.
+/// What people call an address of the heap that is held.
 pub(crate) fn pointed(address: usize) -> Option<String> {
     machine::with(|machine| machine.sites.find(address)).map(|(name, offset)| name.pointed(offset))
 }
@@ -283,7 +283,7 @@ pub(crate) fn note_join() {
     }
 }
 
-/// Where the running thread is, if somebody wants to know places.
+/// Where the running thread is, if places are asked for.
 fn here() -> Option<Place> {
     machine::with(|machine| machine.sites.is_told).then(|| {
         let stack = names::backtrace();

@@ -1,7 +1,7 @@
 //! Whose source a file is, and what a function is called in short. No more than words: the tests
 //! include this file, too.
 
-/// How close a file is to whoever wrote the program.
+/// How close a file is to the author of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
     Own,

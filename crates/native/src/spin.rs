@@ -1,11 +1,11 @@
 //! Spin loops: a thread that goes round a loop without changing anything is held there.
 //!
 //! **The rule.** When a thread comes to a read for the second time in the same state, and has
-//! changed nothing since the first, its round can be taken out of the execution and nobody would
-//! notice: it then comes to the first read only now, and goes on as it would go on from here. So
-//! everything the thread does after this round it also does in an execution without it, and this
-//! execution need not show it. All that is left to ask, once nobody else can move, is whether the
-//! thread could ever leave: it cannot if all that the round read is still as it was. That is a
+//! changed nothing since the first, its round can be taken out of the execution and no other thread
+//! would notice: it then comes to the first read only now, and goes on as it would go on from here.
+//! So everything the thread does after this round it also does in an execution without it, and this
+//! execution need not show it. All that is left to ask, once no other thread can move, is whether
+//! the thread could ever leave: it cannot if all that the round read is still as it was. That is a
 //! deadlock ([`Ending::Spinning`](mazurka_core::Ending)); if something has changed, this execution
 //! is one that another one stands for.
 //!
@@ -35,13 +35,13 @@
 //! well by coming later. The number of rounds is another then, and `counted_waits` finds out
 //! whether it matters.
 //!
-//! **Stale bytes.** A frame has bytes that nobody has written yet. Whether they happen to be what
+//! **Stale bytes.** A frame has bytes that are not written yet. Whether they happen to be what
 //! the loop will write there decides between the second and the third visit, and must not depend on
 //! the execution before. So where threads spin, a stack is filled with [`POISON`] before it is
 //! used, as deep as reads were ever made from, and so is what an operation of ours leaves below the
 //! stack pointer ([`watched`]): it depends on who was asked what to do next. A checkpoint keeps the
 //! stale bytes, too. They may still depend on the order of independent steps: an address, a count
-//! that nobody looks at. A search that finds itself contradicted ([`Machine::doubt_first_rounds`])
+//! that is not looked at. A search that finds itself contradicted ([`Machine::doubt_first_rounds`])
 //! begins again and holds a thread at the third visit at the earliest. By then the loop has written
 //! all that it ever writes.
 
@@ -198,7 +198,8 @@ pub(crate) fn spoil() {
     IS_PLAIN.store(false, Ordering::Relaxed);
 }
 
-/// The running thread writes something that nobody can see without a race before it does more.
+/// The running thread writes something that no other thread can see without a race before it does
+/// more.
 #[inline]
 pub(crate) fn spoil_plainly() {
     IS_PURE.store(false, Ordering::Relaxed);
@@ -471,7 +472,7 @@ impl Arrival {
 
     fn digest_of_live(&self, hash: u64, idx: usize, shared: &[usize], dead: &Dead) -> u64 {
         let (from, to) = (self.used_from, coroutine::top(idx));
-        // SAFETY: this is a part of a stack, and nobody runs who could change it.
+        // SAFETY: this is a part of a stack, and no thread runs that could change it.
         let mut bytes =
             unsafe { std::slice::from_raw_parts(from as *const u8, to - from) }.to_vec();
         let shared = shared.iter().map(|&word| word..word + WORD);
@@ -494,7 +495,7 @@ fn mixed(hash: u64, word: u64) -> u64 {
 /// Mixes a part of a stack that is in use and suspended into a hash. Four words at a time: each
 /// multiplication would wait for the one before.
 fn mixed_words(hash: u64, from: usize, to: usize) -> u64 {
-    // SAFETY: this is a part of a stack, and nobody runs who could change it.
+    // SAFETY: this is a part of a stack, and no thread runs that could change it.
     let words = unsafe { std::slice::from_raw_parts(from as *const u64, (to - from) / WORD) };
     let (chunks, rest) = words.as_chunks::<4>();
     let mut rows = [hash, 1, 2, 3];
@@ -773,7 +774,7 @@ impl Machine {
         reads.reads.last().is_some_and(is_endless) && reads.waits()
     }
 
-    /// Makes the bytes of a stack that nobody has written yet the same in every execution.
+    /// Makes the bytes of a stack that are not written yet the same in every execution.
     pub(crate) fn poison(&mut self, idx: usize) {
         let (start, end) = (self.threads[idx].lowest, coroutine::top(idx));
         if self.has_loops && start < end {

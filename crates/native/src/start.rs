@@ -1,4 +1,4 @@
-//! The way in: `main` is wrapped, and explored if somebody waits for a report.
+//! The way in: `main` is wrapped, and explored if a report is asked for.
 //!
 //! What it is asked, and where the answer goes, is in the environment: see `mazurka-protocol`.
 //! Without that the program runs as if this library were not there.
@@ -299,7 +299,7 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         }
         // A search that is void may come to anything.
         let is_void = CUT.swap(false, Ordering::Relaxed);
-        let found = FOUND.lock().expect("nobody panics with it").take();
+        let found = FOUND.lock().expect("the lock is not poisoned").take();
         if let Some(stuck) = machine::with(|machine| machine.stuck.take()) {
             let statistics = outcome.map_or_else(|_| report::last_numbers(), |it| it.statistics);
             let mut stopped = Outcome::stopped(stuck, statistics);
@@ -356,7 +356,7 @@ static FOUND: Mutex<Option<Box<Counterexample>>> = Mutex::new(None);
 fn tell(event: &Event) {
     match event {
         Event::Violated(found) if machine::with(|machine| machine.stuck.is_none()) => {
-            *FOUND.lock().expect("nobody panics with it") = Some(found.clone());
+            *FOUND.lock().expect("the lock is not poisoned") = Some(found.clone());
         }
         Event::Progress(progress) => report::write_progress(progress),
         Event::Proved(coverage) if !coverage.is_unbounded() => {
@@ -419,7 +419,7 @@ fn follow(
         }
     }
     drop(output);
-    // Nobody reads the story, and places take their time to be found.
+    // The story is not read, and places take their time to be found.
     let replayed = retrace_under(memory, schedule).map_err(|error| error.to_string())?;
     // SAFETY: writes out what the program has printed.
     unsafe { libc::fflush(std::ptr::null_mut()) };

@@ -211,7 +211,7 @@ impl System for Native {
         }
         with(|machine| {
             if machine.are_races_allowed {
-                // Then nobody came between plain accesses.
+                // Then no other thread came between plain accesses.
                 assumptions.push(Assumption::NoRace);
             }
             if machine.has_patience {

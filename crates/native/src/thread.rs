@@ -274,7 +274,7 @@ impl Thread {
         }
     }
 
-    /// The execution begins again: nobody has its number.
+    /// The execution begins again: no thread has its number.
     pub(crate) fn forget(&mut self) {
         self.status = Status::Unborn;
         self.n_children = 0;

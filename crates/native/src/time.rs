@@ -1,4 +1,4 @@
-//! Time, as threads see it: whoever learns of what another thread did sees no earlier time than
+//! Time, as threads see it: a thread that learns of what another did sees no earlier time than
 //! that one.
 //!
 //! Each thread has a time of its own, which moves when the thread looks at a clock or waits. One

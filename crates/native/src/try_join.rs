@@ -1,7 +1,7 @@
 //! Looking whether a thread has ended, without waiting for it: joins that are tried, or have a time
 //! limit.
 //!
-//! That a thread has ended is seen by nobody but who joins it, and so its end is no step
+//! That a thread has ended is seen only by the thread that joins it, and so its end is no step
 //! ([`machine`]). Here it is seen: once some thread has tried to join another, the search begins
 //! again, and the last step of each thread is a store to a flag that an attempt loads.
 

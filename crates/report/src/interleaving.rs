@@ -27,7 +27,7 @@ pub struct Interleaving<'a> {
     pub waits: &'a [Wait],
     /// What people call the threads; where it ends or is empty, the names of the story serve.
     pub thread_names: &'a [String],
-    /// What people call objects that no step names: what somebody waits for in the end, say.
+    /// What people call objects that no step names: what a thread waits for in the end, say.
     pub object_names: &'a [(ObjectId, String)],
     /// The step, from 1, at which something goes wrong, and what.
     pub failed: Option<(usize, &'a str)>,

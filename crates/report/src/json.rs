@@ -234,7 +234,7 @@ impl<'a> Stats<'a> {
         let visits = report.state_coverage;
         // A search that stores states stores the first one.
         let stores = counted.states > 0;
-        // Whoever asks a solver takes no steps.
+        // A solver takes no steps.
         let runs = report.solving.is_none();
         let bound_exceeded = report.bound_exceeded.or(match report.verdict {
             Verdict::Holds(coverage) if coverage.is_unbounded() => Some(false),

@@ -2,10 +2,10 @@
 //!
 //! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of it,
 //! [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`index`] one
-//! of several checks, [`junit`],
-//! [`sarif`] and [`annotations`] what test and review systems read, [`shiviz`] and [`mermaid`] what
-//! other tools draw, [`ExitStatus`] the number that shells read;
-//! [`progress`] tells how far a search is, and [`events`] the same to programs. Nothing here writes anywhere: everything is a string.
+//! of several checks, [`junit`], [`sarif`] and [`annotations`] what test and review systems read,
+//! [`shiviz`] and [`mermaid`] what other tools draw, [`ExitStatus`] the number that shells read;
+//! [`progress`] tells how far a search is, and [`events`] the same to programs. Nothing here writes
+//! anywhere: everything is a string.
 //!
 //! ```
 //! use mazurka_core::{Coverage, Property, Statistics, Verdict};
@@ -92,7 +92,7 @@ pub struct Report<'a> {
     /// What people call the threads, by [`ThreadId`](mazurka_core::ThreadId). Where it ends or is
     /// empty, the names of the counterexample serve.
     pub thread_names: Vec<String>,
-    /// What people call objects that no step names: what somebody waits for in the end, say.
+    /// What people call objects that no step names: what a thread waits for in the end, say.
     pub object_names: Vec<(ObjectId, String)>,
     /// How many traces were visited, if that is known.
     pub traces: Option<u64>,

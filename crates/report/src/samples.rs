@@ -237,7 +237,7 @@ pub(crate) fn livelock(n_rounds: usize) -> Sample {
     sample
 }
 
-/// Nobody can move from the start.
+/// No thread can move from the start.
 pub(crate) fn stuck_at_once() -> Sample {
     use Operation as O;
     let mut sample = Story::new(&["main"], &["queue"]).waits(0, O::Receive(object(0)), 0).violates(

@@ -455,7 +455,7 @@ impl Past {
     }
 }
 
-/// The last steps that are known to whoever fails.
+/// The last steps that happen before the failure.
 fn targets(shown: &Interleaving<'_>, order: &HappensBefore, end: usize) -> Vec<Position> {
     let end = end as Position;
     let last_of = |thread: ThreadId, end: Position| {
@@ -468,7 +468,7 @@ fn targets(shown: &Interleaving<'_>, order: &HappensBefore, end: usize) -> Vec<P
         for join in joins.filter(|join| join.thread == thread && join.at <= end) {
             targets.extend(last_of(join.ended, join.at));
         }
-        // Whoever was spawned and has taken no step of its own knows what its parent did.
+        // A thread that was spawned and has taken no step of its own knows what its parent did.
         if last_of(thread, end).is_none() {
             let spawned = |&at: &Position| order.operation(at) == Operation::Spawn(thread);
             targets.extend((1..=end).find(spawned));
@@ -492,7 +492,7 @@ fn targets(shown: &Interleaving<'_>, order: &HappensBefore, end: usize) -> Vec<P
     targets
 }
 
-/// The objects that several threads touch, or somebody waits for.
+/// The objects that several threads touch, or one waits for.
 struct Shared {
     objects: BTreeSet<ObjectId>,
 }

@@ -1,5 +1,6 @@
-//! Why a counterexample goes wrong, in sentences: the racing pair that decides, wake-ups that nobody
-//! waited for, the synchronisation that a data race misses, and what threads of a loop wait for.
+//! Why a counterexample goes wrong, in sentences: the racing pair that decides, wake-ups that no
+//! thread waited for, the synchronisation that a data race misses, and what threads of a loop wait
+//! for.
 
 use crate::Report;
 use crate::interleaving::Interleaving;

@@ -26,7 +26,7 @@ use std::time::Duration;
 /// The version of the form of these files.
 const VERSION: u32 = 1;
 
-/// Searches of runs that nobody asked to save are saved when they are stopped, and not before.
+/// Searches of runs that are not to be saved are saved when they are stopped, and not before.
 const NEVER: Duration = Duration::from_secs(1 << 30);
 
 /// The first line: what the run was asked.
@@ -233,7 +233,7 @@ impl SavedRun {
             return Ok(None);
         }
         if file.is_none() && std::fs::write(&path, lines).is_err() {
-            // Nobody has asked for it.
+            // It was not asked for.
             return Ok(None);
         }
         Ok(Some(path))

@@ -140,7 +140,7 @@ impl Summary {
         warnings.into_iter().map(told).collect()
     }
 
-    /// The status of the worst: a violation before what is not known, since nobody needs to be sure
+    /// The status of the worst: a violation before what is not known, since one need not be sure
     /// of the rest to know that.
     pub fn status(&self) -> ExitStatus {
         let rank = |status: &ExitStatus| match status {

@@ -71,7 +71,7 @@ impl<'a> Watch<'a> {
     /// Lets a test take no longer than the run may. Whether that is less than it had.
     pub(crate) fn limit(&self, task: &mut Task) -> bool {
         let Some(left) = self.time_left() else { return false };
-        // The verdict names it, and nobody reads nanoseconds.
+        // The verdict names it, and nanoseconds are of no use.
         let left = Duration::from_millis(left.as_millis().try_into().unwrap_or(u64::MAX));
         let limit = &mut task.options.time_limit;
         let is_cut = limit.is_none_or(|limit| left < limit);

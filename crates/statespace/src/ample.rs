@@ -1,4 +1,4 @@
-//! Ample sets: where one process does what concerns nobody else, the others need not move.
+//! Ample sets: where one process does what concerns no other process, the others need not move.
 //!
 //! Implements Peled, *Combining Partial Order Reductions with On-the-fly Model-Checking* (CAV 1994)
 //! for safety, with the static conditions of Holzmann and Peled, *An Improvement in Formal
@@ -14,10 +14,10 @@
 //! Differs from the papers: C2 is checked afterwards. The moves of a candidate are taken, and if
 //! none of them leads to a state that satisfies C2, the next candidate's follow, and in the end
 //! those of everybody. What satisfies is up to the search. Depth first, a state that is not on the
-//! path: it is done before this one is, so that whoever goes from state to state by such moves
+//! path: it is done before this one is, so that a path that goes from state to state by such moves
 //! comes to the end of it, at a state where everybody has moved. A state of the path from which
 //! nothing is left out is such an end itself, and satisfies, too. In any other order, and with
-//! several workers, a state that nobody had seen before, or one that leads on to another state
+//! several workers, a state that is new, or one that leads on to another state
 //! where everybody has moved: `witness.rs` says why.
 
 use crate::options::Reduction;

@@ -1,7 +1,7 @@
 //! Search by any number of workers that share what is stored and what is left to do.
 //!
 //! What is left to do is batches of states. A worker takes one, makes all moves from its states,
-//! and gives away what was not known before. Breadth first, nobody begins with the next level
+//! and gives away what was not known before. Breadth first, no worker begins with the next level
 //! before all are done with this one.
 //!
 //! Of every state it is kept who discovered it, so that there is a way to what is wrong.
@@ -21,11 +21,11 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// How many states there are in a batch.
 const BATCH: usize = 256;
 
-/// How many, while somebody waits for one.
+/// How many, while a worker waits for one.
 const HANDFUL: usize = 16;
 
 /// How often a worker without work looks whether there is some before it falls asleep. That takes
-/// some ten microseconds, and so does waking somebody.
+/// some ten microseconds, and so does waking a worker.
 const LOOKS: u32 = 1000;
 
 /// What the workers share.
@@ -267,7 +267,7 @@ impl<'a, S: Store> Frontier<'a, S> {
             Order::DepthFirst => {
                 todo.batches.push(batch);
                 self.n_changes.fetch_add(1, Ordering::Relaxed);
-                // Whoever sleeps was counted under the lock that is held here.
+                // A worker that sleeps was counted under the lock that is held here.
                 if self.n_waiting.load(Ordering::Relaxed) > 0 {
                     self.changed.notify_one();
                 }
@@ -576,7 +576,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
     }
 
     /// Makes one move and those that follow it without a state in between that is stored. Returns
-    /// whether one of them led to a state that nobody knew.
+    /// whether one of them led to a state that was not known.
     fn follow(&mut self, number: u32, state: &[u8]) -> bool {
         let mut ordinal = 0;
         let mut is_new = false;
@@ -604,7 +604,7 @@ impl<'a, T: Transitions, S: Store> Worker<'a, T, S> {
         }
     }
 
-    /// Arrives at a state that is to be stored; returns whether nobody was there before.
+    /// Arrives at a state that is to be stored; returns whether it is new.
     fn arrive(&mut self, by: u32, ordinal: u32) -> bool {
         let (moves, idx) = self.here.inner.here();
         let state = moves.state(idx);

@@ -172,7 +172,7 @@ impl Order {
 pub enum Reduction {
     /// None.
     None,
-    /// Those of all processes but one, where that one does what concerns nobody else.
+    /// Those of all processes but one, where that one does what concerns no other process.
     Ample,
     /// Those of all processes but some, where these do what concerns none of the others.
     #[default]

@@ -1,7 +1,7 @@
 //! Threads that share memory, as a graph of states: programs that [`Vm`] runs.
 //!
-//! A move is a step of the machine: one operation, and what nobody else can see behind it. How data
-//! races are found depends on the program.
+//! A move is a step of the machine: one operation, and what no other thread can see behind it. How
+//! data races are found depends on the program.
 //!
 //! - Where a thread finds out what others did only if that happens before it, every access to
 //!   shared memory is an operation, also a plain one, and two that are possible at once are a data
@@ -386,7 +386,7 @@ impl Transitions for Threads {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        // Whoever goes round for ever moves: to a search of states that is no end, and only a
+        // A thread that goes round for ever moves: to a search of states that is no end, and only a
         // property of executions that never end tells.
         let spins = self.propositions.is_empty().then_some(Assumption::NoSpinning);
         let races = (self.detection == Detection::None).then_some(Assumption::RacesAllowed);

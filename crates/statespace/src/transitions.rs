@@ -25,7 +25,7 @@ use std::ops::Range;
 /// state.
 pub trait Transitions: Clone + Send + Sync {
     /// What a search of all states is going to leave out; told before it begins. A program may then
-    /// have fewer states: those behind which a process does what concerns nobody else may be
+    /// have fewer states: those behind which a process does what concerns no other process may be
     /// [transient](Successor::Transient), by [`Optimisations::merging`].
     fn reduce(&mut self, _reduction: Reduction, _optimisations: Optimisations) {}
 
@@ -158,7 +158,7 @@ pub trait Transitions: Clone + Send + Sync {
         0
     }
 
-    /// An edge for people, to be told if no step ever takes it. `None` if nobody wrote it.
+    /// An edge for people, to be told if no step ever takes it. `None` if it is not in the source.
     fn edge(&self, _edge: u32) -> Option<Described> {
         None
     }
@@ -260,10 +260,10 @@ pub enum Safety {
     Dependent,
     /// It commutes with everything that others may do, and nothing they do makes more of its edges
     /// possible, or fewer. But it may itself make possible what others wait for. Sending into a
-    /// channel that has room, where nobody else sends, is of this kind.
+    /// channel that has room, where no other process sends, is of this kind.
     Commutes,
     /// It commutes with everything that others may do, and neither makes the other possible or
-    /// impossible. What is about variables that nobody else uses is of this kind.
+    /// impossible. What is about variables that no other process uses is of this kind.
     Independent,
 }
 

@@ -102,8 +102,8 @@ impl Witnesses {
         self.of.make(state as usize).store(FULL, Ordering::Release);
     }
 
-    /// A state that is being visited leads to one that nobody knew, and which nobody was handed
-    /// yet.
+    /// A state that is being visited leads to one that was not known, and which no worker was
+    /// handed yet.
     pub(crate) fn discover(&self, state: u32, new: u32) {
         let of = self.of.make(state as usize);
         if of.load(Ordering::Relaxed) == NONE {

@@ -80,7 +80,7 @@ fn style() -> Style {
     Style::new().colour(std::io::stdout().is_terminal() && !objection)
 }
 
-/// Writes a text. Whoever closes the pipe has seen enough: that is no error.
+/// Writes a text. A reader that closes the pipe has seen enough: that is no error.
 fn show(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
@@ -276,7 +276,7 @@ fn follow(script: &Script, schedule: &Schedule, style: &Style) -> ExitStatus {
     status
 }
 
-/// Who waits at the end of an execution that nobody can continue.
+/// Who waits at the end of an execution that no thread can continue.
 fn waits(end: &[Next]) -> Vec<Wait> {
     let blocked = end.iter().enumerate().filter_map(|(idx, next)| match *next {
         Next::Blocked(operation) => Some((ThreadId::new(idx), operation)),
@@ -299,7 +299,7 @@ fn thread_names(script: &Script) -> Vec<String> {
     threads.map(|thread| script.thread_name(thread).into_owned()).collect()
 }
 
-/// What the objects are called that somebody waits for.
+/// What the objects are called that a thread waits for.
 fn object_names(script: &Script, waits: &[Wait]) -> Vec<(ObjectId, String)> {
     let objects = waits.iter().flat_map(|wait| match wait.operation {
         Operation::Wait { condvar, mutex } | Operation::Reacquire { condvar, mutex } => {

@@ -56,7 +56,7 @@ pub(crate) fn output(command: &mut Command) -> Done<String> {
     }
 }
 
-/// Whether a command ends well; what it says is nobody's business.
+/// Whether a command ends well; what it says does not matter.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())

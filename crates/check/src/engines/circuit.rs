@@ -337,7 +337,7 @@ fn verdict(
 
 /// What is assumed of a program beside its own assumptions.
 fn assumed(program: &Program, looks_for_livelock: bool) -> impl Iterator<Item = Assumption> {
-    // Whoever goes round for ever moves: to a circuit that is no deadlock.
+    // A thread that goes round for ever moves: to a circuit that is no deadlock.
     let spins = (!looks_for_livelock).then_some(Assumption::NoSpinning);
     program.assumptions.iter().cloned().chain(spins)
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 /// Flags with which nothing is linked.
 const NO_LINK: [&str; 7] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"];
 
-/// Flags that make a program which cannot be explored: nobody can stand in front of what is part of
-/// it.
+/// Flags that make a program which cannot be explored: nothing can be put in front of what is part
+/// of it.
 const STATIC: [&str; 4] = ["-static", "-static-pie", "-static-libstdc++", "-static-libgcc"];
 
 /// Flags that may have their value in the next argument.

@@ -304,12 +304,12 @@ pub(super) fn is_linked(program: &Path) -> bool {
     std::fs::read(program).is_ok_and(|text| text.windows(name.len()).any(|part| part == name))
 }
 
-/// Whether a program has all that it needs in itself, so that nobody can stand in front of it.
+/// Whether a program has all that it needs in itself, so that nothing can be put in front of it.
 pub(super) fn is_static(program: &Path) -> bool {
     ask(program, |file| file.section_by_name(".interp").is_none())
 }
 
-/// Whether nobody can tell what the variables and functions of a program are called.
+/// Whether the names of the variables and functions of a program are gone.
 pub(crate) fn is_stripped(program: &Path) -> bool {
     ask(program, |file| file.symbol_table().is_none())
 }
@@ -326,7 +326,7 @@ pub(crate) fn words_of(language: Language) -> Result<Vec<String>, Fault> {
     let text = std::env::var(variable).unwrap_or_default();
     let words = shlex::split(&text)
         .ok_or_else(|| Fault::input(format!("a quote is not closed in `{variable}`: {text}")))?;
-    // Whoever exports `CC="mazurka cc"` for a build means the compiler behind it.
+    // A build with `CC="mazurka cc"` means the compiler behind it.
     let is_ours = words.iter().any(|word| Path::new(word).ends_with("mazurka"));
     if !words.is_empty() && !is_ours {
         return Ok(words);

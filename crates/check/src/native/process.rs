@@ -287,7 +287,7 @@ fn shortened(text: &str) -> String {
 
 const PREFIX: &str = "mazurka-run-";
 
-/// A folder that goes away with its value, and that nobody else can look into. Those of commands
+/// A folder that goes away with its value, and that no other user can look into. Those of commands
 /// that were killed go away, too.
 pub fn folder() -> Result<tempfile::TempDir, Fault> {
     static REMOVED: Once = Once::new();

@@ -6,7 +6,7 @@
 //! `HASH/libmazurka_native.so` in a cache folder of the user, where `HASH` is of its content.
 //! Commands of several versions each have their own, and what a program was linked with does not
 //! change under it. The file appears there all at once, by renaming, since two commands may unpack
-//! it at the same time. Nobody else may write to these folders.
+//! it at the same time. No other user may write to these folders.
 
 use super::LIBRARY;
 use crate::Fault;
@@ -119,7 +119,7 @@ impl Place {
 }
 
 /// Makes a folder that only this user can look into, or makes sure that the one that is there can
-/// be trusted: nobody else can have put anything into it.
+/// be trusted: no other user can have put anything into it.
 fn make_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let found = folder.symlink_metadata()?;

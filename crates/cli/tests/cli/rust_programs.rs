@@ -289,8 +289,8 @@ fn a_story_is_about_the_source() {
         "ata race on `",
         "main.1 reads it at tests/std.rs:",
         "in std::unsafe_violated",
-        "read-acquire count",
-        "write-acquire count",
+        "RwLock::read count",
+        "RwLock::write count",
     ] {
         assert!(text.contains(words), "no `{words}` in:\n{text}");
     }
@@ -424,7 +424,7 @@ struct State {
     atomic: u32,
 }
 
-/// What a program can come to in any order of its steps: outcomes, and nothing where nobody can
+/// What a program can come to in any order of its steps: outcomes, and nothing where no thread can
 /// move.
 fn all_ends(program: &Program) -> BTreeSet<Option<u32>> {
     let threads: Vec<Vec<Step>> =

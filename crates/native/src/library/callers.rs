@@ -15,12 +15,12 @@ static LEFT_ALONE: OnceLock<Vec<Range<usize>>> = OnceLock::new();
 
 /// The code of a function calls on its own account.
 pub(crate) fn leave_alone(code: Range<usize>) {
-    FOUND.lock().expect("nobody panics with it").push(code);
+    FOUND.lock().expect("the lock is not poisoned").push(code);
 }
 
 /// All such functions are known.
 pub(crate) fn settle() {
-    let mut found = std::mem::take(&mut *FOUND.lock().expect("nobody panics with it"));
+    let mut found = std::mem::take(&mut *FOUND.lock().expect("the lock is not poisoned"));
     found.sort_by_key(|code| code.start);
     LEFT_ALONE.get_or_init(|| merged(&found));
 }

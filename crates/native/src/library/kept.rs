@@ -274,7 +274,7 @@ pub(super) fn setstate(call: &Call<'_>) -> usize {
     }
 }
 
-/// Declares functions that take numbers from the stream of `drand48`, which nobody locks.
+/// Declares functions that take numbers from the stream of `drand48`, which is not locked.
 macro_rules! rand48 {
     ($($name:ident($type:ty) $real:ident;)*) => {$(
         pub(crate) fn $name() -> $type {

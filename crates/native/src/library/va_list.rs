@@ -31,7 +31,7 @@ impl VaList {
 
     /// The list at an address.
     pub(crate) fn at(address: usize) -> Self {
-        // SAFETY: the program gives a list, and nobody else uses it meanwhile.
+        // SAFETY: the program gives a list, and no other thread uses it meanwhile.
         unsafe { *(address as *const Self) }
     }
 

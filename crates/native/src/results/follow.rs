@@ -1,8 +1,8 @@
 //! Follows the result of an addition through machine code.
 //!
 //! Registers are followed along every way on; the place on the stack that a result is kept in is
-//! not: whatever reads it, anywhere in its function, reads a result. That is only so if nobody else
-//! has its address, so no function may compute one at or below it. Calls forget what they may
+//! not: whatever reads it, anywhere in its function, reads a result. That is only so if nothing
+//! else has its address, so no function may compute one at or below it. Calls forget what they may
 //! overwrite, and must not be given the result, be it in a register or at the bottom of the frame;
 //! where one may be left by an exception, the ways on begin at the landing pads, too.
 

@@ -1,10 +1,10 @@
 //! flume: calls of its channels that wait by blocking, which are single operations on what senders
 //! and receivers share.
 //!
-//! A channel is a queue behind a mutex; whoever has to wait parks. Where a program waits for a
-//! channel in a future, or selects among several, all of them are explored: a wake is then code of
-//! an executor. Whatever else looks at a channel (`len`, `drain`, `is_disconnected`) has the same
-//! effect.
+//! A channel is a queue behind a mutex; a thread that has to wait parks. Where a program waits for
+//! a channel in a future, or selects among several, all of them are explored: a wake is then code
+//! of an executor. Whatever else looks at a channel (`len`, `drain`, `is_disconnected`) has the
+//! same effect.
 
 use super::Kind::{Select, SharedCall};
 use super::{Kind, Library, Row};

@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Hidden,
     /// The same for what channels keep: explored where they are.
     HiddenOfChannels,
-    /// Acquires the word that it loads first, unless somebody runs what is to be done once; gives
+    /// Acquires the word that it loads first, unless a thread runs what is to be done once; gives
     /// it back when that was done.
     Once,
     /// The same, and the word is the first argument.

@@ -104,22 +104,22 @@ pub(crate) enum Predicate {
     Usual,
     /// Always.
     Now,
-    /// Nobody runs what is to be done once.
+    /// No thread runs what is to be done once.
     OnceIdle(usize),
     /// It was done, or has failed.
     OnceOver(usize),
     /// Readers may come in.
     Readable(usize),
-    /// Nobody has the lock.
+    /// The lock is free.
     Writable(usize),
-    /// Nobody has it, or writers that wait for it have been told to try again.
+    /// It is free, or writers that wait for it have been told to try again.
     NoWriterWaits(usize),
     /// The token is there.
     Token(usize),
     /// The same two for locks of parking_lot.
     ParkingLotReadable(usize),
     ParkingLotWritable(usize),
-    /// Nobody has the mutex.
+    /// The mutex is free.
     Unlocked(usize),
     /// The same, and the thread was notified.
     Reacquirable(usize),
@@ -279,8 +279,8 @@ fn active(mut bracket: *mut Bracket) -> Option<&'static mut Bracket> {
     None
 }
 
-/// The path of the listed function that a thread is in, if it is in one and in no code of the user's
-/// that this has called.
+/// The path of the listed function that a thread is in, if it is in one and in no code of the
+/// user's that this has called.
 pub(crate) fn path_of(idx: usize) -> Option<&'static str> {
     let bracket = machine::with(|machine| machine.threads[idx].bracket);
     active(bracket).filter(|bracket| !bracket.kind.is_open()).map(|bracket| bracket.path)
@@ -746,9 +746,9 @@ impl Machine {
         }
     }
 
-    /// An atomic word that only the bookkeeping of threads accesses, whatever the code. If it counts
-    /// the references to a block, the count of weak ones behind it is one, too: who drops the last
-    /// reference changes that, and who this is depends on words that are not seen.
+    /// An atomic word that only the bookkeeping of threads accesses, whatever the code. If it
+    /// counts the references to a block, the count of weak ones behind it is one, too: who drops
+    /// the last reference changes that, and who this is depends on words that are not seen.
     fn note_unseen(&mut self, address: usize) {
         self.note_unseen_word(address);
         if heap::block_len(address).is_some_and(|len| len >= COUNTS_LEN) {

@@ -18,7 +18,7 @@ fn byte(address: usize) -> &'static AtomicU8 {
     unsafe { AtomicU8::from_ptr(address as *mut u8) }
 }
 
-/// Whether nobody has the mutex at an address.
+/// Whether the mutex at an address is free.
 pub(super) fn is_free(address: usize) -> bool {
     byte(address).load(Ordering::Relaxed) & LOCKED == 0
 }

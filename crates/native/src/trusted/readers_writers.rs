@@ -36,7 +36,7 @@ pub(super) fn is_readable(word: u32) -> bool {
     word & MASK < MAX_READERS && word & (READERS_WAITING | WRITERS_WAITING) == 0
 }
 
-/// Whether nobody has the lock.
+/// Whether the lock is free.
 pub(super) fn is_free(word: u32) -> bool {
     word & MASK == 0
 }
@@ -55,7 +55,7 @@ pub(super) fn is_parking_lot_readable(word: usize) -> bool {
     word & WRITER == 0
 }
 
-/// Whether nobody has a lock of parking_lot.
+/// Whether a lock of parking_lot is free.
 pub(super) fn is_parking_lot_free(word: usize) -> bool {
     word == 0
 }

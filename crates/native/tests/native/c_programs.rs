@@ -479,7 +479,7 @@ fn locks_that_spin_are_gone_round_once() {
         if let Some(three) = three {
             assert_eq!(rounds("spin_locks", &[&lock, "-DTHREADS=3"]), three, "{lock}, 3 threads");
         }
-        // Without optimisation a frame has more bytes that nobody has written yet.
+        // Without optimisation a frame has more bytes that are not written yet.
         rounds("spin_locks", &[&lock, "-O0"]);
     }
 }

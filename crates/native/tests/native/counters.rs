@@ -1,5 +1,5 @@
-//! Additions to counters: out of order where nobody can tell, in order where somebody looks at the
-//! result.
+//! Additions to counters: out of order where no thread can tell, in order where a thread looks at
+//! the result.
 
 use crate::program::{CLANG, Compilers, GCC, Program};
 use mazurka_core::Verdict;

@@ -137,7 +137,7 @@ fn too_many_threads_are_refused() {
     assert!(error.contains("at most 1024 threads that were not joined"), "{error}");
 }
 
-/// Whoever learns of what another thread did sees no earlier time.
+/// A thread that learns of what another did sees no earlier time.
 #[test]
 fn time_does_not_go_back_between_threads_that_synchronise() {
     let body =

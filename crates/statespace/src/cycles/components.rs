@@ -332,7 +332,7 @@ impl Search {
         if self.fairness == Fairness::Trace && has_dependent {
             at = inside.walk(product, at, steps, |_, arrow| arrow.is_some_and(Arrow::is_dependent));
         }
-        // Whoever has to move does; under weak fairness, others come to where they cannot.
+        // A process that has to move does; under weak fairness, others come to where they cannot.
         let nobody = Moved { processes: Processes::NONE, dependent: has_dependent };
         let due = neglected(self.fairness, able.iter().copied(), nobody);
         for process in due.iter() {

@@ -626,8 +626,8 @@ impl<'a, T: Transitions> Graph<'a, T> {
         }
     }
 
-    /// Whether nobody else may change a part of the property that the next step of a process may
-    /// change.
+    /// Whether no other process may change a part of the property that the next step of a process
+    /// may change.
     fn is_separate(&mut self, state: &[u8], process: u32) -> bool {
         if self.letters != Letters::Propositions {
             return false;

@@ -9,8 +9,8 @@
 //! right. If every violation has one (the automaton is terminal, which is so for safety formulae)
 //! nothing else is looked for, breadth first (`prefix.rs`). That holds under every fairness, since
 //! every finite execution is the beginning of a fair one: let the process move next that can and
-//! has waited longest. There are finitely many processes, so whoever can move again and again does,
-//! and that is strong fairness, which implies the others.
+//! has waited longest. There are finitely many processes, so a process that can move again and
+//! again does, and that is strong fairness, which implies the others.
 
 mod claim;
 mod components;

@@ -32,7 +32,7 @@ pub(super) struct Product<'g, 'a, T> {
     nodes: Nodes<'g>,
     /// The states of the automaton from which it accepts whatever comes.
     universal: Vec<bool>,
-    /// Whether states are expanded when somebody wants to go on from them, not when they are come
+    /// Whether states are expanded when a search goes on from them, not when they are come
     /// to.
     is_patient: bool,
 }
@@ -45,7 +45,7 @@ enum Nodes<'g> {
     Pairs(NumbersReader<'g, 1>),
 }
 
-/// The number of a node that nobody was at.
+/// The number of a node that was not visited.
 const NONE: u32 = u32::MAX;
 
 /// Up to so many states of the automaton, every state of the program has room for all of them.
@@ -148,7 +148,7 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         self.graph.leave(node.state);
     }
 
-    /// The next way from a node, where it leads, and whether nobody was there before.
+    /// The next way from a node, where it leads, and whether it is new.
     #[inline]
     pub(super) fn next(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node, bool)> {
         let (arrow, place) = self.step(from, cursor)?;
@@ -156,7 +156,7 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         Some((arrow, node, is_new))
     }
 
-    /// The next way from a node to one where somebody was before. Others are not numbered by that:
+    /// The next way from a node to one that was visited before. Others are not numbered by that:
     /// a search that looks back has still to come to them.
     pub(super) fn next_known(&mut self, from: Node, cursor: &mut Cursor) -> Option<(Arrow, Node)> {
         loop {
@@ -214,7 +214,7 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         (Node { number, state, place }, is_new)
     }
 
-    /// A node, if somebody was there.
+    /// A node, if it was visited.
     fn known(&self, state: u32, place: u32) -> Option<Node> {
         let number = match &self.nodes {
             Nodes::Table { numbers, .. } => {

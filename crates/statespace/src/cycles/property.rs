@@ -44,7 +44,7 @@ impl Property {
         Self { has_labels: true, ..self }
     }
 
-    /// Whether an execution violates it. Nobody knows if it is about labels.
+    /// Whether an execution violates it. Unknown if it is about labels.
     pub fn is_violated_by(&self, word: &Lasso) -> Option<bool> {
         (!self.has_labels).then(|| accepts(&self.automaton, word))
     }

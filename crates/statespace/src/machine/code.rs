@@ -256,9 +256,9 @@ pub(super) struct Place {
     pub(super) next: Footprint,
     /// What its process may come to use from here on.
     pub(super) future: Footprint,
-    /// Whether the edges concern nobody but their process.
+    /// Whether the edges concern no other process.
     pub(super) is_local: bool,
-    /// The bytes of its process that nobody reads any more.
+    /// The bytes of its process that are not read any more.
     pub(super) dead: Box<[Range<u32>]>,
     /// Whether the edges are parts of the step that leads here.
     pub(super) is_merged: bool,

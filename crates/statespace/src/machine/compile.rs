@@ -95,7 +95,7 @@ impl Compiler<'_> {
         let faults = FAULTS.iter();
         self.code.faults = faults
             .map(|(kind, message)| {
-                // None of them is an assertion that somebody wrote.
+                // None of them is an assertion that is in the source.
                 let detail = (*kind == ViolationKind::Assertion).then_some(Detail::Misuse);
                 Fault { kind: *kind, message: (*message).to_owned(), detail }
             })

@@ -13,7 +13,7 @@ pub(super) fn name(view: View<'_>, process: u32) -> String {
     format!("{}:{process}", routine.name)
 }
 
-/// An edge that somebody wrote.
+/// An edge that is in the source.
 pub(super) fn edge(code: &Code, number: u32) -> Option<Described> {
     let edge = &code.edges[number as usize];
     let is_written = !edge.text.is_empty();

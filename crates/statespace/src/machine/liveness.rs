@@ -1,4 +1,4 @@
-//! Dead variables: a value that nobody reads any more is forgotten, and states that differ in it
+//! Dead variables: a value that is not read any more is forgotten, and states that differ in it
 //! are one.
 //!
 //! Idle variables: what all processes share, and nothing depends on. SPIN hides them from the

@@ -1,4 +1,4 @@
-//! Statement merging: steps that concern nobody else are parts of the step before them.
+//! Statement merging: steps that concern no other process are parts of the step before them.
 //!
 //! Implements Holzmann, *The Engineering of a Model Checker: the Gnu i-Protocol Case Study
 //! Revisited* (SPIN 1999, LNCS 1680).
@@ -11,7 +11,7 @@ use super::code::{Code, Place};
 
 /// Finds the places that are merged with the steps that lead to them.
 ///
-/// A cycle has a place among them that is not, so that whoever goes round comes by a state that is
+/// A cycle has a place among them that is not, so that a way round comes by a state that is
 /// stored.
 pub(super) fn find(code: &mut Code) {
     for idx in 0..code.routines.len() {

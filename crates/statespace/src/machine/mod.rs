@@ -86,7 +86,7 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// Makes it, unless somebody does so already.
+    /// Makes it, unless that is done already.
     fn begin(&self, code: &Code) {
         if !self.is_begun.swap(true, Ordering::Relaxed) {
             self.wait(code);

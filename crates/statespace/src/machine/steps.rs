@@ -46,9 +46,9 @@ pub(super) fn channel_bit(channel: i64) -> u64 {
 /// What is done at the end of every step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ending {
-    /// Whether steps that concern nobody else are parts of the step before.
+    /// Whether steps that concern no other process are parts of the step before.
     pub(super) merges: bool,
-    /// Whether what nobody reads any more is forgotten.
+    /// Whether what is not read any more is forgotten.
     pub(super) forgets: bool,
     /// Whether steps that a property may look at are never merged.
     pub(super) is_watched: bool,
@@ -326,7 +326,7 @@ impl Ending {
     }
 
     /// Writes who goes on alone, if anybody does: the one who moved, or somebody whose next step
-    /// concerns nobody else.
+    /// concerns no other process.
     #[inline]
     pub(super) fn control(self, moved: &Moved<'_>, state: &mut [u8], goes_on: bool) -> Successor {
         let alone = match goes_on {
@@ -347,7 +347,7 @@ impl Ending {
         Successor::Stored
     }
 
-    /// Who goes on alone behind a step because that concerns nobody else.
+    /// Who goes on alone behind a step because that concerns no other process.
     fn merged(self, moved: &Moved<'_>, state: &[u8]) -> Option<u32> {
         let &Moved { code, tables, .. } = moved;
         let fault = cell::Cell::new(None);

@@ -26,7 +26,7 @@
 //! and [`Safety::Commutes`]), of finite executions and of infinite ones. An edge is one of these:
 //!
 //! - **Its guard is false.** Then one conjunct is, and those before it that may go wrong do not.
-//!   [`Next::avoids`] has all that could change these ([`Sets::conjunct`]), and nobody outside ever
+//!   [`Next::avoids`] has all that could change these ([`Sets::conjunct`]), and no process outside ever
 //!   does that: it is in no future. `footprint/guards.rs` says why one conjunct is enough.
 //! - **Its guard is true, or goes wrong.** Then all that is read for it stays what it is, and what
 //!   it writes is neither read nor written by `w`.
@@ -34,7 +34,7 @@
 //!   receives, and by which of them depends on what it finds: what is empty stays so until a
 //!   message is sent, and what is full until one is received; a message that fits stays the first
 //!   one until it is received.
-//! - **It sends where there is room, or receives what is there.** Nobody outside sends, or
+//! - **It sends where there is room, or receives what is there.** No process outside sends, or
 //!   receives, on this channel. What the others do to it at the other end commutes: a channel is a
 //!   queue, and if messages are sorted into some, both ends depend on each other everywhere
 //!   (`Code::sorts`). They may look at it as long as they find the same afterwards: [`Kind::More`]
@@ -117,7 +117,7 @@ impl Uses {
         self.channels = [ALL; N_KINDS];
     }
 
-    /// Whether somebody with this future may be in the way. Of channels, `self` has what others
+    /// Whether a process with this future may be in the way. Of channels, `self` has what others
     /// must not do.
     pub(super) fn interferes(&self, future: &Self) -> bool {
         self.writes & (future.reads | future.writes) != 0
@@ -185,7 +185,7 @@ pub(super) trait Processes {
     /// How many there are.
     fn n_processes(&self) -> u32;
 
-    /// What a reduction may conclude from the steps of a process, if they concern nobody else.
+    /// What a reduction may conclude from the steps of a process, if they concern no other process.
     fn local(&mut self, process: u32) -> Option<Safety>;
 
     /// Who has to be in a set with a process.
@@ -294,8 +294,8 @@ fn choose_of_few(
     }
 }
 
-/// The smallest set with a process in it that needs nobody outside, if fewer than so many of those
-/// in it can move, and nobody sees them; with how many can.
+/// The smallest set with a process in it that needs no process outside, if fewer than so many of
+/// those in it can move, and nobody sees them; with how many can.
 fn closure(
     known: &mut impl Processes,
     seed: u32,
@@ -359,7 +359,7 @@ impl Processes for InState<'_> {
     }
 }
 
-/// What a reduction may conclude from the steps of a process where these concern nobody else.
+/// What a reduction may conclude from the steps of a process where these concern no other process.
 pub(super) fn local_of(view: View<'_>, process: u32) -> Option<Safety> {
     view.place_of(process).is_local.then(|| {
         let is_free = !view.code.uses_timeout && !dies(view, process);
@@ -560,7 +560,7 @@ impl Sets {
         let node = view.code.nodes[look.0 as usize];
         let is_true = view.is_true(look, process);
         match node {
-            // What is empty is so until somebody sends, and what is full until somebody receives.
+            // What is empty is so until a process sends, and what is full until one receives.
             Node::Empty(channel) => {
                 self.leave(view, process, channel, (is_true, !is_true), next);
             }
@@ -572,9 +572,9 @@ impl Sets {
                 let message = &view.code.messages[number as usize];
                 let channel = view.channel(view.value(message.channel, process));
                 let is_empty = channel.is_none_or(|(at, kind)| view.length(at, kind) == 0);
-                // A message that fits is there until somebody receives. One that does not is in the
-                // way until then, unless it may be passed by; and where there is none, somebody has
-                // to send it.
+                // A message that fits is there until a process receives it. One that does not is in
+                // the way until then, unless it may be passed by; and where there is none, somebody
+                // has to send it.
                 let by_sends = !is_true && (is_empty || message.anywhere);
                 let ways = if view.code.sorts { (true, true) } else { (by_sends, !by_sends) };
                 self.leave(view, process, message.channel, ways, next);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The size of the first eight chunks together, as a power of two.
 const FIRST: u32 = 10;
 
-/// A growing array, all of it `T::default()` in the beginning. There is no length: whoever uses it
+/// A growing array, all of it `T::default()` in the beginning. There is no length: the user of it
 /// knows which part of it is in use.
 pub(crate) struct Chunked<T> {
     chunks: [OnceLock<Box<[T]>>; 320],
@@ -20,14 +20,14 @@ impl<T: Default> Chunked<T> {
         Self { chunks: [const { OnceLock::new() }; 320] }
     }
 
-    /// The element at `idx`, which somebody has [made](Self::make).
+    /// The element at `idx`, which was [made](Self::make).
     #[inline]
     pub(crate) fn at(&self, idx: usize) -> &T {
         let (chunk, offset) = place(idx);
         &self.chunks[chunk].get().expect("what is read was made before")[offset]
     }
 
-    /// The element at `idx`, if somebody has made it or one near it.
+    /// The element at `idx`, if it or one near it was made.
     pub(crate) fn get(&self, idx: usize) -> Option<&T> {
         let (chunk, offset) = place(idx);
         self.chunks[chunk].get().map(|chunk| &chunk[offset])

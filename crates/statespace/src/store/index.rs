@@ -1,7 +1,7 @@
 //! Which numbers have a given hash.
 //!
-//! A slot is one word, half of a hash and the number of an entry. Nobody locks it: an empty slot is
-//! taken by compare-and-swap, and a full one never changes.
+//! A slot is one word, half of a hash and the number of an entry. It is not locked: an empty slot
+//! is taken by compare-and-swap, and a full one never changes.
 
 use super::Seen;
 use super::table::{Full, Reader, Slot, Table};

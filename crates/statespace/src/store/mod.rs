@@ -49,7 +49,7 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// The bits of a table for [`Storage::Bitstate`] if nobody says otherwise: 128 MiB.
+    /// The bits of a table for [`Storage::Bitstate`] by default: 128 MiB.
     pub const BITS: u32 = 30;
 
     /// One of each kind.

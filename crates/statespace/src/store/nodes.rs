@@ -1,8 +1,8 @@
 //! The nodes of trees below the roots: two words each, which have a number, in one slot. A look at
 //! one goes to one place in memory.
 //!
-//! An empty slot is taken by compare-and-swap of its number. Whoever comes across it then, at the
-//! same moment, waits for the number.
+//! An empty slot is taken by compare-and-swap of its number. A worker that comes across it then, at
+//! the same moment, waits for the number.
 
 use super::chunked::Chunked;
 use super::prefetch::prefetch;

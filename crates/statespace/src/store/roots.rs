@@ -1,8 +1,8 @@
 //! The roots of trees: two words each, and all that is to be known of a root in its slot. A look at
 //! one that is there goes to one place in memory.
 //!
-//! An empty slot is taken by compare-and-swap of its first word. Whoever comes across it then, at
-//! the same moment, waits for the second one.
+//! An empty slot is taken by compare-and-swap of its first word. A worker that comes across it
+//! then, at the same moment, waits for the second one.
 
 use super::Seen;
 use super::nodes::{Piece, hash};

@@ -24,7 +24,7 @@ pub(crate) trait Slot: Default + Send + Sync {
     /// The hash of its entry, of which the upper half counts; `None` if it is empty.
     fn hash(&self) -> Option<u64>;
 
-    /// Takes over an entry, while nobody looks.
+    /// Takes over an entry, while no worker looks.
     fn copy(&self, entry: &Self);
 
     /// Writes an entry.
@@ -41,7 +41,7 @@ pub(crate) struct Table<S> {
 }
 
 /// One worker's access to a table, which does not grow while another worker is [open](Reader::open)
-/// to it. Whoever wants it to grow must not have any table open: of two workers with two tables,
+/// to it. A worker that makes it grow must not have any table open: of two workers with two tables,
 /// each could wait for the other one.
 pub(crate) struct Reader<'a, S> {
     table: &'a Table<S>,
@@ -72,7 +72,7 @@ impl<S: Slot> Table<S> {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Box<[S]>> {
-        self.slots.read().expect("nobody panics while the table grows")
+        self.slots.read().expect("the lock is not poisoned")
     }
 
     fn is_full(&self, slots: usize) -> bool {
@@ -116,7 +116,7 @@ impl<S: Slot> Reader<'_, S> {
         self.slots = None;
     }
 
-    /// Gives back the numbers in reserve if nobody has taken others since, so that a worker that is
+    /// Gives back the numbers in reserve if no others were taken since, so that a worker that is
     /// alone has numbers without gaps.
     pub(crate) fn settle(&mut self) {
         let (next, left) = self.reserve.take();
@@ -128,7 +128,7 @@ impl<S: Slot> Reader<'_, S> {
 
     /// Makes it larger, if it has to be.
     pub(crate) fn grow(&self) {
-        let mut slots = self.table.slots.write().expect("nobody panics while the table grows");
+        let mut slots = self.table.slots.write().expect("the lock is not poisoned");
         if !self.table.is_full(slots.len()) {
             return;
         }

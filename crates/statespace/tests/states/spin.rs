@@ -200,7 +200,7 @@ fn random_models_have_the_states_of_spin() {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
-/// Writes down how many states are left, for whoever wants to know.
+/// Writes down how many states are left, to be looked at.
 fn write_table(rows: &[Row]) {
     let mut table =
         "model,states,spin_optimised,mazurka_optimised,spin_reduced,mazurka_reduced,smaller\n"

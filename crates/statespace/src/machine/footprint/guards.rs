@@ -22,9 +22,9 @@
 //! **What keeps them false.** As long as one conjunct is false, the guard is: a necessary enabling
 //! set of the edge is the steps that may change this one (Godefroid, *Partial-Order Methods for the
 //! Verification of Concurrent Systems*, LNCS 1032, 1996, section 4.3). That any will do leaves a
-//! choice, and one that nobody else can change is best. It has to be one that is computed whatever
-//! the others are, or behind such as cannot go wrong ([`Conjunct::may_fail`]): else the guard might
-//! go wrong before it comes to it.
+//! choice, and one that no other process can change is best. It has to be one that is computed
+//! whatever the others are, or behind such as cannot go wrong ([`Conjunct::may_fail`]): else the
+//! guard might go wrong before it comes to it.
 
 use super::parts::{below, collect_looks, is_same, visit};
 use super::{Analysis, Footprint, Kind};

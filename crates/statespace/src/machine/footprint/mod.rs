@@ -36,10 +36,10 @@ pub(super) struct Footprint {
     pub(super) uses: u64,
 }
 
-/// Which processes there are: whoever starts one writes this, and who dies reads it.
+/// Which processes there are: a process that starts one writes this, and one that dies reads it.
 pub(super) const STARTED: u128 = 1 << 127;
-/// The same: whoever asks writes this, and who dies reads it. Two that die do not depend on each
-/// other, since they die in a fixed order.
+/// The same: a process that asks writes this, and one that dies reads it. Two that die do not
+/// depend on each other, since they die in a fixed order.
 pub(super) const COUNTED: u128 = 1 << 124;
 /// Where processes stand, and their variables, where others ask for them.
 const INSIDE: u128 = 1 << 125;
@@ -68,8 +68,8 @@ pub(super) enum Kind {
 /// How many kinds there are.
 pub(super) const N_KINDS: usize = 7;
 
-/// Something that is done to a channel. It is always the same one, as long as nobody writes what
-/// `reads` says.
+/// Something that is done to a channel. It is always the same one, as long as no process writes
+/// what `reads` says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
     pub(super) kind: Kind,

@@ -111,8 +111,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// The edges that are next at a place, and those behind them that nobody else moves before,
-    /// each with the place that it leaves.
+    /// The edges that are next at a place, and those behind them that no other process moves
+    /// before, each with the place that it leaves.
     fn begun(&self, routine: usize, idx: usize) -> Vec<(u16, u32)> {
         let mut numbers: Vec<(u16, u32)> = Vec::new();
         for number in self.code.routines[routine].places[idx].edges.clone() {

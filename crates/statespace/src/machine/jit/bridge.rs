@@ -225,7 +225,7 @@ fn as_fault(fault: u64) -> Option<u32> {
 /// that was made of it earlier is used after this one.
 unsafe fn recover<'b>(context: *mut c_void) -> &'b mut Context<'b> {
     // SAFETY: it was made of a context that lives for as long as compiled code runs, and that
-    // nobody else uses in that time.
+    // no other process uses in that time.
     unsafe { &mut *context.cast() }
 }
 

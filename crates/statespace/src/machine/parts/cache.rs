@@ -90,7 +90,7 @@ pub(super) struct Unit {
     pub(super) process: u32,
     /// If it is about what this process takes from the other one, and nothing else.
     pub(super) partner: Option<u32>,
-    /// Whether nobody can move otherwise.
+    /// Whether no process can move otherwise.
     pub(super) timeout: bool,
 }
 

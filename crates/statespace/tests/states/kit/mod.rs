@@ -1,7 +1,7 @@
 //! Random small programs as [`Transitions`].
 //!
 //! A program is processes with a few locations and edges. An edge has a guard and an action on
-//! numbers and on channels that only count. What concerns nobody else is told as such: that is
+//! numbers and on channels that only count. What concerns no other process is told as such: that is
 //! worked out from who uses what, as a front end would.
 
 use mazurka_core::fold::mix;
@@ -275,7 +275,8 @@ impl Table {
                     false => Safety::Independent,
                 }
             }
-            // A guard that nobody else can change may rule it out; if not, it is possible for good.
+            // A guard that no other process can change may rule it out; if not, it is possible for
+            // good.
             Act::Send(_) | Act::Receive(_) => {
                 let is_ruled_out =
                     edge.guard.is_some_and(|(idx, value)| self.variable(state, idx) != value);
