@@ -144,6 +144,20 @@ fn manifests_inherit_lints_and_license() {
     complain(&wrong);
 }
 
+/// Saved searches are in a format that reads fields by their order: one that is left out moves all
+/// that follow.
+#[test]
+fn what_is_saved_is_written_whole() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let is_saved = ["core/src", "explore/src"].iter().any(|part| shown(&path).contains(part));
+        if is_saved && text.contains("skip_serializing") {
+            wrong.push(format!("{} leaves out fields when it is saved", shown(&path)));
+        }
+    }
+    complain(&wrong);
+}
+
 #[test]
 fn files_begin_with_what_they_are_about() {
     let mut wrong = Vec::new();
