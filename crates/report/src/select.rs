@@ -629,7 +629,9 @@ mod tests {
 
     fn check(found: &Counterexample, is_full: bool, expect: Expect) {
         let shown = Interleaving { is_full, ..Interleaving::from(found) };
-        expect.assert_eq(&shown.render(&Style::new().width(90)));
+        // Every line is indented, and `expect!` takes away what all lines have.
+        let text = shown.render(&Style::new().width(90));
+        expect.assert_eq(&format!("90 columns:\n{text}"));
     }
 
     #[test]
@@ -638,6 +640,7 @@ mod tests {
             &counter(),
             false,
             expect![[r#"
+                90 columns:
                   step  main                 main.1               main.2
                      3  spawn main.1                                                   a.rs:5:9
                      5  spawn main.2                                                   a.rs:7:9
@@ -658,6 +661,7 @@ mod tests {
             &counter(),
             true,
             expect![[r#"
+                90 columns:
                   step  main                           main.1                main.2
                      1  begin
                      2  add heap(a.rs:5) 1→2                               a.rs:5:9 in functions::spawn
@@ -700,6 +704,7 @@ mod tests {
             &found,
             false,
             expect![[r#"
+                90 columns:
                   step  main
                      1  store y 0→1
                      4  load y = 1
@@ -715,6 +720,7 @@ mod tests {
             &found,
             false,
             expect![[r#"
+                90 columns:
                   step  T0           other
                      1               release x
                         ✗ acquire x
@@ -739,6 +745,7 @@ mod tests {
             &found,
             false,
             expect![[r#"
+                90 columns:
                   step  main                   other
                      1  Lock::lock lock.state                        a.rs:5:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
