@@ -6,7 +6,7 @@
 //!
 //! | paper                          | here                |
 //! |--------------------------------|---------------------|
-//! | φ₁, φ₂, …                      | what [`boolean_split`] adds |
+//! | φ₁, φ₂, …                      | what [`parts`] adds |
 //! | the six rewriting rules        | [`Pool::split`]     |
 //!
 //! Differs from the paper: nothing.
