@@ -6,8 +6,8 @@
 //! checked under one memory model ([`MODEL`], unless the tasks name another one), so what is said
 //! is about what the language promises, and not about one processor.
 //!
-//! Sites that could each be weaker need not be able to be so together. [`Judge::together`] finds out
-//! which can.
+//! Sites that could each be weaker need not be able to be so together. [`Judge::together`] finds
+//! out which can.
 
 mod spelling;
 

@@ -168,8 +168,8 @@ pub struct Violation {
     pub detail: Option<Detail>,
 }
 
-/// What a violation is more exactly than its kind says. Titles are made of it and of the kind, never
-/// of the words of a message.
+/// What a violation is more exactly than its kind says. Titles are made of it and of the kind,
+/// never of the words of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -7,10 +7,10 @@
 //! of them. So a system may announce such an addition as an [`Operation::Add`], and what the thread
 //! learns as [`Tests`](mazurka_core::Tests); at the end of every execution is asked what it could
 //! have learnt in another order ([`Counters::observed`]). Where that is something else, the system
-//! is told ([`System::add_does_not_commute`]) and the search begins again with some more additions to this
-//! object in order: the one that is tested, and the last of every other thread that may come before
-//! it or not ([`AddId`]). Most often these are the last drops of all threads, whatever was cloned
-//! and dropped before.
+//! is told ([`System::add_does_not_commute`]) and the search begins again with some more additions
+//! to this object in order: the one that is tested, and the last of every other thread that may
+//! come before it or not ([`AddId`]). Most often these are the last drops of all threads, whatever
+//! was cloned and dropped before.
 //!
 //! **Why that is enough.** Call an execution *sure* if each of its tests has the same outcome in
 //! every linearisation of its happens-before order. If a search that covers every maximal trace

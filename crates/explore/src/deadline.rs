@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 /// How many steps are taken between two looks at the clock.
 pub(crate) const LOOK_EVERY: u32 = 128;
-/// An execution that is in progress when the time is over may go on for so long: what was done of it
-/// so far is not done again then, and not every search can be resumed in the middle of one.
+/// An execution that is in progress when the time is over may go on for so long: what was done of
+/// it so far is not done again then, and not every search can be resumed in the middle of one.
 const GRACE: Duration = Duration::from_millis(100);
 /// So much later than its limit, a search no longer looks up what things are called.
 const TO_TELL: Duration = Duration::from_millis(100);

@@ -3,10 +3,10 @@
 //!
 //! An asker ([`ask`](ask())) explores a little alone, signs a [`Job`](job::Job) and deals out what
 //! is left. Workers ([`work`]) take a unit each, explore it for a slice of time in a process of its
-//! own ([`mod@slice`]) and write one *commit record*: what was counted, and the units that are left.
-//! The first record of a unit counts and no other ([`Broker::commit`](broker::Broker::commit)), so
-//! acknowledgements of the queue are about speed alone. The [`Ledger`] adds up the records that can
-//! be reached from the first one:
+//! own ([`mod@slice`]) and write one *commit record*: what was counted, and the units that are
+//! left. The first record of a unit counts and no other
+//! ([`Broker::commit`](broker::Broker::commit)), so acknowledgements of the queue are about speed
+//! alone. The [`Ledger`] adds up the records that can be reached from the first one:
 //!
 //! - the children of a record are all that its unit did not explore, and no trace is in two of them
 //!   (by construction of [`optimal`](mazurka_explore::Reduction::Optimal));

@@ -30,7 +30,7 @@ const UNIT: &str = "unit.mzs";
 const LEFT: &str = "left.mzs";
 /// The program in the folder of a slice.
 const PROGRAM: &str = "./program";
-/// Who nobody is, where the worker is root.
+/// The user without rights, where the worker is root.
 const NOBODY: u32 = 65534;
 /// How much longer than its time a slice may take.
 const GRACE: Duration = Duration::from_secs(60);
@@ -118,7 +118,7 @@ fn unwritable(error: &dyn std::fmt::Display) -> Fault {
 }
 
 impl Program {
-    /// Writes it to a folder that slices can read, and nobody else.
+    /// Writes it to a folder that only slices can read.
     pub(crate) fn new(sandbox: &Sandbox, program: &[u8], library: &Path) -> Result<Self, Fault> {
         // Those of workers that were killed are removed by the next one.
         let folder = mazurka_check::native::folder()?;

@@ -207,8 +207,9 @@ unsafe fn modify_from<T: Copy + Eq>(
             machine.weak_memory.read = Some(show(old));
         });
     }
-    // An update that writes what it has read is one that others need not see: whoever reads from it
-    // could have read from what it has read, and would know no more. A store may hide a release.
+    // An update that writes what it has read is one that others need not see: a thread that reads
+    // from it could have read from what it has read, and would know no more. A store may hide a
+    // release.
     if new.is_some_and(|new| new != old || is_told && is_store) {
         spin::spoil();
     } else {

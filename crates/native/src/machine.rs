@@ -201,7 +201,7 @@ unsafe extern "C" {
     static mut __libc_single_threaded: std::ffi::c_char;
 }
 
-/// In its place from the beginning, so that whoever uses it need not look up where it is: that is
+/// In its place from the beginning, so that its users need not look up where it is: that is
 /// done dozens of times in a step.
 struct Global(UnsafeCell<MaybeUninit<Machine>>);
 
@@ -221,7 +221,7 @@ pub(crate) fn is_set_up() -> bool {
 #[inline(always)]
 pub(crate) fn with<R>(use_it: impl FnOnce(&mut Machine) -> R) -> R {
     debug_assert!(is_set_up(), "a program is explored");
-    // SAFETY: whoever comes here is a thread of the program or the search, and both begin once it
+    // SAFETY: the caller is a thread of the program or the search, and both begin once it
     // is set up; one OS thread explores, and no use of the machine is within another.
     use_it(unsafe { (*MACHINE.0.get()).assume_init_mut() })
 }

@@ -6,9 +6,9 @@
 //! state after a round is the same whichever came last. So an arrival is an
 //! [`Operation::Meet`], of which any two commute, and a departure comes after all of its round.
 //!
-//! Rounds that follow each other have objects of their own ([`Objects::other_round`]): a fast thread
-//! may come to the next round before a slow one has left this one, and nothing orders the two. Two
-//! rounds later all have left.
+//! Rounds that follow each other have objects of their own ([`Objects::other_round`]): a fast
+//! thread may come to the next round before a slow one has left this one, and nothing orders the
+//! two. Two rounds later all have left.
 //!
 //! Both conditions are learnt over all executions. If one turns out to be false, the search begins
 //! again with arrivals in order.

@@ -186,7 +186,7 @@ pub(crate) fn run_thread_handlers() {
 }
 
 /// Nanoseconds since [`EPOCH`]: those of the virtual clock or, if there is none, of the running
-/// thread: then time only ever moves when somebody looks or waits, and for each thread by itself.
+/// thread: then time only ever moves when a thread looks or waits, and for each thread by itself.
 pub(crate) fn tick() -> u64 {
     if clock::is_virtual() {
         return clock::look();

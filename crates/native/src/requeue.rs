@@ -44,7 +44,7 @@ enum Kind {
 
 impl Regrouping {
     /// Whom the call may take, first at the first address and then for the rest, given who was
-    /// taken first; and how many of them. Nobody, if a comparison fails.
+    /// taken first; and how many of them. None, if a comparison fails.
     fn first(&self, machine: &Machine) -> (ThreadSet, usize) {
         let is_on = match self.kind {
             Kind::Move(Some(expected)) => word_at(self.from) == expected,

@@ -7,7 +7,7 @@
 //! failure leads to a call of that function is an `Acquire`: possible once the word is 0. A swap of
 //! it to 0 by its holder is a `Release`, and a compare-and-swap from 0 to 1 elsewhere, as in
 //! `try_lock`, a `TryAcquire`. The word is then never 2, `lock_contended` is never called, and
-//! nobody sleeps in the futex.
+//! no thread sleeps in the futex.
 //!
 //! What makes this right is that the function does what it is there for, and nothing else: it comes
 //! back when it has taken the word, which another thread may do before it at any time.

@@ -2,7 +2,7 @@
 //! threads panic, fail and join others.
 //!
 //! That costs a look at the stack for each of them, so it is noted only in an execution that
-//! somebody follows step by step: from the first time on that a place is asked for.
+//! a replay follows step by step: from the first time on that a place is asked for.
 
 use crate::block_types::{self, Content};
 use crate::machine;
@@ -19,7 +19,7 @@ pub(crate) struct Sites {
     /// From where all blocks were allocated, in order: places in [`Sites::stacks`].
     allocations: Vec<usize>,
     /// The stacks with which blocks were allocated, in any execution, and what that tells, once
-    /// somebody has asked.
+    /// places are asked for.
     stacks: Vec<Stack>,
     by_stack: BTreeMap<Vec<usize>, usize>,
     /// Where threads have begun to panic, in order.

@@ -399,12 +399,12 @@ fn retrace_under(memory: Option<MemoryModel>, schedule: &Schedule) -> Result<Rep
     }
 }
 
-/// Takes the steps of one schedule, with the program's output.
 /// The atomic accesses that were met, if they are to be told.
 fn told_atomics(run: &RunOptions) -> Vec<AtomicSite> {
     if run.tells_atomics { site_orders::all() } else { Vec::new() }
 }
 
+/// Takes the steps of one schedule, with the program's output.
 fn follow(
     schedule: &Schedule,
     memory: Option<MemoryModel>,

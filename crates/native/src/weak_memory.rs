@@ -130,7 +130,7 @@ impl WeakMemory {
 }
 
 impl Machine {
-    /// The word at an address is slept on, or somebody is woken there: the kernel looks at what
+    /// The word at an address is slept on, or a thread is woken there: the kernel looks at what
     /// memory holds, so all accesses to it are in one order.
     pub(crate) fn order_futex(&mut self, address: usize) {
         if !is_on() {

@@ -37,8 +37,8 @@ pub fn checking(name: &str, n_threads: usize, style: &Style) -> String {
 /// What came of it.
 ///
 /// A schedule is one word, to be copied, so it is never broken; if it is too long for the line, it
-/// stands on one of its own, and if nobody would copy it, the text says how to do without. Nothing
-/// else is wider than the style allows.
+/// stands on one of its own, and if it is too long to copy, the text says how to do without.
+/// Nothing else is wider than the style allows.
 pub fn verdict(report: &Report<'_>, style: &Style) -> String {
     let mut page = Page::new(*style);
     let elapsed = time(report.elapsed);

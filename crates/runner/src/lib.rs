@@ -1,8 +1,8 @@
 //! The runner of tests: builds the tests of a cargo project, and explores every schedule of each.
 //!
 //! A [`Build`] has cargo build what a [`Selection`] means, [`Built::find`] asks the programs for
-//! their tests, and a [`Run`] explores those that are wanted, several at a time, each as a
-//! [`Task`] of its own by an [`Engine`] of `mazurka-check`. Whatever happens goes to a [`Listener`] as an
+//! their tests, and a [`Run`] explores those that are wanted, several at a time, each as a [`Task`]
+//! of its own by an [`Engine`] of `mazurka-check`. Whatever happens goes to a [`Listener`] as an
 //! [`Event`]; what came of all tests is a [`Summary`], with texts for people and with the
 //! [reports](Checked::report) that `mazurka-report` turns into JSON, JUnit, SARIF and pages. A run
 //! may be saved and go on later ([`Finished::resume`]).
@@ -94,8 +94,8 @@ pub enum Event<'a> {
     Diagnostic(&'a str),
     /// A name was asked for, and no test has it.
     UnknownName(&'a str),
-    /// So many tests that a saved run had begun are explored from their beginning: what was saved is
-    /// of another program.
+    /// So many tests that a saved run had begun are explored from their beginning: what was saved
+    /// is of another program.
     ExploredAnew(usize),
     /// A test goes on for long. It is told again when it has taken twice the time.
     Slow {

@@ -28,9 +28,9 @@
 //!
 //! Rule 2 is applied by one worker at a time, with a lock, unless the root is full; and rule 1
 //! before others can visit the new state: it is handed to the others afterwards. A witness whose
-//! root is full is on no way round, whoever notes it when: all that it leads to was noted before,
-//! for good. So suppose that others lead round, and look at the last one that was noted, that of
-//! `s`.
+//! root is full is on no way round, whichever worker notes it when: all that it leads to was noted
+//! before, for good. So suppose that others lead round, and look at the last one that was noted,
+//! that of `s`.
 //!
 //! - If it was noted by rule 1, the witness `t` was new. It had no witness itself then, since it is
 //!   visited only afterwards, so the one of `t` was noted later: a contradiction.
@@ -131,7 +131,8 @@ impl Witnesses {
 
     /// Where witnesses lead from a state. On the way, each that is passed is led on further, to one
     /// that it leads to. Several workers may do that at once: what each writes was noted for good,
-    /// and is further on the same way than the state that it is written for, whoever is last.
+    /// and is further on the same way than the state that it is written for, whichever worker is
+    /// last.
     fn root(&self, state: u32) -> Root {
         let mut at = state;
         loop {

@@ -120,7 +120,8 @@ pub(super) fn unsaved(task: &Task, help: &str) -> Result<stored::Saving, Faults>
     Err(Fault::input(text).help(help).into())
 }
 
-/// What came of a search of states that may be saved. The file of one that is at its end is removed.
+/// What came of a search of states that may be saved. The file of one that is at its end is
+/// removed.
 pub(super) fn search_states<T: Transitions>(
     program: &T,
     options: &Options,

@@ -16,7 +16,7 @@
 //! Differs from the thesis: there the value depends on the order of two reads (*Ox* is lost when
 //! another thread reads), so it is not stable: `r=x; x=1 | x=1; r=x`. Here a write follows all
 //! reads since the last write with their whole clocks, and a read follows the last write,
-//! the threads that read in between. The first step has the value 0, not 1.
+//! whichever threads read in between. The first step has the value 0, not 1.
 
 use super::{Before, Measure};
 use mazurka_core::{Position, ThreadId};

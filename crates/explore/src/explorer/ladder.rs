@@ -235,7 +235,8 @@ impl<S: System> Explorer<'_, S> {
     }
 
     /// When a turn that begins now ends, after the execution in progress: after its part of the
-    /// time, unless there is nobody to take turns with, and before the time for random executions.
+    /// time, unless there are no rungs to take turns with, and before the time for random
+    /// executions.
     fn end_of_turn(&self, whole: &Options, begun: Instant, climbed: &Climbed) -> Option<Instant> {
         // Beside loops that wait there are no rungs, nor once the last one has ended.
         climbed.rung()?;

@@ -489,7 +489,7 @@ impl Follower<'_> {
         Some(())
     }
 
-    /// Whether a place may be what a call is given on the stack: nobody here reads it, and it is
+    /// Whether a place may be what a call is given on the stack: nothing here reads it, and it is
     /// the lowest word of the frame or all words below it are written, too.
     fn is_argument(&mut self, state: &State, all: &[Instruction], place: i64) -> bool {
         let accesses: Vec<(Range<i64>, OpAccess)> =

@@ -23,7 +23,7 @@ pub(super) enum Library {
 pub(super) enum Kind {
     /// Code of the user begins.
     Open,
-    /// The same for the result of a thread that nobody took: who drops it depends on who is last.
+    /// The same for the result of a thread that was not taken: who drops it depends on who is last.
     OpenResult,
     /// Nothing that it touches can be told apart: no operation.
     Hidden,

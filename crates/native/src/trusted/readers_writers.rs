@@ -9,10 +9,10 @@
 //! although only readers have the lock. That takes three: a reader that has the lock, a writer that
 //! waits, and a thread that wants to read, which may be the first one again. A lock without such
 //! three threads ([`Users::needs_preference`]) is taken by `ReadAcquire`, `WriteAcquire` and their
-//! kin. On all others, to begin to wait is a step of the writer, which sets the bit; whoever gives
-//! the lock back last clears the bit by the code of the library, and the writer tries again. There
-//! a `ReadRelease` can let a reader in, which `ReadAcquire` does not know of, so every step on such
-//! a lock is a `Call`.
+//! kin. On all others, to begin to wait is a step of the writer, which sets the bit; a thread that
+//! gives the lock back last clears the bit by the code of the library, and the writer tries again.
+//! There a `ReadRelease` can let a reader in, which `ReadAcquire` does not know of, so every step
+//! on such a lock is a `Call`.
 //!
 //! Who uses a lock is learnt on the way, over all executions; a lock that turns out to need the
 //! second form voids the search. A lock whose word is accessed by any other operation is explored,
@@ -142,7 +142,7 @@ fn prefers_writers(bracket: &Bracket, object: ObjectId, address: usize) -> bool 
     })
 }
 
-/// A lock on which nobody can tell whether writers wait.
+/// A lock on which it cannot be told whether writers wait.
 fn begin_plainly(bracket: &Bracket, object: ObjectId, address: usize) {
     let kind = bracket.kind;
     let (readable, writable) = match bracket.library {

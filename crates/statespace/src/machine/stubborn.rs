@@ -26,8 +26,8 @@
 //! and [`Safety::Commutes`]), of finite executions and of infinite ones. An edge is one of these:
 //!
 //! - **Its guard is false.** Then one conjunct is, and those before it that may go wrong do not.
-//!   [`Next::avoids`] has all that could change these ([`Sets::conjunct`]), and no process outside ever
-//!   does that: it is in no future. `footprint/guards.rs` says why one conjunct is enough.
+//!   [`Next::avoids`] has all that could change these ([`Sets::conjunct`]), and no process outside
+//!   ever does that: it is in no future. `footprint/guards.rs` says why one conjunct is enough.
 //! - **Its guard is true, or goes wrong.** Then all that is read for it stays what it is, and what
 //!   it writes is neither read nor written by `w`.
 //! - **It looks at a channel** (in a guard, or elsewhere). A look is changed by sends or by
@@ -295,7 +295,7 @@ fn choose_of_few(
 }
 
 /// The smallest set with a process in it that needs no process outside, if fewer than so many of
-/// those in it can move, and nobody sees them; with how many can.
+/// those in it can move, and they are invisible; with how many can.
 fn closure(
     known: &mut impl Processes,
     seed: u32,

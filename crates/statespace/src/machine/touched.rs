@@ -137,7 +137,7 @@ impl Touched {
     }
 
     fn insert(&self, part: usize) {
-        // What is beyond has no number, and whoever needs one finds out.
+        // What is beyond has no number, and a lookup finds out.
         if let Some(bits) = self.bits.get(part / 64) {
             bits.store(bits.load(Ordering::Relaxed) | 1 << (part % 64), Ordering::Relaxed);
         }

@@ -68,7 +68,7 @@ impl Machine {
                     let (old, value) = (show(old.value), show(new.value));
                     changes.push(format!("{} {old}→{value}", new.name));
                 }
-                // What nobody would have read is not kept.
+                // What would not have been read is not kept.
                 None if is_assigned => changes.push(format!("{} = {}", new.name, show(new.value))),
                 _ => {}
             }

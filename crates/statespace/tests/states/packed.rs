@@ -97,8 +97,8 @@ fn what_is_to_come_depends_on_the_channels_of_a_process() {
     assert_eq!(compare_text(text), Ok(6));
 }
 
-/// Products with an automaton have the same nodes, and steps between them, whether states are packed
-/// or compressed by a tree.
+/// Products with an automaton have the same nodes, and steps between them, whether states are
+/// packed or compressed by a tree.
 #[test]
 fn temporal_properties() {
     let proposition = |random: &mut Dice| {

@@ -172,7 +172,7 @@ fn embedded_c_means_what_it_means_to_spin() {
     assert!(theirs.errors > 0 && ours.errors > 0, "{theirs} {ours}");
 }
 
-/// Models that nobody wrote.
+/// Models that are generated.
 ///
 /// SPIN 6.5 is no judge of a trace beside a rendezvous: while its verifier tries the moves of the
 /// trace, which do not fit, it forgets that somebody has to receive. And it does not survive a

@@ -52,7 +52,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// That of no state: the first bit of a word counts for nobody.
+    /// That of no state: the first bit of a word counts for no state.
     pub(super) const NONE: Self = {
         let seen = Seen { is_visible: false, offers: 0, next: 0 };
         Self { mask: 0, entry: Entry { word: BLANK, who: 0, first: 0, len: 0, seen } }

@@ -49,7 +49,7 @@ pub(super) struct Remembered {
 /// What a process may come to do, and what that depends on beside the value of the process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Later {
-    /// Who there is, by a number from 1 on: nobody is asked about a state without processes.
+    /// Who there is, by a number from 1 on: a state without processes is not asked about.
     control: u32,
     /// Of which channels it has promised something.
     promised: Word,

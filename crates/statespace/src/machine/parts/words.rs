@@ -57,7 +57,7 @@ impl ByParts {
         }
     }
 
-    /// The bytes of a state, in memory that is given back by whoever is done with it. Only what
+    /// The bytes of a state, in memory that is given back after its use. Only what
     /// differs from the last state is written.
     pub(super) fn bytes_of(&mut self, word: Word) -> Vec<u8> {
         let mut state = std::mem::take(&mut self.state);
