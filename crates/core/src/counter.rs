@@ -76,7 +76,7 @@ pub struct AddId {
     /// Who adds.
     pub thread: ThreadId,
     /// Counted from 0.
-    pub nth: u32,
+    pub index: u32,
 }
 
 /// How far the additions to one object are kept in order. What a search learns makes it stricter.

@@ -153,7 +153,7 @@ impl Counters {
     ) -> AddId {
         let before = self.additions.iter().take_while(|it| it.at < at);
         let is_own = |it: &&Counted| it.object == object && order.thread(it.at) == thread;
-        AddId { thread, nth: before.filter(is_own).count() as u32 }
+        AddId { thread, index: before.filter(is_own).count() as u32 }
     }
 }
 

@@ -440,29 +440,25 @@ impl<'a, S: System> Explorer<'a, S> {
         }
     }
 
+    /// A search within this one, perhaps of another system: it stops with this one, and knows the
+    /// same loops.
+    fn within<T: System>(&self, options: Options) -> Explorer<'a, T> {
+        Explorer {
+            stop: self.stop,
+            abandon: self.abandon,
+            is_strict: self.is_strict,
+            void: self.void,
+            waits: self.waits.clone(),
+            ..Explorer::new(options)
+        }
+    }
+
     /// Whether nothing goes wrong under sequential consistency, as far as a short search can tell.
     fn holds_in_interleavings(&self, make: &Make<'_, S>) -> bool {
         const EXECUTIONS: u64 = 20_000;
         let mut options = Options { memory: None, jobs: 1, ..self.options.clone() };
         options.max_executions = Some(EXECUTIONS);
-        let mut explorer = Explorer {
-            options,
-            on_event: None,
-            observe: None,
-            stop: self.stop,
-            abandon: self.abandon,
-            is_strict: self.is_strict,
-            void: self.void,
-            saved: None,
-            peers: None,
-            on_execution: None,
-            seen: None,
-            waits: self.waits.clone(),
-            learnt: Mutex::new(None),
-            rest_at: None,
-            is_climbing: false,
-        };
-        let outcome = explorer.round(make);
+        let outcome = self.within(options).round(make);
         outcome.is_ok_and(|(outcome, _)| matches!(outcome.verdict, Verdict::Holds(_)))
     }
 
@@ -483,21 +479,10 @@ impl<'a, S: System> Explorer<'a, S> {
             }
         });
         let mut explorer = Explorer {
-            options: self.options.clone(),
             on_event: self.on_event,
             observe: observe.as_ref().map(|observe| observe as &Observe<'_, WeakMemory<S>>),
-            stop: self.stop,
-            abandon: self.abandon,
-            is_strict: self.is_strict,
-            void: self.void,
             saved: self.saved.clone(),
-            peers: None,
-            on_execution: None,
-            seen: None,
-            waits: self.waits.clone(),
-            learnt: Mutex::new(None),
-            rest_at: None,
-            is_climbing: false,
+            ..self.within(self.options.clone())
         };
         let make = || WeakMemory::new(make(), model);
         loop {

@@ -109,6 +109,11 @@ impl CountedWaits {
         self.waits.values().map(of_wait).sum()
     }
 
+    /// Whether a loop that waits has this read.
+    pub(crate) fn has(&self, place: &Place) -> bool {
+        !self.waits.is_empty() && self.waits.contains_key(place)
+    }
+
     /// Whether the rounds of the loop with this read are steps like all others.
     pub(crate) fn is_unrolled(&self, place: &Place) -> bool {
         self.waits.get(place).is_some_and(CountedWait::is_unrolled)

@@ -744,10 +744,12 @@ impl Machine {
         let may_wait = arrival.is_load && !self.counting_loops.is_unseen() && !weak_memory::is_on();
         let place = arrival.place(address);
         let value = read.unwrap_or_else(|| load(address, len));
-        let earlier = &self.threads[idx].reads.reads;
-        let before = earlier.iter().rfind(|read| read.place == place);
-        if may_wait && before.is_some_and(|read| read.value != value) {
-            self.note_change(idx, arrival, address, len, value);
+        if may_wait && self.counted_waits.has(&place) {
+            let mut earlier = self.threads[idx].reads.reads.iter();
+            let before = earlier.rfind(|read| read.place == place);
+            if before.is_some_and(|read| read.value != value) {
+                self.note_change(idx, arrival, address, len, value);
+            }
         }
         let thread = &mut self.threads[idx];
         if thread.reads.reads.len() == MAX_READS {

@@ -102,7 +102,7 @@ fn compare_exchange(address: *mut u128, orders: Orders, expected: u128, new: u12
 }
 
 macro_rules! wide {
-    ($load:ident, $store:ident, $exchange:ident, $($fetch:ident($old:ident, $operand:ident) $new:expr;)*) => {
+    ($load:ident, $store:ident, $exchange:ident, $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident, $nand:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $load(address: *const u128, order: c_int) -> u128 {
             update(address.cast_mut(), Orders::one(order), Operation::Load, |_| None)
@@ -118,33 +118,36 @@ macro_rules! wide {
             update(address, Orders::one(order), Operation::ReadModifyWrite, |_| Some(value))
         }
 
-        $(
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $fetch(address: *mut u128, $operand: u128, order: c_int) -> u128 {
-                update(address, Orders::one(order), Operation::ReadModifyWrite, |$old| Some($new))
-            }
-        )*
+        fetches! {
+            $add(old, operand) old.wrapping_add(operand);
+            $sub(old, operand) old.wrapping_sub(operand);
+            $and(old, operand) old & operand;
+            $or(old, operand) old | operand;
+            $xor(old, operand) old ^ operand;
+            $nand(old, operand) !(old & operand);
+        }
     };
+}
+
+macro_rules! fetches {
+    ($($fetch:ident($old:ident, $operand:ident) $new:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $fetch(address: *mut u128, $operand: u128, order: c_int) -> u128 {
+            update(address, Orders::one(order), Operation::ReadModifyWrite, |$old| Some($new))
+        }
+    )*};
 }
 
 wide! {
     __atomic_load_16, __atomic_store_16, __atomic_exchange_16,
-    __atomic_fetch_add_16(old, operand) old.wrapping_add(operand);
-    __atomic_fetch_sub_16(old, operand) old.wrapping_sub(operand);
-    __atomic_fetch_and_16(old, operand) old & operand;
-    __atomic_fetch_or_16(old, operand) old | operand;
-    __atomic_fetch_xor_16(old, operand) old ^ operand;
-    __atomic_fetch_nand_16(old, operand) !(old & operand);
+    __atomic_fetch_add_16, __atomic_fetch_sub_16, __atomic_fetch_and_16,
+    __atomic_fetch_or_16, __atomic_fetch_xor_16, __atomic_fetch_nand_16
 }
 
 wide! {
     __tsan_atomic128_load, __tsan_atomic128_store, __tsan_atomic128_exchange,
-    __tsan_atomic128_fetch_add(old, operand) old.wrapping_add(operand);
-    __tsan_atomic128_fetch_sub(old, operand) old.wrapping_sub(operand);
-    __tsan_atomic128_fetch_and(old, operand) old & operand;
-    __tsan_atomic128_fetch_or(old, operand) old | operand;
-    __tsan_atomic128_fetch_xor(old, operand) old ^ operand;
-    __tsan_atomic128_fetch_nand(old, operand) !(old & operand);
+    __tsan_atomic128_fetch_add, __tsan_atomic128_fetch_sub, __tsan_atomic128_fetch_and,
+    __tsan_atomic128_fetch_or, __tsan_atomic128_fetch_xor, __tsan_atomic128_fetch_nand
 }
 
 macro_rules! compare_exchanges {

@@ -154,12 +154,13 @@ fn only_those_are_in_order_that_can_meet_the_number() {
 /// If there are too many to tell apart, all that look are in order.
 #[test]
 fn many_that_look_are_in_order() {
-    let [few, many] = [2, 40].map(|n| (0..n).map(|nth| AddId { thread: ThreadId::new(0), nth }));
+    let [few, many] =
+        [2, 40].map(|n| (0..n).map(|index| AddId { thread: ThreadId::new(0), index }));
     let one = Discipline::Free.stricter(&few.collect::<Vec<_>>());
     assert!(matches!(one, Discipline::Named(ref turns) if turns.len() == 2));
     assert_eq!(one.stricter(&many.collect::<Vec<_>>()), Discipline::Tested);
     // What was in order before and is not enough is no progress.
-    let again = AddId { thread: ThreadId::new(0), nth: 1 };
+    let again = AddId { thread: ThreadId::new(0), index: 1 };
     assert_eq!(one.stricter(&[again]), Discipline::Tested);
 }
 

@@ -598,24 +598,17 @@ impl Parser<'_> {
             }
         };
         name.span = start.to(name.span);
-        let index = match self.accept("[") {
-            true => {
-                let index = self.c_expression()?;
-                self.expect("]")?;
-                Some(Box::new(index))
-            }
-            false => None,
-        };
-        let field = match self.is(".") {
-            true => Some(Box::new(self.c_field()?)),
-            false => None,
-        };
-        Ok(Reference { name, index, field, span: start.to(self.last_span()) })
+        self.c_rest(name)
     }
 
     fn c_field(&mut self) -> Parsed<Reference> {
         self.expect(".")?;
         let name = self.name("a field")?;
+        self.c_rest(name)
+    }
+
+    /// What follows the name of a variable or a field: an index and fields.
+    fn c_rest(&mut self, name: Name) -> Parsed<Reference> {
         let start = name.span;
         let index = match self.accept("[") {
             true => {

@@ -126,6 +126,18 @@ fn counts_are_those_of_spin() {
     assert!(larger.is_empty(), "SPIN stores fewer states:\n{}", larger.join("\n"));
 }
 
+/// SPIN finds as many states of each model, and the same errors.
+#[track_caller]
+fn hold_against_spin(models: &[(&str, &str)]) {
+    let rows = installed::ask_all(models, |(name, text)| {
+        let row = compare(&Copied::of(text), (*name).to_owned());
+        vec![row.unwrap_or_else(|| panic!("SPIN does not accept {name}"))]
+    });
+    let different = rows.iter().filter(|row| !row.is_equal());
+    let different: Vec<String> = different.map(Row::to_string).collect();
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
 /// Small models, each about something that the language has.
 const FEATURES: &str = include_str!("features.txt");
 
@@ -138,13 +150,7 @@ fn every_feature_means_what_it_means_to_spin() {
         FEATURES.split("=== ").filter_map(|part| part.split_once('\n')).collect();
     assert!(models.len() > 55, "only {} models are there", models.len());
     let models = sample(models);
-    let rows = installed::ask_all(&models, |(name, text)| {
-        let row = compare(&Copied::of(text), (*name).to_owned());
-        vec![row.unwrap_or_else(|| panic!("SPIN does not accept {name}"))]
-    });
-    let different = rows.iter().filter(|row| !row.is_equal());
-    let different: Vec<String> = different.map(Row::to_string).collect();
-    assert!(different.is_empty(), "{}", different.join("\n"));
+    hold_against_spin(&models);
 }
 
 /// Models with C in them.
@@ -158,13 +164,7 @@ fn embedded_c_means_what_it_means_to_spin() {
     let models: Vec<(&str, &str)> =
         EMBEDDED.split("=== ").filter_map(|part| part.split_once('\n')).collect();
     assert!(models.len() > 6, "only {} models are there", models.len());
-    let rows = installed::ask_all(&models, |(name, text)| {
-        let row = compare(&Copied::of(text), (*name).to_owned());
-        vec![row.unwrap_or_else(|| panic!("SPIN does not accept {name}"))]
-    });
-    let different = rows.iter().filter(|row| !row.is_equal());
-    let different: Vec<String> = different.map(Row::to_string).collect();
-    assert!(different.is_empty(), "{}", different.join("\n"));
+    hold_against_spin(&models);
     // SPIN does not go on behind a condition that fails, so that other states follow.
     let fails = Copied::of("byte x; active [2] proctype p() { c_code [now.x < 1] { now.x++; } }");
     let theirs = spin(&fails, &[], &[]).expect("SPIN accepts it");
