@@ -73,7 +73,7 @@ fn replies() {
     check(
         &Reply::Replayed(Replayed { violation: Some((3, violation)), atomics: Vec::new() }),
         &expect![[
-            r#"{"version":2,"content":{"Replayed":{"violation":[3,{"kind":"panic","message":"no"}],"atomics":[]}}}"#
+            r#"{"version":2,"content":{"Replayed":{"violation":[3,{"kind":"panic","message":"no","detail":null}],"atomics":[]}}}"#
         ]],
     );
     check(

@@ -95,9 +95,10 @@ impl<'a> Interleaving<'a> {
         let shown = lines.iter().filter(|line| line.number.is_some()).count();
         let is_begin = |step: &&Step| step.operation == Operation::Begin;
         let beginnings = self.execution.steps.iter().filter(is_begin).count();
-        let all = if self.is_full { shown } else { self.n_steps() - beginnings };
-        let [few, many] = [shown, all].map(|n| grouped(n as u64));
-        (shown < all).then(|| format!("{few} of {many} steps; `--trace full` shows all"))
+        // That a thread begins is not missed, and counts as a step all the same.
+        let is_any_missed = !self.is_full && shown < self.n_steps() - beginnings;
+        let [few, all] = [shown, self.n_steps()].map(|n| grouped(n as u64));
+        is_any_missed.then(|| format!("{few} of {all} steps; `--trace full` shows all"))
     }
 
     pub(crate) fn n_steps(&self) -> usize {

@@ -51,26 +51,3 @@ fn contains(all: &[Range<usize>], address: usize) -> bool {
     let idx = all.partition_point(|code| code.start < address);
     idx > 0 && address <= all[idx - 1].end
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_is_behind_a_call_of_the_function_that_it_belongs_to() {
-        let all = merged(&[16..20, 32..40, 40..64, 128..130]);
-        assert_eq!(all, [16..64, 128..130]);
-        for (address, expected) in [
-            (16, false),
-            (17, true),
-            (64, true),
-            (65, false),
-            (128, false),
-            (130, true),
-            (131, false),
-        ] {
-            assert_eq!(contains(&all, address), expected, "{address}");
-        }
-        assert!(!contains(&[], 7));
-    }
-}

@@ -2,6 +2,8 @@
 
 #[path = "../../src/before_wait.rs"]
 mod before_wait;
+#[path = "../../src/library/callers.rs"]
+mod callers;
 #[path = "../../src/futex_wake_op.rs"]
 mod futex_wake_op;
 #[path = "../../src/wake_choices.rs"]
@@ -138,4 +140,27 @@ fn a_word_is_asked_for_once() {
     note(0x1234);
     assert!(!is_announced(0x5678));
     assert!(!is_pending());
+}
+
+#[test]
+fn a_call_belongs_to_the_function_that_it_returns_to() {
+    for code in [128..130, 16..20, 40..64, 32..40] {
+        callers::leave_alone(code);
+    }
+    assert!(!callers::are_left_alone(17), "not all functions are known yet");
+    callers::settle();
+    for (address, expected) in [
+        (16, false),
+        (17, true),
+        // A few bytes between two functions have no code.
+        (25, true),
+        // A call that does not return may be the last instruction.
+        (64, true),
+        (65, false),
+        (128, false),
+        (130, true),
+        (131, false),
+    ] {
+        assert_eq!(callers::are_left_alone(address), expected, "{address}");
+    }
 }
