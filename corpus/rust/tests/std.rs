@@ -340,3 +340,64 @@ fn result_violated() -> Result<(), String> {
 fn ignored_violated() {
     panic!("nobody calls this");
 }
+
+/// A message that is on its way comes before the time is over, by whichever channel.
+fn receive_in_time(sender: impl FnOnce() + Send + 'static, receive: impl FnOnce() -> bool) {
+    let thread = thread::spawn(sender);
+    assert!(receive());
+    thread.join().unwrap();
+}
+
+#[test]
+fn receive_in_time_holds() {
+    let (tx, rx) = mpsc::channel();
+    receive_in_time(
+        move || tx.send(1).unwrap(),
+        move || rx.recv_timeout(Duration::from_millis(10)) == Ok(1),
+    );
+}
+
+#[test]
+fn receive_in_time_bounded_holds() {
+    let (tx, rx) = mpsc::sync_channel(1);
+    receive_in_time(
+        move || tx.send(1).unwrap(),
+        move || rx.recv_timeout(Duration::from_millis(10)) == Ok(1),
+    );
+}
+
+#[test]
+fn receive_in_time_rendezvous_holds() {
+    let (tx, rx) = mpsc::sync_channel(0);
+    receive_in_time(
+        move || tx.send(1).unwrap(),
+        move || rx.recv_timeout(Duration::from_millis(10)) == Ok(1),
+    );
+}
+
+/// A sender that sleeps is late or in time by the clock alone.
+#[test]
+fn receive_from_sleeper_holds() {
+    let late = Duration::from_millis(5);
+    let (tx, rx) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        thread::sleep(late);
+        tx.send(1).unwrap();
+    });
+    assert_eq!(rx.recv_timeout(late / 2), Err(mpsc::RecvTimeoutError::Timeout));
+    assert_eq!(rx.recv_timeout(late), Ok(1));
+    assert_eq!(rx.recv_timeout(late), Err(mpsc::RecvTimeoutError::Disconnected));
+    thread.join().unwrap();
+}
+
+/// At the very end of the time, either may be first.
+#[test]
+fn receive_at_the_end_violated() {
+    let late = Duration::from_millis(5);
+    let (tx, rx) = mpsc::channel();
+    thread::spawn(move || {
+        thread::sleep(late);
+        let _ = tx.send(1);
+    });
+    assert_eq!(rx.recv_timeout(late), Ok(1));
+}

@@ -167,6 +167,8 @@ pub enum Operation {
     Receive(ObjectId),
     /// Takes the oldest message if there is one.
     TryReceive(ObjectId),
+    /// Takes the oldest message, waiting for one until a deadline.
+    TimedReceive(ObjectId),
 
     /// A call of a trusted library object that is one step: it reads and changes the object, and
     /// may have to wait for its state.
@@ -291,7 +293,8 @@ impl Operation {
             }
             O::SemaphoreTryAcquire { semaphore: o, .. }
             | O::TrySend { channel: o, .. }
-            | O::TryReceive(o) => {
+            | O::TryReceive(o)
+            | O::TimedReceive(o) => {
                 Touches { places: [((o, Front), Write), ((o, Back), Write)], len: 2 }
             }
             O::FutexWait { word, queue } => {
@@ -347,7 +350,8 @@ impl Operation {
             | O::Call(o)
             | O::Timeout(o)
             | O::Receive(o)
-            | O::TryReceive(o) => Some(o),
+            | O::TryReceive(o)
+            | O::TimedReceive(o) => Some(o),
             O::Wait { condvar, .. } | O::Reacquire { condvar, .. } => Some(condvar),
             O::SemaphoreAcquire { semaphore, .. } | O::SemaphoreTryAcquire { semaphore, .. } => {
                 Some(semaphore)
@@ -392,6 +396,7 @@ impl Operation {
                 | O::Timeout(_)
                 | O::Elapse
                 | O::Receive(_)
+                | O::TimedReceive(_)
                 | O::Join(_)
         ) || matches!(self, O::Send { capacity, .. } if capacity != u32::MAX)
     }
@@ -440,6 +445,7 @@ impl Operation {
             O::TrySend { .. } => "try-send",
             O::Receive(_) => "receive",
             O::TryReceive(_) => "try-receive",
+            O::TimedReceive(_) => "timed-receive",
             O::Call(_) => "call",
             O::Timeout(_) => "timeout",
             O::Elapse => "elapse",
@@ -545,8 +551,13 @@ pub fn may_enable(a: Operation, b: Operation) -> bool {
         (O::Arrive(x), O::Leave { barrier: y, .. }) | (O::Meet(x), O::Part { barrier: y, .. }) => {
             x == y
         }
-        (O::Send { channel: x, .. } | O::TrySend { channel: x, .. }, O::Receive(y)) => x == y,
-        (O::Receive(x) | O::TryReceive(x), O::Send { channel: y, .. }) => x == y,
+        (
+            O::Send { channel: x, .. } | O::TrySend { channel: x, .. },
+            O::Receive(y) | O::TimedReceive(y),
+        )
+        | (O::Receive(x) | O::TryReceive(x) | O::TimedReceive(x), O::Send { channel: y, .. }) => {
+            x == y
+        }
         // The step after which a thread has ended can be any of its steps.
         (_, O::Join(_)) => true,
         _ => false,

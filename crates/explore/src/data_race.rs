@@ -532,7 +532,7 @@ impl DataRaces {
             O::Send { channel, capacity } => self.send(thread, channel, capacity),
             O::TrySend { channel, capacity } if succeeded => self.send(thread, channel, capacity),
             O::Receive(o) => self.receive(thread, o),
-            O::TryReceive(o) if succeeded => self.receive(thread, o),
+            O::TryReceive(o) | O::TimedReceive(o) if succeeded => self.receive(thread, o),
 
             O::Spawn(child) => {
                 self.join(mine, (Table::Clock, child.index()));
@@ -822,6 +822,7 @@ fn is_queued(operation: Operation) -> bool {
             | O::TrySend { .. }
             | O::Receive(_)
             | O::TryReceive(_)
+            | O::TimedReceive(_)
     )
 }
 

@@ -74,6 +74,7 @@ pub(crate) fn await_until(object: ObjectId, operation: O, deadline: u64) -> bool
 /// Announces an operation that is possible by its predicate or at a time. Whether the time has
 /// come.
 pub(crate) fn wait(operation: O, predicate: Predicate, deadline: u64) -> bool {
+    assert!(operation.may_block(), "{operation:?} is always possible, so it cannot wait");
     let me = machine::current().index();
     machine::with(|machine| {
         machine.clock.is_used = true;

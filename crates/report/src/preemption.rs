@@ -102,7 +102,8 @@ impl State {
             O::SemaphoreAcquire { semaphore: o, .. }
             | O::SemaphoreTryAcquire { semaphore: o, .. }
             | O::Receive(o)
-            | O::TryReceive(o) => *self.stock.entry(o).or_default() -= 1,
+            | O::TryReceive(o)
+            | O::TimedReceive(o) => *self.stock.entry(o).or_default() -= 1,
             _ => {}
         }
     }

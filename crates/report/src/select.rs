@@ -331,6 +331,7 @@ fn weight(operation: Operation) -> u8 {
         | O::TrySend { .. }
         | O::Receive(_)
         | O::TryReceive(_)
+        | O::TimedReceive(_)
         | O::Arrive(_)
         | O::Leave { .. }
         | O::Meet(_)

@@ -76,7 +76,7 @@ impl HappensBefore {
                 let room = rank.checked_sub(capacity).and_then(|it| queue.taken.get(it as usize));
                 return (room.copied().unwrap_or(0), rank, Queued::In);
             }
-            O::Receive(object) | O::TryReceive(object) if succeeded => {
+            O::Receive(object) | O::TryReceive(object) | O::TimedReceive(object) if succeeded => {
                 return self.take(at, object, 0);
             }
             O::SemaphoreAcquire { semaphore, permits }

@@ -193,6 +193,7 @@ fn looks(operation: Operation, round: &[Operation]) -> bool {
         | O::SemaphoreTryAcquire { .. }
         | O::TrySend { .. }
         | O::TryReceive(_)
+        | O::TimedReceive(_)
         | O::FutexWait { .. } => true,
         _ => false,
     }

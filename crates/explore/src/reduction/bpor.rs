@@ -500,6 +500,7 @@ fn lets_others_move(operation: Operation) -> bool {
             | O::TrySend { .. }
             | O::Receive(_)
             | O::TryReceive(_)
+            | O::TimedReceive(_)
             | O::Spawn(_)
     )
 }

@@ -5,7 +5,9 @@
 //! channel are in one order. Where a program selects among channels, all of them are explored;
 //! channels of time (`after`, `tick`) always are.
 
-use super::Kind::{ArrayCall, Hidden, ListDropAll, MessageCall, Open, Select, ZeroCall};
+use super::Kind::{
+    ArrayCall, ArrayDiscard, Hidden, ListDiscard, ListDropAll, MessageCall, Select, ZeroCall,
+};
 use super::{Kind, Library, Row};
 
 const fn row(path: &'static str, kind: Kind) -> Row {
@@ -21,13 +23,21 @@ pub(super) static ROWS: &[Row] = &[
     row("crossbeam_channel::flavors::list::Channel<T>::is_empty", ArrayCall),
     row("crossbeam_channel::flavors::list::Channel<T>::disconnect_senders", ArrayCall),
     row("crossbeam_channel::flavors::list::Channel<T>::disconnect_receivers", ListDropAll),
-    row("crossbeam_channel::flavors::list::Channel<T>::discard_all_messages", Open),
+    row("crossbeam_channel::flavors::list::Channel<T>::discard_all_messages", ListDiscard),
+    row(
+        "<crossbeam_channel::flavors::list::Channel<T> as core::ops::drop::Drop>::drop",
+        ListDiscard,
+    ),
     row("crossbeam_channel::flavors::array::Channel<T>::send", ArrayCall),
     row("crossbeam_channel::flavors::array::Channel<T>::try_send", ArrayCall),
     row("crossbeam_channel::flavors::array::Channel<T>::recv", ArrayCall),
     row("crossbeam_channel::flavors::array::Channel<T>::try_recv", ArrayCall),
     row("crossbeam_channel::flavors::array::Channel<T>::len", ArrayCall),
     row("crossbeam_channel::flavors::array::Channel<T>::is_empty", ArrayCall),
+    row(
+        "<crossbeam_channel::flavors::array::Channel<T> as core::ops::drop::Drop>::drop",
+        ArrayDiscard,
+    ),
     row("crossbeam_channel::flavors::array::Channel<T>::is_full", ArrayCall),
     row("crossbeam_channel::flavors::array::Channel<T>::disconnect", ArrayCall),
     row("crossbeam_channel::flavors::zero::Channel<T>::send", ZeroCall),

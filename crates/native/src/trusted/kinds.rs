@@ -74,6 +74,10 @@ pub(super) enum Kind {
     MessageCall,
     /// The last receiver of an unbounded channel goes, in order with all other calls.
     ListDropAll,
+    /// Drop what is left in an unbounded or a bounded channel that is closed. If nothing is left, no
+    /// code of the user runs there, and no call of another thread can tell that it does.
+    ListDiscard,
+    ArrayDiscard,
     /// What channels do that are not waited for one at a time: they are explored then.
     Select,
     /// Take the mutex that is the first argument, and give it back.
@@ -158,6 +162,8 @@ impl Kind {
             | Self::MessageCall
             | Self::ListDropAll
             | Self::HiddenOfChannels
+            | Self::ListDiscard
+            | Self::ArrayDiscard
             | Self::Select => Family::Channels,
             Self::MutexLock
             | Self::MutexTryLock
@@ -169,6 +175,6 @@ impl Kind {
     }
 
     pub(super) fn is_open(self) -> bool {
-        matches!(self, Self::Open | Self::OpenResult)
+        matches!(self, Self::Open | Self::OpenResult | Self::ListDiscard | Self::ArrayDiscard)
     }
 }

@@ -140,7 +140,7 @@ const TOKEN: u32 = 1;
 const NO_TOKEN: u32 = 0;
 /// Where an unbounded channel has the indices of its ends; the lowest bit of the second is whether
 /// it is closed.
-const LIST_TAIL: usize = 0x80;
+const TAIL: usize = 0x80;
 const CACHE_LINE: usize = 0x80;
 
 /// What is known of trusted calls, over all executions.
@@ -300,9 +300,16 @@ extern "C-unwind" fn bracket(frame: &mut entry::Frame) {
         let thread = &machine.threads[me];
         (thread.bracket, thread.is_quiet)
     });
-    if kind == Kind::Open && active(outer).is_some_and(|outer| outer.drops_nothing) {
-        return frame.call();
-    }
+    let (kind, object) = match kind {
+        // Where nothing is dropped, no code of the user runs.
+        Kind::ListDiscard | Kind::ArrayDiscard if is_empty(kind, frame.argument(0)) => {
+            if let Some(outer) = active(outer) {
+                outer.drops_nothing = true;
+            }
+            (Kind::HiddenOfChannels, channel_at(frame.argument(0)))
+        }
+        kind => (kind, None),
+    };
     let is_active = kind.is_open() || !was_quiet;
     let bracket = Bracket {
         outer,
@@ -315,7 +322,7 @@ extern "C-unwind" fn bracket(frame: &mut entry::Frame) {
         has_opened: false,
         was_incomplete: false,
         drops_nothing: false,
-        object: None,
+        object,
         has_expired: false,
         deadline: None,
         block: 0,
@@ -371,7 +378,7 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
     }
     note_token(bracket);
     match bracket.kind {
-        Kind::Open | Kind::OpenResult => {
+        Kind::Open | Kind::OpenResult | Kind::ListDiscard | Kind::ArrayDiscard => {
             if let Some(outer) = active(bracket.outer) {
                 outer.has_opened = true;
             }
@@ -510,9 +517,9 @@ fn begin(bracket: &mut Bracket, address: usize) {
             announce(O::Call(object), Predicate::Now);
         }
         Kind::ListSend | Kind::ListClose => {
-            let is_closed = machine::with(|_| read(address + LIST_TAIL)) & 1 != 0;
+            let is_closed = machine::with(|_| read(address + TAIL)) & 1 != 0;
             if announce(O::Send { channel: object, capacity: u32::MAX }, Predicate::Now) {
-                let is_closed_now = read(address + LIST_TAIL) & 1 != 0;
+                let is_closed_now = read(address + TAIL) & 1 != 0;
                 if is_closed || is_closed_now {
                     machine::fail_try();
                 }
@@ -526,7 +533,12 @@ fn begin(bracket: &mut Bracket, address: usize) {
             note_dropped(bracket, address);
         }
         Kind::ListReceive if bracket.deadline.is_some() => {
-            announce_until(bracket, O::TryReceive(object), Predicate::Message(address));
+            // Where waits expire at any moment, it is always possible.
+            let operation = match clock::is_virtual() {
+                true => O::TimedReceive(object),
+                false => O::TryReceive(object),
+            };
+            announce_until(bracket, operation, Predicate::Message(address));
         }
         Kind::ListReceive => {
             announce(O::Receive(object), Predicate::Message(address));
@@ -547,9 +559,24 @@ fn begin(bracket: &mut Bracket, address: usize) {
     }
 }
 
+/// The channel at an address, if calls were about it.
+fn channel_at(address: usize) -> Option<ObjectId> {
+    machine::with(|machine| machine.objects.is_known(address).then(|| machine.objects.at(address)))
+}
+
+/// Whether nothing is left in a channel that is closed, at an address.
+fn is_empty(kind: Kind, address: usize) -> bool {
+    let (head, tail) = (read(address), read(address + TAIL));
+    match kind {
+        Kind::ListDiscard => head >> 1 == tail >> 1,
+        // The tail has one bit more than the head, which says that the channel is closed.
+        _ => (head ^ tail).is_power_of_two(),
+    }
+}
+
 /// The receivers of an unbounded channel go: what is dropped with them.
 fn note_dropped(bracket: &mut Bracket, address: usize) {
-    let (head, tail) = (read(address), read(address + LIST_TAIL));
+    let (head, tail) = (read(address), read(address + TAIL));
     bracket.was_incomplete = tail & 1 == 0;
     bracket.drops_nothing = head >> 1 == tail >> 1;
 }
@@ -586,7 +613,7 @@ fn announce_until(bracket: &mut Bracket, operation: O, predicate: Predicate) {
         timed::conclude(false);
         false
     };
-    if bracket.has_expired && matches!(operation, O::TryReceive(_)) {
+    if bracket.has_expired && matches!(operation, O::TryReceive(_) | O::TimedReceive(_)) {
         machine::with(|machine| {
             if machine.effect == Effect::Done {
                 machine.effect = Effect::Failed;
@@ -601,7 +628,7 @@ fn leave(bracket: &mut Bracket) {
         return;
     }
     match bracket.kind {
-        Kind::Open | Kind::OpenResult => {
+        Kind::Open | Kind::OpenResult | Kind::ListDiscard | Kind::ArrayDiscard => {
             // Dropping the result was more than giving memory back: who does it matters.
             if bracket.kind == Kind::OpenResult {
                 machine::with(|machine| {
@@ -630,7 +657,8 @@ fn leave(bracket: &mut Bracket) {
             });
         }
         // What its senders have closed is not emptied here.
-        Kind::ListDrop | Kind::ListDropAll if !bracket.was_incomplete || bracket.drops_nothing => {}
+        Kind::ListDrop | Kind::ListDropAll if !bracket.was_incomplete => {}
+        Kind::ListDrop | Kind::ListDropAll | Kind::ArrayDrop if bracket.drops_nothing => {}
         Kind::ListDrop | Kind::ListDropAll | Kind::ArrayDrop | Kind::Scope
             if !bracket.has_opened =>
         {
@@ -716,7 +744,7 @@ impl Predicate {
             Self::NoWriterWaits(at) => !readers_writers::has_waiting_writer(read_word(at)),
             Self::Token(at) => read_word(at) == TOKEN,
             Self::Message(at) => {
-                let (head, tail) = (read(at), read(at + LIST_TAIL));
+                let (head, tail) = (read(at), read(at + TAIL));
                 head >> 1 != tail >> 1 || tail & 1 != 0
             }
         }

@@ -95,6 +95,22 @@ fn two(one: &str, other: &str) -> String {
     )
 }
 
+/// A thread takes what is sent until the sender has gone, and both ends go at any time.
+fn iterated(channel: &str) -> String {
+    format!(
+        "let (tx, rx) = {channel}; let h = thread::spawn(move || {{ let s: u32 = rx.iter().sum(); drop(rx); \
+         s + shared.atomic.load(SeqCst) }}); tx.send(1).unwrap(); drop(tx); shared.atomic.store(8, SeqCst); vec![h.join().unwrap()]"
+    )
+}
+
+/// Messages that say when they are dropped are left in a channel when both ends go.
+fn left(channel: &str) -> String {
+    format!(
+        "let (tx, rx) = {channel}; tx.send(Noted(&SHARED.atomic, 1)).is_ok(); let h = thread::spawn(move || drop(tx)); \
+         drop(rx.try_recv()); let a = shared.atomic.load(SeqCst); drop(rx); vec![a, shared.atomic.load(SeqCst), {{ h.join().unwrap(); 0 }}]"
+    )
+}
+
 /// A thread sends, and the other one waits for some time.
 fn timeout(channel: &str) -> String {
     format!(
@@ -157,6 +173,10 @@ pub(crate) fn rows() -> Vec<Case> {
         ("bounded", "let (tx, rx) = sync_channel(1); let h = thread::spawn(move || { tx.send(1).unwrap(); tx.send(2).unwrap(); shared.atomic.fetch_add(1, SeqCst) }); let a = rx.recv().unwrap(); let b = shared.atomic.load(SeqCst); vec![a, b, h.join().unwrap()]".to_owned()),
         ("bounded_try", "let (tx, rx) = sync_channel(1); let h = thread::spawn(move || tx.try_send(1).is_ok() as u32 * 2 + tx.try_send(2).is_ok() as u32); let a = rx.recv().unwrap_or(9); vec![a, h.join().unwrap()]".to_owned()),
         ("rendezvous", "let (tx, rx) = sync_channel(0); let h = thread::spawn(move || { shared.atomic.store(1, SeqCst); tx.send(1).unwrap(); shared.atomic.fetch_add(1, SeqCst) }); let a = rx.recv().unwrap(); let b = shared.atomic.load(SeqCst); vec![a, b, h.join().unwrap()]".to_owned()),
+        ("channel_iterated", iterated("channel()")),
+        ("bounded_iterated", iterated("sync_channel(1)")),
+        ("channel_left", left("channel()")),
+        ("bounded_left", left("sync_channel(2)")),
         ("channel_timeout", timeout("channel()")),
         ("bounded_timeout", timeout("sync_channel(1)")),
         ("rendezvous_timeout", timeout("sync_channel(0)")),
