@@ -47,6 +47,7 @@ pub mod orders;
 mod outcome;
 mod results;
 mod sites;
+mod source_text;
 pub mod split_merge;
 mod task;
 mod temporal;
@@ -60,6 +61,7 @@ pub use engines::{circuit, is_saving};
 pub use fault::{Fault, FaultKind, Faults};
 pub use options::Options;
 pub use outcome::{Ending, Outcome, Replay, Shown};
+pub use source_text::SourceText;
 pub use task::{Input, Task, language_of, quoted};
 
 pub(crate) use options::listed;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// What is to be checked, and how: all that an engine is told.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct Task {
     pub changes: Vec<OrderChange>,
     /// Whether to tell which atomic accesses there are.
     pub tells_atomics: bool,
+    /// When it was made: its files are read later.
+    pub(crate) begun: SystemTime,
 }
 
 /// A program.
@@ -213,6 +215,7 @@ impl Task {
             toolchain: None,
             changes: Vec::new(),
             tells_atomics: false,
+            begun: SystemTime::now(),
         }
     }
 

@@ -160,6 +160,11 @@ impl<T: Transitions> Walk<T> {
         range.nth(decision.choice as usize)
     }
 
+    /// What variables and channels hold now: `x = 1`.
+    pub fn variables(&mut self) -> Vec<String> {
+        self.program.variables(&self.state)
+    }
+
     /// Takes one of the moves.
     pub fn take(&mut self, idx: usize) -> Taken {
         let made = self.moves[idx];
@@ -185,7 +190,7 @@ impl<T: Transitions> Walk<T> {
     }
 }
 
-/// Whether this is a value that was cut off, which is wrong only if somebody says so.
+/// Whether this is a value that was cut off, which is wrong only if that is asked for.
 pub fn is_truncation(violation: &Violation) -> bool {
     violation.kind == ViolationKind::Overflow
 }

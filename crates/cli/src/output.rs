@@ -43,7 +43,7 @@ static FORMATS: &[Format] = &[
         name: "html",
         help: "Write the result as a page, of a violation with its space-time diagram",
         is_common: true,
-        render: |reports, _| most_telling(reports).map_or(String::new(), page),
+        render: |reports, _| most_telling(reports).map_or(String::new(), html::render),
     },
     Format {
         name: "junit",
@@ -77,10 +77,6 @@ fn most_telling<'a, 'b>(reports: &'a [Report<'b>]) -> Option<&'a Report<'b>> {
     reports.iter().find(is_violated).or(reports.first())
 }
 
-fn page(report: &Report<'_>) -> String {
-    html::render(report, &|file| std::fs::read_to_string(file).ok())
-}
-
 /// Where the result goes.
 #[derive(Clone, Default)]
 pub(crate) struct Output {
@@ -97,7 +93,7 @@ struct Events {
 }
 
 impl Output {
-    /// Where nobody reads along.
+    /// Without a reader: one line.
     pub(crate) fn quiet() -> Self {
         Self { quiet: true, ..Self::default() }
     }

@@ -152,6 +152,8 @@ pub struct Sighting {
     pub thread: ThreadId,
     /// Whether it wrote.
     pub write: bool,
+    /// What it read or wrote, where the system tells: `= 0`, `0→1`.
+    pub value: Option<String>,
     /// Where in the source: the access itself, then the calls that led to it.
     pub stack: Vec<Location>,
 }

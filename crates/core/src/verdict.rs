@@ -99,6 +99,9 @@ pub struct Access {
     pub write: bool,
     /// In which step, from 1.
     pub step: usize,
+    /// What it read or wrote, where the system tells: `= 0`, `0→1`.
+    #[serde(default)]
+    pub value: Option<String>,
     /// Where in the source: the access itself, then the calls that led to it.
     pub stack: Vec<Location>,
 }

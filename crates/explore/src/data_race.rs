@@ -108,6 +108,8 @@ impl DataRace {
         system.reset();
         let mut accesses = Vec::new();
         for (idx, &decision) in steps.iter().enumerate() {
+            // From then on the system knows what memory is called, which is to be in the values.
+            let _ = system.location(decision.thread);
             // What goes wrong on the way was told before.
             let _ = system.step(decision);
             let step = idx + 1;
@@ -120,7 +122,14 @@ impl DataRace {
                 let is_it = |seen: &Sighting| (seen.thread, seen.write) == (thread, write);
                 let seen = sightings.into_iter().find(is_it);
                 let (by, thread) = (Some(thread), system.thread_name(thread).into_owned());
-                let access = |seen: Sighting| Access { thread, by, write, step, stack: seen.stack };
+                let access = |Sighting { value, stack, .. }: Sighting| Access {
+                    thread,
+                    by,
+                    write,
+                    step,
+                    value,
+                    stack,
+                };
                 accesses.extend(seen.map(access));
             }
         }

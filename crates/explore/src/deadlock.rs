@@ -224,7 +224,7 @@ fn tell_wanted(wait: &Wait, waits: &[Wait], system: &dyn System) -> String {
     }
     match wait.operation {
         O::Reacquire { condvar: o, .. } | O::FutexResume(o) if is_asleep(wait) => {
-            format!("sleeps on {} and nobody is left to wake it", system.object_name(o))
+            format!("sleeps on {} and no thread is left that could wake it", system.object_name(o))
         }
         O::Acquire(lock) | O::Reacquire { mutex: lock, .. } => {
             format!("waits for {}{}", system.object_name(lock), tell_holders(wait, waits, system))
@@ -483,14 +483,14 @@ mod tests {
         check(
             &steps,
             &[Next::Finished, blocked(reacquire)],
-            expect!["T1 sleeps on condvar(0) and nobody is left to wake it | T1 []"],
+            expect!["T1 sleeps on condvar(0) and no thread is left that could wake it | T1 []"],
         );
         let next = [blocked(O::Join(ThreadId::new(1))), blocked(reacquire)];
         check(
             &steps,
             &next,
             expect![
-                "2 threads wait for ever: T1 sleeps on condvar(0) and nobody is left to wake it; T0 waits to join T1 | T1 [] T0 []"
+                "2 threads wait for ever: T1 sleeps on condvar(0) and no thread is left that could wake it; T0 waits to join T1 | T1 [] T0 []"
             ],
         );
     }
@@ -518,7 +518,7 @@ mod tests {
             &[&steps[..], &again].concat(),
             &next,
             expect![
-                "2 threads wait for ever: T1 sleeps on condvar(0) and nobody is left to wake it; T0 waits to join T1 | T1 [] T0 [8]"
+                "2 threads wait for ever: T1 sleeps on condvar(0) and no thread is left that could wake it; T0 waits to join T1 | T1 [] T0 [8]"
             ],
         );
     }

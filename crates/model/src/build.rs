@@ -67,7 +67,8 @@ impl RoutineBuilder {
 
     /// Adds a register.
     pub fn register(&mut self, name: &str, ty: Type) -> RegisterId {
-        self.routine.registers.push(Register { name: name.to_owned(), ty, span: self.span });
+        let (name, span) = (name.to_owned(), self.span);
+        self.routine.registers.push(Register { name, ty, is_channel: false, span });
         RegisterId(self.routine.registers.len() as u32 - 1)
     }
 

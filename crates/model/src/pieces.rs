@@ -44,7 +44,7 @@ fn pieces(routine: &mut Routine, action: &Action) -> Option<Vec<Action>> {
     for shift in (0..n_bits).step_by(PIECE_BITS as usize) {
         let register = RegisterId(routine.registers.len() as u32);
         let (ty, span) = (Type::U64, Span::NONE);
-        routine.registers.push(Register { name: String::new(), ty, span });
+        routine.registers.push(Register { name: String::new(), ty, is_channel: false, span });
         let width = PIECE_BITS.min(n_bits - shift);
         actions.push(Action::Choose { to: register, low: 0, high: (1 << width) - 1 });
         let shift = Expr::int(ty, i64::from(shift));

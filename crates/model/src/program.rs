@@ -177,6 +177,8 @@ pub struct Register {
     pub name: String,
     /// Its type.
     pub ty: Type,
+    /// Whether people know its values as channels and not as numbers.
+    pub is_channel: bool,
     /// Where it is declared.
     pub span: Span,
 }

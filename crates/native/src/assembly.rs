@@ -246,7 +246,7 @@ pub(crate) fn meet(deed: &Deed, instruction: &Instruction, live: Registers, fram
                 let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
                 io::refuse_always(
                     &format!("the instruction `{name}`"),
-                    "nobody knows what it does to memory that threads share",
+                    "it is not known what it does to memory that threads share",
                 );
             }
             spin::spoil();

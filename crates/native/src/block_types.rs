@@ -5,6 +5,7 @@
 use crate::coroutine;
 use crate::image;
 use crate::names;
+use crate::scalars::Scalar;
 use crate::shapes::{self, Entry, Shape, Slice, Types};
 use crate::source::{Allocated, Origin, allocated, bound_name, origin, short_type};
 use addr2line::gimli::{self, EntriesTreeNode, UnitOffset};
@@ -48,6 +49,12 @@ impl Content {
             Some((element, within)) => format!("{block}{element}{}", self.shape.pointed(within)),
             None => format!("{block}-{:#x}", self.start - offset),
         }
+    }
+
+    /// What so many bytes are, so far into a block of this length.
+    pub(crate) fn scalar(&self, offset: u64, block: u64, len: u64) -> Scalar {
+        let within = self.within(offset, block);
+        within.map_or_else(Scalar::default, |(_, within)| self.shape.scalar(within, len))
     }
 
     /// Which of several it is, and how far into that.

@@ -8,6 +8,7 @@ use crate::emulate::Kind;
 use crate::invalid;
 use crate::library::{self, Function, callers};
 use crate::machine;
+use crate::plain_values;
 use crate::spin::{self, Arrival, watched, wiped};
 use mazurka_core::Operation;
 use std::ffi::c_void;
@@ -48,6 +49,7 @@ fn volatile_write(address: usize, len: usize) {
     if coroutine::in_program() {
         if machine::visible_write(address, len) {
             order_nothing(address, len, true);
+            plain_values::note_volatile(address, len, true);
         }
         spin::spoil();
     }
@@ -60,6 +62,7 @@ fn volatile_read(address: usize, len: u8) {
         let arrival = Arrival { kind: None, ..arrival };
         if machine::visible_read(&arrival, address, len, Operation::Load) {
             order_nothing(address, usize::from(len), false);
+            plain_values::note_volatile(address, len.into(), false);
         }
         machine::note_read(&arrival, address, len);
     }

@@ -24,10 +24,10 @@ pub(crate) fn describe_termination() -> Option<String> {
     }
     let why = match current_exception() {
         Some((type_name, Some(what))) => {
-            format!("`std::terminate` after an exception `{type_name}` that nobody catches: {what}")
+            format!("`std::terminate` after an exception `{type_name}` that is not caught: {what}")
         }
         Some((type_name, None)) => {
-            format!("`std::terminate` after an exception `{type_name}` that nobody catches")
+            format!("`std::terminate` after an exception `{type_name}` that is not caught")
         }
         None => "`std::terminate` without an exception: is a thread neither joined nor detached?"
             .to_owned(),

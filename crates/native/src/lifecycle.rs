@@ -62,7 +62,7 @@ pub(crate) fn destroyed(address: usize) -> ! {
 /// Ends the running thread, which uses what was never initialised.
 #[cold]
 pub(crate) fn uninitialised(address: usize) -> ! {
-    misuse(address, "is used and nobody has initialised it")
+    misuse(address, "is used and was never initialised")
 }
 
 fn misuse(address: usize, what: &str) -> ! {

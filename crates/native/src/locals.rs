@@ -7,6 +7,7 @@ use crate::coroutine;
 use crate::image;
 use crate::machine::{self, Machine};
 use crate::names::{self, Frame};
+use crate::scalars::Scalar;
 use crate::shapes::{self, Entry, Shape, Slice, Types};
 use crate::source::{Origin, origin};
 use crate::thread::Status;
@@ -21,13 +22,7 @@ const STACK_POINTER: Register = Register(7);
 
 /// What people call the variable at an address on the stack of a thread: `counter (local of main)`.
 pub(crate) fn name_of(address: usize, idx: usize) -> Option<String> {
-    let frames = frames_of(idx)?;
-    let inner = frames.windows(2).position(|pair| {
-        let [frame, outer] = pair else { return false };
-        (frame.stack_pointer..outer.stack_pointer).contains(&address)
-    })?;
-    let place = Place { address, frame: frames[inner], end: frames[inner + 1].stack_pointer };
-    let Found { name, function } = place.find()?;
+    let Found { name, function, .. } = found_at(address, idx)?;
     Some(match idx {
         0 => format!("{name} (local of {function})"),
         _ => {
@@ -35,6 +30,21 @@ pub(crate) fn name_of(address: usize, idx: usize) -> Option<String> {
             format!("{name} (local of {function} in {thread})")
         }
     })
+}
+
+/// What the `len` bytes at an address on the stack of a thread are, if they are in a variable.
+pub(crate) fn scalar_of(address: usize, idx: usize, len: usize) -> Option<Scalar> {
+    let Found { shape, offset, .. } = found_at(address, idx)?;
+    Some(shape.scalar(offset, len as u64))
+}
+
+fn found_at(address: usize, idx: usize) -> Option<Found> {
+    let frames = frames_of(idx)?;
+    let inner = frames.windows(2).position(|pair| {
+        let [frame, outer] = pair else { return false };
+        (frame.stack_pointer..outer.stack_pointer).contains(&address)
+    })?;
+    Place { address, frame: frames[inner], end: frames[inner + 1].stack_pointer }.find()
 }
 
 /// The frames of a thread, innermost first: of the one that runs, or, if none does, of one that is
@@ -106,6 +116,9 @@ struct Place {
 struct Found {
     name: String,
     function: String,
+    /// What the variable consists of, and how far into it the address is.
+    shape: Shape,
+    offset: u64,
 }
 
 /// Where in the debug information we are.
@@ -210,12 +223,13 @@ impl Place {
         let start = self.start_of(entry, scope)?;
         let of =
             shapes::type_of(scope.types.unit, scope.origin_of(entry).as_ref().unwrap_or(entry));
-        let shape = of.and_then(|of| scope.types.shape(of)).unwrap_or(Shape::Plain(1));
+        let shape =
+            of.and_then(|of| scope.types.shape(of)).unwrap_or(Shape::Plain(1, Scalar::default()));
         let offset = self.address.checked_sub(start)? as u64;
         let is_within = shape.len().is_some_and(|len| offset < len);
         let name = is_within.then(|| scope.name(entry))??;
         let name = format!("{name}{}", shape.part(offset));
-        Some(Found { name, function: scope.function.clone() })
+        Some(Found { name, function: scope.function.clone(), shape, offset })
     }
 
     /// Where a variable begins, if it is in memory where the thread stands.

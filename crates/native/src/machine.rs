@@ -43,6 +43,7 @@ use crate::numbers::Names;
 use crate::objects::Objects;
 use crate::operators;
 use crate::plain_accesses::Watch;
+use crate::plain_values::Held;
 use crate::process::{self, Handler, Start};
 use crate::process_barrier;
 use crate::rust_mutex::RustMutexes;
@@ -195,6 +196,8 @@ pub(crate) enum Value {
     Read(usize, u128),
     Wrote(usize, u128),
     Changed(usize, u128, u128),
+    /// What it wrote is not there yet.
+    Held(Held),
 }
 
 unsafe extern "C" {
@@ -569,7 +572,7 @@ pub(crate) fn finish(result: usize) -> ! {
         machine.end(idx);
     });
     go_on(idx);
-    unreachable!("nobody resumes a thread that has ended")
+    unreachable!("a thread that has ended is not resumed")
 }
 
 /// Ends the running thread together with the process: no join of it returns.
@@ -577,7 +580,7 @@ pub(crate) fn stop() -> ! {
     let idx = current_idx();
     with(|machine| machine.stop(idx));
     go_on(idx);
-    unreachable!("nobody resumes a thread of a process that has ended")
+    unreachable!("no thread of a process that has ended is resumed")
 }
 
 /// Ends the running thread, which is `main`, and returns when all others have ended.

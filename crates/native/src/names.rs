@@ -2,6 +2,7 @@
 
 use crate::coroutine;
 use crate::machine;
+use crate::scalars::Scalar;
 use crate::shapes::Statics;
 use crate::signals::Crash;
 use crate::source::{Origin, origin, short_name};
@@ -139,6 +140,15 @@ pub(crate) fn pointed_symbol(address: usize) -> Option<String> {
         });
     });
     found
+}
+
+/// What the `len` bytes at an address of the program are, if they are in a variable. To be asked by
+/// the host.
+pub(crate) fn scalar_of(address: usize, len: usize) -> Option<Scalar> {
+    let module = module_of(address).filter(|module| module.is_main)?;
+    let at = (address - module.base) as u64;
+    let (_, start, statics) = symbol_at(at, false)?;
+    Some(statics.scalar(start, at - start, len as u64))
 }
 
 fn look_up_symbol(address: usize) -> Option<String> {

@@ -9,6 +9,7 @@
 use crate::library;
 use crate::machine;
 use crate::names;
+use crate::plain_values::Held;
 use mazurka_core::{Assumption, Fence, MemoryOrder, ObjectId, Part, PlainAccess, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,6 +64,8 @@ pub(crate) struct Seen {
     pub(crate) stack: Vec<usize>,
     /// The function of the C library that made it.
     pub(crate) function: Option<&'static str>,
+    /// What memory held.
+    pub(crate) held: Option<Held>,
 }
 
 /// What is known of a piece.
@@ -74,6 +77,8 @@ struct Memory {
     stamp: u64,
     /// How it was ever accessed: [`PLAIN`], [`ATOMIC`].
     ways: u8,
+    /// How long it is.
+    len: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -223,7 +228,7 @@ impl Watch {
     #[inline]
     fn come(&mut self, object: ObjectId, write: bool, way: u8) {
         if self.looked_at == Some(object) {
-            self.note_sighting(write);
+            self.note_sighting(object, write);
         }
         let ways = &mut self.memories[object.index()].ways;
         if *ways & way == 0 {
@@ -236,12 +241,18 @@ impl Watch {
     }
 
     #[cold]
-    fn note_sighting(&mut self, write: bool) {
+    fn note_sighting(&mut self, object: ObjectId, write: bool) {
+        // What was about to be written before is there by now.
+        self.sightings.iter_mut().filter_map(|seen| seen.held.as_mut()).for_each(Held::settle);
+        let Memory { address, len, .. } = self.memories[object.index()];
+        let held = Held::new(address, usize::from(len), write);
         self.sightings.push(Seen {
             thread: machine::current(),
             write,
             stack: names::backtrace(),
             function: library::inside(),
+            // Lives end, and have no values.
+            held: held.filter(|_| !self.accesses_are_lifetimes),
         });
     }
 
@@ -251,6 +262,7 @@ impl Watch {
         if !self.is_on {
             return;
         }
+        let n_before = self.sightings.len();
         let granules = (address - address % GRANULE..address + len).step_by(GRANULE);
         if granules.len() <= self.granules.len() {
             granules.for_each(|granule| self.end_granule(granule));
@@ -261,6 +273,8 @@ impl Watch {
             within.sort_unstable();
             within.into_iter().for_each(|granule| self.end_granule(granule));
         }
+        // What ends has no value any more.
+        self.sightings[n_before..].iter_mut().for_each(|seen| seen.held = None);
     }
 
     fn end_granule(&mut self, granule: usize) {
@@ -320,7 +334,9 @@ impl Watch {
             if let Some(idx) = cut {
                 let whole = pieces[idx];
                 let ways = self.memories[whole.object.index()].ways;
-                let object = new_piece(&mut self.memories, granule + usize::from(edge), ways);
+                let address = granule + usize::from(edge);
+                let object = new_piece(&mut self.memories, address, whole.end - edge, ways);
+                self.memories[whole.object.index()].len = edge - whole.start;
                 pieces[idx].end = edge;
                 pieces.push(Piece { start: edge, end: whole.end, object });
                 is_cut = true;
@@ -336,7 +352,7 @@ impl Watch {
             let starts = pieces.iter().map(|piece| piece.start).filter(|&start| start > at);
             let end = starts.min().unwrap_or(to).min(to);
             let address = granule + usize::from(at);
-            let object = new_piece(&mut self.memories, address, 0);
+            let object = new_piece(&mut self.memories, address, end - at, 0);
             pieces.push(Piece { start: at, end, object });
             at = end;
         }
@@ -349,7 +365,7 @@ fn slot(address: usize) -> usize {
     (address ^ (address >> 10)) / 4 % N_CACHED
 }
 
-fn new_piece(memories: &mut Vec<Memory>, address: usize, ways: u8) -> ObjectId {
-    memories.push(Memory { address, stamp: 0, ways });
+fn new_piece(memories: &mut Vec<Memory>, address: usize, len: u8, ways: u8) -> ObjectId {
+    memories.push(Memory { address, stamp: 0, ways, len });
     ObjectId::new(memories.len() - 1)
 }

@@ -8,20 +8,23 @@
 use crate::coroutine;
 use crate::machine::{self, Value, with};
 use crate::names;
+use crate::scalars::Scalar;
 use crate::sites;
 use mazurka_core::ThreadId;
 
 const WORD: usize = size_of::<usize>();
 
-/// What was read or written, with names for addresses.
-pub(crate) fn in_words(value: Value) -> Option<String> {
+/// What was read or written, with names for addresses; numbers are of this kind.
+pub(crate) fn in_words(value: Value, scalar: Scalar) -> Option<String> {
+    let number =
+        |len: usize, value: u128| scalar.written(len, value).unwrap_or_else(|| value.to_string());
     if names_of(value).iter().all(Option::is_none) {
-        return as_numbers(value);
+        return written(value, number);
     }
     // Beside an address, 0 is none.
     let word = |len: usize, value: u128| match value {
         0 if len == WORD => "null".to_owned(),
-        _ => name(len, value).unwrap_or_else(|| value.to_string()),
+        _ => name(len, value).unwrap_or_else(|| number(len, value)),
     };
     written(value, word)
 }
@@ -37,7 +40,7 @@ fn as_numbers(value: Value) -> Option<String> {
 
 fn written(value: Value, word: impl Fn(usize, u128) -> String) -> Option<String> {
     match value {
-        Value::None => None,
+        Value::None | Value::Held(_) => None,
         Value::Read(len, value) => Some(format!("= {}", word(len, value))),
         Value::Wrote(len, value) => Some(format!("→{}", word(len, value))),
         Value::Changed(len, old, new) => Some(format!("{}→{}", word(len, old), word(len, new))),
@@ -46,7 +49,7 @@ fn written(value: Value, word: impl Fn(usize, u128) -> String) -> Option<String>
 
 fn names_of(value: Value) -> Vec<Option<String>> {
     match value {
-        Value::None => Vec::new(),
+        Value::None | Value::Held(_) => Vec::new(),
         Value::Read(len, value) | Value::Wrote(len, value) => vec![name(len, value)],
         Value::Changed(len, old, new) => vec![name(len, old), name(len, new)],
     }

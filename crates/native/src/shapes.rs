@@ -3,6 +3,7 @@
 //! Types are looked into as far as the author of the program has declared them: it is not useful to
 //! know which field of an atomic, a mutex or a vector it is.
 
+use crate::scalars::Scalar;
 use crate::source::{Origin, origin};
 use addr2line::gimli::{
     self, AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, LittleEndian, Operation,
@@ -29,8 +30,8 @@ pub(crate) struct Statics(BTreeMap<u64, Shape>);
 /// What something consists of.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
-    /// So many bytes.
-    Plain(u64),
+    /// So many bytes, and what they are as a number.
+    Plain(u64, Scalar),
     /// So many in each dimension.
     Array { counts: Vec<u64>, element: Box<Shape> },
     /// So many bytes, with fields in them.
@@ -43,6 +44,13 @@ pub(crate) struct Field {
     name: Option<String>,
     start: u64,
     shape: Shape,
+}
+
+impl Field {
+    fn contains(&self, offset: u64) -> bool {
+        let within = offset.checked_sub(self.start);
+        within.is_some_and(|within| self.shape.len().is_some_and(|len| within < len))
+    }
 }
 
 /// The types of a unit.
@@ -87,6 +95,11 @@ impl Statics {
         self.0.get(&start).map_or_else(|| rest(offset), |shape| shape.part(offset))
     }
 
+    /// What so many bytes are, so far behind the beginning of a variable.
+    pub(crate) fn scalar(&self, start: u64, offset: u64, len: u64) -> Scalar {
+        self.0.get(&start).map_or_else(Scalar::default, |shape| shape.scalar(offset, len))
+    }
+
     /// The same for an address that is held: see [`Shape::pointed`].
     pub(crate) fn pointed(&self, start: u64, offset: u64) -> String {
         self.0.get(&start).map_or_else(|| rest(offset), |shape| shape.pointed(offset))
@@ -97,7 +110,7 @@ impl Shape {
     /// How many bytes it has.
     pub(crate) fn len(&self) -> Option<u64> {
         match self {
-            Self::Plain(len) | Self::Fields { len, .. } => Some(*len),
+            Self::Plain(len, _) | Self::Fields { len, .. } => Some(*len),
             Self::Array { counts, element } => {
                 counts.iter().try_fold(element.len()?, |len, n| len.checked_mul(*n))
             }
@@ -122,7 +135,7 @@ impl Shape {
     fn tell(&self, offset: u64, is_pointed: bool, text: &mut String) {
         match self {
             Self::Fields { .. } if is_pointed && offset == 0 => {}
-            Self::Plain(_) => text.push_str(&rest(offset)),
+            Self::Plain(..) => text.push_str(&rest(offset)),
             Self::Array { counts, element } => {
                 let Some((place, within)) = self.place(counts, offset) else {
                     return text.push_str(&rest(offset));
@@ -131,11 +144,7 @@ impl Shape {
                 element.tell(within, is_pointed, text);
             }
             Self::Fields { fields, .. } => {
-                let is_it = |field: &&Field| {
-                    let within = offset.checked_sub(field.start);
-                    within.is_some_and(|within| field.shape.len().is_some_and(|len| within < len))
-                };
-                let mut those = fields.iter().filter(is_it);
+                let mut those = fields.iter().filter(|field| field.contains(offset));
                 // Bits share bytes, and what is between two fields is in none.
                 let (Some(field), None) = (those.next(), those.next()) else {
                     return text.push_str(&rest(offset));
@@ -146,10 +155,29 @@ impl Shape {
                         text.push_str(name);
                     }
                     // A union without a name.
-                    (None, Self::Plain(_)) => return text.push_str(&rest(offset)),
+                    (None, Self::Plain(..)) => return text.push_str(&rest(offset)),
                     (None, _) => {}
                 }
                 field.shape.tell(offset - field.start, is_pointed, text);
+            }
+        }
+    }
+
+    /// What so many bytes are, so far into it: a number, if they are one as a whole.
+    pub(crate) fn scalar(&self, offset: u64, len: u64) -> Scalar {
+        match self {
+            Self::Plain(all, scalar) if offset == 0 && *all == len => *scalar,
+            Self::Plain(..) => Scalar::default(),
+            Self::Array { counts, element } => {
+                let place = self.place(counts, offset);
+                place.map_or_else(Scalar::default, |(_, within)| element.scalar(within, len))
+            }
+            Self::Fields { fields, .. } => {
+                let mut those = fields.iter().filter(|field| field.contains(offset));
+                match (those.next(), those.next()) {
+                    (Some(field), None) => field.shape.scalar(offset - field.start, len),
+                    _ => Scalar::default(),
+                }
             }
         }
     }
@@ -182,13 +210,16 @@ impl<'a, 'd> Types<'a, 'd> {
     /// Where a static variable is.
     fn address(&self, entry: &Entry<'d>) -> Option<u64> {
         let location = entry.attr(gimli::DW_AT_location)?.exprloc_value()?;
-        match location.operations(self.unit.encoding()).next() {
+        let mut operations = location.operations(self.unit.encoding());
+        let address = match operations.next() {
             Ok(Some(Operation::Address { address })) => Some(address),
             Ok(Some(Operation::AddressIndex { index })) => {
                 self.dwarf.address(self.unit, index).ok()
             }
             _ => None,
-        }
+        };
+        // What follows makes another place of it, or a value: that of a pointer to a variable.
+        address.filter(|_| matches!(operations.next(), Ok(None)))
     }
 
     /// What something of a type consists of.
@@ -204,9 +235,57 @@ impl<'a, 'd> Types<'a, 'd> {
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type if self.is_own(&entry) => {
                 self.fields(&entry, depth)
             }
-            gimli::DW_TAG_pointer_type => Some(Shape::Plain(size_of::<usize>() as u64)),
-            _ => Some(Shape::Plain(size(&entry)?)),
+            gimli::DW_TAG_pointer_type => {
+                Some(Shape::Plain(size_of::<usize>() as u64, Scalar::Pointer))
+            }
+            _ => Some(Shape::Plain(size(&entry)?, self.scalar(&entry, depth))),
         }
+    }
+
+    /// What kind of number a type is, or holds and nothing else, as an atomic does.
+    fn scalar(&self, entry: &Entry<'d>, depth: usize) -> Scalar {
+        match entry.tag() {
+            gimli::DW_TAG_pointer_type => Scalar::Pointer,
+            gimli::DW_TAG_base_type => match entry.attr_value(gimli::DW_AT_encoding) {
+                Some(AttributeValue::Encoding(
+                    gimli::DW_ATE_signed | gimli::DW_ATE_signed_char,
+                )) => Scalar::Signed,
+                Some(AttributeValue::Encoding(gimli::DW_ATE_boolean)) => Scalar::Bool,
+                Some(AttributeValue::Encoding(gimli::DW_ATE_float)) => Scalar::Float,
+                _ => Scalar::Unsigned,
+            },
+            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
+                let name = self.name(entry).map(|name| name.to_string_lossy().into_owned());
+                // Rust's holds a byte.
+                match name.as_deref() {
+                    Some("AtomicBool" | "Atomic<bool>") => Scalar::Bool,
+                    _ => self.only_field(entry, depth).unwrap_or_default(),
+                }
+            }
+            _ => Scalar::Unsigned,
+        }
+    }
+
+    /// What kind of number the field is that takes all of a type.
+    fn only_field(&self, entry: &Entry<'d>, depth: usize) -> Option<Scalar> {
+        let depth = depth.checked_sub(1)?;
+        let len = size(entry)?;
+        let mut found = None;
+        let mut tree = self.unit.entries_tree(Some(entry.offset())).ok()?;
+        let mut members = tree.root().ok()?.children();
+        while let Ok(Some(member)) = members.next() {
+            let member = member.entry();
+            let is_part = matches!(member.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance);
+            let is_static = member.attr(gimli::DW_AT_external).is_some();
+            let of = reference(member, gimli::DW_AT_type).filter(|_| is_part && !is_static);
+            let Some(held) = of.and_then(|of| plain(self.unit, of)) else { continue };
+            let is_pointer = held.tag() == gimli::DW_TAG_pointer_type;
+            let word = is_pointer.then_some(size_of::<usize>() as u64);
+            if size(&held).or(word) == Some(len) {
+                found = Some(self.scalar(&held, depth));
+            }
+        }
+        found
     }
 
     fn array(&self, entry: &Entry<'d>, depth: usize) -> Option<Shape> {
@@ -240,7 +319,11 @@ impl<'a, 'd> Types<'a, 'd> {
                 fields.push(Field { name: self.field_name(member), start, shape });
             }
         }
-        Some(if fields.is_empty() { Shape::Plain(len) } else { Shape::Fields { len, fields } })
+        Some(if fields.is_empty() {
+            Shape::Plain(len, Scalar::default())
+        } else {
+            Shape::Fields { len, fields }
+        })
     }
 
     /// What is written in the source.

@@ -7,6 +7,7 @@
 use crate::block_types::{self, Content};
 use crate::machine;
 use crate::names;
+use crate::scalars::Scalar;
 use mazurka_core::{FailureSite, Location, ThreadId};
 use std::collections::BTreeMap;
 
@@ -30,6 +31,8 @@ pub(crate) struct Sites {
     has_exited: bool,
     /// From where the threads were joined that the last step has joined, in order.
     joins: Vec<Vec<usize>>,
+    /// What the step that was asked about last accesses.
+    asked: Option<usize>,
 }
 
 /// Who was where.
@@ -149,6 +152,7 @@ impl Sites {
         self.failed = None;
         self.has_exited = false;
         self.joins.clear();
+        self.asked = None;
     }
 
     /// A step begins.
@@ -180,6 +184,16 @@ impl Sites {
     /// Places are asked for.
     pub(crate) fn tell(&mut self) {
         self.is_told = true;
+    }
+
+    /// The next step accesses this.
+    pub(crate) fn ask(&mut self, address: Option<usize>) {
+        self.asked = address;
+    }
+
+    /// What the last step has accessed, if that was asked.
+    pub(crate) fn asked(&self) -> Option<usize> {
+        self.asked
     }
 
     /// What people call the block that an address is in, and how far into it that is.
@@ -234,6 +248,17 @@ pub(crate) fn name_of(address: usize) -> Option<String> {
 /// What people call an address of the heap that is held.
 pub(crate) fn pointed(address: usize) -> Option<String> {
     machine::with(|machine| machine.sites.find(address)).map(|(name, offset)| name.pointed(offset))
+}
+
+/// What the `len` bytes at an address of the heap are, if that is told.
+pub(crate) fn scalar_of(address: usize, len: usize) -> Option<Scalar> {
+    let (name, offset) = machine::with(|machine| machine.sites.find(address))?;
+    match &name.kind {
+        Kind::Content { content, .. } => {
+            Some(content.scalar(offset as u64, name.len as u64, len as u64))
+        }
+        Kind::Unknown | Kind::Place(_) => None,
+    }
 }
 
 /// The running thread frees a block.

@@ -4,11 +4,12 @@ use crate::clock;
 use crate::io;
 use crate::library::imports;
 use crate::locals;
-use crate::machine::{Machine, name_of, run, with};
+use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::plain_accesses::Seen;
 use crate::pointers;
 use crate::rust_assembly;
+use crate::scalars::{Scalar, scalar_of};
 use crate::sites;
 use crate::spin;
 use crate::trusted;
@@ -170,12 +171,18 @@ impl System for Native {
     fn sightings(&self) -> Vec<Sighting> {
         let seen = with(|machine| machine.watch.sightings.clone());
         seen.into_iter()
-            .map(|Seen { thread, write, stack, function }| {
+            .map(|Seen { thread, write, stack, function, held }| {
                 let mut stack = names::locations_of(&stack);
                 if let (Some(innermost), Some(function)) = (stack.first_mut(), function) {
                     innermost.within = names::short(function);
                 }
-                Sighting { thread, write, stack }
+                let value = held.and_then(|mut held| {
+                    // Who comes to it again has settled all but the last one.
+                    held.settle();
+                    let value = held.value();
+                    pointers::in_words(value, scalar_at(value, Some(held.address())))
+                });
+                Sighting { thread, write, value, stack }
             })
             .collect()
     }
@@ -251,7 +258,12 @@ impl System for Native {
     }
 
     fn location(&self, thread: ThreadId) -> Option<Location> {
-        with(|machine| machine.sites.tell());
+        with(|machine| {
+            machine.sites.tell();
+            let object = machine.threads[thread.index()].operation.object();
+            let address = object.map(|object| machine.objects.address(object));
+            machine.sites.ask(address);
+        });
         locals::note_frames();
         let frames = locals::suspended(thread.index())?;
         let stack: Vec<usize> = frames.into_iter().map(|frame| frame.address).collect();
@@ -272,11 +284,12 @@ impl System for Native {
     }
 
     fn value(&self) -> Option<String> {
-        pointers::in_words(with(|machine| machine.value))
+        let (value, address) = with(|machine| machine.told_value());
+        pointers::in_words(value, scalar_at(value, address))
     }
 
     fn raw_value(&self) -> Option<String> {
-        pointers::in_numbers(with(|machine| machine.value))
+        pointers::in_numbers(with(|machine| machine.told_value()).0)
     }
 
     fn value_name(&self, value: u128) -> String {
@@ -295,6 +308,16 @@ impl System for Native {
 
     fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
         Cow::Owned(name_of(with(|machine| machine.watch.address(object))))
+    }
+}
+
+/// What kind of number a value at an address is.
+fn scalar_at(value: Value, address: Option<usize>) -> Scalar {
+    match (value, address) {
+        (Value::Read(len, _) | Value::Wrote(len, _) | Value::Changed(len, ..), Some(address)) => {
+            scalar_of(address, len)
+        }
+        _ => Scalar::default(),
     }
 }
 

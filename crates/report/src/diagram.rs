@@ -92,12 +92,16 @@ impl Diagram {
             .zip(follows)
             .map(|(line, follows)| {
                 let told = told(line);
+                let (object, value) = match &line.accessed {
+                    Some((memory, value)) => (Some(memory.clone()), Some(value.clone())),
+                    None => told.map_or((None, None), |told| (told.object, told.value)),
+                };
                 Row {
                     number: line.number,
                     thread: columns[&line.who],
                     text: line.text.clone(),
-                    object: told.as_ref().and_then(|told| told.object.clone()),
-                    value: told.and_then(|told| told.value),
+                    object,
+                    value,
                     location: line.location.clone(),
                     is_preempted: line.is_preempted,
                     follows,

@@ -7,11 +7,12 @@
 
 use crate::diagram::{Diagram, Row};
 use crate::interleaving::{Interleaving, Names, Who};
-use crate::{Report, Style, text, why};
+use crate::{Report, Sources, Style, text, why};
 use mazurka_core::{Counterexample, DecisivePair, Location, Verdict};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 const SCRIPT: &str = include_str!("html/page.js");
 const STYLE: &str = include_str!("html/page.css");
@@ -27,8 +28,8 @@ const FOLD_FROM: usize = 400;
 /// The shortest run that is folded.
 const FOLD_RUN: usize = 4;
 
-/// The page. `source` reads a file of the program, if it is there.
-pub fn render(report: &Report<'_>, source: &dyn Fn(&str) -> Option<String>) -> String {
+/// The page.
+pub fn render(report: &Report<'_>) -> String {
     let mut page = String::new();
     let title = match report.verdict {
         Verdict::Violated(found) => {
@@ -46,7 +47,7 @@ pub fn render(report: &Report<'_>, source: &dyn Fn(&str) -> Option<String>) -> S
     );
     match (report.verdict, Diagram::shown(report)) {
         (Verdict::Violated(found), Some(diagram)) => {
-            violation(report, found, &diagram, source, &mut page);
+            violation(report, found, &diagram, &mut page);
         }
         _ => {
             let told = text::render(report, &Style::new());
@@ -62,13 +63,7 @@ pub fn render(report: &Report<'_>, source: &dyn Fn(&str) -> Option<String>) -> S
     page
 }
 
-fn violation(
-    report: &Report<'_>,
-    found: &Counterexample,
-    diagram: &Diagram,
-    source: &dyn Fn(&str) -> Option<String>,
-    page: &mut String,
-) {
+fn violation(report: &Report<'_>, found: &Counterexample, diagram: &Diagram, page: &mut String) {
     let n_rows = diagram.rows.len();
     let n_preempted = diagram.rows.iter().filter(|row| row.is_preempted).count();
     let counted = |n: usize, what: &str| crate::counted(n as u64, what);
@@ -129,7 +124,7 @@ fn violation(
         );
     }
     page.push_str("</aside>\n</main>\n");
-    let data = data(diagram, source).to_string();
+    let data = data(diagram, &report.sources).to_string();
     // A `<` could end the element or begin a comment in it.
     let _ = write!(
         page,
@@ -328,7 +323,7 @@ fn folds(diagram: &Diagram) -> BTreeMap<usize, usize> {
 }
 
 /// What the script needs: values, places and source lines, each file once.
-fn data(diagram: &Diagram, source: &dyn Fn(&str) -> Option<String>) -> serde_json::Value {
+fn data(diagram: &Diagram, sources: &Sources) -> serde_json::Value {
     let rows: Vec<_> = diagram
         .rows
         .iter()
@@ -348,11 +343,8 @@ fn data(diagram: &Diagram, source: &dyn Fn(&str) -> Option<String>) -> serde_jso
         .collect();
     let mut lines: BTreeMap<&str, BTreeMap<u32, &str>> = BTreeMap::new();
     let places = || diagram.rows.iter().filter_map(|row| row.location.as_ref());
-    let texts: BTreeMap<&str, String> = places()
-        .map(|place| place.file.as_str())
-        .collect::<std::collections::BTreeSet<_>>()
-        .into_iter()
-        .filter_map(|file| Some((file, source(file)?)))
+    let texts: BTreeMap<&str, Arc<str>> = places()
+        .filter_map(|place| Some((place.file.as_str(), sources.text(&place.file)?)))
         .collect();
     for place in places() {
         let Some(text) = texts.get(place.file.as_str()) else { continue };
@@ -390,7 +382,7 @@ mod tests {
     fn the_page_has_every_step_before_any_script_runs() {
         let sample = samples::lost_update();
         let source = |file: &str| (file == "tests/counter.rs").then(|| "line\n".repeat(30));
-        let page = render(&sample.report(), &source);
+        let page = render(&Report { sources: Sources::new(source), ..sample.report() });
         for (number, text) in [(3, "load counter = 0"), (6, "store counter 1→1")] {
             assert!(page.contains(&format!("<tr id=\"s{number}\"")));
             assert!(page.contains(&format!("title=\"{text}\"")), "{text}");
@@ -412,7 +404,7 @@ mod tests {
         }
         let schedule = execution.schedule();
         found.decisive = Some(DecisivePair { first: 3, second: 5, execution, story, schedule });
-        let page = render(&sample.report(), &|_| None);
+        let page = render(&sample.report());
         for words in [
             "with step 5 before step 3: nothing goes wrong",
             "steps <a href=\"#step=3\">3</a> and <a href=\"#step=5\">5</a> race on counter.",
@@ -426,7 +418,8 @@ mod tests {
     fn names_of_the_program_cannot_leave_their_element() {
         let names = ["main", "</script><script>alert(1)</script>", "\"><b>"];
         let sample = samples::lost_update_with(&names, "a</script>.rs");
-        let page = render(&sample.report(), &|_| Some("<!-- <script> -->\n".repeat(30)));
+        let sources = Sources::new(|_| Some("<!-- <script> -->\n".repeat(30)));
+        let page = render(&Report { sources, ..sample.report() });
         assert_eq!(page.matches("<script>").count(), 1, "only our own");
         assert_eq!(page.matches("</script>").count(), 2);
         assert!(!page.contains("<b>"));
@@ -437,7 +430,7 @@ mod tests {
         let sample = samples::Sample::of(Verdict::Holds(mazurka_core::Coverage::of([
             mazurka_core::Property::Deadlock,
         ])));
-        let page = render(&sample.report(), &|_| None);
+        let page = render(&sample.report());
         assert!(page.contains("<h1>Holds: counter.rs</h1>") && page.contains("no deadlock"));
     }
 }

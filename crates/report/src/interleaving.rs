@@ -1,13 +1,12 @@
-//! An execution as a table: one line for each step, one column for each thread.
-//!
-//! If the threads do not fit beside each other, it is a list. Places in the source stand at the
-//! right or, where there is no room, below their step.
+//! An execution as a table: one line for each step, one column for each thread, and where in the
+//! source it is. `layout.rs` says where on the page everything goes.
 
 use crate::fold::{Piece, fold};
+use crate::layout::Layout;
 use crate::number::{counted, grouped};
+use crate::places::Place;
 use crate::select::{Line, is_atomic, lines};
-use crate::style::{columns, padded, wrap_hanging};
-use crate::{Colour, Page, Style};
+use crate::{Page, Sources, Style};
 use mazurka_core::{
     Access, Counterexample, Effect, Execution, FailureSite, Location, ObjectId, Operation, Step,
     ThreadId, Told, ViolationKind, Wait,
@@ -47,6 +46,8 @@ pub struct Interleaving<'a> {
     pub is_full: bool,
     /// The step, from 1, that follows the last one again.
     pub loop_start: Option<usize>,
+    /// The source texts, if they are to be shown.
+    pub sources: Option<&'a Sources>,
 }
 
 impl<'a> Interleaving<'a> {
@@ -67,6 +68,7 @@ impl<'a> Interleaving<'a> {
             decisive: None,
             is_full: true,
             loop_start: None,
+            sources: None,
         }
     }
 
@@ -85,7 +87,7 @@ impl<'a> Interleaving<'a> {
         let mut page = Page::new(*style);
         let table = Table::new(self, lines, style);
         if !table.rows.is_empty() {
-            Layout::new(&table, style).render(&table, &mut page);
+            Layout::render(&table, style, &mut page);
         }
         page.into_text()
     }
@@ -173,21 +175,21 @@ pub(crate) enum Who {
 
 /// A text in a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Cell {
-    column: usize,
-    text: String,
+pub(crate) struct Cell {
+    pub(crate) column: usize,
+    pub(crate) text: String,
 }
 
 /// A line of the table, or several if its texts are too long.
 #[derive(Clone, Debug)]
-enum Row {
+pub(crate) enum Row {
     Step {
         number: Option<usize>,
         cell: Cell,
-        location: String,
+        place: Option<Place>,
     },
     /// What goes wrong, for each thread that it is about, and where.
-    Wrong(Vec<Cell>, String),
+    Wrong(Vec<Cell>, Option<Place>),
     /// A line across the table, with words in it.
     Rule(&'static str),
     /// What is left out.
@@ -196,20 +198,37 @@ enum Row {
     Back(usize),
 }
 
+impl Row {
+    pub(crate) fn cells(&self) -> &[Cell] {
+        match self {
+            Self::Step { cell, .. } => std::slice::from_ref(cell),
+            Self::Wrong(cells, _) => cells,
+            Self::Rule(_) | Self::Folded(_) | Self::Back(_) => &[],
+        }
+    }
+
+    pub(crate) fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Step { place, .. } | Self::Wrong(_, place) => place.as_ref(),
+            Self::Rule(_) | Self::Folded(_) | Self::Back(_) => None,
+        }
+    }
+}
+
 /// A step, before it is known whether it is shown.
 #[derive(Clone, Debug)]
 struct Shown {
     number: Option<usize>,
     cell: Cell,
-    location: String,
+    place: Option<Place>,
     is_preempted: bool,
 }
 
-/// What is shown, before anybody has asked how wide it is.
-struct Table {
+/// What is shown, before its width is known.
+pub(crate) struct Table {
     /// The names over the columns.
-    names: Vec<String>,
-    rows: Vec<Row>,
+    pub(crate) names: Vec<String>,
+    pub(crate) rows: Vec<Row>,
 }
 
 impl Table {
@@ -227,23 +246,24 @@ impl Table {
         };
         let cross = style.sign("✗", "x");
         let clean = |text: &str| style.clean_line(text);
-        let place = |place: Option<&Location>| {
-            place.map_or(String::new(), |place| clean(&place.to_string()))
+        let place = |at: Option<&Location>, text: &str| {
+            at.map(|at| Place::new(at, text, shown.sources, style))
         };
         let own_place = |at: Option<&Location>| {
-            place(at.map(|place| Location { within: None, ..place.clone() }).as_ref())
+            let at = at.map(|place| Location { within: None, ..place.clone() });
+            place(at.as_ref(), "")
         };
         let steps: Vec<Shown> = lines
             .iter()
             .map(|line| Shown {
                 number: line.number,
                 cell: Cell { column: places[&line.who], text: clean(&line.text) },
-                location: place(line.location.as_ref()),
+                place: place(line.location.as_ref(), &line.text),
                 is_preempted: line.is_preempted,
             })
             .collect();
         table.tell_steps(shown, &steps);
-        let waiting: Vec<(Cell, String)> = shown
+        let waiting: Vec<(Cell, Option<Place>)> = shown
             .waits
             .iter()
             .map(|wait| {
@@ -255,11 +275,11 @@ impl Table {
             })
             .collect();
         // Where there are places, each has a line for its own.
-        if waiting.iter().any(|(_, place)| !place.is_empty()) {
+        if waiting.iter().any(|(_, place)| place.is_some()) {
             table.rows.extend(waiting.into_iter().map(|(cell, at)| Row::Wrong(vec![cell], at)));
         } else if !waiting.is_empty() {
             let cells = waiting.into_iter().map(|(cell, _)| cell).collect();
-            table.rows.push(Row::Wrong(cells, String::new()));
+            table.rows.push(Row::Wrong(cells, None));
         }
         if let Some((step, what)) = shown.failed
             && shown.accesses.is_empty()
@@ -292,7 +312,7 @@ impl Table {
         let pieces = fold(
             steps.len(),
             loop_at,
-            |a, b| steps[a].cell == steps[b].cell && steps[a].location == steps[b].location,
+            |a, b| steps[a].cell == steps[b].cell && steps[a].place == steps[b].place,
             |a, b| steps[a].cell.column == steps[b].cell.column,
         );
         let mut at = 0;
@@ -302,11 +322,11 @@ impl Table {
             }
             match &piece {
                 Piece::Step(idx) => {
-                    let Shown { number, cell, location, is_preempted } = steps[*idx].clone();
+                    let Shown { number, cell, place, is_preempted } = steps[*idx].clone();
                     if is_preempted {
                         self.rows.push(Row::Rule("preempted"));
                     }
-                    self.rows.push(Row::Step { number, cell, location });
+                    self.rows.push(Row::Step { number, cell, place });
                 }
                 Piece::Again(block, times) => {
                     let times = counted(*times as u64, "time");
@@ -333,32 +353,6 @@ impl Table {
             }
             at += piece.len();
         }
-    }
-
-    /// How many columns of the terminal each column would like to have.
-    fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.names.iter().map(|name| columns(name)).collect();
-        for row in &self.rows {
-            let cells = match row {
-                Row::Step { cell, .. } => std::slice::from_ref(cell),
-                Row::Wrong(cells, _) => cells,
-                Row::Rule(_) | Row::Folded(_) | Row::Back(_) => &[],
-            };
-            for cell in cells {
-                let width = &mut widths[cell.column];
-                *width = columns(&cell.text).max(*width);
-            }
-        }
-        widths
-    }
-
-    /// The width of the widest place in the source that is not wider than `max`.
-    fn location_width(&self, max: usize) -> usize {
-        let width = |row: &Row| match row {
-            Row::Step { location, .. } | Row::Wrong(_, location) => columns(location),
-            _ => 0,
-        };
-        self.rows.iter().map(width).filter(|&width| width <= max).max().unwrap_or(0)
     }
 }
 
@@ -519,7 +513,7 @@ impl Names {
             Effect::Done => {}
             Effect::Failed => text.push_str(", failed"),
             Effect::Elapsed => text.push_str(", time passes"),
-            Effect::Woke(threads) if threads.is_empty() => text.push_str(", wakes nobody"),
+            Effect::Woke(threads) if threads.is_empty() => text.push_str(", wakes no thread"),
             Effect::Woke(threads) => {
                 let woken: Vec<_> = threads.iter().map(|thread| self.thread(thread)).collect();
                 text.push_str(&format!(", wakes {}", woken.join(", ")));
@@ -532,178 +526,6 @@ impl Names {
 fn is_named(object: &str) -> bool {
     let is_place = ["heap(", "0x", "the references to "].iter().any(|it| object.starts_with(it));
     !is_place && !object.contains(".heap+") && !object.contains(".stack-")
-}
-
-/// Where on the page everything goes.
-struct Layout {
-    style: Style,
-    /// Where the text begins, after the number of the step.
-    start: usize,
-    /// The widths of the columns; `None` for a list.
-    columns: Option<Vec<usize>>,
-    /// Where the columns end.
-    end: usize,
-    /// Where the places in the source begin, but for long ones.
-    locations: usize,
-}
-
-impl Layout {
-    /// Blanks between two columns.
-    const GAP: usize = 2;
-    /// A column is not made narrower than this.
-    const NARROW: usize = 14;
-    /// Further lines of a text stand so far to the right.
-    const HANG: usize = 2;
-
-    fn new(table: &Table, style: &Style) -> Self {
-        let numbers = table.rows.iter().map(|row| match row {
-            Row::Step { number: Some(number), .. } => number.to_string().len(),
-            _ => 0,
-        });
-        let start = numbers.max().unwrap_or(0).max(6) + Self::GAP;
-        let room = style.columns() - start;
-        let locations = style.columns() - table.location_width(room / 2);
-        let mut widths = table.widths();
-        let total = |widths: &[usize]| {
-            widths.iter().sum::<usize>() + Self::GAP * widths.len().saturating_sub(1)
-        };
-        while total(&widths) > room {
-            let widest = widths.iter_mut().max_by_key(|width| **width);
-            let Some(widest) = widest.filter(|width| **width > Self::NARROW) else {
-                return Self {
-                    style: *style,
-                    start,
-                    columns: None,
-                    end: style.columns(),
-                    locations,
-                };
-            };
-            *widest -= 1;
-        }
-        let end = start + total(&widths);
-        let locations = locations.min(end + Self::GAP);
-        Self { style: *style, start, columns: Some(widths), end, locations }
-    }
-
-    fn render(&self, table: &Table, page: &mut Page) {
-        if let Some(widths) = &self.columns {
-            let cell = |(column, name): (usize, &String)| Cell { column, text: name.clone() };
-            let names: Vec<Cell> = table.names.iter().enumerate().map(cell).collect();
-            for line in self.lines("step", &names, widths, 0) {
-                page.line(&self.style.paint(Colour::Aside, &line));
-            }
-        }
-        for row in &table.rows {
-            match row {
-                Row::Step { number, cell, location } => {
-                    let cells = std::slice::from_ref(cell);
-                    let number = number.map_or(String::new(), |number| number.to_string());
-                    self.step(&number, cells, location, None, table, page);
-                }
-                Row::Wrong(cells, location) => {
-                    self.step("", cells, location, Some(Colour::Bad), table, page);
-                }
-                Row::Rule(words) => self.rule(words, page),
-                Row::Folded(words) => {
-                    let dots = self.style.sign("…", "...");
-                    self.aside(&format!("{dots} {words}"), page);
-                }
-                Row::Back(start) => {
-                    let arrow = self.style.sign("↺", "<-");
-                    self.aside(&format!("{arrow} back to step {}", grouped(*start as u64)), page);
-                }
-            }
-        }
-    }
-
-    /// A step, and where it stands in the source: beside it if there is room, else below.
-    fn step(
-        &self,
-        number: &str,
-        cells: &[Cell],
-        location: &str,
-        colour: Option<Colour>,
-        table: &Table,
-        page: &mut Page,
-    ) {
-        let paint = |line: &str| match colour {
-            Some(colour) => self.style.paint(colour, line),
-            None => line.to_owned(),
-        };
-        let mut lines = self.cells(number, cells, table);
-        if location.is_empty() {
-            return lines.iter().for_each(|line| page.line(&paint(line)));
-        }
-        let width = self.style.columns();
-        // Where the others stand or, if it is longer, as far to the right as it fits.
-        let at = self.locations.min(width.saturating_sub(columns(location))).max(self.start);
-        let parts = wrap_hanging(location, width - at, 0);
-        let is_beside = lines.first().is_none_or(|line| columns(line) + Self::GAP <= at);
-        let first = if is_beside { 0 } else { lines.len() };
-        lines.resize(lines.len().max(first + parts.len()), String::new());
-        for (idx, line) in lines.iter().enumerate() {
-            let part = idx.checked_sub(first).and_then(|idx| parts.get(idx));
-            match part {
-                Some(part) => {
-                    let part = self.style.paint(Colour::Aside, part);
-                    page.line(&format!("{}{part}", paint(&padded(line, at))));
-                }
-                None => page.line(&paint(line)),
-            }
-        }
-    }
-
-    fn rule(&self, words: &str, page: &mut Page) {
-        let end = self.end.clamp(self.start + 32, self.start + 60).min(self.style.columns());
-        let dash = self.style.sign("─ ", "- ");
-        let n_dashes = (end - self.start).saturating_sub(columns(words) + 1) / 2;
-        self.aside(&format!("{words} {}", dash.repeat(n_dashes)), page);
-    }
-
-    fn aside(&self, words: &str, page: &mut Page) {
-        let room = self.style.columns() - self.start;
-        for line in wrap_hanging(words.trim_end(), room, Self::HANG) {
-            let line = self.style.paint(Colour::Aside, &line);
-            page.line(&format!("{}{line}", " ".repeat(self.start)));
-        }
-    }
-
-    /// The lines of a row, as a table or as a list.
-    fn cells(&self, number: &str, cells: &[Cell], table: &Table) -> Vec<String> {
-        if let Some(widths) = &self.columns {
-            return self.lines(number, cells, widths, Self::HANG);
-        }
-        let room = self.style.columns() - self.start;
-        let mut lines = Vec::new();
-        for cell in cells {
-            let text = format!("{}: {}", table.names[cell.column], cell.text);
-            for part in wrap_hanging(&text, room, Self::HANG) {
-                let number = if lines.is_empty() { number } else { "" };
-                lines.push(format!("{number:>0$}  {part}", self.start - Self::GAP));
-            }
-        }
-        lines
-    }
-
-    fn lines(&self, number: &str, cells: &[Cell], widths: &[usize], hang: usize) -> Vec<String> {
-        let mut parts = vec![Vec::new(); widths.len()];
-        for cell in cells {
-            parts[cell.column] = wrap_hanging(&cell.text, widths[cell.column], hang);
-        }
-        let n_lines = parts.iter().map(Vec::len).max().unwrap_or(0);
-        let gap = " ".repeat(Self::GAP);
-        (0..n_lines)
-            .map(|idx| {
-                let number = if idx == 0 { number } else { "" };
-                let mut line = format!("{number:>0$}", self.start - Self::GAP);
-                for (part, &width) in parts.iter().zip(widths) {
-                    line.push_str(&gap);
-                    line.push_str(&padded(part.get(idx).map_or("", String::as_str), width));
-                }
-                line.trim_end().to_owned()
-            })
-            .collect()
-    }
 }
 
 #[cfg(test)]
@@ -745,7 +567,7 @@ mod tests {
                      2  wait ready lock
                      3                        choose 0
                      4                        notify-one ready, wakes reader
-                     5                        notify-all ready, wakes nobody
+                     5                        notify-all ready, wakes no thread
                      6                        try-acquire lock, failed
                      7  reacquire ready lock
                         ✗ assertion fails
@@ -779,16 +601,14 @@ mod tests {
             50,
             expect![[r#"
                 50 columns:
-                  step  reader                writer
+                  step  reader    writer
                      1  acquire lock
                      2  wait ready lock
-                     3                        choose 0
-                     4                        notify-one ready,
-                                                wakes reader
-                     5                        notify-all ready,
-                                                wakes nobody
-                     6                        try-acquire lock,
-                                                failed
+                     3            choose 0
+                     4            notify-one ready, wakes reader
+                     5            notify-all ready, wakes no
+                                    thread
+                     6            try-acquire lock, failed
                      7  reacquire ready lock
                         ✗ assertion fails
             "#]],
@@ -804,11 +624,14 @@ mod tests {
             60,
             expect![[r#"
                 60 columns:
-                     1  one: load a-variable-with-a-name = 0
-                     2  two: load a-variable-with-a-name = 0
-                     3  three: load a-variable-with-a-name = 0
-                     4  four: load a-variable-with-a-name = 0
-                        four: ✗ assertion fails
+                  step  one       two       three     four
+                     1  load a-variable-with-a-name = 0
+                     2            load a-variable-with-a-name = 0
+                     3                      load a-variable-with-a-name = 0
+                     4                                load
+                                                        a-variable-with-a-
+                                                        name = 0
+                                                      ✗ assertion fails
             "#]],
         );
     }
@@ -826,7 +649,7 @@ mod tests {
                      2  wait o1
                      3                choose 0
                      4                notify-one o1, wakes T0
-                     5                notify-all o1, wakes nobody
+                     5                notify-all o1, wakes no thread
                      6                try-acquire o0, failed
                      7  reacquire o1
             "#]],

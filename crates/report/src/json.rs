@@ -29,7 +29,7 @@ use crate::interleaving::told;
 use crate::why::why_of;
 use mazurka_core::{
     Access, Assumption, Counterexample, Coverage, CoverageSample, Fairness, Limit, Location,
-    MemoryOrder, Property, Solving, Told, Verdict,
+    MemoryOrder, Property, Solving, ThreadId, Told, Verdict,
 };
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
@@ -266,9 +266,9 @@ struct Violated<'a> {
     message: &'a str,
     schedule: String,
     steps: Vec<StepObject>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[schemars(with = "Option<Vec<BTreeMap<String, Value>>>")]
-    accesses: &'a [Access],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<AccessObject>>")]
+    accesses: Vec<AccessObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
     /// What the variables of a model hold in the end.
@@ -290,11 +290,36 @@ impl<'a> Violated<'a> {
             message: &found.violation.message,
             schedule: found.schedule.to_string(),
             steps: (0..n_steps).map(step).collect(),
-            accesses: &found.accesses,
+            accesses: found.accesses.iter().map(AccessObject::new).collect(),
             loop_start: report.loop_start,
             end: &found.end,
             why: why_of(report, found),
         }
+    }
+}
+
+/// An access of a data race.
+#[derive(Serialize, JsonSchema)]
+struct AccessObject<'a> {
+    thread: &'a str,
+    /// The thread by its number, where that is known.
+    #[schemars(with = "Option<usize>")]
+    by: Option<ThreadId>,
+    write: bool,
+    /// The step, from 1, in which it is made.
+    step: usize,
+    /// What it read (`= 0`) or wrote (`0→1`), where that is known.
+    value: Option<&'a str>,
+    /// The access itself, then the calls that led to it.
+    #[schemars(with = "Vec<BTreeMap<String, Value>>")]
+    stack: &'a [Location],
+}
+
+impl<'a> AccessObject<'a> {
+    fn new(access: &'a Access) -> Self {
+        let Access { thread, by, write, step, value, stack } = access;
+        let (by, write, step) = (*by, *write, *step);
+        Self { thread, by, write, step, value: value.as_deref(), stack }
     }
 }
 

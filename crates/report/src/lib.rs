@@ -34,8 +34,10 @@ pub mod index;
 pub mod interleaving;
 pub mod json;
 pub mod junit;
+mod layout;
 pub mod mermaid;
 mod number;
+mod places;
 mod preemption;
 pub mod progress;
 #[cfg(test)]
@@ -43,12 +45,14 @@ mod samples;
 pub mod sarif;
 mod select;
 pub mod shiviz;
+mod sources;
 mod style;
 pub mod text;
 mod why;
 
 pub use exit::ExitStatus;
 pub use number::{counted, grouped};
+pub use sources::Sources;
 pub use style::{Colour, Page, Style};
 
 use mazurka_core::{
@@ -118,6 +122,8 @@ pub struct Report<'a> {
     pub is_full: bool,
     /// The words that make a command of a schedule: `mazurka replay counter.c`.
     pub replay_with: Option<&'a str>,
+    /// The source texts of the program.
+    pub sources: Sources,
 }
 
 impl<'a> Report<'a> {
@@ -153,6 +159,7 @@ impl<'a> Report<'a> {
             tips: Vec::new(),
             is_full: false,
             replay_with: None,
+            sources: Sources::default(),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn preemptions(execution: &Execution, waits: &[Wait]) -> Vec<bool> {
         if after.decision.thread == thread || step.operation == Operation::Yield {
             continue;
         }
-        // Who joins in a later step of somebody else has waited until then.
+        // A thread that joins in a later step of another one has waited until then.
         let until = following[idx].unwrap_or(steps.len());
         let waits_for_end = execution.joins.iter().any(|join| {
             let at = join.at as usize;
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_claimed() {
-        // Thread 0 does not move again, so nobody can tell what it would have done.
+        // Thread 0 does not move again, so it is not known what it would have done.
         check("x=1; x=2 | x=3; x=4", "01", expect!["0 ? 1"]);
         // The value was there, went and came again.
         check("x=1; await(x==1) | x=2; x=1", "0110", expect!["0 ? 1 1 0"]);

@@ -25,6 +25,8 @@ pub(crate) struct Line {
     pub(crate) steps: Vec<usize>,
     /// The threads that it joins without a step.
     pub(crate) joined: Vec<ThreadId>,
+    /// What a plain access is to, and what it read or wrote.
+    pub(crate) accessed: Option<(String, String)>,
     /// Whether the thread of the row before could have gone on.
     pub(crate) is_preempted: bool,
 }
@@ -260,6 +262,7 @@ impl Item {
                 location,
                 steps: steps.clone(),
                 joined: Vec::new(),
+                accessed: None,
                 is_preempted: false,
             },
             Self::Joins { joins, steps } => {
@@ -274,6 +277,7 @@ impl Item {
                     location,
                     steps: steps.clone(),
                     joined,
+                    accessed: None,
                     is_preempted: false,
                 }
             }
@@ -281,13 +285,16 @@ impl Item {
                 let access = &shown.accesses[*access];
                 let verb = if access.write { "writes" } else { "reads" };
                 let what = shown.memory.map_or(String::new(), |name| format!(" {name}"));
+                let value = access.value.as_ref().map_or(String::new(), |it| format!(" {it}"));
+                let memory = shown.memory.map(str::to_owned);
                 Line {
                     who: access.by.map_or(Who::Name(access.thread.clone()), Who::Thread),
                     number: None,
-                    text: format!("✗ {verb}{what}"),
+                    text: format!("✗ {verb}{what}{value}"),
                     location,
                     steps: Vec::new(),
                     joined: Vec::new(),
+                    accessed: memory.zip(access.value.clone()),
                     is_preempted: false,
                 }
             }
@@ -642,16 +649,16 @@ mod tests {
             false,
             expect![[r#"
                 90 columns:
-                  step  main                 main.1               main.2
-                     3  spawn main.1                                                   a.rs:5:9
-                     5  spawn main.2                                                   a.rs:7:9
-                     7                       load Counter.n = 0                        a.rs:14:9
+                  step  main                 main.1               main.2               a.rs
+                     3  spawn main.1                                                    5:9
+                     5  spawn main.2                                                    7:9
+                     7                       load Counter.n = 0                        14:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     8                                            load Counter.n = 0   a.rs:14:9
-                     9                                            store Counter.n 0→1  a.rs:15:9
-                    11                       store Counter.n 1→1                       a.rs:15:9
-                        join main.1, main.2                                            a.rs:20:9
-                        ✗ panics                                                       a.rs:22:9
+                     8                                            load Counter.n = 0   14:9
+                     9                                            store Counter.n 0→1  15:9
+                    11                       store Counter.n 1→1                       15:9
+                        join main.1, main.2                                            20:9
+                        ✗ panics                                                       22:9
             "#]],
         );
     }
@@ -663,32 +670,24 @@ mod tests {
             true,
             expect![[r#"
                 90 columns:
-                  step  main                           main.1                main.2
+                  step  main       main.1    main.2                             a.rs
                      1  begin
-                     2  add heap(a.rs:5) 1→2                               a.rs:5:9 in functions::spawn
-                     3  spawn main.1                                       a.rs:5:9 in functions::spawn
-                     4  add the references to Counter                      a.rs:6:9 in Arc::clone
-                          1→2
-                     5  spawn main.2                                       a.rs:7:9 in functions::spawn
-                     6                                 add heap(a.rs:5) 2→1
-                                                                           a.rs:61:9
-                     7                                 load Counter.n = 0  a.rs:14:9 in AtomicUsize::load
-                        preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     8                                                       load Counter.n = 0
-                                                                           a.rs:14:9 in AtomicUsize::load
-                     9                                                       store Counter.n 0→1
-                                                                           a.rs:15:9 in AtomicUsize::store
-                    10                                                       add the references to Counter
-                                                                               2→1
-                                                                           a.rs:16:9 in ptr::drop_in_place
-                    11                                 store Counter.n 1→1
-                                                                           a.rs:15:9 in AtomicUsize::store
-                        join main.1                                        a.rs:20:9
-                    12  load heap(a.rs:5) = 1                              a.rs:20:9 in JoinHandle::join
-                        join main.2                                        a.rs:20:9
-                        ✗ panics                                           a.rs:22:9
-                    13  add the references to Counter                      a.rs:25:9 in ptr::drop_in_place
-                          1→0
+                     2  add heap(a.rs:5) 1→2                                     5:9 in functions::spawn
+                     3  spawn main.1                                             5:9 in functions::spawn
+                     4  add the references to Counter 1→2                        6:9 in Arc::clone
+                     5  spawn main.2                                             7:9 in functions::spawn
+                     6             add heap(a.rs:5) 2→1                         61:9
+                     7             load Counter.n = 0                           14:9 in AtomicUsize::load
+                        preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                     8                       load Counter.n = 0                 14:9 in AtomicUsize::load
+                     9                       store Counter.n 0→1                15:9 in AtomicUsize::store
+                    10                       add the references to Counter 2→1  16:9 in ptr::drop_in_place
+                    11             store Counter.n 1→1                          15:9 in AtomicUsize::store
+                        join main.1                                             20:9
+                    12  load heap(a.rs:5) = 1                                   20:9 in JoinHandle::join
+                        join main.2                                             20:9
+                        ✗ panics                                                22:9
+                    13  add the references to Counter 1→0                       25:9 in ptr::drop_in_place
             "#]],
         );
     }
@@ -747,11 +746,11 @@ mod tests {
             false,
             expect![[r#"
                 90 columns:
-                  step  main                   other
-                     1  Lock::lock lock.state                        a.rs:5:9
+                  step  main                   other                 a.rs
+                     1  Lock::lock lock.state                        5:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     2                         store lock.state 0→1  a.rs:9:9
-                     3  Lock::lock lock.state                        a.rs:5:9
+                     2                         store lock.state 0→1  9:9
+                     3  Lock::lock lock.state                        5:9
                         ✗ assertion fails
             "#]],
         );

@@ -21,7 +21,7 @@ pub enum Colour {
     Good,
     /// Red: it is violated.
     Bad,
-    /// Yellow: nobody knows.
+    /// Yellow: it is not known.
     Open,
     /// Cyan: what is being done.
     Doing,
@@ -214,7 +214,7 @@ fn fit(text: &str, width: usize, style: &Style) -> String {
 }
 
 /// As much of a text as fits.
-fn beginning(text: &str, width: usize) -> &str {
+pub(crate) fn beginning(text: &str, width: usize) -> &str {
     let mut end = 0;
     let mut taken = 0;
     for (idx, c) in text.char_indices() {

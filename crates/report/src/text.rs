@@ -181,6 +181,7 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
         object_names: &report.object_names,
         loop_start: report.loop_start,
         is_full: report.is_full,
+        sources: Some(&report.sources),
         ..Interleaving::from(found)
     };
     let lines = interleaving.lines();
@@ -205,7 +206,7 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     }
     let schedule = found.schedule.to_string();
     match report.replay_with.map(|words| style.clean_line(words)) {
-        // Nobody copies that, and no system starts a command with such a word.
+        // It is too long to copy, and no system starts a command with such a word.
         Some(words) if schedule.len() > LONGEST && words.starts_with(REPLAY) => {
             let steps = grouped(found.schedule.len() as u64);
             page.line(&format!("Replay, after `--json FILE` has kept its {steps} steps:"));
@@ -377,19 +378,17 @@ mod tests {
                    Checking counter.rs (3 threads)
                    Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
-                  step  main               worker-1           worker-2
-                     1  spawn worker-1                                     tests/counter.rs:21:9
-                     2  spawn worker-2                                     tests/counter.rs:22:9
-                     3                     load counter = 0                tests/counter.rs:11:9
+                  step  main               worker-1           worker-2          tests/counter.rs
+                     1  spawn worker-1                                           21:9
+                     2  spawn worker-2                                           22:9
+                     3                     load counter = 0                      11:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     4                                        load counter = 0
-                                                                           tests/counter.rs:11:9
-                     5                                        store counter 0→1
-                                                                           tests/counter.rs:12:9
-                     6                     store counter 1→1               tests/counter.rs:12:9
-                     7  join worker-1                                      tests/counter.rs:24:9
-                     8  join worker-2                                      tests/counter.rs:24:9
-                     9  load counter = 1                                   tests/counter.rs:25:9
+                     4                                        load counter = 0   11:9
+                     5                                        store counter 0→1  12:9
+                     6                     store counter 1→1                     12:9
+                     7  join worker-1                                            24:9
+                     8  join worker-2                                            24:9
+                     9  load counter = 1                                         25:9
                         ✗ assertion fails
 
                 Replay: mzk1:0x2.1.2x2.1.0x3
@@ -407,10 +406,10 @@ mod tests {
                             alice holds accounts and waits for log, held by bob
                             bob holds log and waits for accounts, held by alice
 
-                  step  alice             bob
-                     1  acquire accounts                      bank.rs:14:9
+                  step  alice             bob                 bank.rs
+                     1  acquire accounts                      14:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     2                    acquire log         bank.rs:30:9
+                     2                    acquire log         30:9
                         ✗ acquire log     ✗ acquire accounts
 
                 Replay: mzk1:0.1
@@ -455,6 +454,7 @@ mod tests {
             by: Some(samples::thread(step - 1)),
             write,
             step,
+            value: Some(if write { "0→7" } else { "= 7" }.to_owned()),
             stack,
         };
         found.accesses = vec![
@@ -471,9 +471,9 @@ mod tests {
                             called from queue.c:20:5 in work
                             reader reads it at queue.c:12:5 in get
 
-                  step  writer         reader
-                        ✗ writes data                queue.c:7:5
-                                       ✗ reads data  queue.c:12:5
+                  step  writer             reader            queue.c
+                        ✗ writes data 0→7                     7:5
+                                           ✗ reads data = 7  12:5
 
                     Why: no lock, atomic, join or start of a thread leads from the access of
                          writer to that of reader.
@@ -492,17 +492,17 @@ mod tests {
                    Violated Livelock: an execution did not end within 5 001 steps
                                                                              execution 2, 0.01 s
 
-                  step  main            other
-                     1  store turn 0→1                 polite.rs:3:9
+                  step  main            other          polite.rs
+                     1  store turn 0→1                  3:9
                         from here on for ever ─ ─ ─ ─ ─
-                     2  load turn = 1                  polite.rs:5:9
-                     3  yield                          polite.rs:6:9
-                     4                  load turn = 1  polite.rs:15:9
-                     5                  yield          polite.rs:16:9
-                     6  load turn = 1                  polite.rs:5:9
-                     7  yield                          polite.rs:6:9
-                     8                  load turn = 1  polite.rs:15:9
-                     9                  yield          polite.rs:16:9
+                     2  load turn = 1                   5:9
+                     3  yield                           6:9
+                     4                  load turn = 1  15:9
+                     5                  yield          16:9
+                     6  load turn = 1                   5:9
+                     7  yield                           6:9
+                     8                  load turn = 1  15:9
+                     9                  yield          16:9
                         ↺ back to step 2
 
                     Why: steps 2 to 9 are repeated for ever: main reads turn = 1 at
@@ -520,18 +520,18 @@ mod tests {
                Violated Livelock: an execution did not end within 5 001 steps
                                                                          execution 2, 0.01 s
 
-              step  main            other
-                 1  store turn 0→1                 polite.rs:3:9
+              step  main            other          polite.rs
+                 1  store turn 0→1                  3:9
                     from here on for ever ─ ─ ─ ─ ─
-                 2  load turn = 1                  polite.rs:5:9
-                 3  yield                          polite.rs:6:9
-                 4                  load turn = 1  polite.rs:15:9
-                 5                  yield          polite.rs:16:9
+                 2  load turn = 1                   5:9
+                 3  yield                           6:9
+                 4                  load turn = 1  15:9
+                 5                  yield          16:9
                     … steps 2 to 5 again, 1 248 times
-              4998  load turn = 1                  polite.rs:5:9
-              4999  yield                          polite.rs:6:9
-              5000                  load turn = 1  polite.rs:15:9
-              5001                  yield          polite.rs:16:9
+              4998  load turn = 1                   5:9
+              4999  yield                           6:9
+              5000                  load turn = 1  15:9
+              5001                  yield          16:9
                     ↺ back to step 2
 
                 Why: steps 2 to 5001 are repeated for ever: main reads turn = 1 at
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_that_nobody_would_copy_goes_to_a_file() {
+    fn a_schedule_that_is_too_long_to_copy_goes_to_a_file() {
         let sample = samples::livelock(1250);
         let mut report = sample.report();
         report.replay_with = Some("mazurka replay a.pml --schedule");
@@ -595,28 +595,29 @@ mod tests {
                    Checking counter.rs (12 threads)
                    Violated Overflow: `ticket + 1` overflows                 execution 2, 0.01 s
 
-                     1  main: spawn w1                                        src/ticket.rs:7:9
-                     2  main: spawn w2                                        src/ticket.rs:7:9
-                     3  main: spawn w3                                        src/ticket.rs:7:9
-                     4  main: spawn w4                                        src/ticket.rs:7:9
-                     5  main: spawn w5                                        src/ticket.rs:7:9
-                     6  main: spawn w6                                        src/ticket.rs:7:9
-                     7  main: spawn w7                                        src/ticket.rs:7:9
-                     8  main: spawn w8                                        src/ticket.rs:7:9
-                     9  main: spawn w9                                        src/ticket.rs:7:9
-                    10  main: spawn w10                                       src/ticket.rs:7:9
-                    11  main: spawn w11                                       src/ticket.rs:7:9
-                    12  w1: read-modify-write ticket 0→1                      src/ticket.rs:12:9
-                    13  w2: read-modify-write ticket 1→2                      src/ticket.rs:12:9
-                    14  w3: read-modify-write ticket 2→3                      src/ticket.rs:12:9
-                    15  w4: read-modify-write ticket 3→4                      src/ticket.rs:12:9
-                    16  w5: read-modify-write ticket 4→5                      src/ticket.rs:12:9
-                    17  w6: read-modify-write ticket 5→6                      src/ticket.rs:12:9
-                    18  w7: read-modify-write ticket 6→7                      src/ticket.rs:12:9
-                    19  w8: read-modify-write ticket 7→8                      src/ticket.rs:12:9
-                    20  w9: read-modify-write ticket 8→9                      src/ticket.rs:12:9
-                    21  w10: read-modify-write ticket 9→10                    src/ticket.rs:12:9
-                    22  w11: read-modify-write ticket 10→11                   src/ticket.rs:12:9
+                                                             src/ticket.rs
+                     1  main: spawn w1                        7:9
+                     2  main: spawn w2                        7:9
+                     3  main: spawn w3                        7:9
+                     4  main: spawn w4                        7:9
+                     5  main: spawn w5                        7:9
+                     6  main: spawn w6                        7:9
+                     7  main: spawn w7                        7:9
+                     8  main: spawn w8                        7:9
+                     9  main: spawn w9                        7:9
+                    10  main: spawn w10                       7:9
+                    11  main: spawn w11                       7:9
+                    12  w1: read-modify-write ticket 0→1     12:9
+                    13  w2: read-modify-write ticket 1→2     12:9
+                    14  w3: read-modify-write ticket 2→3     12:9
+                    15  w4: read-modify-write ticket 3→4     12:9
+                    16  w5: read-modify-write ticket 4→5     12:9
+                    17  w6: read-modify-write ticket 5→6     12:9
+                    18  w7: read-modify-write ticket 6→7     12:9
+                    19  w8: read-modify-write ticket 7→8     12:9
+                    20  w9: read-modify-write ticket 8→9     12:9
+                    21  w10: read-modify-write ticket 9→10   12:9
+                    22  w11: read-modify-write ticket 10→11  12:9
                         w11: ✗ overflows
 
                 Replay: mzk1:0x11.1.2.3.4.5.6.7.8.9.10.11
@@ -633,24 +634,19 @@ mod tests {
                    Checking counter.rs (3 threads)
                    Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
-                  step  main                        a-thread-with-a-name-of-   worker
-                                                    forty-characters
-                     1  spawn                                                    counter.rs:21:9
-                          a-thread-with-a-name-of-
-                          forty-characters
-                     2  spawn worker                                             counter.rs:22:9
-                     3                              load counter = 0             counter.rs:11:9
+                  step  main      a-thread-with-a-name-of-forty-characters  worker    counter.rs
+                     1  spawn a-thread-with-a-name-of-forty-characters                      21:9
+                     2  spawn worker                                                        22:9
+                     3            load counter = 0                                          11:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     4                                                         load counter = 0
-                                                                                 counter.rs:11:9
-                     5                                                         store counter 0→1
-                                                                                 counter.rs:12:9
-                     6                              store counter 1→1            counter.rs:12:9
-                     7  join                                                     counter.rs:24:9
-                          a-thread-with-a-name-of-
-                          forty-characters
-                     8  join worker                                              counter.rs:24:9
-                     9  load counter = 1                                         counter.rs:25:9
+                     4                                                      load counter =  11:9
+                                                                              0
+                     5                                                      store counter   12:9
+                                                                              0→1
+                     6            store counter 1→1                                         12:9
+                     7  join a-thread-with-a-name-of-forty-characters                       24:9
+                     8  join worker                                                         24:9
+                     9  load counter = 1                                                    25:9
                         ✗ assertion fails
 
                 Replay: mzk1:0x2.1.2x2.1.0x3
@@ -669,20 +665,17 @@ mod tests {
                    Violated Assertion failed: `counter == 2`: left is 1      execution 2, 0.01 s
 
                   step  main               a                  b
-                     1  spawn a                       crates/a/very/long/path/to/counter.rs:21:9
-                     2  spawn b                       crates/a/very/long/path/to/counter.rs:22:9
-                     3                     load counter = 0
-                                                      crates/a/very/long/path/to/counter.rs:11:9
+                                                           crates/a/very/long/path/to/counter.rs
+                     1  spawn a                                                  21:9
+                     2  spawn b                                                  22:9
+                     3                     load counter = 0                      11:9
                         preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
-                     4                                        load counter = 0
-                                                      crates/a/very/long/path/to/counter.rs:11:9
-                     5                                        store counter 0→1
-                                                      crates/a/very/long/path/to/counter.rs:12:9
-                     6                     store counter 1→1
-                                                      crates/a/very/long/path/to/counter.rs:12:9
-                     7  join a                        crates/a/very/long/path/to/counter.rs:24:9
-                     8  join b                        crates/a/very/long/path/to/counter.rs:24:9
-                     9  load counter = 1              crates/a/very/long/path/to/counter.rs:25:9
+                     4                                        load counter = 0   11:9
+                     5                                        store counter 0→1  12:9
+                     6                     store counter 1→1                     12:9
+                     7  join a                                                   24:9
+                     8  join b                                                   24:9
+                     9  load counter = 1                                         25:9
                         ✗ assertion fails
 
                 Replay: mzk1:0x2.1.2x2.1.0x3
@@ -700,19 +693,13 @@ mod tests {
                             left: 1
                             right: 2                                         execution 2, 0.01 s
 
-                  step  główny                    工作线程               evil\u{1b}[31m\u{202e}
-                                                                         name
-                     1  spawn 工作线程                                           źródła/λ.rs:1:9
-                     2  spawn                                                    źródła/λ.rs:2:9
-                          evil\u{1b}[31m\u{202e}
-                          name
-                     3                            load счётчик = "日本"          źródła/λ.rs:3:9
-                     4                                                   notify-one счётчик,
-                                                                           wakes 工作线程
-                                                                                 źródła/λ.rs:4:9
-                     5                                                   try-acquire счётчик,
-                                                                           failed
-                                                                         ✗ assertion fails
+                  step  główny           工作线程        evil\u{1b}[31m\u{202e}name  źródła/λ.rs
+                     1  spawn 工作线程                                                       1:9
+                     2  spawn evil\u{1b}[31m\u{202e}name                                     2:9
+                     3                   load счётчик = "日本"                               3:9
+                     4                                   notify-one счётчик, wakes 工作线程  4:9
+                     5                                   try-acquire счётчик, failed
+                                                         ✗ assertion fails
 
                 Replay: mzk1:0x2.1.2x2
             "#]],
@@ -724,33 +711,18 @@ mod tests {
                         left: 1
                         right: 2                                         execution 2, 0.01 s
 
-              step  g\u{142}\u{f3}wny        \u{5de5}\u{4f5c}         evil\u{1b}[31m\u{202e}
-                                             \u{7ebf}\u{7a0b}         name
-                 1  spawn                             \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs:1:9
-                      \u{5de5}\u{4f5c}
-                      \u{7ebf}\u{7a0b}
-                 2  spawn                             \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs:2:9
-                      evil\u{1b}[31m\u{202e
-                      }name
-                 3                           load     \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs:3:9
-                                               \u{441}\u{447}\u{451}
-                                               \u{442}\u{447}\u{438}
-                                               \u{43a} =
-                                               "\u{65e5}\u{672c}"
-                 4                                                    notify-one
-                                                                        \u{441}\u{447}
-                                                                        \u{451}\u{442}
-                                                                        \u{447}\u{438}
-                                                                        \u{43a}, wakes
-                                                                        \u{5de5}\u{4f5c}
-                                                                        \u{7ebf}\u{7a0b}
-                                                      \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs:4:9
-                 5                                                    try-acquire
-                                                                        \u{441}\u{447}
-                                                                        \u{451}\u{442}
-                                                                        \u{447}\u{438}
-                                                                        \u{43a}, failed
-                                                                      x assertion fails
+                                                          \u{17a}r\u{f3}d\u{142}a/\u{3bb}.rs
+                 1  g\u{142}\u{f3}wny: spawn \u{5de5}\u{4f5c}\u{7ebf}\u{7a0b}            1:9
+                 2  g\u{142}\u{f3}wny: spawn evil\u{1b}[31m\u{202e}name                  2:9
+                 3  \u{5de5}\u{4f5c}\u{7ebf}\u{7a0b}: load                               3:9
+                      \u{441}\u{447}\u{451}\u{442}\u{447}\u{438}\u{43a} =
+                      "\u{65e5}\u{672c}"
+                 4  evil\u{1b}[31m\u{202e}name: notify-one                               4:9
+                      \u{441}\u{447}\u{451}\u{442}\u{447}\u{438}\u{43a}, wakes
+                      \u{5de5}\u{4f5c}\u{7ebf}\u{7a0b}
+                 5  evil\u{1b}[31m\u{202e}name: try-acquire
+                      \u{441}\u{447}\u{451}\u{442}\u{447}\u{438}\u{43a}, failed
+                    evil\u{1b}[31m\u{202e}name: x assertion fails
 
             Replay: mzk1:0x2.1.2x2
         "#]]
@@ -809,10 +781,10 @@ mod tests {
             ESC[1;31m           ESC[0m alice holds accounts and waits for log, held by bob
             ESC[1;31m           ESC[0m bob holds log and waits for accounts, held by alice
 
-            ESC[2m  step  alice             bobESC[0m
-                 1  acquire accounts                      ESC[2mbank.rs:14:9ESC[0m
+            ESC[2m  step  alice             bob                 bank.rsESC[0m
+                 1  acquire accounts                      ESC[2m14:9ESC[0m
                     ESC[2mpreempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ESC[0m
-                 2                    acquire log         ESC[2mbank.rs:30:9ESC[0m
+                 2                    acquire log         ESC[2m30:9ESC[0m
             ESC[1;31m        ✗ acquire log     ✗ acquire accountsESC[0m
 
             Replay: mzk1:0.1

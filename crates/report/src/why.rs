@@ -235,6 +235,7 @@ mod tests {
             by: Some(thread(idx)),
             write,
             step,
+            value: None,
             stack: Vec::new(),
         };
         found.accesses = vec![access(1, "producer", true, 2), access(0, "main", false, 4)];

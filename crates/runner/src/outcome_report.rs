@@ -1,7 +1,7 @@
 //! An outcome as `mazurka-report` tells it.
 
 use mazurka_check::{Fault, FaultKind, Outcome, Task};
-use mazurka_report::{ExitStatus, Report};
+use mazurka_report::{ExitStatus, Report, Sources};
 
 /// All that is to be told of what came of a task; `replay` is what comes before a schedule.
 pub fn report<'a>(outcome: &'a Outcome, name: &'a str, replay: &'a str, task: &Task) -> Report<'a> {
@@ -23,6 +23,8 @@ pub fn report<'a>(outcome: &'a Outcome, name: &'a str, replay: &'a str, task: &T
     report.tips.clone_from(&outcome.tips);
     report.replay_with = Some(replay);
     report.is_full = task.options.full_trace;
+    let source_text = task.source_text();
+    report.sources = Sources::new(move |file| source_text.read(file));
     report
 }
 

@@ -19,8 +19,7 @@ pub fn write_pages(
     std::fs::create_dir_all(folder.join(PAGES))?;
     for report in reports {
         if let Some(page) = page_of(report) {
-            let text = html::render(report, &|file| std::fs::read_to_string(file).ok());
-            std::fs::write(folder.join(page), text)?;
+            std::fs::write(folder.join(page), html::render(report))?;
         }
     }
     // Another run may do the same: one of the two is there then, as a whole.

@@ -68,7 +68,7 @@ impl Place {
             // `sudo` may leave the home of somebody else, who could not use what is made there.
             let there = self.folder.ancestors().find_map(|folder| folder.metadata().ok());
             if there.is_some_and(|there| there.uid() != rustix::process::geteuid().as_raw()) {
-                return Err(io::Error::other("this would be in a folder of somebody else"));
+                return Err(io::Error::other("this would be in a folder of another user"));
             }
         }
         let folder = self.folder.join(hash);

@@ -222,7 +222,7 @@ pub static TABLE: &[Row] = &[
                single steps: `std`, and with it `parking_lot`, `crossbeam-channel`, `flume`; `none` \
                explores their inside [default: std]",
         more: "The verdict names what the program calls of other libraries, and the lists that \
-               mattered. Whoever trusts another list trusts `std`, too.",
+               mattered. Another list is trusted together with `std`.",
         manual: "what is taken for right. Libraries (`libz`) or functions (`deflate`) that were compiled without the instrumentation and touch nothing that threads share: otherwise the verdict names what the program calls of them. Lists of calls that are single steps which do what they promise, and the verdict says so: `std`, the default, of Rust's standard library (`Once` and its kin, `RwLock`, `Barrier`, channels, scopes, parking); and, each with `std`, `parking_lot` (`Mutex`, `RwLock`, `Condvar`), `crossbeam-channel` and `flume`. `none`: the inside of every call is explored",
         json: Some(("trust", |options| options.trust.clone().into())),
         set: |options, text| {

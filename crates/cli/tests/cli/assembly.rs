@@ -26,7 +26,7 @@ const WANTED: [(u32, i32, &str); 22] = [
     (16, 2, "the instruction `movsb` at assembly.c:166:5, in work, is not supported"),
     (17, 0, "Holds in every interleaving"),
     (18, 0, "Holds in every interleaving"),
-    (19, 1, "sleeps on lock and nobody is left to wake it"),
+    (19, 1, "sleeps on lock and no thread is left that could wake it"),
     (20, 2, "system call 34 at assembly.c:61:5, in system_call, cannot be repeated"),
     (21, 1, "ata race on `x`"),
 ];

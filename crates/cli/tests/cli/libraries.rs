@@ -94,7 +94,7 @@ fn those_that_are_trusted_are_not() {
 #[test]
 fn strictly_none_is_accepted() {
     let folder = folder(&["gcc"]);
-    let words = "nobody vouches for what these do to memory that threads share: `helper` \
+    let words = "it is not known what these do to memory that threads share: `helper` \
                  (libhelper), `other_helper` (libhelper)";
     check(&folder, &["--strict"]).refuses(words);
 }

@@ -390,7 +390,8 @@ fn executions_without_end_are_found_or_there_are_none() {
     for engine in ENGINES {
         let asked = ["check", "x.c", "-DFORGETS", "--engine", engine, "--property", "livelock"];
         let said = run(folder.path(), &asked).ends_with(1);
-        let said = said.prints(&["livelock", "main goes round for ever, and nobody else can move"]);
+        let said =
+            said.prints(&["livelock", "main goes round for ever, and no other thread can move"]);
         let at = said.stdout.find("mazurka replay").expect("it can be replayed");
         let words = shlex::split(said.stdout[at..].lines().next().expect("there is a line"));
         let words = words.expect("it is what a shell reads");

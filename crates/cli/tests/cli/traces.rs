@@ -72,6 +72,8 @@ fn c_programs() {
     check("treiber_stack", ".", "check corpus/c/treiber_stack.c -DSTORE");
     // The order that is missing is named.
     check("message_relaxed", "crates/cli/tests/programs", "check message_relaxed.c");
+    // Values are written as their types say, those of volatile accesses too.
+    check("values", "crates/cli/tests/programs", "check values.c --trace full");
 }
 
 /// The same as a model.

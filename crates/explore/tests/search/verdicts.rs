@@ -240,12 +240,16 @@ fn deadlocks() {
 fn lost_wake_ups() {
     check(
         "acq(0); wait(0,0); rel(0) | notify(0)",
-        expect!["deadlock: T0 sleeps on condvar(0) and nobody is left to wake it; mzk1:0.1.0"],
+        expect![
+            "deadlock: T0 sleeps on condvar(0) and no thread is left that could wake it; mzk1:0.1.0"
+        ],
     );
     // The flag is looked at before the lock is taken.
     check(
         "r=x; acq(0); if r==0 { wait(0,0) }; rel(0) | acq(0); x=1; notify(0); rel(0)",
-        expect!["deadlock: T0 sleeps on condvar(0) and nobody is left to wake it; mzk1:0.1x4.0x2"],
+        expect![
+            "deadlock: T0 sleeps on condvar(0) and no thread is left that could wake it; mzk1:0.1x4.0x2"
+        ],
     );
     check(
         "acq(0); if x==0 { wait(0,0) }; rel(0) | acq(0); x=1; notify(0); rel(0)",
@@ -255,7 +259,7 @@ fn lost_wake_ups() {
     check(
         "acq(0); if x==0 { wait(0,0) }; rel(0) | acq(0); if x==0 { wait(0,0) }; rel(0) | acq(0); x=1; notify(0); rel(0)",
         expect![
-            "deadlock: T1 sleeps on condvar(0) and nobody is left to wake it; mzk1:0x3.1x3.2x4.0x2"
+            "deadlock: T1 sleeps on condvar(0) and no thread is left that could wake it; mzk1:0x3.1x3.2x4.0x2"
         ],
     );
     check(

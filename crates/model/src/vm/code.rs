@@ -91,6 +91,25 @@ pub(super) struct ObjectInfo {
     pub(super) first_unit: u32,
     pub(super) first_piece: u32,
     pub(super) kind: Kind,
+    pub(super) origin: Origin,
+}
+
+/// What in the program has made an object, for its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It is not known, or the object was there from the beginning.
+    Unknown,
+    /// The instruction that has allocated it.
+    Allocated(Pc),
+    /// It is this local of a routine.
+    Local {
+        /// The routine.
+        routine: u32,
+        /// Which of its locals whose addresses are taken.
+        number: u32,
+    },
+    /// It is a thread's own copy of this object of the program.
+    Own(u32),
 }
 
 /// Where an object comes from.

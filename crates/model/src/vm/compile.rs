@@ -2,7 +2,7 @@
 
 use super::code::{
     Address, AddressBase, Arguments, Code, HALT, Instruction, Kind, NOWHERE, Node, ObjectInfo, Op,
-    Operand, Pc, Queue, QueueField, RoutineCode, Source, Target,
+    Operand, Origin, Pc, Queue, QueueField, RoutineCode, Source, Target,
 };
 use super::finest::Finest;
 use super::foresight::Futures;
@@ -104,6 +104,7 @@ impl<'a> Compiler<'a> {
                 first_unit,
                 first_piece,
                 kind,
+                origin: Origin::Unknown,
             });
             let map = &self.code.units[units as usize];
             let element = match self.program.layouts[object.layout.0 as usize] {

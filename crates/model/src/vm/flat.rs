@@ -5,7 +5,7 @@
 //! back; pointers do not contain addresses. What a thread would do next is not written: it follows.
 
 use super::Vm;
-use super::code::{Code, HALT, Instruction as I, Kind, ObjectInfo, Pc, STUCK, UNBORN};
+use super::code::{Code, HALT, Instruction as I, Kind, ObjectInfo, Origin, Pc, STUCK, UNBORN};
 use super::machine::{FREE, Frame, Last, Machine, Spot, control};
 use super::next::Pending;
 use mazurka_core::{Next, ObjectId, ThreadId};
@@ -164,7 +164,8 @@ impl Machine {
         }
         self.memory[FREE] = end as u64 * 8;
         let address = start as u32 * 8 + 8;
-        let object = ObjectInfo { address, size, units, first_unit, first_piece, kind };
+        let origin = Origin::Unknown;
+        let object = ObjectInfo { address, size, units, first_unit, first_piece, kind, origin };
         self.threads[thread].made.push(object);
     }
 

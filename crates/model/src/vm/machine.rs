@@ -1,7 +1,8 @@
 //! The state of a running program: memory and stacks, and a log of what they held before.
 
 use super::code::{
-    Address, AddressBase, CONTROL, Code, HALT, Kind, Node, ObjectInfo, Op, Operand, Pc, Source,
+    Address, AddressBase, CONTROL, Code, HALT, Kind, Node, ObjectInfo, Op, Operand, Origin, Pc,
+    Source,
 };
 use super::flat::About;
 use super::names::Names;
@@ -143,6 +144,8 @@ pub(super) enum Last {
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) write: bool,
+    /// What it read or wrote, if that is one number.
+    pub(super) value: Last,
     /// The instruction, then the calls that led to it.
     pub(super) stack: Vec<Pc>,
 }
@@ -477,6 +480,7 @@ impl Machine {
         size: u32,
         units: u32,
         kind: Kind,
+        origin: Origin,
     ) -> Result<Pointer, Violation> {
         let number = self.control(thread, control::MADE) as u32;
         let start = self.memory[FREE];
@@ -486,7 +490,7 @@ impl Machine {
         }
         let (first_unit, first_piece) = self.numbers(code, thread, number, size, units, kind);
         let address = start as u32 + 8;
-        let object = ObjectInfo { address, size, units, first_unit, first_piece, kind };
+        let object = ObjectInfo { address, size, units, first_unit, first_piece, kind, origin };
         let made = &mut self.threads[thread].made;
         made.truncate(number as usize);
         made.push(object);
@@ -550,7 +554,28 @@ impl Machine {
         if self.looked_at == Some(object) {
             let (thread, pc) = self.here;
             let stack = self.calls(thread, pc).map(|call| call.at()).collect();
-            self.seen.push(Seen { write, stack });
+            self.seen.push(Seen { write, value: Last::Nothing, stack });
+        }
+    }
+
+    /// Notes what the plain access that was just noted reads or writes, if it is to the memory
+    /// that is looked at and to nothing else.
+    #[inline]
+    pub(super) fn watch_value(&mut self, code: &Code, spot: Spot, ty: Type, new: Option<u64>) {
+        if self.looked_at.is_some() {
+            self.note_value(code, spot, ty, new);
+        }
+    }
+
+    #[cold]
+    fn note_value(&mut self, code: &Code, spot: Spot, ty: Type, new: Option<u64>) {
+        let pieces = pieces(code, spot, ty.bytes());
+        let looked_at = self.looked_at.map(|object| object.index() as u32);
+        if pieces.start() == pieces.end() && looked_at == Some(*pieces.start()) {
+            let old = self.get(spot, ty);
+            let new = new.map(|new| evaluate::canonical(ty, new));
+            let value = new.map_or(Last::Read(ty, old), |new| Last::Wrote(ty, old, new));
+            self.seen.last_mut().expect("it was just noted").value = value;
         }
     }
 

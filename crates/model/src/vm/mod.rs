@@ -428,7 +428,13 @@ impl System for Vm {
         let thread = ThreadId::new(self.machine.here.0);
         let stack = |pcs: &[Pc]| pcs.iter().filter_map(|&pc| self.place(pc)).collect();
         let seen = self.machine.seen.iter();
-        seen.map(|seen| Sighting { thread, write: seen.write, stack: stack(&seen.stack) }).collect()
+        seen.map(|seen| Sighting {
+            thread,
+            write: seen.write,
+            value: in_words(seen.value),
+            stack: stack(&seen.stack),
+        })
+        .collect()
     }
 
     fn fingerprint(&self) -> Option<u128> {
@@ -469,13 +475,7 @@ impl System for Vm {
     }
 
     fn value(&self) -> Option<String> {
-        let show = |ty, bits| crate::print::constant(ty, bits);
-        match self.machine.last {
-            Last::Nothing => None,
-            Last::Read(ty, value) => Some(format!("= {}", show(ty, value))),
-            Last::Wrote(ty, old, new) => Some(format!("{}→{}", show(ty, old), show(ty, new))),
-            Last::Chose(value) => Some(format!("= {value}")),
-        }
+        in_words(self.machine.last)
     }
 
     fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
@@ -488,6 +488,17 @@ impl System for Vm {
 
     fn memory_name(&self, object: ObjectId) -> Cow<'_, str> {
         Cow::Owned(self.names().piece(&self.code, &self.machine.threads, object.index() as u32))
+    }
+}
+
+/// What was read, written or chosen.
+fn in_words(value: Last) -> Option<String> {
+    let show = |ty, bits| crate::print::constant(ty, bits);
+    match value {
+        Last::Nothing => None,
+        Last::Read(ty, value) => Some(format!("= {}", show(ty, value))),
+        Last::Wrote(ty, old, new) => Some(format!("{}→{}", show(ty, old), show(ty, new))),
+        Last::Chose(value) => Some(format!("= {value}")),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Numbers are given out once and kept for all executions and all clones of a machine, since an
 //! engine compares operations of different executions by them.
 
-use super::code::{Code, Kind, ObjectInfo};
+use super::code::{Code, Kind, ObjectInfo, Origin, Pc};
 use super::machine::Thread;
 use crate::{Layout, LayoutId, Program};
 use mazurka_core::ThreadId;
@@ -138,7 +138,7 @@ impl Names {
         let mut candidates = self.made[..at].iter().rev();
         candidates
             .find(|made| made.first_unit == object.first_unit && made.size == object.size)
-            .map_or_else(String::new, |named| self.made_text(threads, named))
+            .map_or_else(String::new, |named| self.made_text(code, threads, named, ""))
     }
 
     /// What people call the unit of an operation.
@@ -204,7 +204,7 @@ impl Names {
             true => format!("[{}]{}", offset / element, self.path(units.layout, offset % element)),
             false => self.path(units.layout, offset),
         };
-        self.made_text(threads, named) + &path
+        self.made_text(code, threads, named, &path)
     }
 
     /// The way from the beginning of a layout to the scalar at `offset`: `[3].next`.
@@ -242,14 +242,58 @@ impl Names {
         }
     }
 
-    fn made_text(&self, threads: &[Thread], named: &Named) -> String {
-        let what = match named.kind {
-            Kind::Heap => "block",
-            Kind::PerThread => "own",
-            _ => "local",
-        };
+    /// What people call something made on the way, and a part of it: in the words of the source
+    /// where it is known what has made it, as the native engine does.
+    fn made_text(&self, code: &Code, threads: &[Thread], named: &Named, path: &str) -> String {
         let thread = self.thread_text(threads, named.thread as usize);
-        format!("{what} {} of {thread}", named.number)
+        let made = threads.get(named.thread as usize).map_or(&[][..], |thread| &thread.made);
+        let object = made.get(named.number as usize);
+        let is_it = |it: &&ObjectInfo| it.first_unit == named.first_unit && it.size == named.size;
+        let origin = object.filter(is_it).map_or(Origin::Unknown, |object| object.origin);
+        let text = match origin {
+            Origin::Allocated(pc) => self.allocated(code, pc).map(|place| {
+                let before = &made[..named.number as usize];
+                let n_before = before.iter().filter(|other| other.origin == origin).count();
+                let number =
+                    if n_before > 0 { format!("#{}", n_before + 1) } else { String::new() };
+                let of = if named.thread > 0 { format!(" of {thread}") } else { String::new() };
+                format!("heap({place}){number}{path}{of}")
+            }),
+            Origin::Local { routine, number } => {
+                let routine = self.program.routines.get(routine as usize);
+                let local = routine.and_then(|routine| routine.objects.get(number as usize));
+                routine.zip(local).filter(|(_, local)| !local.name.is_empty()).map(
+                    |(routine, local)| {
+                        let within = match named.thread {
+                            0 => String::new(),
+                            _ => format!(" in {thread}"),
+                        };
+                        format!("{}{path} (local of {}{within})", local.name, routine.name)
+                    },
+                )
+            }
+            Origin::Own(object) => {
+                let object = self.program.objects.get(object as usize);
+                object.map(|object| format!("{}{path} of {thread}", object.name))
+            }
+            Origin::Unknown => None,
+        };
+        text.unwrap_or_else(|| {
+            let what = match named.kind {
+                Kind::Heap => "block",
+                Kind::PerThread => "own",
+                _ => "local",
+            };
+            format!("{what} {}{path} of {thread}", named.number)
+        })
+    }
+
+    /// Where an instruction stands: the file without its folders, and the line.
+    fn allocated(&self, code: &Code, pc: Pc) -> Option<String> {
+        let (span, _) = code.origins.get(pc as usize)?;
+        let file = self.program.files.get(span.file.0 as usize).filter(|_| span.is_known())?;
+        let file = file.rsplit('/').next().unwrap_or_default();
+        Some(format!("{file}:{}", span.line))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Runs the invisible instructions between two operations of a thread.
 
 use super::code::{
-    Address, AddressBase, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Pc, STUCK,
-    UNBORN,
+    Address, AddressBase, Arguments, Code, HALT, Instruction, Kind, ObjectInfo, Operand, Origin,
+    Pc, STUCK, UNBORN,
 };
 use super::machine::{Frame, Machine, Spot, control, memory};
 use super::next::Pending;
@@ -75,6 +75,7 @@ impl Machine {
                     if watched {
                         self.watch(code, spot, ty.bytes(), false);
                         self.see(code, thread, spot, ty.bytes());
+                        self.watch_value(code, spot, ty, None);
                     }
                     let value = self.get(spot, ty);
                     self.set(frame, to, value);
@@ -87,6 +88,7 @@ impl Machine {
                         true => {
                             self.watch(code, spot, ty.bytes(), true);
                             self.see(code, thread, spot, ty.bytes());
+                            self.watch_value(code, spot, ty, Some(value));
                             self.set_plain(thread, spot.address(), ty.bytes(), value);
                         }
                         false => self.set_private(thread, spot, ty.bytes(), value),
@@ -354,7 +356,8 @@ impl Machine {
             I::Allocate { to, size, units } => {
                 let size = self.value(code, frame, size);
                 let size = size_of_range(size)?;
-                let pointer = self.make(code, thread, size, units, Kind::Heap)?;
+                let origin = Origin::Allocated(self.here.1);
+                let pointer = self.make(code, thread, size, units, Kind::Heap, origin)?;
                 self.set(frame, to, pointer.bits());
             }
             I::Free { pointer } => {
@@ -388,7 +391,7 @@ impl Machine {
             I::BarrierInit { barrier, parties } => {
                 let parties = self.value(code, frame, parties) & 0xffff_ffff;
                 if parties == 0 {
-                    return Err(assertion("a barrier is made for nobody".to_owned()));
+                    return Err(assertion("a barrier is initialised for 0 threads".to_owned()));
                 }
                 self.reset_sync(code, frame, barrier, Sync::Barrier, parties)?;
             }
@@ -537,12 +540,12 @@ impl Machine {
         &mut self,
         code: &Code,
         thread: usize,
-        routine: usize,
+        routine_idx: usize,
         arguments: &[u64],
         back: Pc,
         to: u32,
     ) -> Result<(), Violation> {
-        let routine = &code.routines[routine];
+        let routine = &code.routines[routine_idx];
         let top = self.control(thread, control::TOP) as usize;
         let base = top + SAVED;
         let end = base + routine.n_registers as usize;
@@ -568,8 +571,9 @@ impl Machine {
         self.set_stack(thread, control::TOP, end as u64);
         let first = self.control(thread, control::MADE);
         self.set_stack(thread, control::LOCALS, first);
-        for &(size, units) in &routine.objects {
-            self.make(code, thread, size, units, Kind::Frame)?;
+        for (number, &(size, units)) in (0..).zip(&routine.objects) {
+            let origin = Origin::Local { routine: routine_idx as u32, number };
+            self.make(code, thread, size, units, Kind::Frame, origin)?;
         }
         Ok(())
     }
@@ -649,7 +653,7 @@ enum Arrival {
 /// A barrier without a number of parties.
 #[cold]
 pub(super) fn uninitialised_barrier() -> Violation {
-    memory("a barrier is used that nobody has initialised".to_owned())
+    memory("a barrier is used that was never initialised".to_owned())
 }
 
 /// A number of bytes that an object may have.

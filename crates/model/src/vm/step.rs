@@ -1,6 +1,8 @@
 //! Takes one step: a visible instruction, and the invisible ones behind it.
 
-use super::code::{Address, Code, HALT, Instruction, Kind, NOWHERE, Pc, Queue, QueueField, Target};
+use super::code::{
+    Address, Code, HALT, Instruction, Kind, NOWHERE, Origin, Pc, Queue, QueueField, Target,
+};
 use super::machine::{EXCUSED, Frame, Last, Machine, Spot, control, memory};
 use super::next::Pending;
 use crate::{Binary, Compare, Pointer, Sync, Type, Update, evaluate};
@@ -449,7 +451,8 @@ impl Machine {
         for (number, &object) in code.per_thread.iter().enumerate() {
             let template = code.objects[object as usize];
             if !is_again {
-                self.make(code, thread, template.size, template.units, Kind::PerThread)?;
+                let (size, units) = (template.size, template.units);
+                self.make(code, thread, size, units, Kind::PerThread, Origin::Own(object))?;
             }
             let own = self.threads[thread].made[number];
             for byte in 0..template.size {

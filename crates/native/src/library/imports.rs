@@ -104,8 +104,8 @@ pub(crate) fn refuse_any() -> Result<(), String> {
     match all.is_empty() {
         true => Ok(()),
         false => Err(format!(
-            "`--strict`: nobody vouches for what these do to memory that threads share: {}; \
-             `--trust NAME` does, for a library or a function",
+            "`--strict`: it is not known what these do to memory that threads share: {}; \
+             `--trust NAME` says of a library or a function that it does no harm",
             all.join(", ")
         )),
     }

@@ -91,8 +91,8 @@ fn two_mutexes_in_opposite_orders_deadlock() {
 fn a_lost_wakeup_is_found() {
     check("lost_wakeup").violated(
         "deadlock",
-        "2 threads wait for ever: main.1 sleeps on condvar and nobody is left to wake it; main \
-         waits to join main.1",
+        "2 threads wait for ever: main.1 sleeps on condvar and no thread is left that could wake \
+         it; main waits to join main.1",
     );
 }
 
@@ -361,13 +361,13 @@ fn a_mutex_made_of_a_futex_holds() {
 fn who_sleeps_on_a_futex_for_ever_is_found() {
     check_with("futex", "-DLOST=1").violated(
         "deadlock",
-        "2 threads wait for ever: main.2 sleeps on word and nobody is left to wake it; main waits \
-         to join main.2",
+        "2 threads wait for ever: main.2 sleeps on word and no thread is left that could wake it; \
+         main waits to join main.2",
     );
     check_with("futex", "-DSLEEPERS=1").violated(
         "deadlock",
-        "2 threads wait for ever: main.2 sleeps on word and nobody is left to wake it; main waits \
-         to join main.2",
+        "2 threads wait for ever: main.2 sleeps on word and no thread is left that could wake it; \
+         main waits to join main.2",
     );
     let all = Program::build("futex", &["-DSLEEPERS=1", "-DWAKE=INT_MAX"]);
     for reduction in ["optimal", "source", "dpor"] {

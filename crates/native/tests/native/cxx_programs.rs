@@ -41,7 +41,7 @@ const FACILITIES: [(&str, &str, &str); 22] = [
     ("SCOPED", "deadlock", "2 threads wait for each other"),
     ("ONCE", "race", "::n`: "),
     ("PROMISE", "deadlock", "main sleeps on heap(library.cc:"),
-    ("ASYNC", "panic", "an exception `std::runtime_error` that nobody catches: lost"),
+    ("ASYNC", "panic", "an exception `std::runtime_error` that is not caught: lost"),
     ("TASK", "race", "data race on `task_::shared`"),
     ("ATOMICS", "assertion", "assertion `w.load().a == 2` failed"),
     ("POINTERS", "assertion", "assertion `!BUG` failed"),
@@ -52,9 +52,13 @@ const FACILITIES: [(&str, &str, &str); 22] = [
     ("SHARED_TIMED", "assertion", "assertion `false` failed"),
     ("STOP", "assertion", "assertion `seen` failed"),
     ("LATCH", "race", "data race on `latch_::data`"),
-    ("BARRIER", "deadlock", "nobody is left to wake it"),
+    ("BARRIER", "deadlock", "no thread is left that could wake it"),
     ("SEMAPHORE", "race", "data race on `semaphore_::data`"),
-    ("ATOMIC_WAIT", "deadlock", "main.1 sleeps on atomic_wait_::x and nobody is left to wake it"),
+    (
+        "ATOMIC_WAIT",
+        "deadlock",
+        "main.1 sleeps on atomic_wait_::x and no thread is left that could wake it",
+    ),
 ];
 
 #[test]

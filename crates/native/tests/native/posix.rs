@@ -33,8 +33,8 @@ fn sleepers_are_moved_from_one_futex_to_another() {
     holds_in_any_search("requeue", &["-DSLEEPERS=1"], 16);
     check_by_both("requeue", &["-DSLEEPERS=2"], |answer| drop(answer.holds(6242)));
     check_by_both("requeue", &["-DSLEEPERS=2", "-DCOMPARES=0"], |answer| drop(answer.holds(6242)));
-    let message = "2 threads wait for ever: main.2 sleeps on mutex or sequence and nobody is left to \
-                   wake it; main waits to join main.2";
+    let message = "2 threads wait for ever: main.2 sleeps on mutex or sequence and no \
+                   thread is left that could wake it; main waits to join main.2";
     check_by_both("requeue", &["-DSLEEPERS=2", "-DLOST=1"], |answer| {
         drop(answer.violated("deadlock", message));
     });
@@ -43,8 +43,8 @@ fn sleepers_are_moved_from_one_futex_to_another() {
 #[test]
 fn a_word_is_changed_while_sleepers_of_two_futexes_are_woken() {
     holds_in_any_search("wake_op", &[], 12);
-    let message = "2 threads wait for ever: main.2 sleeps on lock or event and nobody is left to wake \
-                   it; main waits to join main.2";
+    let message = "2 threads wait for ever: main.2 sleeps on lock or event and no \
+                   thread is left that could wake it; main waits to join main.2";
     check_by_both("wake_op", &["-DEARLY=1"], |answer| {
         drop(answer.violated("deadlock", message));
     });
@@ -124,7 +124,7 @@ fn a_robust_mutex_outlives_who_holds_it() {
 
 #[test]
 fn what_was_not_initialised_or_was_destroyed_is_not_used() {
-    const NEVER: &str = "is used and nobody has initialised it";
+    const NEVER: &str = "is used and was never initialised";
     const AFTER: &str = "is used after it was destroyed";
     let wanted = |how: i32| match how {
         0..=6 => NEVER,

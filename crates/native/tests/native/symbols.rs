@@ -48,7 +48,7 @@ const ABOUT_THREADS: [&str; 34] = [
 /// Those that may be called as they are, and why.
 const HARMLESS: [(&str, &[&str]); 4] = [
     (
-        "only keep or tell what somebody wants, in memory of the program",
+        "only keep or tell what the program asks for, in memory of the program",
         &[
             "pthread_attr_",
             "pthread_mutexattr_",

@@ -480,7 +480,9 @@ impl Lowerer<'_> {
         let firsts = self.first_values(shape, count, variable.first.as_ref(), name.span)?;
         let home = match (shape, count) {
             (Shape::Scalar(scalar), None) => {
-                Home::Register(self.add_register(&name.text, scalar.ty, name.span))
+                let register = self.add_register(&name.text, scalar.ty, name.span);
+                self.process.registers[register.0 as usize].is_channel = scalar.is_channel;
+                Home::Register(register)
             }
             _ => {
                 let layout = self.layout(shape, count);

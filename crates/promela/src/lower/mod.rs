@@ -417,7 +417,8 @@ impl<'a> Lowerer<'a> {
 
     fn add_register(&mut self, name: &str, ty: Type, span: Span) -> RegisterId {
         let span = self.span(span);
-        self.process.registers.push(Register { name: name.to_owned(), ty, span });
+        let name = name.to_owned();
+        self.process.registers.push(Register { name, ty, is_channel: false, span });
         RegisterId(self.process.registers.len() as u32 - 1)
     }
 

@@ -4,7 +4,7 @@ use mazurka_core::{
     Counterexample, Decision, Effect, Execution, Location, ObjectId, Operation, Step, ThreadId,
     Told, Verdict, Violation, ViolationKind,
 };
-use mazurka_report::{Report, html};
+use mazurka_report::{Report, Sources, html};
 use std::process::Command;
 use std::time::Duration;
 
@@ -69,9 +69,10 @@ fn shown(verdict: &Verdict, fragment: &str) -> Option<String> {
     report.replay_with = Some("mazurka replay counter.rs");
     report.is_full = true;
     let source = |_: &str| Some((1..=40).map(|line| format!("line {line};\n")).collect());
+    report.sources = Sources::new(source);
     let folder = tempfile::tempdir().expect("there is room");
     let page = folder.path().join("page.html");
-    std::fs::write(&page, html::render(&report, &source)).expect("there is room");
+    std::fs::write(&page, html::render(&report)).expect("there is room");
     let mut chromium = Command::new("chromium");
     chromium.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]);
     chromium.args(["--no-first-run", "--disable-background-networking", "--disable-sync"]);

@@ -290,6 +290,8 @@ pub(super) struct Routine {
     pub(super) registers: Vec<(RegisterId, u32, Cell)>,
     /// Its variables, for people.
     pub(super) named: Vec<Named>,
+    /// What people call its channels.
+    pub(super) channel_names: Vec<String>,
 }
 
 /// What a channel is made of.

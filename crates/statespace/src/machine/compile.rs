@@ -241,7 +241,8 @@ impl Compiler<'_> {
             }
             routine.registers.push((model::RegisterId(number as u32), at, cell));
             if !register.name.is_empty() {
-                routine.named.push(Named { name: register.name.clone(), at, cell });
+                let (name, is_channel) = (register.name.clone(), register.is_channel);
+                routine.named.push(Named { name, at, cell, is_channel });
             }
             at += cell.bytes();
         }
@@ -252,6 +253,7 @@ impl Compiler<'_> {
                     let size = self.code.kinds[kind as usize].size;
                     frame.push((at, size, Some(routine.channels.len() as u32)));
                     routine.channels.push((at, kind));
+                    routine.channel_names.push(object.name.clone());
                     at += size;
                 }
                 None => {

@@ -156,7 +156,7 @@ impl Touched {
 
     #[cold]
     fn look_for(&self, bytes: Range<usize>, processes: &[u32], routines: &[u8]) {
-        let cut = self.cut.as_deref().expect("whoever turns it on knows the parts");
+        let cut = self.cut.as_deref().expect("it is turned on with the parts known");
         let parts = bytes.flat_map(|at| cut.parts_of(at, processes, routines));
         parts.for_each(|part| self.insert(part));
     }

@@ -13,12 +13,16 @@ pub(super) struct Named {
     pub(super) name: String,
     pub(super) at: u32,
     pub(super) cell: Cell,
+    /// Whether it is the number of a channel.
+    pub(super) is_channel: bool,
 }
 
 /// The numbers that something of a layout consists of, if it is at this place.
 pub(super) fn parts(program: &Program, layout: LayoutId, name: &str, at: u32) -> Vec<Named> {
     match &program.layouts[layout.0 as usize] {
-        Layout::Scalar(ty) => vec![Named { name: name.to_owned(), at, cell: Cell::of(*ty) }],
+        Layout::Scalar(ty) => {
+            vec![Named { name: name.to_owned(), at, cell: Cell::of(*ty), is_channel: false }]
+        }
         Layout::Array { element, count } => {
             let size = program.size_of(*element);
             let elements = (0..*count)
@@ -42,6 +46,15 @@ struct Held {
     /// Where in the state.
     at: usize,
     value: i64,
+    /// What people call the channel that it is the number of.
+    channel: Option<String>,
+}
+
+impl Held {
+    /// The value, which may be one of a set of names.
+    fn shown(&self, code: &Code, set: Option<SymbolSet>) -> String {
+        self.channel.clone().unwrap_or_else(|| shown(code, set, self.value))
+    }
 }
 
 impl Machine {
@@ -62,14 +75,13 @@ impl Machine {
             let is_assigned = assigned == Some(new.at);
             let old = before.iter().find(|old| old.at == new.at && old.name == new.name);
             let set = set_of(&code, new.value, text);
-            let show = |value: i64| shown(&code, set, value);
+            let show = |it: &Held| it.shown(&code, set);
             match old {
                 Some(old) if is_assigned || old.value != new.value => {
-                    let (old, value) = (show(old.value), show(new.value));
-                    changes.push(format!("{} {old}→{value}", new.name));
+                    changes.push(format!("{} {}→{}", new.name, show(old), show(new)));
                 }
                 // What would not have been read is not kept.
-                None if is_assigned => changes.push(format!("{} = {}", new.name, show(new.value))),
+                None if is_assigned => changes.push(format!("{} = {}", new.name, show(new))),
                 _ => {}
             }
         }
@@ -82,9 +94,12 @@ impl Machine {
             let processes: Vec<u32> = (0..view.n_processes()).collect();
             let show = |it: &Held| {
                 let set = set_of_variable(view.code, it.at);
-                format!("{} = {}", it.name, shown(view.code, set, it.value))
+                format!("{} = {}", it.name, it.shown(view.code, set))
             };
-            let mut all: Vec<String> = held(view, &processes).iter().map(show).collect();
+            // A channel of its own is told by what is in it.
+            let is_own = |it: &&Held| it.channel.as_ref() != Some(&it.name);
+            let mut all: Vec<String> =
+                held(view, &processes).iter().filter(is_own).map(show).collect();
             all.extend(channels(view));
             all
         })
@@ -132,7 +147,7 @@ fn held(view: View<'_>, processes: &[u32]) -> Vec<Held> {
     };
     let global = |it: &Named| {
         let at = it.at as usize;
-        Held { name: it.name.clone(), at, value: it.cell.load(view.state, at) }
+        Held { name: it.name.clone(), at, value: it.cell.load(view.state, at), channel: None }
     };
     let mut all: Vec<Held> = code.named.iter().filter(is_shown).map(global).collect();
     for &process in processes.iter().filter(|&&process| process < view.n_processes()) {
@@ -145,18 +160,43 @@ fn held(view: View<'_>, processes: &[u32]) -> Vec<Held> {
         all.extend(routine.named.iter().filter(|it| !is_dead(it)).map(|it| {
             let at = view.record(process) + it.at as usize;
             let name = format!("{}:{process}.{}", routine.name, it.name);
-            Held { name, at, value: it.cell.load(view.state, at) }
+            let value = it.cell.load(view.state, at);
+            let channel = it.is_channel.then(|| channel_name(view, value)).flatten();
+            Held { name, at, value, channel }
         }));
     }
     all
 }
 
-/// The channels of the program that have room for messages, with those that are in them.
-fn channels(view: View<'_>) -> Vec<String> {
+/// The channels of the program and of its processes: where they are, of which kind, and what people
+/// call them.
+fn all_channels(view: View<'_>) -> Vec<(usize, usize, String)> {
     let code = view.code;
     let with_names = code.channels.iter().zip(&code.channel_names);
-    let shown = with_names.filter_map(|(&(at, kind), name)| {
-        let (at, kind) = (at as usize, usize::from(kind));
+    let mut all: Vec<(usize, usize, String)> = with_names
+        .map(|(&(at, kind), name)| (at as usize, usize::from(kind), name.clone()))
+        .collect();
+    for process in 0..view.n_processes() {
+        let routine = &code.routines[view.routine_of(process) as usize];
+        let own = routine.channels.iter().zip(&routine.channel_names);
+        all.extend(own.map(|(&(at, kind), name)| {
+            let at = view.record(process) + at as usize;
+            (at, usize::from(kind), format!("{}:{process}.{name}", routine.name))
+        }));
+    }
+    all
+}
+
+/// What people call the channel with a number, if there is one.
+fn channel_name(view: View<'_>, number: i64) -> Option<String> {
+    let place = view.channel_place(number)?;
+    all_channels(view).into_iter().find(|(at, ..)| *at == place).map(|(.., name)| name)
+}
+
+/// The channels that have room for messages, with those that are in them.
+fn channels(view: View<'_>) -> Vec<String> {
+    let code = view.code;
+    let shown = all_channels(view).into_iter().filter_map(|(at, kind, name)| {
         (code.kinds[kind].capacity > 0).then_some(())?;
         let messages = (0..view.length(at, kind)).map(|place| {
             let fields = (0..code.kinds[kind].fields.len()).map(|field| {

@@ -308,6 +308,12 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Where the channel with a number is, if there is one.
+    pub(super) fn channel_place(self, number: i64) -> Option<usize> {
+        let idx = usize::try_from(number - 1).ok()?;
+        self.tables.channels.get(idx).map(|place| place.at as usize)
+    }
+
     pub(super) fn length(self, at: usize, kind: usize) -> u32 {
         match self.code.kinds[kind].capacity {
             0 => 0,

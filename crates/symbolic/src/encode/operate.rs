@@ -652,7 +652,7 @@ impl Encoder<'_> {
         self.check_life(state, &at, Sync::Barrier);
         self.monitor_use(state, &at);
         let is_some = self.circuit.aig.is_nonzero(&parties);
-        let message = "a barrier is used that nobody has initialised";
+        let message = "a barrier is used that was never initialised";
         self.fault(state, is_some, Fault::new(ViolationKind::Memory, message));
         let one = Word::constant(16, 1);
         let aig = &mut self.circuit.aig;

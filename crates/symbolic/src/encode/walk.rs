@@ -248,7 +248,8 @@ impl Encoder<'_> {
             Action::BarrierInit { barrier, parties } => {
                 let parties = self.eval(state, parties).resize(32, false);
                 let is_some = self.circuit.aig.is_nonzero(&parties);
-                let fault = Fault::new(ViolationKind::Assertion, "a barrier is made for nobody");
+                let fault =
+                    Fault::new(ViolationKind::Assertion, "a barrier is initialised for 0 threads");
                 self.fault(state, is_some, fault);
                 self.reset(state, barrier, Sync::Barrier, &parties);
             }

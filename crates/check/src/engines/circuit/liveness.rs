@@ -119,8 +119,8 @@ impl Target<'_> {
                 let movers = round.map_or(&[][..], |round| &round.movers);
                 let who = named(vm, movers);
                 let what = match movers.len() {
-                    1 => "goes round for ever, and nobody else can move",
-                    _ => "go round for ever, and nobody comes to an end by it",
+                    1 => "goes round for ever, and no other thread can move",
+                    _ => "go round for ever, and none of them comes to an end by it",
                 };
                 Violation::new(ViolationKind::Livelock, format!("{who} {what}"))
             }
