@@ -3,7 +3,8 @@
 //! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of it,
 //! [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`index`] one
 //! of several checks, [`junit`], [`sarif`] and [`annotations`] what test and review systems read,
-//! [`shiviz`] and [`mermaid`] what other tools draw, [`ExitStatus`] the number that shells read;
+//! [`shiviz`] and [`mermaid`] what other tools draw, [`executions`] what distinguishes executions
+//! in which nothing goes wrong, [`lines`] and [`lcov`] which lines were reached, [`ExitStatus`] the number that shells read;
 //! [`progress`] tells how far a search is, and [`events`] the same to programs. Nothing here writes
 //! anywhere: everything is a string.
 //!
@@ -27,6 +28,7 @@
 pub mod annotations;
 mod diagram;
 pub mod events;
+pub mod executions;
 mod exit;
 mod fold;
 pub mod html;
@@ -34,10 +36,13 @@ pub mod index;
 pub mod interleaving;
 pub mod json;
 pub mod junit;
+pub mod lcov;
+pub mod lines;
 pub mod mermaid;
 mod number;
 mod preemption;
 pub mod progress;
+mod replay;
 #[cfg(test)]
 mod samples;
 pub mod sarif;
@@ -52,7 +57,8 @@ pub use number::{counted, grouped};
 pub use style::{Colour, Page, Style};
 
 use mazurka_core::{
-    Coverage, ObjectId, Rung, Sample, Shortest, Solving, StateCoverage, Statistics, Verdict,
+    Coverage, LineCoverage, ObjectId, PassingExecution, Rung, Sample, Shortest, Solving,
+    StateCoverage, Statistics, Verdict,
 };
 use std::time::Duration;
 
@@ -118,6 +124,12 @@ pub struct Report<'a> {
     pub is_full: bool,
     /// The words that make a command of a schedule: `mazurka replay counter.c`.
     pub replay_with: Option<&'a str>,
+    /// Whether executions were to be shown if nothing goes wrong.
+    pub shows_executions: bool,
+    /// Those that are shown, of different traces.
+    pub executions: &'a [PassingExecution],
+    /// Which lines were reached, if that was asked for and is known.
+    pub lines: Option<&'a LineCoverage>,
 }
 
 impl<'a> Report<'a> {
@@ -153,6 +165,9 @@ impl<'a> Report<'a> {
             tips: Vec::new(),
             is_full: false,
             replay_with: None,
+            shows_executions: false,
+            executions: &[],
+            lines: None,
         }
     }
 }
