@@ -12,7 +12,7 @@
 use crate::interleaving::{Interleaving, Names};
 use crate::replay::push_indented;
 use crate::select::Line;
-use crate::style::wrap_hanging;
+use crate::style::{columns, wrap_hanging};
 use crate::{Page, Report, Style, counted, grouped};
 use mazurka_core::{
     HappensBefore, Location, ObjectId, Operation, PassingExecution, Position, ThreadId, Verdict,
@@ -229,7 +229,7 @@ pub(crate) fn push(page: &mut Page, report: &Report<'_>, style: &Style) {
         page.line(&format!("{before}{steps}"));
         before = &margin;
         for text in &texts {
-            for line in wrap_hanging(&style.clean_line(text), room - margin.len(), 4) {
+            for line in text.lines(room - margin.len(), style) {
                 page.line(&format!("{before}{line}"));
             }
         }
@@ -276,7 +276,7 @@ fn heading(report: &Report<'_>) -> String {
 }
 
 /// What distinguishes an execution, a text for each pair and each value.
-fn texts(shown: &Interleaving<'_>, distinction: &Distinction, n_shown: usize) -> Vec<String> {
+fn texts(shown: &Interleaving<'_>, distinction: &Distinction, n_shown: usize) -> Vec<Text> {
     let names = Names::of(shown);
     let mut rows = Rows::new(shown.lines(), distinction);
     let is_any = !distinction.pairs.is_empty() || !distinction.values.is_empty();
@@ -289,17 +289,47 @@ fn texts(shown: &Interleaving<'_>, distinction: &Distinction, n_shown: usize) ->
     if texts.len() > MOST {
         let more = counted((texts.len() - MOST) as u64, "difference");
         texts.truncate(MOST);
-        texts.push(format!("and {more} more, in what `--json FILE` writes"));
+        texts.push(Text::of(format!("and {more} more, in what `--json FILE` writes")));
     }
     if texts.is_empty() {
-        texts.push(match n_shown {
-            1 => "no two steps race".to_owned(),
-            _ => "the same pairs and values as in the others; what `--json FILE` writes has its \
-                  steps"
-                .to_owned(),
-        });
+        texts.push(Text::of(match n_shown {
+            1 => "no two steps race",
+            _ => {
+                "the same pairs and values as in the others; what `--json FILE` writes has its steps"
+            }
+        }));
     }
     texts
+}
+
+/// Something to be told of an execution: a step, or how it is related to another one.
+struct Text {
+    first: String,
+    /// The words for a relation, with the other step.
+    second: Option<String>,
+}
+
+impl Text {
+    /// A step or a sentence by itself.
+    fn of(text: impl Into<String>) -> Self {
+        Self { first: text.into(), second: None }
+    }
+
+    /// One line if there is room for both steps, else the second begins one of its own.
+    fn lines(&self, room: usize, style: &Style) -> Vec<String> {
+        const INDENT: usize = 4;
+        let first = style.clean_line(&self.first);
+        let Some(second) = self.second.as_ref().map(|second| style.clean_line(second)) else {
+            return wrap_hanging(&first, room, INDENT);
+        };
+        let both = format!("{first} {second}");
+        if columns(&both) <= room {
+            return vec![both];
+        }
+        let second = wrap_hanging(&second, room.saturating_sub(INDENT), INDENT);
+        let second = second.into_iter().map(|line| format!("{:INDENT$}{line}", ""));
+        wrap_hanging(&first, room, INDENT).into_iter().chain(second).collect()
+    }
 }
 
 /// The rows of an execution that distinguish it.
@@ -341,7 +371,7 @@ impl Rows {
         self.pairs.is_empty() && self.values.is_empty()
     }
 
-    fn texts(&self, names: &Names) -> Vec<String> {
+    fn texts(&self, names: &Names) -> Vec<Text> {
         let row = |row: usize| {
             let line = &self.lines[row];
             let who = names.who(&line.who);
@@ -355,13 +385,14 @@ impl Rows {
         };
         let pairs = self.pairs.iter().map(|&(first, relation, second)| {
             let second = row(second);
-            match (first, relation) {
-                (Some(first), Relation::Before) => format!("{} before {second}", row(first)),
-                (Some(first), Relation::ReadBy) => format!("{} read by {second}", row(first)),
-                (None, _) => format!("the initial value read by {second}"),
-            }
+            let words = match relation {
+                Relation::Before => "before",
+                Relation::ReadBy => "read by",
+            };
+            let first = first.map_or("the initial value".to_owned(), row);
+            Text { first, second: Some(format!("{words} {second}")) }
         });
-        pairs.chain(self.values.iter().map(|&value| row(value))).collect()
+        pairs.chain(self.values.iter().map(|&value| Text::of(row(value)))).collect()
     }
 }
 

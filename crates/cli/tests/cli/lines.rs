@@ -176,6 +176,52 @@ int main(void) {
     assert_eq!(reached(folder.path(), "m.c", &["check", "m.c", "--jobs", "3"]), alone);
 }
 
+/// Rounds of loops that wait or try again are cut short by searches, and their lines are reached all
+/// the same.
+#[test]
+fn loops_that_wait_or_try_again() {
+    const LOOPS: &str = "\
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+static atomic_int ready, other, x;
+static void *add(void *unused) {
+    int old = atomic_load(&x);
+    while (!atomic_compare_exchange_strong(&x, &old, old + 1)) {
+        sched_yield(); // reached
+        old = atomic_load(&x); // reached
+    }
+    ready = 1;
+    other = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    int local = 0;
+    pthread_create(&threads[0], 0, add, 0);
+    pthread_create(&threads[1], 0, add, 0);
+    while (!ready) {
+        local = 3; // reached
+    }
+    while (!atomic_load_explicit(&other, memory_order_acquire)) {
+        sched_yield(); // reached
+    }
+    while (!ready) {
+        local = 4; // never
+    }
+    pthread_join(threads[0], 0);
+    pthread_join(threads[1], 0);
+    return local < 0;
+}
+";
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("m.c"), LOOPS).expect("there is room");
+    for engine in ENGINES {
+        let words = [&["check", "m.c", "--memory", "sc"], engine].concat();
+        check_marks(LOOPS, &reached(folder.path(), "m.c", &words), &format!("{engine:?}"));
+    }
+}
+
 /// A random program: threads of assignments and conditions, one a line, and each line can be made to
 /// fail. Line `n` fails with `-DFAIL=n`.
 fn random_program(seed: u64) -> (String, Vec<u32>) {
