@@ -102,6 +102,7 @@ impl Search<'_> {
         let Some(left) = self.left().filter(|_| !self.task.is_stopped()) else { return false };
         let mut task = self.task.clone();
         task.options.time_limit = Some(left);
+        task.options.show_executions = None;
         task.changes = changes.to_vec();
         match self.found.engine.check(&task, &()) {
             Ok(outcome) => {

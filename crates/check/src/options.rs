@@ -105,6 +105,10 @@ pub struct Options {
     pub shorten: bool,
     /// Whether all steps of a violation are shown, and not only those that matter.
     pub full_trace: bool,
+    /// How many executions of a check that holds are shown.
+    pub show_executions: Option<usize>,
+    /// Whether it is told which lines executions have reached.
+    pub show_lines: bool,
     /// Whether dead variables are kept, and a state is stored behind every step.
     pub no_optimise: bool,
     /// Where a violation is written as a trail for SPIN.
@@ -170,6 +174,8 @@ impl Default for Options {
             storage: Storage::default(),
             shorten: false,
             full_trace: false,
+            show_executions: None,
+            show_lines: false,
             no_optimise: false,
             trail: None,
             schedule: Schedule::Transactions,
@@ -235,6 +241,7 @@ impl Options {
         options.shorten = true;
         options.memory = self.graphs_of();
         options.seed = self.seed;
+        options.n_shown = self.show_executions.unwrap_or(0);
         options.coverage = self.coverage;
         options.sleep = self.sleep;
         options.max_executions = self.max_executions;
@@ -318,6 +325,7 @@ impl Options {
             strict: self.strict,
             retries: self.retries,
             is_time_virtual: self.time == Time::Virtual,
+            tells_lines: self.show_lines,
             ..RunOptions::default()
         }
     }
@@ -487,6 +495,53 @@ impl FromStr for Property {
 
     fn from_str(text: &str) -> Result<Self, String> {
         values::named(text, &Self::ALL, Self::name)
+    }
+}
+
+/// What is shown of a check that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Show {
+    /// What distinguishes the first executions, so many of them.
+    Executions(usize),
+    /// Which lines executions have reached.
+    Lines,
+}
+
+impl Show {
+    const EXECUTIONS: &str = "executions";
+    const LINES: &str = "lines";
+
+    /// Adds it to what options say.
+    fn add_to(self, options: &mut Options) {
+        match self {
+            Self::Executions(n) => options.show_executions = Some(n),
+            Self::Lines => options.show_lines = true,
+        }
+    }
+
+    /// What options say of it, as on the command line.
+    fn words(options: &Options) -> Vec<String> {
+        let executions = options.show_executions.map(|n| format!("{}={n}", Self::EXECUTIONS));
+        let lines = options.show_lines.then(|| Self::LINES.to_owned());
+        executions.into_iter().chain(lines).collect()
+    }
+}
+
+impl FromStr for Show {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (word, n) = text.split_once('=').unwrap_or((text, ""));
+        match (word, n.parse()) {
+            (Self::EXECUTIONS, Ok(0)) => {
+                Err("no execution is none to show; 1 is the least".to_owned())
+            }
+            (Self::EXECUTIONS, Ok(n)) => Ok(Self::Executions(n)),
+            (Self::EXECUTIONS, Err(_)) => Err("a number is expected: `executions=3`".to_owned()),
+            _ if text == Self::LINES => Ok(Self::Lines),
+            _ => Err("there is executions=N and lines".to_owned()),
+        }
     }
 }
 

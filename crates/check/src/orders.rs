@@ -70,6 +70,7 @@ impl Judge {
         for mut task in tasks {
             task.options.memory.get_or_insert(MODEL);
             task.options.time_limit = Some(task.options.time_limit.unwrap_or(limit));
+            task.options.show_executions = None;
             task.saving = None;
             task.tells_atomics = true;
             let name = task.input.name();

@@ -5,8 +5,8 @@ use crate::memory_model::NOT_UNDER_SC;
 use crate::options::row;
 use crate::{Task, memory};
 use mazurka_core::{
-    Coverage, Limit, MemoryModel, Rung, Sample, Shortest, Solving, StateCoverage, Statistics, Told,
-    Verdict, Violation,
+    Coverage, Limit, LineCoverage, MemoryModel, PassingExecution, Rung, Sample, Shortest, Solving,
+    StateCoverage, Statistics, Told, Verdict, Violation,
 };
 use mazurka_explore::{self as explore, Bound};
 use mazurka_protocol::AtomicSite;
@@ -68,6 +68,12 @@ pub struct Outcome {
     pub memory: Option<MemoryModel>,
     /// The atomic accesses that were met, if that was asked for.
     pub atomics: Vec<AtomicSite>,
+    /// The first executions, of different traces, if that was asked for and nothing goes wrong.
+    #[serde(default)]
+    pub shown: Vec<PassingExecution>,
+    /// Which lines were reached, if that was asked for and is known.
+    #[serde(default)]
+    pub lines: Option<LineCoverage>,
 }
 
 /// An engine is written as its name.
@@ -122,6 +128,8 @@ impl Outcome {
             saved: None,
             memory: None,
             atomics: Vec::new(),
+            shown: Vec::new(),
+            lines: None,
         }
     }
 

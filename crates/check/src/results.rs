@@ -1,6 +1,6 @@
 //! What came of several properties, as one verdict.
 
-use mazurka_core::{Coverage, Statistics, Told, Verdict};
+use mazurka_core::{Coverage, LineCoverage, Statistics, Told, Verdict};
 use mazurka_statespace::{Described, Outcome};
 
 /// More unreached statements than people want to read.
@@ -26,6 +26,8 @@ pub(crate) struct Conclusion {
     pub(crate) notes: Vec<String>,
     /// What the verdict is of, unless it is of everything.
     pub(crate) property: Option<String>,
+    /// The lines of a search of all states.
+    pub(crate) lines: Option<LineCoverage>,
 }
 
 impl Results {
@@ -83,7 +85,9 @@ impl Results {
             notes.push("a temporal property is searched by one job".to_owned());
         }
         let property = decisive.map(|idx| self.all[idx].0.clone());
-        Conclusion { verdict, statistics, loop_start, notes, property }
+        let states = self.all.into_iter().find(|(name, _)| name == STATES);
+        let lines = states.map(|(_, outcome)| outcome.lines);
+        Conclusion { verdict, statistics, loop_start, notes, property, lines }
     }
 
     /// What holds, of all that was looked for.

@@ -230,6 +230,7 @@ impl Task {
     /// and what does not go together.
     pub fn faults_for(&self, engine: &dyn Engine) -> Faults {
         let mut faults = self.unsupported(engine);
+        faults.extend(self.lines_that_are_not_known());
         let Ok(language) = self.input.language() else { return faults };
         let knows = |engine: &dyn Engine, language, property| {
             engine.supports().of(language).is_some_and(|it| it.knows(property))
@@ -245,6 +246,24 @@ impl Task {
         if faults.len() == n_unreadable {
             faults.extend(engine.conflicts(self));
         }
+        faults
+    }
+
+    /// What does not go with telling which lines were reached: searches that do not come to all of
+    /// them, or whose first part has not told.
+    fn lines_that_are_not_known(&self) -> Faults {
+        let options = &self.options;
+        let mut faults = Faults::new();
+        let mut refuse = |is_asked: bool, what: &str| {
+            if options.show_lines && is_asked {
+                faults.push(Fault::input(format!("`--show lines` does not go with {what}")));
+            }
+        };
+        refuse(options.resume.is_some(), "`--resume`: what was reached before was not saved");
+        let temporal = "`--ltl`, `--ltl-name` and `--automaton`: a search for one property leaves out \
+                        what does not matter to it";
+        refuse(options.asks_for_temporal(), temporal);
+        refuse(options.workers.is_some(), "`--workers`: they do not tell which lines they reach");
         faults
     }
 

@@ -68,6 +68,7 @@ fn obey(command: Command) -> Done {
         Command::Check { files, engine, chosen, output, arguments } => {
             let input = Input::Files { files, arguments };
             let mut task = Task::new(input).options(chosen.options);
+            task.options.show_lines |= output.needs_lines();
             let is_auto = matches!(engine, Choice::Auto);
             let engine = chosen_engine(engine, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
@@ -96,6 +97,7 @@ fn obey(command: Command) -> Done {
         Command::Slice { parent } => fleet::slice(parent),
         Command::Run { output, chosen, program } => {
             let mut task = Task::program(program).options(chosen.options);
+            task.options.show_lines |= output.needs_lines();
             let engine = chosen_engine(Choice::Auto, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
             if task.options.workers.is_some() {
@@ -108,6 +110,7 @@ fn obey(command: Command) -> Done {
         }
         Command::Test { selection, run, chosen, replay, debugger, output } => {
             let mut task = Task::program(Vec::new()).options(chosen.options);
+            task.options.show_lines |= output.needs_lines();
             let engine = chosen_engine(Choice::Auto, &task, &output);
             prepare(&mut task, engine, &chosen.given)?;
             fleet::refuse(

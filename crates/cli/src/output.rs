@@ -8,7 +8,7 @@ use crate::Failure;
 use crate::tell::write;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use mazurka_core::{Event, Verdict};
-use mazurka_report::{NotChecked, Report, events, html, json, junit, mermaid, sarif, shiviz};
+use mazurka_report::{NotChecked, Report, events, html, json, junit, lcov, mermaid, sarif, shiviz};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,8 @@ struct Format {
 
 /// What may be written to standard output, alone.
 const JSON: &str = "json";
+/// What needs to know which lines were reached.
+const LCOV: &str = "lcov";
 
 static FORMATS: &[Format] = &[
     Format {
@@ -56,6 +58,12 @@ static FORMATS: &[Format] = &[
         help: "Write violations as SARIF, for code review",
         is_common: false,
         render: |reports, _| sarif::render(reports),
+    },
+    Format {
+        name: LCOV,
+        help: "Write which lines executions have reached, for genhtml and editors",
+        is_common: false,
+        render: |reports, _| lcov::render(reports),
     },
     Format {
         name: "shiviz",
@@ -101,6 +109,11 @@ impl Output {
     /// Whether nothing but JSON goes to standard output.
     pub(crate) fn is_json_alone(&self) -> bool {
         self.files.iter().any(|(name, path)| *name == JSON && path == Path::new("-"))
+    }
+
+    /// Whether it has to be known which lines were reached.
+    pub(crate) fn needs_lines(&self) -> bool {
+        self.files.iter().any(|(name, _)| *name == LCOV)
     }
 
     /// Whether everything is told to people.

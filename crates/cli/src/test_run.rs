@@ -139,6 +139,7 @@ fn tell(
         if !output.quiet {
             show(details);
             show(&summary.coverage(style));
+            show(&summary.lines(style));
             summary.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
         }
         show(&summary.text(begun.elapsed(), style, output.quiet));

@@ -47,6 +47,7 @@ pub mod fold;
 mod gauge;
 mod happens_before;
 mod ids;
+mod lines;
 mod memory_model;
 mod memory_order;
 mod operation;
@@ -66,6 +67,7 @@ pub use event::{Estimate, Event, Phase, Progress};
 pub use gauge::{Gauge, Reading};
 pub use happens_before::{HappensBefore, Position};
 pub use ids::{ObjectId, ThreadId};
+pub use lines::{LineCoverage, LineRange};
 pub use memory_model::{MemoryModel, UnknownMemoryModel};
 pub use memory_order::{Fence, MemoryOrder, WeakAccess};
 pub use operation::{
@@ -82,6 +84,6 @@ pub use system::{
 pub use thread_set::ThreadSet;
 pub use trace::{Execution, PassedJoin, Step, Trace};
 pub use verdict::{
-    Access, Counterexample, DecisivePair, FailureSite, Limit, Location, Solving, Statistics, Told,
-    Verdict, Wait,
+    Access, Counterexample, DecisivePair, FailureSite, Limit, Location, PassingExecution, Solving,
+    Source, Statistics, Told, Verdict, Wait,
 };

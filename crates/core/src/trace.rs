@@ -69,6 +69,31 @@ impl Execution {
         order
     }
 
+    /// The pairs of steps that race: dependent steps of different threads, with nothing between
+    /// them in happens-before, that the scheduler could have taken the other way round. In the
+    /// order of their second steps.
+    pub fn racing_pairs(&self) -> Vec<(Position, Position)> {
+        let mut order = HappensBefore::new(false);
+        let mut joins = self.joins.iter().peekable();
+        let (mut pairs, mut races): (Vec<(Position, Position)>, Vec<Position>) = Default::default();
+        for step in &self.steps {
+            let thread = step.decision.thread;
+            races.clear();
+            if is_ordered_by_choice(step.operation) {
+                order.immediate_races(thread, step.operation, &mut races);
+            }
+            let at = order.push(step.decision, step.operation, step.effect);
+            let is_other = |&&first: &&Position| {
+                order.thread(first) != thread && is_ordered_by_choice(order.operation(first))
+            };
+            pairs.extend(races.iter().filter(is_other).map(|&first| (first, at)));
+            while let Some(join) = joins.next_if(|join| join.at == at) {
+                order.join(join.thread, join.ended);
+            }
+        }
+        pairs
+    }
+
     /// One step more, with its parts.
     pub fn push(&mut self, step: Step, parts: &[Part]) {
         self.steps.push(step);
@@ -91,6 +116,11 @@ impl Execution {
         let order = self.happens_before();
         (1..=self.steps.len() as Position).map(|at| order.hash_at(at)).collect()
     }
+}
+
+/// Whether the scheduler decides when it comes.
+fn is_ordered_by_choice(operation: Operation) -> bool {
+    !matches!(operation, Operation::Spawn(_) | Operation::Join(_) | Operation::Choose)
 }
 
 /// An equivalence class of executions, as its smallest linearisation.

@@ -87,6 +87,32 @@ pub struct DecisivePair {
     pub schedule: Schedule,
 }
 
+/// An execution in which nothing goes wrong, for those who want to see what was explored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassingExecution {
+    /// How to get there, with threads numbered by birth: see [`Schedule`].
+    pub schedule: Schedule,
+    /// The steps themselves.
+    pub execution: Execution,
+    /// The steps as people read them, one for each.
+    pub story: Vec<Told>,
+    /// The joins of the execution as people read them, one for each.
+    pub joins: Vec<Told>,
+    /// Under a memory model that is not sequential consistency, for each step that accesses memory:
+    /// where its value is from. Empty, or nothing, where the order of the steps decides.
+    pub sources: Vec<Option<Source>>,
+}
+
+/// What an access to memory reads, or comes behind, where a memory model decides that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The step, from 1, that a read takes its value from, or that a write comes behind in
+    /// modification order; 0 for the initial value.
+    pub step: usize,
+    /// Whether the access wrote.
+    pub wrote: bool,
+}
+
 /// A plain access to memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {

@@ -11,8 +11,8 @@
 use crate::deadline::Deadline;
 use crate::replay::{Follower, by_birth};
 use mazurka_core::{
-    Counterexample, Decision, DecisivePair, Ending, Execution, HappensBefore, Next, Operation,
-    Position, System, ThreadId, ViolationKind,
+    Counterexample, Decision, DecisivePair, Ending, Execution, Next, Operation, Position, System,
+    ThreadId, ViolationKind,
 };
 
 /// How many pairs are reversed at the most.
@@ -62,24 +62,7 @@ type Pair = (Position, Position);
 
 /// The pairs that race: those of the program's own first, and of these the last.
 fn pairs(found: &Counterexample) -> Vec<Pair> {
-    let mut order = HappensBefore::new(false);
-    let mut joins = found.execution.joins.iter().peekable();
-    let (mut pairs, mut races): (Vec<Pair>, Vec<Position>) = Default::default();
-    for step in &found.execution.steps {
-        let thread = step.decision.thread;
-        races.clear();
-        if is_ordered_by_choice(step.operation) {
-            order.immediate_races(thread, step.operation, &mut races);
-        }
-        let at = order.push(step.decision, step.operation, step.effect);
-        let is_other = |&&first: &&Position| {
-            order.thread(first) != thread && is_ordered_by_choice(order.operation(first))
-        };
-        pairs.extend(races.iter().filter(is_other).map(|&first| (first, at)));
-        while let Some(join) = joins.next_if(|join| join.at == at) {
-            order.join(join.thread, join.ended);
-        }
-    }
+    let mut pairs = found.execution.racing_pairs();
     let last = found.failed.as_ref().map_or(usize::MAX, |site| site.step);
     pairs.retain(|&(_, second)| second as usize <= last);
     let is_inner = |at: Position| {
@@ -90,11 +73,6 @@ fn pairs(found: &Counterexample) -> Vec<Pair> {
         (is_inner(first) || is_inner(second), std::cmp::Reverse((second, first)))
     });
     pairs
-}
-
-/// Whether the scheduler decides when it comes.
-fn is_ordered_by_choice(operation: Operation) -> bool {
-    !matches!(operation, Operation::Spawn(_) | Operation::Join(_) | Operation::Choose)
 }
 
 /// The decisions with a pair the other way round, and how many of them have to be possible.

@@ -1,6 +1,7 @@
 //! One search from its options to its verdict.
 
 mod ladder;
+mod passing;
 mod shorten;
 
 use crate::bound::{Bound, Exceeded, Waits};
@@ -34,8 +35,8 @@ use crate::visited::Visited;
 use mazurka_core::fold::Fold;
 use mazurka_core::{
     Assumption, Cost, Coverage, Decision, Divergence, Event, HappensBefore, Limit, MemoryModel,
-    Next, Operation, Progress, Property, Rung, Sample, Schedule, Shortest, StateCoverage,
-    Statistics, System, ThreadId, Verdict, Violation, ViolationKind,
+    Next, Operation, PassingExecution, Progress, Property, Rung, Sample, Schedule, Shortest,
+    StateCoverage, Statistics, System, ThreadId, Verdict, Violation, ViolationKind,
 };
 use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
@@ -92,6 +93,8 @@ pub struct Outcome {
     pub shortest: Option<Shortest>,
     /// Of a ladder: the rungs that have come to their end, lowest first.
     pub rungs: Vec<Rung>,
+    /// The first executions, of different traces, if that was asked for and nothing goes wrong.
+    pub shown: Vec<PassingExecution>,
 }
 
 impl Outcome {
@@ -109,6 +112,7 @@ impl Outcome {
             cost: None,
             shortest: None,
             rungs: Vec::new(),
+            shown: Vec::new(),
         }
     }
 }
@@ -336,6 +340,7 @@ impl<'a, S: System> Explorer<'a, S> {
             let deadline = self.deadline(begun, self.options.time_limit);
             found.decisive = decisive::find(&mut make(), found, self.options.race, deadline);
         }
+        self.show_executions(make, &mut outcome, begun)?;
         if let Some(seen) = self.seen {
             let (counted, seen) = seen.into_inner().expect("the lock is not poisoned").finish();
             outcome.coverage = Some(counted);
@@ -839,6 +844,7 @@ impl<'a, S: System> Explorer<'a, S> {
             cost,
             shortest: None,
             rungs: Vec::new(),
+            shown: Vec::new(),
         };
         Ok((outcome, exceeded))
     }

@@ -392,6 +392,8 @@ pub struct Options {
     /// How many known executions best-first search keeps in order. Beyond that, what is below the
     /// one that comes next is explored depth-first, at once.
     pub fringe: usize,
+    /// How many executions are told of a search in which nothing goes wrong, each of another trace.
+    pub n_shown: usize,
 }
 
 impl Default for Options {
@@ -422,6 +424,7 @@ impl Default for Options {
             sample: None,
             fair: true,
             fringe: 1_000_000,
+            n_shown: 0,
         }
     }
 }

@@ -120,6 +120,7 @@ fn refusals(ask: &Ask<'_>) -> Faults {
     refuse(engine != "native", &format!("`--engine {engine}`: workers run programs natively"));
     refuse(options.jobs.is_some(), "`--jobs`: each worker has its own");
     refuse(options.iterate, "`--iterate`");
+    refuse(options.show_executions.is_some(), "`--show executions`: workers tell what they count");
     let mut explored = options.explored();
     explored.ladder = false;
     let needs = "this search: it needs `--reduction optimal`, depth first, `--memory sc`, and \

@@ -63,6 +63,7 @@ mod keep;
 mod learnt;
 mod library;
 mod lifecycle;
+mod lines;
 mod liveness;
 mod locals;
 mod machine;

@@ -138,6 +138,9 @@ const VECTORS_OFFSET: usize = 160;
 /// The number of that register.
 const STACK_POINTER: usize = 4;
 
+/// Where code was diverted, in order: what is behind the start of such a place was moved.
+static MOVED: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+
 /// By the address one beyond the beginning of the instruction: see [`Frame::site`].
 static SITES: OnceLock<FxHashMap<usize, Site>> = OnceLock::new();
 
@@ -272,6 +275,8 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     // SAFETY: nothing of the program runs, and no code of ours is in these pages.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_WRITE) };
     let mut sites = FxHashMap::default();
+    let mut moved: Vec<Range<usize>> = found.iter().map(|(&at, it)| at..at + it.len()).collect();
+    moved.sort_unstable_by_key(|range| range.start);
     for (idx, (at, redirected)) in found.into_iter().enumerate() {
         let piece = pieces + idx * PIECE_LEN;
         let ways = write_piece(piece, &redirected)?;
@@ -285,7 +290,7 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
     }
     // SAFETY: as above.
     unsafe { libc::mprotect(pages.0, pages.1, libc::PROT_READ | libc::PROT_EXEC) };
-    if SITES.set(sites).is_err() {
+    if SITES.set(sites).is_err() || MOVED.set(moved).is_err() {
         return Err("the program was redirected before".to_owned());
     }
     Ok(())
@@ -314,6 +319,13 @@ pub(crate) fn is_redirected() -> bool {
 /// Where to go on after a trap at an address, if it is one of ours.
 pub(crate) fn way(trap: usize) -> Option<usize> {
     SITES.get()?.get(&(trap + 1)).map(|site| site.piece)
+}
+
+/// Whether the instruction at an address was moved with one before it, and is run elsewhere.
+pub(crate) fn is_moved(address: usize) -> bool {
+    let Some(moved) = MOVED.get() else { return false };
+    let behind = moved.partition_point(|range| range.start < address);
+    behind.checked_sub(1).is_some_and(|idx| address < moved[idx].end)
 }
 
 /// Whether an instruction was redirected, and then whether it only pauses.

@@ -10,6 +10,7 @@
 //! holds no lock of ours: in the program, or in the kernel.
 
 use crate::coroutine;
+use crate::lines;
 use crate::precompiled;
 use crate::report;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
@@ -348,6 +349,10 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
     let instruction = registers[libc::REG_RIP as usize] as usize;
     // A short trap has been passed when it is told.
     let trap = if signal == libc::SIGTRAP { instruction.wrapping_sub(1) } else { instruction };
+    if signal == libc::SIGTRAP && lines::pass(trap) {
+        registers[libc::REG_RIP as usize] = trap as i64;
+        return;
+    }
     if [libc::SIGILL, libc::SIGTRAP].contains(&signal)
         && let Some(way) = precompiled::way(trap)
     {

@@ -10,6 +10,7 @@ use crate::io;
 use crate::keep;
 use crate::learnt;
 use crate::library::{self, imports};
+use crate::lines;
 use crate::machine::{self, Machine};
 use crate::plain_accesses::CUT;
 use crate::precompiled;
@@ -156,6 +157,9 @@ fn obey(start: Start) -> Result<Reply, String> {
     signals::catch();
     globals::read(MAIN.load(Ordering::Relaxed) as usize);
     precompiled::redirect(MAIN.load(Ordering::Relaxed) as usize)?;
+    if run.tells_lines {
+        lines::begin(MAIN.load(Ordering::Relaxed) as usize)?;
+    }
     match action {
         Action::Explore => {
             let kept = Kept { run: &run, save: save.as_ref(), resume: resume.as_deref() };
@@ -202,6 +206,8 @@ fn explore(options: &Options, kept: &Kept<'_>) -> Result<Report, String> {
         cost: outcome.cost,
         shortest: outcome.shortest,
         rungs: outcome.rungs,
+        shown: outcome.shown,
+        lines: lines::reached(),
         is_saved,
         atomics: told_atomics(kept.run),
         ..Report::new(outcome.verdict, outcome.statistics, begun.elapsed())

@@ -2,7 +2,8 @@
 
 use crate::AtomicSite;
 use mazurka_core::{
-    Cost, Coverage, Rung, Sample, Shortest, StateCoverage, Statistics, Verdict, Violation,
+    Cost, Coverage, LineCoverage, PassingExecution, Rung, Sample, Shortest, StateCoverage,
+    Statistics, Verdict, Violation,
 };
 use mazurka_explore::{TreeSize, Warning};
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,10 @@ pub struct Report {
     pub used: Used,
     /// The atomic accesses that were met, if that was asked for.
     pub atomics: Vec<AtomicSite>,
+    /// The first executions, of different traces, if that was asked for and nothing goes wrong.
+    pub shown: Vec<PassingExecution>,
+    /// Which lines were reached, if that was asked for.
+    pub lines: Option<LineCoverage>,
 }
 
 impl Report {
@@ -73,6 +78,8 @@ impl Report {
             is_saved: false,
             used: Used::default(),
             atomics: Vec::new(),
+            shown: Vec::new(),
+            lines: None,
         }
     }
 }

@@ -84,6 +84,8 @@ pub struct RunOptions {
     pub orders: Vec<OrderChange>,
     /// Whether to tell which atomic accesses were met.
     pub tells_atomics: bool,
+    /// Whether to tell which lines of the program were reached.
+    pub tells_lines: bool,
 }
 
 impl Default for RunOptions {
@@ -101,6 +103,7 @@ impl Default for RunOptions {
             check_checkpoints: false,
             orders: Vec::new(),
             tells_atomics: false,
+            tells_lines: false,
         }
     }
 }

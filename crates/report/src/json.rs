@@ -1,8 +1,9 @@
 //! The object that `--json` prints. Its keys are a contract.
 //!
 //! Every key is always there, in this order, and `null` where nothing is known; only `loop_start`
-//! is left out unless the violation goes on for ever, and `accesses` unless it is a data race whose
-//! places are known: the two have `thread`, `write`, `step` and `stack` each.
+//! is left out unless the violation goes on for ever, `accesses` unless it is a data race whose
+//! places are known: the two have `thread`, `write`, `step` and `stack` each; and `executions`
+//! unless it was asked for and nothing goes wrong, and `lines` unless it was asked for and is known.
 //!
 //! | key | |
 //! |---|---|
@@ -16,7 +17,12 @@
 //! | `options` | those in force |
 //! | `stats` | what was counted, `null` where the engine does not count it: `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `visited_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes`, `over_time`, and of a circuit `solver`: `latches`, `gates`, `clauses`, `calls`, `conflicts`, `decisions`, `propagations` |
 //! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
+//! | `executions` | the first executions of different traces, each with `schedule`, `steps`, `pairs` and `values`: what distinguishes it from the others |
+//! | `lines` | of the program's own source: `total`, how many of them were `reached`, and the `unreached` ones as `file`, `first` and `last` |
 //!
+//! A pair has `first`, `relation` and `second`: two steps, from 1, that race, in this order
+//! (`before`), or under a weak memory model a write and its reader (`read-by`; `first` is `null`
+//! where that is the initial value). `values` are steps, from 1, that have another value elsewhere.
 //! Each of the `steps` has `thread`, `operation`, `object`, `value`, `file`, `line` and `column`.
 //! Of several checks, one that could not be made or was not begun has another object: `mazurka`,
 //! `file`, `verdict`, which is `error` or `not-run`, and `reason`.
@@ -25,11 +31,12 @@
 //! from time to time. `loop_start` is the step, from 1, that follows the last one again.
 
 use crate::Report;
+use crate::executions::{Distinction, Pair, Relation, distinctions};
 use crate::interleaving::told;
 use crate::why::why_of;
 use mazurka_core::{
-    Access, Assumption, Counterexample, Coverage, CoverageSample, Fairness, Limit, Location,
-    MemoryOrder, Property, Solving, ThreadId, Told, Verdict,
+    Access, Assumption, Counterexample, Coverage, CoverageSample, Fairness, Limit, LineCoverage,
+    LineRange, Location, MemoryOrder, PassingExecution, Property, Solving, ThreadId, Told, Verdict,
 };
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
@@ -122,6 +129,12 @@ struct Object<'a> {
     options: &'a [(String, Value)],
     stats: Stats<'a>,
     violation: Option<Violated<'a>>,
+    /// The first executions in which nothing goes wrong, each of another trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executions: Option<Vec<ExecutionObject>>,
+    /// Which lines of the program's own source any execution has reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<LinesObject<'a>>,
 }
 
 impl<'a> Object<'a> {
@@ -146,6 +159,8 @@ impl<'a> Object<'a> {
             Verdict::Violated(found) => Some(Violated::new(report, found)),
             _ => None,
         };
+        let is_shown = report.shows_executions && violation.is_none();
+        let executions = is_shown.then(|| ExecutionObject::all(report.executions));
         Self {
             mazurka: env!("CARGO_PKG_VERSION"),
             file: report.name,
@@ -158,6 +173,8 @@ impl<'a> Object<'a> {
             options: &report.options,
             stats: Stats::new(report),
             violation,
+            executions,
+            lines: report.lines.map(LinesObject::new),
         }
     }
 }
@@ -320,6 +337,78 @@ impl<'a> AccessObject<'a> {
         let Access { thread, by, write, step, value, stack } = access;
         let (by, write, step) = (*by, *write, *step);
         Self { thread, by, write, step, value: value.as_deref(), stack }
+    }
+}
+
+/// How many lines there are, how many of them were reached, and which were not.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Lines")]
+struct LinesObject<'a> {
+    total: usize,
+    reached: usize,
+    unreached: Vec<RangeObject<'a>>,
+}
+
+/// Lines of a file from the first to the last.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LineRange")]
+struct RangeObject<'a> {
+    file: &'a str,
+    first: u32,
+    last: u32,
+}
+
+impl<'a> LinesObject<'a> {
+    fn new(lines: &'a LineCoverage) -> Self {
+        let range =
+            |LineRange { file, first, last }: LineRange<'a>| RangeObject { file, first, last };
+        Self {
+            total: lines.n_lines(),
+            reached: lines.n_reached(),
+            unreached: lines.unreached().into_iter().map(range).collect(),
+        }
+    }
+}
+
+/// An execution in which nothing goes wrong, and what distinguishes it from the others.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Execution")]
+struct ExecutionObject {
+    schedule: String,
+    steps: Vec<StepObject>,
+    /// What not all of them have.
+    pairs: Vec<PairObject>,
+    /// The steps, from 1, with another value than in some other execution.
+    values: Vec<usize>,
+}
+
+/// Two steps, from 1.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Pair")]
+struct PairObject {
+    /// Nothing where the second step reads the initial value.
+    first: Option<usize>,
+    relation: Relation,
+    second: usize,
+}
+
+impl ExecutionObject {
+    fn all(executions: &[PassingExecution]) -> Vec<Self> {
+        let object = |(execution, distinction): (&PassingExecution, Distinction)| {
+            let PassingExecution { schedule, story, .. } = execution;
+            let pair = |pair: &Pair| PairObject {
+                first: pair.first.map(|first| first + 1),
+                relation: pair.relation,
+                second: pair.second + 1,
+            };
+            Self {
+                schedule: schedule.to_string(),
+                steps: story.iter().cloned().map(StepObject::new).collect(),
+                pairs: distinction.pairs.iter().map(pair).collect(),
+                values: distinction.values.iter().map(|value| value + 1).collect(),
+            }
+        };
+        executions.iter().zip(distinctions(executions)).map(object).collect()
     }
 }
 

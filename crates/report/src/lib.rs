@@ -3,7 +3,8 @@
 //! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of it,
 //! [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`index`] one
 //! of several checks, [`junit`], [`sarif`] and [`annotations`] what test and review systems read,
-//! [`shiviz`] and [`mermaid`] what other tools draw, [`ExitStatus`] the number that shells read;
+//! [`shiviz`] and [`mermaid`] what other tools draw, [`executions`] what distinguishes executions
+//! in which nothing goes wrong, [`lines`] and [`lcov`] which lines were reached, [`ExitStatus`] the number that shells read;
 //! [`progress`] tells how far a search is, and [`events`] the same to programs. Nothing here writes
 //! anywhere: everything is a string.
 //!
@@ -27,6 +28,7 @@
 pub mod annotations;
 mod diagram;
 pub mod events;
+pub mod executions;
 mod exit;
 mod fold;
 pub mod html;
@@ -35,11 +37,14 @@ pub mod interleaving;
 pub mod json;
 pub mod junit;
 mod layout;
+pub mod lcov;
+pub mod lines;
 pub mod mermaid;
 mod number;
 mod places;
 mod preemption;
 pub mod progress;
+mod replay;
 #[cfg(test)]
 mod samples;
 pub mod sarif;
@@ -56,7 +61,8 @@ pub use sources::Sources;
 pub use style::{Colour, Page, Style};
 
 use mazurka_core::{
-    Coverage, ObjectId, Rung, Sample, Shortest, Solving, StateCoverage, Statistics, Verdict,
+    Coverage, LineCoverage, ObjectId, PassingExecution, Rung, Sample, Shortest, Solving,
+    StateCoverage, Statistics, Verdict,
 };
 use std::time::Duration;
 
@@ -124,6 +130,12 @@ pub struct Report<'a> {
     pub replay_with: Option<&'a str>,
     /// The source texts of the program.
     pub sources: Sources,
+    /// Whether executions were to be shown if nothing goes wrong.
+    pub shows_executions: bool,
+    /// Those that are shown, of different traces.
+    pub executions: &'a [PassingExecution],
+    /// Which lines were reached, if that was asked for and is known.
+    pub lines: Option<&'a LineCoverage>,
 }
 
 impl<'a> Report<'a> {
@@ -160,6 +172,9 @@ impl<'a> Report<'a> {
             is_full: false,
             replay_with: None,
             sources: Sources::default(),
+            shows_executions: false,
+            executions: &[],
+            lines: None,
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::Report;
 use mazurka_core::{
     Counterexample, CoverageSample, Decision, Detail, Effect, Execution, Location, ObjectId,
-    Operation, StateCoverage, Statistics, Step, ThreadId, ThreadSet, Told, Verdict, Violation,
-    ViolationKind, Visits, Wait,
+    Operation, PassingExecution, Source, StateCoverage, Statistics, Step, ThreadId, ThreadSet,
+    Told, Verdict, Violation, ViolationKind, Visits, Wait,
 };
 use std::time::Duration;
 
@@ -149,6 +149,18 @@ impl<'a> Story<'a> {
             joins: Vec::new(),
             failed: None,
             decisive: None,
+        }
+    }
+
+    /// An execution in which nothing goes wrong; with the sources of its steps, if a memory model
+    /// decides them.
+    pub(crate) fn passes(self, sources: &[Option<Source>]) -> PassingExecution {
+        PassingExecution {
+            schedule: self.execution.schedule(),
+            execution: self.execution,
+            story: self.story,
+            joins: Vec::new(),
+            sources: sources.to_vec(),
         }
     }
 

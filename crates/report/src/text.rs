@@ -2,21 +2,17 @@
 //!
 //! [`checking`] before it begins and [`verdict`] when it is over, or [`render`] for both.
 
+use crate::executions;
 use crate::interleaving::Interleaving;
+use crate::lines;
 use crate::number::{counted, exact_time, grouped, time};
-use crate::style::columns;
+use crate::replay::push_command;
 use crate::why::why;
 use crate::{Colour, Page, Report, Style};
 use mazurka_core::{
     Access, Counterexample, Coverage, Limit, Location, StateCoverage, Verdict, Violation,
     ViolationKind, Wait,
 };
-
-/// The command that follows a schedule, and takes `@` with a file for one.
-const REPLAY: &str = "mazurka replay ";
-
-/// A schedule with more characters is not shown by a command that can keep it in a file.
-const LONGEST: usize = 4_000;
 
 /// The whole text.
 pub fn render(report: &Report<'_>, style: &Style) -> String {
@@ -53,7 +49,9 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
             page.line("");
             page.paragraph("Covered:", &coverage.to_string());
             notes(report).iter().for_each(|note| page.paragraph("", note));
+            lines::sentence(report).iter().for_each(|text| page.paragraph("Reached:", text));
             tips(&mut page, &report.tips);
+            executions::push(&mut page, report, style);
         }
         Verdict::Violated(found) => violation(report, found, style, &mut page),
         Verdict::Inconclusive(limit) => {
@@ -81,6 +79,7 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
             }
             page.headline(Colour::Open, "Unverified", &text, "");
             notes(report).iter().for_each(|note| page.headline(Colour::Open, "", note, ""));
+            lines::sentence(report).iter().for_each(|text| page.paragraph("Reached:", text));
             match report.tips.is_empty() {
                 true if is_within_first(report) => {
                     tips(&mut page, &[SHORTER_EXECUTIONS.to_owned()]);
@@ -88,6 +87,7 @@ pub fn verdict(report: &Report<'_>, style: &Style) -> String {
                 true => tips(&mut page, &[tip(limit).to_owned()]),
                 false => tips(&mut page, &report.tips),
             }
+            executions::push(&mut page, report, style);
         }
         other => page.headline(Colour::Open, "Unverified", other.name(), &elapsed),
     }
@@ -204,29 +204,7 @@ fn violation(report: &Report<'_>, found: &Counterexample, style: &Style, page: &
     if let Some(shortest) = report.shortest {
         page.paragraph("Shortest:", &shortest.to_string());
     }
-    let schedule = found.schedule.to_string();
-    match report.replay_with.map(|words| style.clean_line(words)) {
-        // It is too long to copy, and no system starts a command with such a word.
-        Some(words) if schedule.len() > LONGEST && words.starts_with(REPLAY) => {
-            let steps = grouped(found.schedule.len() as u64);
-            page.line(&format!("Replay, after `--json FILE` has kept its {steps} steps:"));
-            page.line(&format!("{words} @FILE"));
-        }
-        words => {
-            let command = match words {
-                Some(words) => format!("{words} {schedule}"),
-                None => schedule,
-            };
-            let line = format!("Replay: {command}");
-            match columns(&line) <= style.columns() {
-                true => page.line(&line),
-                false => {
-                    page.line("Replay:");
-                    page.line(&command);
-                }
-            }
-        }
-    }
+    push_command(page, report, &found.schedule, style);
     tips(page, &report.tips);
 }
 
@@ -362,6 +340,7 @@ fn tip(limit: &Limit) -> &'static str {
 mod tests {
     use super::*;
     use crate::samples::{self, Sample};
+    use crate::style::columns;
     use expect_test::{Expect, expect};
     use mazurka_core::{Assumption, Bound, Property};
     use std::time::Duration;

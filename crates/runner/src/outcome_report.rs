@@ -17,6 +17,9 @@ pub fn report<'a>(outcome: &'a Outcome, name: &'a str, replay: &'a str, task: &T
     report.rungs = &outcome.rungs;
     report.sample = outcome.sample.as_ref();
     report.shortest = outcome.shortest.as_ref();
+    report.executions = &outcome.shown;
+    report.lines = outcome.lines.as_ref();
+    report.shows_executions = task.options.show_executions.is_some();
     report.bound_exceeded = outcome.bound_exceeded;
     report.loop_start = outcome.loop_start;
     report.notes.clone_from(&outcome.notes);

@@ -4,8 +4,10 @@
 use crate::cargo::LeftOut;
 use crate::outcome_report::{printed, status_of};
 use crate::run::{End, Stopped, TestResult};
-use mazurka_core::Verdict;
-use mazurka_report::{Colour, ExitStatus, NotChecked, Page, Style, counted, grouped, text};
+use mazurka_core::{LineCoverage, Verdict};
+use mazurka_report::{
+    Colour, ExitStatus, NotChecked, Page, Style, counted, executions, grouped, lines, text,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -56,11 +58,15 @@ pub fn line(result: &TestResult, slow_after: Duration, style: Style) -> String {
     page.into_text()
 }
 
-/// All that there is to say of a test that does not hold.
+/// All that there is to say of a test that does not hold, and the executions of one that does, if
+/// they are to be shown.
 pub fn details(result: &TestResult, style: Style) -> String {
     match &result.end {
         End::Checked(checked) if matches!(checked.outcome.verdict, Verdict::Holds(_)) => {
-            String::new()
+            match executions::render(&checked.report(), &style) {
+                text if text.is_empty() => text,
+                text => format!("\n{}{text}", text::checking(&result.name, 0, &style)),
+            }
         }
         End::Checked(checked) => {
             let heading = text::checking(&result.name, 0, &style);
@@ -116,6 +122,23 @@ impl Summary {
             if covered.len() > 1 {
                 page.paragraph("", &format!("by {}", names.join(", ")));
             }
+        }
+        page.into_text()
+    }
+
+    /// Which lines any test has reached, and which none has; empty if that was not asked for.
+    pub fn lines(&self, style: Style) -> String {
+        let mut all: Option<LineCoverage> = None;
+        for result in &self.results {
+            if let End::Checked(checked) = &result.end
+                && let Some(lines) = &checked.outcome.lines
+            {
+                all.get_or_insert_default().merge(lines);
+            }
+        }
+        let mut page = Page::new(style);
+        if let Some(all) = all {
+            page.paragraph("Reached:", &lines::of(&all, "no execution of these tests reached"));
         }
         page.into_text()
     }

@@ -9,7 +9,7 @@ use crate::saved::{self, Checkpoints, Reader, SavedError, Saving, Writer};
 use crate::search_limits::{Ended, Watch};
 use crate::store::{Bitstate, Compact, Exact, Label, Packed, Storage, Store, Tree};
 use crate::transitions::{Described, Transitions};
-use mazurka_core::{Assumption, Coverage, Limit, Statistics, Told, Verdict};
+use mazurka_core::{Assumption, Coverage, Limit, LineCoverage, Statistics, Told, Verdict};
 use std::io;
 use std::sync::atomic::AtomicU32;
 
@@ -29,6 +29,8 @@ pub struct Outcome {
     /// The edges that no move took. Of a search that has not seen everything, those it has not
     /// seen.
     pub unreached: Vec<Described>,
+    /// The lines of all edges that tell theirs, and whether any move took them.
+    pub lines: LineCoverage,
     /// The memory that the states took.
     pub store_bytes: u64,
     /// Whether each of them was one word, the numbers of its parts, and moves were found by part.
@@ -336,12 +338,19 @@ fn outcome<T: Transitions, S: Store>(
         }
     };
     let unreached = counted.unreached().filter_map(|edge| program.edge(edge));
+    let mut lines = LineCoverage::default();
+    for (edge, is_reached) in counted.edges() {
+        if let Some(place) = program.edge(edge).and_then(|it| it.location) {
+            lines.add(&place.file, place.line, is_reached);
+        }
+    }
     Outcome {
         verdict,
         statistics: counted.statistics(),
         stuck,
         violations: counted.violations,
         unreached: unreached.collect(),
+        lines,
         store_bytes: store.bytes(),
         is_packed: false,
         loop_start: None,

@@ -142,10 +142,14 @@ impl Counted {
         statistics
     }
 
+    /// All edges, and whether a move took them.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = (u32, bool)> {
+        self.reached.iter().enumerate().map(|(edge, &is_reached)| (edge as u32, is_reached))
+    }
+
     /// The edges that no move took.
     pub(crate) fn unreached(&self) -> impl Iterator<Item = u32> {
-        let edges = self.reached.iter().enumerate();
-        edges.filter(|(_, is_reached)| !**is_reached).map(|(edge, _)| edge as u32)
+        self.edges().filter(|(_, is_reached)| !is_reached).map(|(edge, _)| edge)
     }
 }
 

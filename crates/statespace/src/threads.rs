@@ -16,8 +16,8 @@ use crate::saved::fingerprint;
 use crate::tracked_access::{self, Race, Taken, Tracked, waiting_with};
 use crate::transitions::{Moves, Safety, Step, Stuck, Successor, Transitions};
 use mazurka_core::{
-    Assumption, Decision, Ending, Next, ObjectId, Operation, Property, Schedule, System, ThreadId,
-    ThreadSet, Told, Violation, ViolationKind,
+    Assumption, Decision, Ending, LineCoverage, Next, ObjectId, Operation, Property, Schedule,
+    System, ThreadId, ThreadSet, Told, Violation, ViolationKind,
 };
 use mazurka_model::{Action, Conflict, Expr, Program, Races, Routine, Vm, VmError};
 
@@ -79,6 +79,16 @@ impl Threads {
     /// Makes it a violation if the program ends while there are blocks that nothing leads to.
     pub fn finding_leaks(self) -> Self {
         Self { vm: self.vm.finding_leaks(), finds_leaks: true, ..self }
+    }
+
+    /// Notes which lines executions come to.
+    pub fn noting_lines(self) -> Self {
+        Self { vm: self.vm.noting_lines(), ..self }
+    }
+
+    /// The lines that there is code for, and whether any execution came there, if that is noted.
+    pub fn lines(&self) -> Option<LineCoverage> {
+        self.vm.lines()
     }
 
     /// Whether an access is tracked: the steps are then those of the machine for [`Races::Error`],

@@ -58,7 +58,7 @@ impl Engine for Native {
         let begun = Instant::now();
         let request = request(task);
         let mut report = process.explore(&request, listener)?;
-        shorten(&mut report.verdict);
+        shorten(&mut report);
         if let Verdict::Holds(coverage) = &mut report.verdict {
             // What was read comes first: it names all accesses, also those that were not met.
             let all = assumed_of(task).into_iter().chain(coverage.assumptions().iter().cloned());
@@ -126,6 +126,8 @@ fn outcome(task: &Task, report: Report, begun: Instant) -> Outcome {
     outcome.state_coverage = report.coverage;
     outcome.rungs = report.rungs;
     outcome.atomics = report.atomics;
+    outcome.shown = report.shown;
+    outcome.lines = report.lines;
     outcome.sample = report.sample;
     outcome.shortest = report.shortest;
     outcome.warn(&report.warnings);
@@ -148,18 +150,19 @@ fn assumed_of(task: &Task) -> Vec<Assumption> {
 
 /// Files below the current folder are called as seen from there, those of a crate or of Rust's
 /// library as seen from where all of these are.
-fn shorten(verdict: &mut Verdict) {
+fn shorten(report: &mut Report) {
     let here = std::env::current_dir().unwrap_or_default();
-    let shorten = |location: &mut Location| {
-        let file = location.file.as_str();
+    let short = |file: &str| {
         let inside = Path::new(file).strip_prefix(&here).ok().and_then(Path::to_str);
         let of_crate = || file.split_once("/registry/src/")?.1.split_once('/').map(|it| it.1);
         let of_rust = || file.strip_prefix("/rustc/")?.split_once("/library/").map(|it| it.1);
-        if let Some(short) = inside.or_else(of_crate).or_else(of_rust) {
-            location.file = short.to_owned();
-        }
+        inside.or_else(of_crate).or_else(of_rust).unwrap_or(file).to_owned()
     };
-    match verdict {
+    report.lines = report.lines.as_ref().map(|lines| lines.renamed(short));
+    let shorten = |location: &mut Location| location.file = short(&location.file);
+    let shown = report.shown.iter_mut().flat_map(|it| it.story.iter_mut().chain(&mut it.joins));
+    shown.filter_map(|told| told.location.as_mut()).for_each(shorten);
+    match &mut report.verdict {
         Verdict::Holds(coverage) => coverage.for_each_place(shorten),
         Verdict::Violated(found) => {
             let found = &mut **found;

@@ -62,9 +62,11 @@ pub(super) fn check(
     };
     let conclusion = searches.run()?.conclude(asks.threads());
     let property = conclusion.property.clone();
+    let lines = conclusion.lines.clone().filter(|_| asks.show_lines);
     let is_saved = searches.is_saved.get();
     let mut outcome = concluded(task, conclusion, &options, begun);
     outcome.saved = saving.path.filter(|_| is_saved);
+    outcome.lines = lines;
     if let (Some(file), Verdict::Violated(found)) = (&asks.trail, &outcome.verdict) {
         let property = wanted.iter().find(|it| Some(&it.name) == property.as_ref());
         let trail = property.and_then(|it| it.trail(&model.program, &found.schedule));

@@ -26,6 +26,7 @@ pub(super) fn check(
     let options = statespace::gauged_options(task, gauge);
     listener.event(&Event::Phase(Phase::Translating));
     let (threads, wanted) = translated(task, |_| {})?;
+    let threads = if task.options.show_lines { threads.noting_lines() } else { threads };
     listener.event(&Event::Phase(Phase::Searching));
     let begun = Instant::now();
     let saving = match wanted.is_empty() {
@@ -52,6 +53,7 @@ pub(super) fn check(
     for (wanted, outcome) in wanted.iter().zip(checked) {
         results.add(&wanted.name, statespace::told(task, outcome?));
     }
+    let lines = threads.lines();
     let mut conclusion = results.conclude(task.options.threads());
     if let Verdict::Violated(found) = &mut conclusion.verdict {
         let watched = || threads.clone().watching(Vec::new());
@@ -59,6 +61,7 @@ pub(super) fn check(
         retell(&searched, found)?;
     }
     let mut outcome = concluded(task, conclusion, &options, begun);
+    outcome.lines = lines;
     outcome.saved = saving.path.filter(|_| is_saved);
     Ok(outcome)
 }

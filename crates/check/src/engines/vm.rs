@@ -60,6 +60,8 @@ impl Engine for Vm {
         outcome.n_threads = vm.n_names();
         outcome.proved = explored.proved;
         outcome.rungs = explored.rungs;
+        outcome.shown = explored.shown;
+        outcome.lines = vm.lines();
         outcome.sample = explored.sample;
         outcome.shortest = explored.shortest;
         outcome.state_coverage = explored.coverage;
@@ -121,6 +123,7 @@ fn machine(program: Program, task: &Task) -> Result<Machine, Faults> {
     let files = program.files.clone();
     let vm = Machine::new(program, options.races);
     let vm = vm.map_err(|errors| translate::not_run(&files, errors))?;
+    let vm = if options.show_lines { vm.noting_lines() } else { vm };
     // Stored states end loops by themselves.
     let vm = if options.stateful { vm } else { vm.holding_spins() };
     Ok(if options.names(Property::Leak) { vm.finding_leaks() } else { vm })

@@ -142,7 +142,7 @@ pub enum Group {
     States,
     /// To decide a circuit in another way.
     Circuits,
-    /// To be shown a violation in another way.
+    /// To be shown more, or in another way.
     Output,
 }
 
@@ -173,7 +173,7 @@ impl Group {
             Self::Search => "How to search",
             Self::States => "How to store states",
             Self::Circuits => "How to decide a circuit",
-            Self::Output => "What is shown of a violation",
+            Self::Output => "What is shown",
         }
     }
 }

@@ -827,4 +827,25 @@ pub static TABLE: &[Row] = &[
         get: |options| text(options.full_trace.then_some("full")),
         ..Row::NEW
     },
+    Row {
+        name: "show",
+        takes: Takes::Many("executions=N|lines"),
+        group: Group::Output,
+        uses: &[Executions, States],
+        names: &[
+            Names(Executions, || vec![super::Show::EXECUTIONS, super::Show::LINES]),
+            Names(States, || vec![super::Show::LINES]),
+        ],
+        help: "Show of a check that holds what distinguishes its first N executions, or which lines no \
+               execution has reached; may be given several times",
+        more: "Each execution is of another trace: shown are the racing pairs in the order in which \
+               they happened, and values, as far as they are not the same in all of them; and the \
+               command that replays it. Lines are those of the program's own source; `--lcov FILE` \
+               writes all of them.",
+        manual: "show more of a check that holds; may be given several times. `executions=N`: what distinguishes its first N executions, each of another trace: the racing pairs in the order in which they happened, and the values that steps have found, as far as they are not the same in all that are shown; with the command that replays each. `lines`: how many lines of the program's own source any execution has reached, and which none has; `--lcov FILE` writes all of them. Of a violation nothing more is shown",
+        json: Some(("show", |options| (super::Show::words(options)).into())),
+        set: |options, text| text.parse().map(|it: super::Show| it.add_to(options)),
+        get: super::Show::words,
+        ..Row::NEW
+    },
 ];

@@ -31,6 +31,7 @@ fn another(row: &Row) -> &'static str {
         "sample" => "pct:3",
         "time" => "any",
         "trace" => "full",
+        "show" => "executions=3",
         "order" => "best-first:preemptions,random",
         "storage" => "bitstate",
         "schedule" => "mpor",

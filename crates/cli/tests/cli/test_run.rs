@@ -557,3 +557,24 @@ fn cargo_has_a_subcommand() {
     cargo(&[&["mazurka"], &words[..]].concat()).ends_with(1).prints(&["Violated"]);
     assert!(cargo(&["mazurka", "replay", "--help"]).ends_with(0).stdout.contains("--schedule"));
 }
+
+/// The executions of a test that holds, and the lines that tests have reached, all together.
+#[test]
+fn passing_tests_tell_executions_and_lines() {
+    let file = WORKSPACE.join("lines.info");
+    let words = "-p beta --test it --exact adds panics --show executions=2 --show lines --lcov";
+    let said = test(&format!("{words} {}", file.display())).ends_with(0);
+    let said = said.prints(&["Executions: the first 2 of ", " before ", "Reached: "]);
+    assert!(said.stdout.matches(" --replay mzk1:").count() >= 2, "{}", said.stdout);
+    let lines = fs::read_to_string(&file).expect("it was written");
+    assert!(lines.contains("SF:beta/tests/it.rs\n"), "{lines}");
+    assert_eq!(lines.matches("SF:").count(), 1, "no file of a library: {lines}");
+    let is_reached = |text: &str| {
+        let line = TESTS.lines().position(|line| line.contains(text)).expect("it is there") + 1;
+        lines.contains(&format!("\nDA:{line},1\n"))
+    };
+    for reached in ["let other = n.clone()", "other.store(other.load", "panic!(\"as it should\")"] {
+        assert!(is_reached(reached), "{reached}: {lines}");
+    }
+    assert!(!is_reached("panic!(\"these words\")"), "{lines}");
+}

@@ -14,6 +14,7 @@ mod joins;
 mod ladder;
 mod numbers_again;
 mod parts;
+mod passing;
 mod peers;
 mod popl2005;
 mod progress;

@@ -7,6 +7,7 @@ use super::code::{
 use super::flat::About;
 use super::names::Names;
 use super::next::Pending;
+use super::reached::Reached;
 use super::spin::Spins;
 use super::survivors::Survivors;
 use crate::{Compare, Pointer, Type, evaluate};
@@ -104,6 +105,8 @@ pub(super) struct Machine {
     pub(super) block: Option<Vec<About>>,
     /// What becomes of executions at assumptions: the same for all clones.
     pub(super) survivors: Arc<Survivors>,
+    /// The instructions that any execution came to, if that is noted: the same for all clones.
+    pub(super) reached: Option<Arc<Reached>>,
     /// Those that this machine has asked for before.
     pub(super) known: FxHashMap<(u32, u32, u32, u32), (u32, u32)>,
 }
@@ -198,6 +201,7 @@ impl Machine {
             names,
             block: None,
             survivors: Arc::new(Survivors::new(code)),
+            reached: None,
             known: FxHashMap::default(),
         }
     }

@@ -18,6 +18,7 @@ mod machine;
 mod names;
 mod next;
 mod numbers;
+mod reached;
 mod reread;
 mod run;
 mod spin;
@@ -26,20 +27,50 @@ mod survivors;
 mod units;
 
 use crate::{Base, Expr, Program, Query, RoutineId, Span, Type, binary, compare, convert, unary};
-use code::{Code, HALT, Pc, STUCK, UNBORN};
+use code::{Code, HALT, Instruction, Pc, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
 use mazurka_core::{
     Accessed, Assumption, Decision, Detail, Divergence, Effect, Ending, Failure, Fence, Foresight,
-    Injection, Location, MemoryOrder, Next, ObjectId, Operation, PlainAccess, Property, Schedule,
-    Sighting, Spin, System, ThreadId, Violation, ViolationKind, fold, replay_to,
+    Injection, LineCoverage, Location, MemoryOrder, Next, ObjectId, Operation, PlainAccess,
+    Property, Schedule, Sighting, Spin, System, ThreadId, Violation, ViolationKind, fold,
+    replay_to,
 };
 use names::Names;
+use reached::Reached;
 use run::Call;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+
+/// Whether an instruction belongs to a statement: those that only lead from one to another stand
+/// wherever the statement before them ends.
+fn does_something(instruction: &Instruction) -> bool {
+    !matches!(
+        instruction,
+        Instruction::Jump(_)
+            | Instruction::JumpUnless { .. }
+            | Instruction::ChooseEdge { .. }
+            | Instruction::NoWay
+            | Instruction::Return { value: None }
+    )
+}
+
+/// A machine with the first threads of a program, each at its first operation.
+fn started(program: &Arc<Program>, code: &Code, reached: Option<Arc<Reached>>) -> Machine {
+    let names = Arc::new(Mutex::new(Names::new(program.clone(), code)));
+    let mut machine = Machine::new(code, names);
+    machine.reached = reached;
+    machine.grow(program.processes.len());
+    for (thread, process) in program.processes.iter().enumerate() {
+        let routine = process.routine.0 as usize;
+        machine
+            .start(code, thread, routine, &process.arguments)
+            .expect("the first frame is within all limits");
+    }
+    machine
+}
 
 /// What is done with plain accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -81,15 +112,7 @@ impl Vm {
     pub fn new(program: Program, races: Races) -> Result<Self, Vec<VmError>> {
         let code = Arc::new(compile::compile(&program, races)?);
         let program = Arc::new(program);
-        let names = Arc::new(Mutex::new(Names::new(program.clone(), &code)));
-        let mut machine = Machine::new(&code, names);
-        machine.grow(program.processes.len());
-        for (thread, process) in program.processes.iter().enumerate() {
-            let routine = process.routine.0 as usize;
-            machine
-                .start(&code, thread, routine, &process.arguments)
-                .expect("the first frame is within all limits");
-        }
+        let mut machine = started(&program, &code, None);
         machine.log.clear();
         machine.pending_log.clear();
         machine.accesses.clear();
@@ -97,6 +120,36 @@ impl Vm {
         let initial = Arc::new(machine.clone());
         let accessed_at = FxHashMap::default();
         Ok(Self { program, code, initial, machine, races, accessed_at })
+    }
+
+    /// Notes which lines executions come to, of this machine and all its clones.
+    pub fn noting_lines(mut self) -> Self {
+        let reached = Arc::new(Reached::new(&self.code));
+        // What threads did up to their first steps is done once more, to be noted.
+        started(&self.program, &self.code, Some(reached.clone()));
+        self.machine.reached = Some(reached);
+        self
+    }
+
+    /// The lines that there is code for, and whether any execution came there, if that is noted:
+    /// but for those of the system's headers and of the C library.
+    pub fn lines(&self) -> Option<LineCoverage> {
+        let reached = self.machine.reached.as_ref()?;
+        let mut lines = LineCoverage::default();
+        for (pc, (&(span, _), instruction)) in
+            self.code.origins.iter().zip(&self.code.instructions).enumerate()
+        {
+            let pc = pc as Pc;
+            let file = self.program.files.get(span.file.0 as usize);
+            let is_own = |file: &&String| !file.starts_with("/usr/") && !file.starts_with('<');
+            // A thread begins behind the first instruction of its routine.
+            let is_begin = self.code.routines.iter().any(|routine| routine.begin == pc);
+            let is_code = !is_begin && span.is_known() && does_something(instruction);
+            if let Some(file) = file.filter(is_own).filter(|_| is_code) {
+                lines.add(file, span.line, reached.is_noted(pc));
+            }
+        }
+        Some(lines)
     }
 
     /// Makes it a violation if the program ends while there are blocks that nothing leads to.

@@ -49,6 +49,9 @@ impl Machine {
         let mut round = None;
         for n_done in 0..MAX_INVISIBLE {
             self.here = (thread, pc);
+            if let Some(reached) = &self.reached {
+                reached.note(pc);
+            }
             if n_done >= Round::FIRST_LOOK
                 && self.goes_round(
                     code,

@@ -40,7 +40,8 @@ use crate::transitions::Transitions;
 use graph::{Graph, Letters, Proviso};
 use lasso::{Confirmed, Found};
 use mazurka_core::{
-    Assumption, Coverage, Limit, Property as Sought, Statistics, Verdict, Violation, ViolationKind,
+    Assumption, Coverage, Limit, LineCoverage, Property as Sought, Statistics, Verdict, Violation,
+    ViolationKind,
 };
 use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
 use product::Bad;
@@ -289,6 +290,7 @@ impl<T: Transitions> Task<'_, T> {
             stuck: Vec::new(),
             violations,
             unreached: Vec::new(),
+            lines: LineCoverage::default(),
             store_bytes: storage.bytes() + bytes,
             is_packed: false,
             loop_start,
