@@ -4,6 +4,7 @@ use super::code::{
     Address, AddressBase, CONTROL, Code, HALT, Kind, Node, ObjectInfo, Op, Operand, Pc, Source,
 };
 use super::flat::About;
+use super::meetings::Meetings;
 use super::names::Names;
 use super::next::Pending;
 use super::spin::Spins;
@@ -103,6 +104,8 @@ pub(super) struct Machine {
     pub(super) block: Option<Vec<About>>,
     /// What becomes of executions at assumptions: the same for all clones.
     pub(super) survivors: Arc<Survivors>,
+    /// Who has come to which barrier, where arrivals commute: the same for all clones.
+    pub(super) meetings: Option<Arc<Meetings>>,
     /// Those that this machine has asked for before.
     pub(super) known: FxHashMap<(u32, u32, u32, u32), (u32, u32)>,
 }
@@ -195,6 +198,7 @@ impl Machine {
             names,
             block: None,
             survivors: Arc::new(Survivors::new(code)),
+            meetings: None,
             known: FxHashMap::default(),
         }
     }
