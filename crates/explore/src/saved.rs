@@ -129,7 +129,7 @@ pub enum SavedError {
 
 impl Saved {
     /// The first bytes; the number is the version of the form.
-    const MAGIC: &'static str = "mzk-search-4\n";
+    const MAGIC: &'static str = "mzk-search-5\n";
     /// What all versions begin with.
     const FAMILY: &'static str = "mzk-search-";
 

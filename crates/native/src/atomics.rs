@@ -261,9 +261,18 @@ unsafe fn add<T: Copy + Eq>(
     rust_mutex::role(address as usize, size_of::<T>(), Access::Other, Place::default());
     let adding = Adding::at(address as usize, added, arrival.way(8 * size_of::<T>() as u8));
     let operation = |object| machine::with(|machine| machine.disciplines.operation(object, adding));
+    machine::with(|machine| machine.threads[machine::current().index()].adding = adding);
     // SAFETY: as the caller promises.
     let (old, is_announced) =
         unsafe { modify_from((arrival, false), address, orders, operation, show, change) };
+    machine::with(|machine| {
+        let idx = machine::current().index();
+        machine.threads[idx].adding = None;
+        if is_announced {
+            let place = (address as usize, size_of::<T>() as u8);
+            machine.note_addition(idx, &arrival, place, added, show(old));
+        }
+    });
     if is_announced && let Some(adding) = adding {
         adding.note(show(old));
     }

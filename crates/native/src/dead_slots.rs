@@ -240,6 +240,7 @@ impl Lives {
                 Some(table[idx].1)
             })
             .collect::<Option<_>>()?;
+        let pads = image.landing_pads(function)?;
         let mut info = InstructionInfoFactory::new();
         let (mut floor, mut given) = (i64::MAX, 0);
         let mut effects: Vec<Effect> = Vec::with_capacity(all.len());
@@ -251,7 +252,7 @@ impl Lives {
             let read = effect.read.iter().map(|it| it.end).max().unwrap_or(0);
             let taken = match Some(taken).filter(|&taken| taken != i64::MAX) {
                 None => taken,
-                Some(_) => match given_to(image, &all, idx, callbacks, &mut info) {
+                Some(_) => match given_to(image, &all, idx, callbacks, &pads, &mut info) {
                     None => taken,
                     Some(calls) => {
                         let place = |len: u8| taken..taken + i64::from(len);
@@ -274,7 +275,6 @@ impl Lives {
         if len > MAX_FRAME {
             return None;
         }
-        let pads = image.landing_pads(function)?;
         let mut lives = Self {
             addresses: all.iter().map(Instruction::ip).collect(),
             rows,
@@ -349,7 +349,9 @@ impl Lives {
             }
             FlowControl::Call | FlowControl::IndirectCall => {
                 let Some(pads) = pads else { return Live::all(self.len) };
-                let mut live = next();
+                // The last one does not return.
+                let is_last = idx + 1 == self.live.len();
+                let mut live = if is_last { Live::none(self.len) } else { next() };
                 for &pad in pads {
                     live.join(&self.live[pad]);
                 }
@@ -424,6 +426,10 @@ fn address_taken(instruction: &Instruction, row: &Row, next: Option<&Row>) -> Op
     if has_memory && is_frame(instruction.memory_index()) {
         return None;
     }
+    // The address of where the frame begins, as code that is optimised computes it.
+    if is_copy(instruction) && !moves_stack && is_frame(instruction.op1_register()) {
+        return base_of(instruction.op1_register(), row);
+    }
     // Copied, added to something, or kept elsewhere.
     let is_copied = (0..instruction.op_count()).skip(1).any(|idx| {
         instruction.op_kind(idx) == OpKind::Register && is_frame(instruction.op_register(idx))
@@ -441,27 +447,57 @@ fn given_to(
     all: &[Instruction],
     idx: usize,
     callbacks: &FxHashMap<usize, Callback>,
+    pads: &[u64],
     info: &mut InstructionInfoFactory,
 ) -> Option<Vec<(usize, u8)>> {
-    if all[idx].mnemonic() != Mnemonic::Lea {
+    if all[idx].mnemonic() != Mnemonic::Lea && !is_copy(&all[idx]) {
         return None;
     }
     let register = number(all[idx].op0_register())?;
     if KEPT >> register & 1 == 0 {
         return Some(given_next(image, all, idx, callbacks, info)?.into_iter().collect());
     }
-    // It stays in a register that calls leave as it is. A copy of that may be the address.
+    // It stays in a register that calls leave as it is, until that is written again. A copy of it
+    // may be the address.
     let mut calls = Vec::new();
-    for (at, instruction) in all.iter().enumerate().filter(|(at, _)| *at != idx) {
-        let used = info.info(instruction).used_registers().iter();
-        let mut reads = used.filter(|it| is_read(it.access()));
-        if !reads.any(|it| number(it.register()) == Some(register)) {
+    let mut is_visited = vec![false; all.len()];
+    let mut to_visit = vec![idx + 1];
+    while let Some(at) = to_visit.pop() {
+        if std::mem::replace(is_visited.get_mut(at)?, true) {
             continue;
         }
-        let is_saved = instruction.mnemonic() == Mnemonic::Push && at < idx;
-        if !is_saved {
+        let instruction = &all[at];
+        let (mut reads, mut writes) = (false, false);
+        for used in info.info(instruction).used_registers() {
+            let is_it = number(used.register()) == Some(register);
+            reads |= is_it && is_read(used.access());
+            writes |= is_it && used.access() == OpAccess::Write && used.register().size() >= 4;
+        }
+        if reads {
             is_copy(instruction).then_some(())?;
             calls.extend(given_next(image, all, at, callbacks, info)?);
+        }
+        if writes {
+            continue;
+        }
+        let find = |address: u64| all.binary_search_by_key(&address, Instruction::ip).ok();
+        match instruction.flow_control() {
+            FlowControl::Next => to_visit.push(at + 1),
+            FlowControl::UnconditionalBranch => {
+                to_visit.push(find(instruction.near_branch_target())?);
+            }
+            FlowControl::ConditionalBranch => {
+                to_visit.extend([at + 1, find(instruction.near_branch_target())?]);
+            }
+            FlowControl::Call | FlowControl::IndirectCall => {
+                // The last one does not return.
+                to_visit.extend(Some(at + 1).filter(|&next| next < all.len()));
+                for &pad in pads {
+                    to_visit.push(find(pad)?);
+                }
+            }
+            FlowControl::Return | FlowControl::Exception => {}
+            _ => return None,
         }
     }
     Some(calls)

@@ -48,6 +48,19 @@ impl Adding {
         Some(Self { added, bits: way.bits, tests })
     }
 
+    /// Whether the thread may learn of a difference: it finds `before`, and would have found so much
+    /// less.
+    pub(crate) fn tells(self, before: i64, difference: i64) -> bool {
+        let Self { bits, tests, .. } = self;
+        let Some(without) = before.checked_sub(difference) else { return true };
+        let highest = i64::MAX >> (64 - bits);
+        let is_compared_as_it_is = |value: i64| (0..=highest).contains(&value);
+        !tests.is_empty()
+            && (!is_compared_as_it_is(before)
+                || !is_compared_as_it_is(without)
+                || tests.tell_apart(before.min(without), before.max(without)))
+    }
+
     /// It was made, and this was the value before.
     pub(crate) fn note(self, before: u128) {
         let Self { added, bits, tests } = self;

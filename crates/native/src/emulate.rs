@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Compare,
     /// It takes one operand.
     Update,
+    /// The same, and its operand is what is taken away: it is told as an [`Update`](Self::Update).
+    Subtract,
 }
 
 /// What a function of ours is to code that calls it.
@@ -277,9 +279,10 @@ pub(crate) fn callbacks() -> FxHashMap<usize, Callback> {
         atomic("compare_exchange_strong", Kind::CompareAt);
         atomic("compare_exchange_weak", Kind::CompareAt);
         atomic("compare_exchange_val", Kind::Compare);
-        for name in ["store", "exchange", "fetch_add", "fetch_sub", "fetch_and", "fetch_or"] {
+        for name in ["store", "exchange", "fetch_add", "fetch_and", "fetch_or"] {
             atomic(name, Kind::Update);
         }
+        atomic("fetch_sub", Kind::Subtract);
         atomic("fetch_xor", Kind::Update);
         atomic("fetch_nand", Kind::Update);
     }
@@ -458,7 +461,9 @@ impl State<'_> {
             }
             Kind::Compare => [self.argument(1, size)?, self.argument(2, size)?],
             Kind::Update => [self.argument(1, size)?, 0],
+            Kind::Subtract => [masked(self.argument(1, size)?.wrapping_neg(), size), 0],
         };
+        let kind = if kind == Kind::Subtract { Kind::Update } else { kind };
         Some(End {
             site: self.load(stack_pointer, WORD)?? as usize,
             stack_pointer,

@@ -36,6 +36,7 @@ mod aliases;
 mod allocator;
 mod assembly;
 mod atomics;
+mod attempts;
 mod awaits;
 mod before_wait;
 mod block_types;

@@ -471,6 +471,9 @@ pub(crate) fn visible_read(
             && (machine.is_concurrent() || machine.threads[idx].reads.is_held());
         is_seen.then(|| machine.objects.atomic(address, usize::from(len)))
     });
+    if object.is_none() {
+        with(|machine| machine.note_unseen_access(idx, address, len));
+    }
     let is_announced = object.is_some_and(|object| {
         let operation = operation(object);
         let waits = with(|machine| {
@@ -1036,6 +1039,7 @@ impl Machine {
         self.choice = decision.choice;
         self.addition = None;
         let operation = self.threads[idx].operation;
+        self.note_witness(idx, operation);
         let has_elapsed = self.threads[idx].deadline.is_some() && self.expire(idx);
         self.begin_time(idx, operation);
         if let Operation::Spawn(child) = operation {

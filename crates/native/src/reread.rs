@@ -41,7 +41,7 @@ use std::rc::Rc;
 /// How many reads a thread is taken back at the most.
 const MAX_LINKS: usize = 16;
 /// How many plain writes between them, and how long one.
-const MAX_WRITTEN: usize = 64;
+pub(crate) const MAX_WRITTEN: usize = 64;
 const MAX_LEN: usize = 16;
 const WORD: usize = 8;
 
@@ -70,9 +70,9 @@ struct Link {
 }
 
 /// The state in which a thread came to a read.
-struct Kept {
-    registers: [usize; 6],
-    stack: Vec<u8>,
+pub(crate) struct Kept {
+    pub(crate) registers: [usize; 6],
+    pub(crate) stack: Vec<u8>,
 }
 
 /// Without what is in them: some of it is dead, and states are compared by what is shown here.
@@ -82,11 +82,23 @@ impl std::fmt::Debug for Kept {
     }
 }
 
+/// Bytes that a thread has written plainly, and what was there before.
 #[derive(Clone, Copy, Debug)]
-struct Written {
+pub(crate) struct Written {
     address: usize,
     len: u8,
     before: u128,
+}
+
+impl Written {
+    /// Memory as it was before all of these.
+    pub(crate) fn before_all(written: &[Self]) -> Memory {
+        let mut before = Memory::default();
+        for it in written.iter().rev() {
+            set(&mut before, it.address, it.len, it.before);
+        }
+        before
+    }
 }
 
 impl Clone for Chain {
@@ -118,17 +130,24 @@ impl Machine {
     /// The running thread is about to write plainly.
     #[inline]
     pub(crate) fn note_plain_write(&mut self, address: usize, len: usize) {
-        if self.threads[coroutine::running()].reads.chain.links.is_empty() {
+        let reads = &self.threads[coroutine::running()].reads;
+        if reads.chain.links.is_empty() && reads.attempt.is_none() {
             return;
         }
         let is_there = heap::is_valid(address, len).unwrap_or_else(|| self.is_variable(address));
-        let chain = &mut self.threads[coroutine::running()].reads.chain;
+        let reads = &mut self.threads[coroutine::running()].reads;
         // Where nothing is, the program crashes, and not this.
-        if !is_there || len > MAX_LEN || chain.written.len() == MAX_WRITTEN {
-            return chain.clear();
+        let written = (is_there && len <= MAX_LEN).then(|| {
+            let before = spin::load(address, len as u8);
+            Written { address, len: len as u8, before }
+        });
+        reads.attempt = reads.attempt.take().and_then(|attempt| attempt.write(written?));
+        let chain = &mut reads.chain;
+        match written.filter(|_| chain.written.len() < MAX_WRITTEN) {
+            _ if chain.links.is_empty() => {}
+            Some(written) => chain.written.push(written),
+            None => chain.clear(),
         }
-        let before = spin::load(address, len as u8);
-        chain.written.push(Written { address, len: len as u8, before });
     }
 
     /// A thread has made an access that has changed nothing.
@@ -218,11 +237,33 @@ impl Machine {
         arrival: &Arrival,
         address: usize,
     ) -> Likeness {
-        let thread = &self.threads[idx];
-        let chain = &thread.reads.chain;
+        let chain = &self.threads[idx].reads.chain;
         let link = &chain.links[at];
         let Some(kept) = &link.kept else { return Likeness::Unknown };
-        let stack_pointer = link.place.stack_pointer;
+        let mut before = Written::before_all(&chain.written[link.n_written..]);
+        let result = match link.kind {
+            Kind::CompareAt => {
+                set(&mut before, link.expected_at, link.len, value);
+                (0, size_of::<std::ffi::c_int>() as u8)
+            }
+            _ => (value as u64, link.len),
+        };
+        let from = link.place.stack_pointer;
+        self.likeness_of(idx, kept, from, (result, before), arrival, address)
+    }
+
+    /// Where a thread would be that goes on from a state that was kept, with this result and with
+    /// this in memory, compared to where it is.
+    pub(crate) fn likeness_of(
+        &self,
+        idx: usize,
+        kept: &Kept,
+        stack_pointer: usize,
+        (result, before): ((u64, u8), Memory),
+        arrival: &Arrival,
+        address: usize,
+    ) -> Likeness {
+        let thread = &self.threads[idx];
         let mut stack = kept.stack.clone();
         for &word in &thread.shared_words {
             // Those are as others have left them.
@@ -232,17 +273,6 @@ impl Machine {
                 bytes.copy_from_slice(&(spin::load(word, WORD as u8) as u64).to_le_bytes());
             }
         }
-        let mut before = Memory::default();
-        for it in chain.written[link.n_written..].iter().rev() {
-            set(&mut before, it.address, it.len, it.before);
-        }
-        let result = match link.kind {
-            Kind::CompareAt => {
-                set(&mut before, link.expected_at, link.len, value);
-                (0, size_of::<std::ffi::c_int>() as u8)
-            }
-            _ => (value as u64, link.len),
-        };
         let start = Start {
             thread: idx,
             stack_pointer,

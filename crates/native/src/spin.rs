@@ -45,6 +45,7 @@
 //! begins again and holds a thread at the third visit at the earliest. By then the loop has written
 //! all that it ever writes.
 
+use crate::attempts::Attempt;
 use crate::coroutine;
 use crate::dead_slots::Dead;
 use crate::emulate::Kind;
@@ -78,6 +79,8 @@ const DEEPEST: usize = 16 * PAGE;
 static IS_PURE: AtomicBool = AtomicBool::new(true);
 /// Whether it has done nothing but plain accesses.
 static IS_PLAIN: AtomicBool = AtomicBool::new(true);
+/// The same, but for an addition that was noted as an attempt: see `attempts`.
+static HAS_ONLY_TRIED: AtomicBool = AtomicBool::new(true);
 /// What [`watched`] noted: rbx, rbp, r12 to r15, rsp.
 pub(crate) static REGISTERS: [AtomicUsize; 7] = [const { AtomicUsize::new(0) }; 7];
 /// Whether [`watched`] functions wipe the stack when they return.
@@ -110,6 +113,8 @@ pub(crate) struct Reads {
     held: Option<usize>,
     /// The same with plain writes between them: see `reread`.
     pub(crate) chain: Chain,
+    /// What it has tried: see `attempts`.
+    pub(crate) attempt: Option<Attempt>,
 }
 
 /// The call that reads, in its frame, and what is read.
@@ -196,6 +201,12 @@ impl CountingLoops {
 pub(crate) fn spoil() {
     IS_PURE.store(false, Ordering::Relaxed);
     IS_PLAIN.store(false, Ordering::Relaxed);
+    HAS_ONLY_TRIED.store(false, Ordering::Relaxed);
+}
+
+/// All that the running thread has changed in this step is what it has tried.
+pub(crate) fn keep_attempt() {
+    HAS_ONLY_TRIED.store(true, Ordering::Relaxed);
 }
 
 /// The running thread writes something that no other thread can see without a race before it does
@@ -210,6 +221,7 @@ pub(crate) fn spoil_plainly() {
 pub(crate) fn begin_step() {
     IS_PURE.store(true, Ordering::Relaxed);
     IS_PLAIN.store(true, Ordering::Relaxed);
+    HAS_ONLY_TRIED.store(true, Ordering::Relaxed);
 }
 
 /// Whether a replaced function only takes time, or tells what never changes.
@@ -509,7 +521,12 @@ fn mixed_words(hash: u64, from: usize, to: usize) -> u64 {
 
 impl Clone for Reads {
     fn clone(&self) -> Self {
-        Self { reads: self.reads.clone(), held: self.held, chain: self.chain.clone() }
+        Self {
+            reads: self.reads.clone(),
+            held: self.held,
+            chain: self.chain.clone(),
+            attempt: self.attempt.clone(),
+        }
     }
 
     /// Keeps the memory that it has.
@@ -517,6 +534,7 @@ impl Clone for Reads {
         thread::copy(&mut self.reads, &from.reads);
         self.held = from.held;
         self.chain.clone_from(&from.chain);
+        self.attempt.clone_from(&from.attempt);
     }
 }
 
@@ -526,6 +544,7 @@ impl Reads {
         self.reads.clear();
         self.held = None;
         self.chain.clear();
+        self.attempt = None;
     }
 
     /// The thread comes to an operation. Whether it was pure so far: if not, all is forgotten.
@@ -535,6 +554,9 @@ impl Reads {
         }
         if !is_read || !IS_PLAIN.load(Ordering::Relaxed) {
             self.chain.clear();
+        }
+        if !is_read || !HAS_ONLY_TRIED.load(Ordering::Relaxed) {
+            self.attempt = None;
         }
     }
 
@@ -616,9 +638,12 @@ impl Machine {
         let trial = self.counting_loops.trial.take();
         let is_waited_for = |wait: &Wait| arrival.is_load && wait.address == address;
         let wait = self.counting_loops.wait.take().filter(is_waited_for);
-        let thread = &mut self.threads[idx];
-        thread.reads.come(true);
-        if trial.is_none() && wait.is_none() && self.comes_by_rereading(idx, arrival, address) {
+        let is_tried = trial.is_some() || wait.is_some();
+        let is_held = !is_tried
+            && HAS_ONLY_TRIED.load(Ordering::Relaxed)
+            && self.comes_by_another_attempt(idx, arrival, address);
+        self.threads[idx].reads.come(true);
+        if is_held || !is_tried && self.comes_by_rereading(idx, arrival, address) {
             self.threads[idx].reads.chain.is_held = true;
             return true;
         }

@@ -4,6 +4,7 @@
 use crate::awaits::Waiting;
 use crate::cancel::Awaited;
 use crate::coroutine::Coroutine;
+use crate::disciplines::Adding;
 use crate::futex::ALL_BITS;
 use crate::process::{Handler, Start};
 use crate::requeue::Regrouping;
@@ -73,6 +74,8 @@ pub(crate) struct Plain {
     pub(crate) operation: Operation,
     /// What its operation compares with, if that is a compare-and-swap.
     pub(crate) comparison: Option<Comparison>,
+    /// What its operation adds, if it only adds, and what it learns of the value before.
+    pub(crate) adding: Option<Adding>,
     /// The loop that its operation is the only read of, if that is known: see `awaits`.
     pub(crate) waiting: Option<Waiting>,
     /// How many must have come to the barrier the thread waits at.
@@ -139,6 +142,7 @@ impl Default for Plain {
             status: Status::Unborn,
             operation: Operation::Yield,
             comparison: None,
+            adding: None,
             waiting: None,
             round_end: 0,
             n_children: 0,

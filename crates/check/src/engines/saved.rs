@@ -8,12 +8,12 @@ use super::vm::failed;
 use crate::engine::Listener;
 use crate::{Fault, Faults, Task};
 use mazurka_core::{Event, Limit, Schedule, System as _, ThreadId, Verdict};
-use mazurka_explore::{Explorer, Options, Outcome, Saved, retake};
+use mazurka_explore::{Explorer, Options, Outcome, Saved, SavedError, retake};
 use mazurka_model::Vm;
 use mazurka_protocol::Saving;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -27,11 +27,16 @@ struct Notes {
     /// The executions that have met new threads, in their order.
     met: Vec<Schedule>,
     threads: Vec<String>,
+    /// Whether arrivals at barriers are kept in order.
+    orders_arrivals: bool,
 }
 
 const ENGINE: &str = "vm";
 
 /// Searches a machine, and saves what is left if it is stopped. Where that is.
+///
+/// Where it turns out that arrivals at barriers do not commute, all that was searched is void, and
+/// the search begins again with arrivals in order.
 pub(super) fn search(
     vm: &Vm,
     options: &Options,
@@ -42,17 +47,21 @@ pub(super) fn search(
 ) -> Result<(Outcome, Option<PathBuf>), Faults> {
     let begun = Instant::now();
     let model = model_of(task);
+    let mut vm = vm.clone();
     let (mut saved, before) = match &task.options.resume {
         None => (None, Vec::new()),
         Some(path) => {
-            let (saved, met) = read(path, vm, &model)
+            let (saved, met) = read(path, &mut vm, &model)
                 .map_err(|error| Fault::input(format!("`{}`: {error}", path.display())))?;
             (Some(saved), met)
         }
     };
+    // They have their threads in common.
+    let names = vm.clone();
     let met = Mutex::new(Met { n_threads: vm.n_names(), schedules: before });
-    let watch =
-        |schedule: &Schedule| met.lock().unwrap_or_else(PoisonError::into_inner).see(vm, schedule);
+    let watch = |schedule: &Schedule| {
+        met.lock().unwrap_or_else(PoisonError::into_inner).see(&names, schedule)
+    };
     loop {
         let mut rest = options.clone();
         rest.time_limit = options.time_limit.map(|limit| limit.saturating_sub(begun.elapsed()));
@@ -67,15 +76,27 @@ pub(super) fn search(
         if saving.is_some() {
             explorer = explorer.on_execution(&watch);
         }
+        let is_part = saved.as_ref().is_some_and(|saved| saved.part().is_some());
         if let Some(saved) = saved.take() {
             explorer = explorer.resume(saved);
         }
+        let order = vm.arrivals_must_be_ordered();
+        if let Some(flag) = order {
+            explorer = explorer.stop_when(flag).void_when(flag);
+        }
         let mut outcome = explorer.run(|| vm.clone()).map_err(failed)?;
+        if order.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            if is_part {
+                return Err(Fault::input(SavedError::Void.to_string()).into());
+            }
+            vm = vm.ordering_arrivals();
+            continue;
+        }
         let rest = outcome.saved.take().filter(Saved::may_travel);
         let Some(saving) = saving else { return Ok((outcome, None)) };
         let write = |saved: &Saved| {
             let met = met.lock().unwrap_or_else(PoisonError::into_inner);
-            let written = write(saved.clone(), &met.schedules, vm, &model, &saving.path);
+            let written = write(saved.clone(), &met.schedules, &vm, &model, &saving.path);
             match written {
                 Err(error) if saving.is_asked => Err(error),
                 written => Ok(written.is_ok()),
@@ -152,6 +173,7 @@ fn write(
         model: model.to_owned(),
         met: met.to_vec(),
         threads: names(vm),
+        orders_arrivals: vm.arrivals_must_be_ordered().is_none(),
     };
     saved.set_system(postcard::to_stdvec(&notes).expect("everything in it can be written"));
     let written = saved.write(path);
@@ -160,7 +182,7 @@ fn write(
 }
 
 /// Reads a search, and gives threads the numbers that they had.
-fn read(path: &Path, vm: &Vm, model: &str) -> Result<(Saved, Vec<Schedule>), String> {
+fn read(path: &Path, vm: &mut Vm, model: &str) -> Result<(Saved, Vec<Schedule>), String> {
     const OTHER: &str =
         "the saved search belongs to another program, or another version of this one";
     let saved = Saved::read(path).map_err(|error| error.to_string())?;
@@ -172,6 +194,9 @@ fn read(path: &Path, vm: &Vm, model: &str) -> Result<(Saved, Vec<Schedule>), Str
             "the model was made with `{}` then, and is made with `{model}` now",
             notes.model
         ));
+    }
+    if notes.orders_arrivals {
+        *vm = vm.clone().ordering_arrivals();
     }
     let mut copy = vm.clone();
     if notes.met.iter().any(|schedule| !retake(&mut copy, schedule)) || names(vm) != notes.threads {

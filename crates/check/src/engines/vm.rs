@@ -8,7 +8,7 @@ use crate::sites::{change, sites_of};
 use crate::{Ending, Fault, Faults, Outcome, Replay, Task, translate};
 use mazurka_core::{Event, Limit, Phase, Schedule, Verdict};
 use mazurka_explore::{
-    self as explore, ExploreError, Replay as Followed, WeakMemory, replay as follow,
+    self as explore, ExploreError, Reduction, Replay as Followed, WeakMemory, replay as follow,
 };
 use mazurka_model::{Program, Races, Vm as Machine, split_choices};
 use std::time::Instant;
@@ -43,10 +43,11 @@ impl Engine for Vm {
         let mut program = translate::c(task.input.files(), &task.options)?;
         let atomics = if task.tells_atomics { sites_of(&program) } else { Vec::new() };
         change(&mut program, &task.changes);
+        let options = search_options(task);
         let vm = machine(program, task)?;
+        let vm = if may_commute(&options) { vm.commuting_arrivals() } else { vm };
         listener.event(&Event::Phase(Phase::Searching));
         let begun = Instant::now();
-        let options = search_options(task);
         let searched = watched(task, listener, |stop| {
             saved::search(&vm, &options, task.saving().as_ref(), task, stop, listener)
         });
@@ -109,6 +110,13 @@ fn search_options(task: &Task) -> explore::Options {
         options.race = !options.stateful;
     }
     options
+}
+
+/// Whether a search knows arrivals at barriers that commute: it stores no states, has no memory
+/// model, and does not ask what threads may do later.
+fn may_commute(options: &explore::Options) -> bool {
+    let looks_ahead = matches!(options.reduction, Reduction::Persistent | Reduction::Transactions);
+    !options.stateful && options.memory.is_none() && !looks_ahead
 }
 
 pub(super) fn failed(error: ExploreError) -> Fault {

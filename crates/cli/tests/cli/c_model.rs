@@ -5,7 +5,7 @@
 //! command is given, and `// says: …` are words that the sentence of a proof or a refusal has or,
 //! with a `!` in front, has not.
 
-use crate::support::run;
+use crate::support::{run, with_file};
 use std::path::{Path, PathBuf};
 
 const ENGINES: [&[&str]; 3] = [
@@ -115,4 +115,36 @@ fn values_are_assumed_where_they_may_be_missing() {
 fn joining_what_is_no_thread_is_wrong_natively_too() {
     let (verdict, _) = ask("value_thread_missing.c", &["--engine", "native"]);
     assert_eq!(verdict, "violated assertion");
+}
+
+/// Arrivals at a barrier commute where all threads take part in each round and none looks at who
+/// was the last; else they are in order, also in a search that is saved and goes on.
+#[test]
+fn arrivals_at_a_barrier_commute() {
+    let text = include_str!("../../../native/tests/programs/barrier_rounds.c");
+    let check = |more: &[&str]| {
+        let arguments: Vec<&str> =
+            ["check", "x.c", "--engine", "vm"].iter().chain(more).copied().collect();
+        with_file("x.c", text, &arguments)
+    };
+    check(&[]).ends_with(0).prints(&["1 trace,"]);
+    check(&["-DTHREADS=5", "-DROUNDS=4"]).ends_with(0).prints(&["1 trace,"]);
+    check(&["--jobs", "2"]).ends_with(0).prints(&["1 trace,"]);
+    check(&["--save", "x.mzs"]).ends_with(0).prints(&["1 trace,"]);
+    check(&["-DTHREADS=2", "-DSERIAL"]).ends_with(0).prints(&["4 traces,"]);
+    check(&["-DPARTIES=2", "-DROUNDS=1"]).ends_with(0).prints(&["24 traces,"]);
+    check(&["-DPARTIES=2", "-DROUNDS=1", "--jobs", "2"]).ends_with(0).prints(&["24 traces,"]);
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    std::fs::write(folder.path().join("x.c"), text).expect("a file can be written");
+    let ordered = ["check", "x.c", "--engine", "vm", "-DPARTIES=2", "-DROUNDS=1"];
+    let stopped = [&ordered[..], &["--max-executions", "5", "--save", "x.mzs"]].concat();
+    run(folder.path(), &stopped).ends_with(3);
+    let resumed = [&ordered[..], &["--resume", "x.mzs"]].concat();
+    run(folder.path(), &resumed).ends_with(0).prints(&["24 traces,"]);
+    check(&["-DRACE"]).ends_with(1).prints(&["wait for ever"]);
+    for reduction in ["none", "source", "dpor", "persistent", "transactions"] {
+        check(&["-DTHREADS=2", "--reduction", reduction]).ends_with(0);
+    }
+    check(&["-DTHREADS=2", "--memory", "rc11"]).ends_with(0);
+    check(&["-DTHREADS=2", "--reduction", "none", "--stateful"]).ends_with(0);
 }

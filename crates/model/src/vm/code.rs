@@ -59,6 +59,9 @@ pub(super) struct Code {
     pub(super) awaits: Awaits,
     /// Whether some action makes or ends things to synchronise on.
     pub(super) has_lifecycle: bool,
+    /// Whether no thread looks at who was the last at a barrier, and there is one: see
+    /// `meetings.rs`.
+    pub(super) are_arrivals_alike: bool,
     /// Whether there is memory that plain accesses and atomic operations may both come to.
     pub(super) is_mixed: bool,
     /// The unit that stands for all that atomic blocks touch, if there are any.

@@ -8,7 +8,7 @@ use super::finest::Finest;
 use super::foresight::Futures;
 use super::liveness::Lives;
 use super::units::Units;
-use super::{Races, VmError, awaits, reread};
+use super::{Races, VmError, awaits, meetings, reread};
 use crate::analysis::{Abstract, Guards, PointsTo};
 use crate::{
     Access, Action, Base, Binary, Branching, Callee, Compare, Edge, Expr, InitValue, Layout,
@@ -50,6 +50,7 @@ pub(super) fn compile(program: &Program, races: Races) -> Result<Code, Vec<VmErr
     code.lives = Lives::of(&code);
     code.awaits = awaits::find(&mut code);
     code.retries = reread::find(&code);
+    code.are_arrivals_alike = meetings::are_alike(&code);
     Ok(code)
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The classical analysis, backwards over the instructions of each routine: a register is live
 //! before an instruction that reads it, and before one that leads to where it is live and does not
-//! write it. Two states of a thread that differ in dead registers alone go on alike, so a loop that
+//! write it. What is read only in order to compute a dead register is not live either (faint
+//! variables: Giegerich, Möncke and Wilhelm 1981). Two states of a thread that differ in dead registers alone go on alike, so a loop that
 //! has come back to one of them has come round: the value that it read in vain the last time, and
 //! is about to read again, is not a part of its state.
 //!
@@ -32,7 +33,10 @@ impl Lives {
             for pc in (0..live.len()).rev() {
                 let mut behind = 0;
                 ways_on(code, pc as Pc, &mut |next| behind |= live[next as usize]);
-                let before = uses[pc].read | behind & !uses[pc].written;
+                let before = match uses[pc].decides || uses[pc].written & behind != 0 {
+                    true => uses[pc].read | behind & !uses[pc].written,
+                    false => behind,
+                };
                 goes_on |= live[pc] != before;
                 live[pc] = before;
             }
@@ -79,11 +83,14 @@ fn range(arguments: Arguments) -> std::ops::Range<usize> {
 struct Uses {
     read: u128,
     written: u128,
+    /// Whether it does more than to compute what it writes.
+    decides: bool,
 }
 
 impl Uses {
     fn at(code: &Code, pc: usize) -> Self {
-        let mut uses = Self::default();
+        let decides = !matches!(code.instructions[pc], I::Assign { to, .. } if to < N_REGISTERS);
+        let mut uses = Self { decides, ..Self::default() };
         uses.look_at(code, &code.instructions[pc]);
         uses
     }

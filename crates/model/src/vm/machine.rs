@@ -5,6 +5,7 @@ use super::code::{
     Source,
 };
 use super::flat::About;
+use super::meetings::Meetings;
 use super::names::Names;
 use super::next::Pending;
 use super::reached::Reached;
@@ -107,6 +108,8 @@ pub(super) struct Machine {
     pub(super) survivors: Arc<Survivors>,
     /// The instructions that any execution came to, if that is noted: the same for all clones.
     pub(super) reached: Option<Arc<Reached>>,
+    /// Who has come to which barrier, where arrivals commute: the same for all clones.
+    pub(super) meetings: Option<Arc<Meetings>>,
     /// Those that this machine has asked for before.
     pub(super) known: FxHashMap<(u32, u32, u32, u32), (u32, u32)>,
 }
@@ -202,6 +205,7 @@ impl Machine {
             block: None,
             survivors: Arc::new(Survivors::new(code)),
             reached: None,
+            meetings: None,
             known: FxHashMap::default(),
         }
     }

@@ -15,6 +15,7 @@ mod leak;
 mod learnt;
 mod liveness;
 mod machine;
+mod meetings;
 mod names;
 mod next;
 mod numbers;
@@ -36,12 +37,14 @@ use mazurka_core::{
     Property, Schedule, Sighting, Spin, System, ThreadId, Violation, ViolationKind, fold,
     replay_to,
 };
+use meetings::Meetings;
 use names::Names;
 use reached::Reached;
 use run::Call;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// Whether an instruction belongs to a statement: those that only lead from one to another stand
@@ -163,6 +166,38 @@ impl Vm {
     pub fn holding_spins(mut self) -> Self {
         self.machine.spins.is_on = true;
         self
+    }
+
+    /// Lets arrivals at barriers commute, as long as that is right: once the flag of
+    /// [`arrivals_must_be_ordered`](Self::arrivals_must_be_ordered) is set, the search is void. For
+    /// searches without stored states, memory models and [`Foresight`].
+    pub fn commuting_arrivals(mut self) -> Self {
+        if self.code.are_arrivals_alike {
+            let meetings = Some(Arc::new(Meetings::default()));
+            let initial = Arc::make_mut(&mut self.initial);
+            for machine in [initial, &mut self.machine] {
+                machine.meetings.clone_from(&meetings);
+                machine.announce_arrivals(&self.code);
+            }
+        }
+        self
+    }
+
+    /// Keeps arrivals at barriers in order, as without
+    /// [`commuting_arrivals`](Self::commuting_arrivals). The machine is in its first state.
+    pub fn ordering_arrivals(mut self) -> Self {
+        let initial = Arc::make_mut(&mut self.initial);
+        initial.meetings = None;
+        initial.announce_arrivals(&self.code);
+        self.machine.meetings = None;
+        self.reset();
+        self
+    }
+
+    /// Whether arrivals at barriers commute so far, and whether they should not, in any execution
+    /// of any clone of this machine.
+    pub fn arrivals_must_be_ordered(&self) -> Option<&AtomicBool> {
+        self.machine.meetings.as_deref().map(Meetings::must_be_ordered)
     }
 
     /// Excuses threads in loops without an operation that read what others may write: they stay

@@ -307,18 +307,26 @@ impl Machine {
                 Pending::open(O::SemaphoreRelease(sync(semaphore, Sync::Semaphore)?.0))
             }
             I::Arrive(barrier, _) => {
+                let at = spot(barrier, Sync::Barrier.bytes())?;
                 let (barrier, address) = sync(barrier, Sync::Barrier)?;
-                if self.get_bytes(address, 4) == 0 {
+                let parties = self.get_bytes(address, 4) as u32;
+                if parties == 0 {
                     return Err(uninitialised_barrier());
                 }
-                Pending::open(O::Arrive(barrier))
+                let meeting = self.meeting(code, thread, at, parties);
+                Pending::open(meeting.map_or(O::Arrive(barrier), O::Meet))
             }
             I::Leave(barrier) => {
+                let at = spot(barrier, Sync::Barrier.bytes())?;
                 let (barrier, address) = former(barrier, Sync::Barrier)?;
                 let parties = self.get_bytes(address, 4) as u32;
                 let round_end = self.control(thread, control::ROUND_END) as u32;
                 let gate = Gate::RoundEnd { arrived: address + 4, round_end };
-                Pending::when(O::Leave { barrier, parties }, gate)
+                let operation = match self.parting(code, thread, at) {
+                    Some(barrier) => O::Part { barrier, parties },
+                    None => O::Leave { barrier, parties },
+                };
+                Pending::when(operation, gate)
             }
             I::Send(queue) | I::TrySend(queue, _) => {
                 let queue = &code.queues[queue as usize];

@@ -452,6 +452,9 @@ impl Machine {
     ) -> Result<(), Violation> {
         let spot = self.spot_to_write(code, frame, address, kind.bytes())?;
         self.watch(code, spot, 1, true);
+        if let Sync::Barrier = kind {
+            self.note_first_round(spot.address());
+        }
         for offset in 0..kind.bytes() {
             let byte = if offset < 8 { bits >> (8 * offset) } else { 0 };
             self.set_bytes(spot.address() + offset, 1, byte);

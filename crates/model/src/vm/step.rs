@@ -240,9 +240,12 @@ impl Machine {
                 let (parties, arrived) =
                     (self.get_bytes(address, 4), self.get_bytes(address + 4, 4));
                 let round_end = (arrived / parties + 1) * parties;
-                self.set_stack(thread, control::ROUND_END, round_end);
+                let mark = self.mark_of_round(address);
+                self.set_stack(thread, control::ROUND_END, round_end | mark);
                 self.set_bytes(address + 4, 4, arrived + 1);
-                self.set(frame, to, u64::from(arrived + 1 == round_end));
+                // Where arrivals commute, no thread looks.
+                let is_last = arrived + 1 == round_end && self.meetings.is_none();
+                self.set(frame, to, u64::from(is_last));
             }
             I::Leave(_) => self.set_stack(thread, control::ROUND_END, 0),
             I::Send(queue) => {

@@ -1,10 +1,10 @@
 //! How the bytes of an object are numbered: as shared objects of operations, and as plain memory.
 //!
 //! A *unit* is what an operation is about: a scalar of the layout, or something that has no finer
-//! parts (a union, a lock). A *piece* is what is watched for data races: as fine as any access of
+//! parts (a union, a lock); a barrier has two. A *piece* is what is watched for data races: as fine as any access of
 //! the program may be, so that two accesses have a piece in common exactly if they overlap.
 
-use crate::{Layout, LayoutId, Program};
+use crate::{Layout, LayoutId, Program, Sync};
 
 /// The numbering of one layout, repeated as often as an object has room for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,22 +75,41 @@ impl Units {
         }
         let mut leaves = Vec::new();
         leaves_of(program, element, &mut leaves);
-        leaves.retain(|&size| size > 0);
+        leaves.retain(|leaf| leaf.size > 0);
         if leaves.is_empty() {
             return Self { units: Map::One, pieces: Map::One, layout };
         }
-        let pieces = leaves.iter().flat_map(|&size| split(size, finest)).collect::<Vec<_>>();
+        let sizes: Vec<u32> = leaves.iter().map(|leaf| leaf.size).collect();
+        let pieces = sizes.iter().flat_map(|&size| split(size, finest)).collect::<Vec<_>>();
         // Bytes of which nothing is known are one unit, however many there are.
         let units = match program.layouts[element.0 as usize] {
             Layout::Bytes(_) => Map::One,
-            _ => Map::of(&leaves),
+            _ => Map::of(&leaves.iter().flat_map(Leaf::units).collect::<Vec<_>>()),
         };
         Self { units, pieces: Map::of(&pieces), layout }
     }
 }
 
-/// The sizes of the scalars of a layout, gaps included, in their order.
-fn leaves_of(program: &Program, layout: LayoutId, leaves: &mut Vec<u32>) {
+/// A scalar of a layout, or a gap.
+struct Leaf {
+    size: u32,
+    is_barrier: bool,
+}
+
+impl Leaf {
+    fn new(size: u32) -> Self {
+        Self { size, is_barrier: false }
+    }
+
+    /// The sizes of its units. A barrier is two: one for every other round (`meetings.rs`).
+    fn units(&self) -> impl Iterator<Item = u32> + use<> {
+        let first = if self.is_barrier { Sync::Barrier.bytes() / 2 } else { self.size };
+        [first, self.size - first].into_iter().filter(|&size| size > 0)
+    }
+}
+
+/// The scalars of a layout, gaps included, in their order.
+fn leaves_of(program: &Program, layout: LayoutId, leaves: &mut Vec<Leaf>) {
     match &program.layouts[layout.0 as usize] {
         Layout::Array { element, count } => {
             (0..*count).for_each(|_| leaves_of(program, *element, leaves));
@@ -99,13 +118,14 @@ fn leaves_of(program: &Program, layout: LayoutId, leaves: &mut Vec<u32>) {
             let mut end = 0;
             for field in fields {
                 if field.offset > end {
-                    leaves.push(field.offset - end);
+                    leaves.push(Leaf::new(field.offset - end));
                 }
                 // Bit fields share their bytes: what begins before the last one ended is in it.
                 let field_end = field.offset + program.size_of(field.layout);
                 if field.offset < end {
                     if field_end > end {
-                        *leaves.last_mut().expect("a field was before it") += field_end - end;
+                        let last = leaves.last_mut().expect("a field was before it");
+                        *last = Leaf::new(last.size + field_end - end);
                     }
                 } else {
                     leaves_of(program, field.layout, leaves);
@@ -113,10 +133,13 @@ fn leaves_of(program: &Program, layout: LayoutId, leaves: &mut Vec<u32>) {
                 end = end.max(field_end);
             }
             if *size > end {
-                leaves.push(size - end);
+                leaves.push(Leaf::new(size - end));
             }
         }
-        _ => leaves.push(program.size_of(layout)),
+        it => {
+            let is_barrier = matches!(it, Layout::Sync { kind: Sync::Barrier, .. });
+            leaves.push(Leaf { size: program.size_of(layout), is_barrier });
+        }
     }
 }
 

@@ -18,19 +18,19 @@ const INT: Type = Type::I32;
 const N_VARIABLES: u64 = 3;
 const SEEDS: std::ops::Range<u64> = 0..1200;
 
-fn int(value: u64) -> Expr {
+pub(crate) fn int(value: u64) -> Expr {
     Expr::int(INT, value as i64)
 }
 
 /// Variables, the results of the threads, and a mutex.
-struct Shared {
-    variables: ObjectIdx,
-    results: ObjectIdx,
-    mutex: ObjectIdx,
+pub(crate) struct Shared {
+    pub(crate) variables: ObjectIdx,
+    pub(crate) results: ObjectIdx,
+    pub(crate) mutex: ObjectIdx,
 }
 
 impl Shared {
-    fn variable(&self, random: &mut Random) -> Place {
+    pub(crate) fn variable(&self, random: &mut Random) -> Place {
         Place::object(self.variables).element(int(random.below(N_VARIABLES)), 4)
     }
 }
@@ -229,17 +229,17 @@ fn all_ended(vm: &Vm) -> bool {
 
 /// All states, by their fingerprints.
 #[derive(Default)]
-struct Graph {
+pub(crate) struct Graph {
     successors: BTreeMap<u128, Vec<u128>>,
     ends: BTreeSet<u128>,
-    memory_at_ends: BTreeSet<Vec<u64>>,
+    pub(crate) memory_at_ends: BTreeSet<Vec<u64>>,
 }
 
 /// Too many states to look at.
 const MANY: usize = 400;
 
 impl Graph {
-    fn of(vm: Vm, shared: &Shared) -> Option<Self> {
+    pub(crate) fn of(vm: Vm, shared: &Shared, max_states: usize) -> Option<Self> {
         let mut graph = Self::default();
         let mut to_visit = vec![vm];
         while let Some(vm) = to_visit.pop() {
@@ -247,7 +247,7 @@ impl Graph {
             if graph.successors.contains_key(&here) {
                 continue;
             }
-            if graph.successors.len() > MANY {
+            if graph.successors.len() > max_states {
                 return None;
             }
             if all_ended(&vm) {
@@ -269,7 +269,7 @@ impl Graph {
     }
 
     /// Whether there is a state from which no way leads to the end of all threads.
-    fn may_be_stuck(&self) -> bool {
+    pub(crate) fn may_be_stuck(&self) -> bool {
         let mut can_end = self.ends.clone();
         loop {
             let leads_there =
@@ -302,7 +302,7 @@ fn is_endless(vm: &Vm) -> bool {
 }
 
 /// What a search sees: memory where all have ended, and whether a thread was stuck.
-fn explored(
+pub(crate) fn explored(
     vm: &Vm,
     shared: &Shared,
     reduction: Reduction,
@@ -330,7 +330,7 @@ fn nothing_is_lost_where_threads_are_held() {
     for seed in seeds(SEEDS) {
         let (program, shared) = program(seed);
         let vm = Vm::new(program, Races::Error).expect("it can be run");
-        let Some(graph) = Graph::of(vm.clone(), &shared) else { continue };
+        let Some(graph) = Graph::of(vm.clone(), &shared, MANY) else { continue };
         let held = vm.holding_spins();
         if is_endless(&held) {
             continue;

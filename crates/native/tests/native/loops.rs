@@ -35,6 +35,8 @@ fn programs_have_as_many_executions_as_outcomes() {
         ("cas_counter", "-DN=3", (6, 21)),
         ("seqlock", "-DN=1", (3, 14)),
         ("seqlock", "-DN=2", (9, 280)),
+        ("linuxrwlocks", "-DN=2", (14, 136)),
+        ("michael_scott", "-DN=2", (6, 4)),
         ("test_and_set", "-DN=3", (6, 18)),
     ] {
         for level in ["-O0", "-O1", "-O2"] {
@@ -72,6 +74,8 @@ enum Instruction {
     Load(Register, usize),
     Store(usize, Expression),
     Add(usize, u8),
+    /// The same, and learns what was there.
+    Fetch(Register, usize, i8),
     /// Swaps, or learns what was found and goes elsewhere.
     Swap(usize, Register, Expression, usize),
     Set(Register, Expression),
@@ -125,7 +129,7 @@ impl Thread {
         let (c, d) = (random.below(3) as u8, random.below(3) as u8);
         let start = self.model.len();
         let wait = ["", "sched_yield();"][random.below(2)];
-        match random.below(13) {
+        match random.below(16) {
             0 => {
                 self.say(&format!("atomic_store(&x[{x}], {c});"));
                 self.model.push(I::Store(x, E::Constant(c)));
@@ -229,6 +233,43 @@ impl Thread {
                 let swap = I::Swap(x, 0, E::Sum(0, c), start + 1);
                 self.model.extend([I::Load(0, x), swap, I::Note(0)]);
             }
+            // An attempt that is taken back, and made again once the variable has changed.
+            kind @ (12 | 13) => {
+                let (read, note) = match kind {
+                    12 => ("", ""),
+                    _ => ("a = ", "r = r * 8 + a;"),
+                };
+                self.say(&format!("while (({read}atomic_fetch_add(&x[{x}], {d})) == {c}) {{"));
+                self.say(&format!("atomic_fetch_sub(&x[{x}], {d});"));
+                self.say(&format!("while (atomic_load(&x[{x}]) == {c}) {{ {wait} }} }} {note}"));
+                self.model.extend([
+                    I::Fetch(0, x, d as i8),
+                    I::JumpIf(E::Register(0), E::Constant(c), false, start + 6),
+                    I::Fetch(2, x, -(d as i8)),
+                    I::Load(2, x),
+                    I::JumpIf(E::Register(2), E::Constant(c), true, start + 3),
+                    I::Jump(start),
+                ]);
+                if kind == 13 {
+                    self.model.push(I::Note(0));
+                }
+                if random.below(2) == 0 {
+                    self.say(&format!("atomic_fetch_sub(&x[{x}], {d});"));
+                    self.model.push(I::Fetch(2, x, -(d as i8)));
+                }
+            }
+            // An addition of whose result one thing is learnt.
+            14 => {
+                self.say(&format!("r = r * 8 + (atomic_fetch_add(&x[{x}], {d}) == {c} ? 1 : 2);"));
+                self.model.extend([
+                    I::Fetch(2, x, d as i8),
+                    I::JumpIf(E::Register(2), E::Constant(c), true, start + 4),
+                    I::Set(2, E::Constant(2)),
+                    I::Jump(start + 5),
+                    I::Set(2, E::Constant(1)),
+                    I::Note(2),
+                ]);
+            }
             _ => {
                 self.say(&format!(
                     "b = atomic_load(&x[{x}]); atomic_store(&x[{y}], (b + {c}) % 4);"
@@ -239,20 +280,25 @@ impl Thread {
     }
 }
 
+fn is_access(instruction: Instruction) -> bool {
+    use Instruction::{Add, Fetch, Load, Store, Swap};
+    matches!(instruction, Load(..) | Store(..) | Add(..) | Fetch(..) | Swap(..))
+}
+
 /// A state of the model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
-    variables: [u8; N_VARIABLES],
-    threads: Vec<(usize, [u8; N_REGISTERS], u32)>,
+    variables: [i32; N_VARIABLES],
+    threads: Vec<(usize, [i32; N_REGISTERS], u32)>,
 }
 
 impl State {
-    fn value(&self, thread: usize, expression: Expression) -> u8 {
+    fn value(&self, thread: usize, expression: Expression) -> i32 {
         let registers = self.threads[thread].1;
         match expression {
-            E::Constant(constant) => constant,
+            E::Constant(constant) => constant.into(),
             E::Register(register) => registers[register],
-            E::Sum(register, constant) => (registers[register] + constant) % 4,
+            E::Sum(register, constant) => (registers[register] + i32::from(constant)) % 4,
         }
     }
 
@@ -261,9 +307,7 @@ impl State {
         let mut next = self.clone();
         let mut has_accessed = false;
         while let Some(&instruction) = code.get(next.threads[thread].0) {
-            let is_access =
-                matches!(instruction, I::Load(..) | I::Store(..) | I::Add(..) | I::Swap(..));
-            if is_access && std::mem::replace(&mut has_accessed, true) {
+            if is_access(instruction) && std::mem::replace(&mut has_accessed, true) {
                 break;
             }
             next.take(thread, instruction);
@@ -276,7 +320,11 @@ impl State {
         match instruction {
             I::Load(register, x) => self.threads[thread].1[register] = self.variables[x],
             I::Store(x, value) => self.variables[x] = self.value(thread, value),
-            I::Add(x, value) => self.variables[x] += value,
+            I::Add(x, value) => self.variables[x] += i32::from(value),
+            I::Fetch(register, x, value) => {
+                self.threads[thread].1[register] = self.variables[x];
+                self.variables[x] += i32::from(value);
+            }
             I::Swap(x, register, value, otherwise) => {
                 if self.threads[thread].1[register] == self.variables[x] {
                     self.variables[x] = self.value(thread, value);
@@ -295,9 +343,9 @@ impl State {
                 }
             }
             I::Note(register) => {
-                let value = u32::from(self.threads[thread].1[register]);
+                let value = self.threads[thread].1[register] as u32;
                 let result = &mut self.threads[thread].2;
-                *result = (*result * 8 + value) % 512;
+                *result = (*result * 8).wrapping_add(value) % 512;
             }
         }
         self.threads[thread].0 = to;
@@ -306,12 +354,51 @@ impl State {
     fn outcome(&self) -> u64 {
         let results = self.threads.iter().map(|it| u64::from(it.2));
         let results = results.fold(0, |all, result| all * 512 + result);
-        self.variables.iter().fold(results, |all, &value| all * 64 + u64::from(value))
+        let add = |all: u64, value: i32| all.wrapping_mul(64).wrapping_add(value as u64);
+        self.variables.iter().fold(results, |all, &value| add(all, value))
     }
 }
 
+/// Whether an infinite execution changes variables again and again, by the states before each:
+/// whether two states on one cycle differ in variables.
+fn changes_for_ever(before: &BTreeMap<State, Vec<State>>) -> bool {
+    let states: Vec<&State> = before.keys().collect();
+    let number = |state: &State| states.binary_search(&state).expect("all states are there");
+    let earlier: Vec<Vec<usize>> =
+        before.values().map(|all| all.iter().map(number).collect()).collect();
+    let mut later = vec![Vec::new(); states.len()];
+    for (idx, all) in earlier.iter().enumerate() {
+        all.iter().for_each(|&it| later[it].push(idx));
+    }
+    // Strongly connected components, by Kosaraju's algorithm.
+    let mut order = Vec::new();
+    let mut is_visited = vec![false; states.len()];
+    for start in 0..states.len() {
+        let mut stack = vec![(start, false)];
+        while let Some((idx, is_left)) = stack.pop() {
+            if is_left {
+                order.push(idx);
+            } else if !std::mem::replace(&mut is_visited[idx], true) {
+                stack.push((idx, true));
+                stack.extend(later[idx].iter().map(|&next| (next, false)));
+            }
+        }
+    }
+    let mut component = vec![usize::MAX; states.len()];
+    for &start in order.iter().rev() {
+        let mut stack = vec![start];
+        while let Some(idx) = stack.pop() {
+            if component[idx] == usize::MAX {
+                component[idx] = start;
+                stack.extend(&earlier[idx]);
+            }
+        }
+    }
+    (0..states.len()).any(|idx| states[idx].variables != states[component[idx]].variables)
+}
+
 /// What executions can end with, and whether one can go round for ever. Nothing if there are too
-/// many states.
+/// many states, or if an infinite execution changes variables again and again.
 fn enumerate(threads: &[Thread]) -> Option<(BTreeSet<u64>, bool)> {
     const MAX_STATES: usize = 20_000;
     let first = State {
@@ -343,6 +430,9 @@ fn enumerate(threads: &[Thread]) -> Option<(BTreeSet<u64>, bool)> {
         if before.len() > MAX_STATES {
             return None;
         }
+    }
+    if changes_for_ever(&before) {
+        return None;
     }
     let outcomes = ends.iter().map(State::outcome).collect();
     let mut good: BTreeSet<State> = ends.iter().cloned().collect();

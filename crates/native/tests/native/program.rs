@@ -167,12 +167,14 @@ impl Program {
     /// Runs the program with a request that is there.
     pub(crate) fn ask(&self, arguments: &[&str], request: &Path) -> Answer {
         let path = self.folder.join("report.json");
+        // That of another request says nothing of this one.
+        let _ = std::fs::remove_file(&path);
         let mut command = self.command();
         command.args(arguments);
         command.env(REPORT, &path).env(REQUEST, request);
         let output = command.output().expect("the program can be started");
         let reply = mazurka_protocol::read(&path)
-            .unwrap_or_else(|error| panic!("no report: {error}; {:?}", output.status));
+            .unwrap_or_else(|error| panic!("no report: {error}; {output:?}"));
         let mut answer = Answer {
             verdict: None,
             statistics: Statistics::default(),
