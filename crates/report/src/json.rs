@@ -15,7 +15,7 @@
 //! | `scope` | if it holds: `kind` is `all`, `fair`, `bounded` or `probable`, with `fairness`, `bounds` and `odds`; else `null` |
 //! | `options` | those in force |
 //! | `stats` | what was counted, `null` where the engine does not count it: `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `visited_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes`, `over_time`, and of a circuit `solver`: `latches`, `gates`, `clauses`, `calls`, `conflicts`, `decisions`, `propagations` |
-//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
+//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `shared`, `loop_start` |
 //!
 //! Each of the `steps` has `thread`, `operation`, `object`, `value`, `file`, `line` and `column`.
 //! Of several checks, one that could not be made or was not begun has another object: `mazurka`,
@@ -269,6 +269,10 @@ struct Violated<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<AccessObject>>")]
     accesses: Vec<AccessObject<'a>>,
+    /// Other plain accesses to memory that several threads access.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<AccessObject>>")]
+    shared: Vec<AccessObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
     /// What the variables of a model hold in the end.
@@ -291,6 +295,7 @@ impl<'a> Violated<'a> {
             schedule: found.schedule.to_string(),
             steps: (0..n_steps).map(step).collect(),
             accesses: found.accesses.iter().map(AccessObject::new).collect(),
+            shared: found.shared.iter().map(AccessObject::new).collect(),
             loop_start: report.loop_start,
             end: &found.end,
             why: why_of(report, found),
@@ -298,7 +303,7 @@ impl<'a> Violated<'a> {
     }
 }
 
-/// An access of a data race.
+/// A plain access.
 #[derive(Serialize, JsonSchema)]
 struct AccessObject<'a> {
     thread: &'a str,
@@ -308,6 +313,9 @@ struct AccessObject<'a> {
     write: bool,
     /// The step, from 1, in which it is made.
     step: usize,
+    /// What people call the memory, where the message of the violation does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<&'a str>,
     /// What it read (`= 0`) or wrote (`0→1`), where that is known.
     value: Option<&'a str>,
     /// The access itself, then the calls that led to it.
@@ -317,9 +325,10 @@ struct AccessObject<'a> {
 
 impl<'a> AccessObject<'a> {
     fn new(access: &'a Access) -> Self {
-        let Access { thread, by, write, step, value, stack } = access;
+        let Access { thread, by, write, step, memory, value, stack } = access;
         let (by, write, step) = (*by, *write, *step);
-        Self { thread, by, write, step, value: value.as_deref(), stack }
+        let (memory, value) = (memory.as_deref(), value.as_deref());
+        Self { thread, by, write, step, memory, value, stack }
     }
 }
 
