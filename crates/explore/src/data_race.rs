@@ -127,6 +127,7 @@ impl DataRace {
                     by,
                     write,
                     step,
+                    memory: None,
                     value,
                     stack,
                 };

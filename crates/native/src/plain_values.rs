@@ -75,6 +75,11 @@ impl Machine {
     }
 }
 
+/// Whether there is memory at an address.
+pub(crate) fn is_mapped(address: usize) -> bool {
+    read(address, 1).is_some()
+}
+
 /// What memory holds: nothing if it is not there, which a program may find out for itself.
 fn read(address: usize, len: usize) -> Option<u64> {
     if !matches!(len, 1 | 2 | 4 | 8) {

@@ -2,17 +2,20 @@
 //!
 //! A value is an address if it has as many bytes as one and lies in a block of the heap that was
 //! allocated in this execution, freed or not, on the stack of a thread, or in a variable or
-//! function of the program. Two words that are compared and swapped together are shown as a pair if
-//! one of them is an address.
+//! function of the program; else, if there is memory, it is no more than an address. Two words that
+//! are compared and swapped together are shown as a pair if one of them is an address.
 
 use crate::coroutine;
 use crate::machine::{self, Value, with};
 use crate::names;
+use crate::plain_values;
 use crate::scalars::Scalar;
 use crate::sites;
 use mazurka_core::ThreadId;
 
 const WORD: usize = size_of::<usize>();
+/// Nothing is below this address.
+const LEAST: usize = 1 << 16;
 
 /// What was read or written, with names for addresses; numbers are of this kind.
 pub(crate) fn in_words(value: Value, scalar: Scalar) -> Option<String> {
@@ -30,8 +33,9 @@ pub(crate) fn in_words(value: Value, scalar: Scalar) -> Option<String> {
 }
 
 /// The same with numbers, if there are addresses in it.
-pub(crate) fn in_numbers(value: Value) -> Option<String> {
-    names_of(value).iter().any(Option::is_some).then(|| as_numbers(value))?
+pub(crate) fn in_numbers(value: Value, scalar: Scalar) -> Option<String> {
+    let is_address = scalar == Scalar::Pointer || names_of(value).iter().any(Option::is_some);
+    is_address.then(|| as_numbers(value))?
 }
 
 fn as_numbers(value: Value) -> Option<String> {
@@ -58,7 +62,10 @@ fn names_of(value: Value) -> Vec<Option<String>> {
 /// What people call a value of so many bytes, if it is an address, or a pair with one.
 pub(crate) fn name(len: usize, value: u128) -> Option<String> {
     if len == WORD {
-        return pointed(usize::try_from(value).ok()?);
+        let address = usize::try_from(value).ok()?;
+        // What has no name may be elsewhere the next time, and its number tells nothing.
+        let is_address = || address >= LEAST && plain_values::is_mapped(address);
+        return pointed(address).or_else(|| is_address().then(|| "an address".to_owned()));
     }
     if len != 2 * WORD {
         return None;

@@ -289,7 +289,8 @@ impl System for Native {
     }
 
     fn raw_value(&self) -> Option<String> {
-        pointers::in_numbers(with(|machine| machine.told_value()).0)
+        let (value, address) = with(|machine| machine.told_value());
+        pointers::in_numbers(value, scalar_at(value, address))
     }
 
     fn value_name(&self, value: u128) -> String {

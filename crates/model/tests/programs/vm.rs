@@ -259,7 +259,7 @@ fn a_local_is_gone_when_its_function_has_returned() {
     main.load(value, from, Access::Plain);
     check(
         &main_program(main, program),
-        expect!["memory: `local 0 of main` is used after its function has returned"],
+        expect!["memory: `local (local of leak)` is used after its function has returned"],
     );
 }
 
