@@ -54,11 +54,7 @@ pub fn build(task: &Task, folder: &Path) -> Result<Vec<OsString>, Faults> {
             let Some(toolchain) = &task.toolchain else {
                 return Err(Fault::input("nothing is there to build a native program with").into());
             };
-            let mut flags = task.options.flags.clone();
-            if task.options.show_lines {
-                // Each line has code of its own, unless the user says otherwise.
-                flags.insert(0, "-O0".to_owned());
-            }
+            let flags = task.options.compiler_flags();
             let program = compiler::build(files, &flags, folder, toolchain)?;
             Ok([program.into_os_string()].into_iter().chain(arguments.iter().cloned()).collect())
         }

@@ -198,6 +198,13 @@ impl Options {
         Self::default()
     }
 
+    /// What the compiler is told. Where lines are to be shown, each has code of its own, unless the
+    /// user says otherwise.
+    pub fn compiler_flags(&self) -> Vec<String> {
+        let first = self.show_lines.then(|| "-O0".to_owned());
+        first.into_iter().chain(self.flags.iter().cloned()).collect()
+    }
+
     /// Whether this is looked for: it is among what was named, or nothing was.
     pub fn looks_for(&self, property: Property) -> bool {
         self.property.is_empty() || self.property.contains(&property)

@@ -370,7 +370,7 @@ impl Task {
     pub fn replay_command(&self, engine: &dyn Engine) -> String {
         let mut words = vec!["mazurka".to_owned(), "replay".to_owned()];
         words.extend(self.input.files().iter().map(|file| file.to_string_lossy().into_owned()));
-        words.extend(self.options.flags.iter().cloned());
+        words.extend(self.options.compiler_flags());
         if choose(self, true).0.name() != engine.name() {
             words.extend(["--engine".to_owned(), engine.name().to_owned()]);
         }
