@@ -87,7 +87,6 @@ pub(crate) fn confirm<S: System>(
         story,
         waits,
         accesses,
-        shared: Vec::new(),
         joins,
         failed,
         decisive,

@@ -127,7 +127,6 @@ impl DataRace {
                     by,
                     write,
                     step,
-                    memory: None,
                     value,
                     stack,
                 };

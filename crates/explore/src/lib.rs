@@ -87,7 +87,6 @@ mod replay;
 mod sample;
 mod saved;
 mod search;
-mod shared_memory;
 mod unit;
 mod view;
 mod visited;

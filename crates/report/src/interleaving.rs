@@ -40,8 +40,6 @@ pub struct Interleaving<'a> {
     pub accesses: &'a [Access],
     /// What people call the memory that they are to.
     pub memory: Option<&'a str>,
-    /// The other plain accesses to memory that several threads access.
-    pub shared: &'a [Access],
     /// Two steps, from 1, that are shown whatever they are.
     pub decisive: Option<(usize, usize)>,
     /// Whether all steps are shown, and not only those that matter.
@@ -66,7 +64,6 @@ impl<'a> Interleaving<'a> {
             kind: None,
             joins: &[],
             accesses: &[],
-            shared: &[],
             memory: None,
             decisive: None,
             is_full: true,
@@ -113,8 +110,7 @@ impl<'a> Interleaving<'a> {
 
 impl<'a> From<&'a Counterexample> for Interleaving<'a> {
     fn from(found: &'a Counterexample) -> Self {
-        let Counterexample { violation, execution, story, waits, accesses, shared, joins, .. } =
-            found;
+        let Counterexample { violation, execution, story, waits, accesses, joins, .. } = found;
         let n_steps = execution.steps.len().max(story.len());
         let at_last_step = !matches!(
             violation.kind,
@@ -136,7 +132,6 @@ impl<'a> From<&'a Counterexample> for Interleaving<'a> {
             kind: Some(violation.kind),
             joins,
             accesses,
-            shared,
             memory: memory_of(&violation.message),
             decisive,
             is_full: false,
@@ -528,7 +523,7 @@ impl Names {
 }
 
 /// Whether the name of an object is one of the program's, and not a place in memory.
-pub(crate) fn is_named(object: &str) -> bool {
+fn is_named(object: &str) -> bool {
     let is_place = ["heap(", "0x", "the references to "].iter().any(|it| object.starts_with(it));
     !is_place && !object.contains(".heap+") && !object.contains(".stack-")
 }

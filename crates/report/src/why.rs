@@ -235,7 +235,6 @@ mod tests {
             by: Some(thread(idx)),
             write,
             step,
-            memory: None,
             value: None,
             stack: Vec::new(),
         };

@@ -52,7 +52,6 @@ pub(crate) fn confirm<T: Transitions>(mut program: T, path: &Path) -> Confirmed 
         story,
         waits: Vec::new(),
         accesses: Vec::new(),
-        shared: Vec::new(),
         joins: Vec::new(),
         failed: None,
         decisive: None,

@@ -205,7 +205,6 @@ fn told(
         story: again.story,
         waits: Vec::new(),
         accesses: Vec::new(),
-        shared: Vec::new(),
         joins: Vec::new(),
         failed: None,
         decisive: None,
