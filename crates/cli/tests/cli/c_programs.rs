@@ -142,7 +142,7 @@ fn a_violation_is_told_and_replayed() {
     let said = mazurka(&folder, &["check", "counter.c", "-D", "LOST=1"]).ends_with(1).prints(&[
         "Violated Assertion failed: `counter == 2` in main at counter.c:22",
         "load counter = 0",
-        " counter.c:8:",
+        "8 │ int seen = atomic_load(",
         "Replay: mazurka replay counter.c ",
     ]);
     let line = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));

@@ -167,7 +167,7 @@ fn fetch_with_a_mistake_in_its_dependency() {
                 "<reply::Sender<T> as core::ops::drop::Drop>::drop",
                 "<reply::Receiver<T> as core::ops::drop::Drop>::drop",
                 "swap heap(lib.rs:37)",
-                "examples/fetch/reply/src/lib.rs:109",
+                "109 │ match slot.state.swap(",
             ],
         ),
         holds(
