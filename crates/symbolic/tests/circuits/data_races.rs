@@ -579,7 +579,7 @@ fn engines_find_the_races_of_random_programs() {
             assert_eq!(found, Some(expected), "{name}\n{text}");
         }
     }
-    // Neither answer is always right.
+    // Neither answer is always right, where there are enough of them to tell.
     let share = n_seeds / 6..=n_seeds - n_seeds / 6;
-    assert!(share.contains(&n_races), "{n_races} of {n_seeds} have a race");
+    assert!(n_seeds < 24 || share.contains(&n_races), "{n_races} of {n_seeds} have a race");
 }
