@@ -4,9 +4,9 @@
 //! [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`index`] one
 //! of several checks, [`junit`], [`sarif`] and [`annotations`] what test and review systems read,
 //! [`shiviz`] and [`mermaid`] what other tools draw, [`executions`] what distinguishes executions
-//! in which nothing goes wrong, [`lines`] and [`lcov`] which lines were reached, [`ExitStatus`] the number that shells read;
-//! [`progress`] tells how far a search is, and [`events`] the same to programs. Nothing here writes
-//! anywhere: everything is a string.
+//! in which nothing goes wrong, [`lines`] and [`lcov`] which lines were reached, [`ExitStatus`] the
+//! number that shells read; [`progress`] tells how far a search is, and [`events`] the same to
+//! programs. Nothing here writes anywhere: everything is a string.
 //!
 //! ```
 //! use mazurka_core::{Coverage, Property, Statistics, Verdict};

@@ -3,9 +3,10 @@
 //! The classical analysis, backwards over the instructions of each routine: a register is live
 //! before an instruction that reads it, and before one that leads to where it is live and does not
 //! write it. What is read only in order to compute a dead register is not live either (faint
-//! variables: Giegerich, Möncke and Wilhelm 1981). Two states of a thread that differ in dead registers alone go on alike, so a loop that
-//! has come back to one of them has come round: the value that it read in vain the last time, and
-//! is about to read again, is not a part of its state.
+//! variables: Giegerich, Möncke and Wilhelm 1981). Two states of a thread that differ in dead
+//! registers alone go on alike, so a loop that has come back to one of them has come round: the
+//! value that it read in vain the last time, and is about to read again, is not a part of its
+//! state.
 //!
 //! Every read is told, of each instruction. What is not told is a write at the most, and then a
 //! register is taken to live longer than it does.

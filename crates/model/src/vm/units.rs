@@ -1,8 +1,9 @@
 //! How the bytes of an object are numbered: as shared objects of operations, and as plain memory.
 //!
 //! A *unit* is what an operation is about: a scalar of the layout, or something that has no finer
-//! parts (a union, a lock); a barrier has two. A *piece* is what is watched for data races: as fine as any access of
-//! the program may be, so that two accesses have a piece in common exactly if they overlap.
+//! parts (a union, a lock); a barrier has two. A *piece* is what is watched for data races: as fine
+//! as any access of the program may be, so that two accesses have a piece in common exactly if they
+//! overlap.
 
 use crate::{Layout, LayoutId, Program, Sync};
 
