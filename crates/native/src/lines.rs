@@ -132,7 +132,7 @@ pub(crate) fn pass(address: usize) -> bool {
     true
 }
 
-/// What was reached, in all processes; nothing if nobody has asked.
+/// What was reached, in all processes; nothing if that was not asked for.
 pub(crate) fn reached() -> Option<LineCoverage> {
     let lines = LINES.get()?;
     let reached = lines.reached.load(Ordering::Relaxed);

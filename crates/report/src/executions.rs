@@ -577,7 +577,7 @@ mod tests {
         );
         let sample = Sample::of(Verdict::Inconclusive(Limit::Interrupted));
         let mut report = sample.report();
-        assert_eq!(render(&report, &Style::new()), "", "nobody has asked");
+        assert_eq!(render(&report, &Style::new()), "", "it was not asked for");
         report.shows_executions = true;
         expect![[r#"
 

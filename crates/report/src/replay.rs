@@ -21,7 +21,7 @@ pub(crate) fn push_command(
 ) {
     let text = schedule.to_string();
     match report.replay_with.map(|words| style.clean_line(words)) {
-        // Nobody copies that, and no system starts a command with such a word.
+        // It is too long to copy, and no system starts a command with such a word.
         Some(words) if text.len() > LONGEST && words.starts_with(REPLAY) => {
             let steps = grouped(schedule.len() as u64);
             page.line(&format!("Replay, after `--json FILE` has kept its {steps} steps:"));
