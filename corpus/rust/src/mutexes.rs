@@ -1,5 +1,5 @@
-//! Random programs over two mutexes and an atomic, as data: what threads do is written down once, for whoever
-//! does it and for whoever goes through all orders of it.
+//! Random programs over two mutexes and an atomic, as data: what threads do is written down once,
+//! for the threads that do it and for the enumeration of all orders of it.
 
 /// What a thread does in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -77,7 +77,7 @@ fn relaxed_store_violated() {
     post(Relaxed, Acquire);
 }
 
-/// The flag is set in the right order, but nobody looks at it.
+/// The flag is set in the right order, but no thread reads it.
 #[test]
 fn unlooked_violated() {
     let letter = Arc::new(Letter::default());

@@ -69,7 +69,7 @@ fn output_of_two_threads_holds() {
     assert_eq!(format!("{}", *count.lock().unwrap()), "2");
 }
 
-/// A thread that nobody joins, whose handle is dropped before it ends or after.
+/// A thread that is never joined, whose handle is dropped before it ends or after.
 #[test]
 fn dropped_handle_holds() {
     let (mutex, condition) = (Arc::new(Mutex::new(())), Arc::new(Condvar::new()));

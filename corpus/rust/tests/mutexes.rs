@@ -1,5 +1,5 @@
-//! Random programs over mutexes of the standard library. Each must not come to an outcome that `MAZURKA_OUTCOME`
-//! names; whether one does is known to whoever runs this.
+//! Random programs over mutexes of the standard library. Each must not come to an outcome that
+//! `MAZURKA_OUTCOME` names; the test that runs this knows whether one does.
 
 use mazurka_corpus::mutexes::{Deed, changed, outcome, program};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};

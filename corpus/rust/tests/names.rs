@@ -1,10 +1,11 @@
-//! Variables whose parts have names. Not in `std.rs`: types in a crate of that name are taken for the library's.
+//! Variables whose parts have names. Not in `std.rs`: types in a crate of that name are taken for
+//! the library's.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::thread;
 
-/// Parts of a static variable and of a local one: whoever reads has not waited for whoever writes.
+/// Parts of a static variable and of a local one: the reader has not waited for the writer.
 #[test]
 fn fields_violated() {
     struct Point {

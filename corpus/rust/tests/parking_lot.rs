@@ -45,7 +45,7 @@ fn condvar_holds() {
     thread.join().unwrap();
 }
 
-/// Nobody looks whether the notification was there before.
+/// The waiter does not check whether the notification was there before.
 #[test]
 fn condvar_violated() {
     let pair = Arc::new((Mutex::new(()), Condvar::new()));

@@ -95,8 +95,9 @@ fn condvar_timeout_violated() {
     assert!(!is_set || !is_over);
 }
 
-/// One notification wakes at least one, says the documentation. As the library is written, somebody who has
-/// given the mutex back and does not sleep yet is woken by it, and somebody who sleeps is, too.
+/// One notification wakes at least one, says the documentation. As the library is written, somebody
+/// who has given the mutex back and does not sleep yet is woken by it, and somebody who sleeps is,
+/// too.
 #[test]
 fn condvar_both_violated() {
     let pair = Arc::new((Mutex::new(0), Condvar::new()));
@@ -210,7 +211,7 @@ fn once_lock_holds() {
     assert_eq!(thread.join().unwrap(), mine);
 }
 
-/// Whoever comes second has not set it.
+/// The second caller has not set it.
 #[test]
 fn once_lock_violated() {
     let once = Arc::new(OnceLock::new());
@@ -272,7 +273,7 @@ fn park_violated() {
     thread.join().unwrap();
 }
 
-/// Nobody can tell who counts first, nor who drops a reference before the last one.
+/// It is not observable who counts first, nor who drops a reference before the last one.
 #[test]
 fn arc_holds() {
     let count = Arc::new(AtomicU32::new(0));
@@ -288,7 +289,7 @@ fn arc_holds() {
     assert_eq!((count.load(SeqCst), Arc::strong_count(&count)), (3, 1));
 }
 
-/// Whoever has the last reference drops the value.
+/// The thread with the last reference drops the value.
 #[test]
 fn arc_violated() {
     struct Value(thread::ThreadId);

@@ -16,7 +16,7 @@ fn together(bodies: &[&(dyn Fn() + Sync)]) {
     });
 }
 
-// A manual-reset event: whoever waits looks at it, and then sleeps without looking again.
+// A manual-reset event: a waiter looks at it, and then sleeps without looking again.
 
 #[derive(Default)]
 struct Event {
@@ -153,7 +153,7 @@ fn barrier_that_counts_violated() {
     barrier_that_counts::<true>();
 }
 
-// A concurrent bag, a list for each thread: whoever steals believes the length it saw before it
+// A concurrent bag, a list for each thread: a thief believes the length it saw before it
 // locked the list; and whether the bag is empty is found out list by list.
 
 fn bag_that_is_stolen_from<const BUG: bool>() {
@@ -211,7 +211,7 @@ fn bag_that_is_never_empty_violated() {
     bag_that_is_never_empty::<true>();
 }
 
-// A blocking collection: whoever completes it wakes one taker, and two may sleep.
+// A blocking collection: the thread that completes it wakes one taker, and two may sleep.
 
 fn blocking_collection<const BUG: bool>() {
     let (is_complete, changed) = (Mutex::new(false), Condvar::new());
@@ -236,7 +236,7 @@ fn blocking_collection_violated() {
     blocking_collection::<true>();
 }
 
-// A runtime that passes messages: they wait in a port until somebody takes them.
+// A runtime that passes messages: they wait in a port until a receiver takes them.
 
 #[derive(Default)]
 struct Port {
@@ -257,7 +257,7 @@ impl Port {
     }
 }
 
-/// Whoever posts goes on with a task that waits; two that post at once both do.
+/// The poster goes on with a task that waits; two that post at once both do.
 fn iterator<const BUG: bool>() {
     let (is_suspended, n_resumed) = (AtomicBool::new(true), AtomicUsize::new(0));
     let post = || {
@@ -343,7 +343,8 @@ fn scatter_gather_violated() {
     scatter_gather::<true>();
 }
 
-/// Who posts looks for the gather before the message is there; who registers it, the other way round.
+/// Who posts looks for the gather before the message is there; who registers it, the other way
+/// round.
 fn gather_post<const BUG: bool>() {
     let (is_registered, is_posted) = (AtomicBool::new(false), AtomicBool::new(false));
     let n_handled = AtomicUsize::new(0);
@@ -405,7 +406,7 @@ fn gather_of_two_kinds_violated() {
     gather_of_two_kinds::<true>();
 }
 
-/// A handler that fails posts its failure, and whoever waits hears of it; with the bug, it only
+/// A handler that fails posts its failure, and the waiter hears of it; with the bug, it only
 /// fails.
 fn exception<const BUG: bool>() {
     let outcomes = Port::default();

@@ -32,8 +32,8 @@ fn multi_thread_holds() {
     assert_eq!(runtime.block_on(async { 1 }), 1);
 }
 
-/// A task that is given to the worker and awaited has more schedules than a minute has room for: it is
-/// proved within a bound on preemptions.
+/// A task that is given to the worker and awaited has more schedules than a minute has room for: it
+/// is proved within a bound on preemptions.
 #[test]
 fn multi_thread_task_holds() {
     let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
@@ -41,7 +41,7 @@ fn multi_thread_task_holds() {
     assert_eq!(one, 1);
 }
 
-/// Nobody waits for the task.
+/// The task is not awaited.
 #[test]
 fn multi_thread_violated() {
     let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();

@@ -1,5 +1,5 @@
-//! Mistakes that people make, each as small as it can be; `crates/cli/tests/traces` has what is shown
-//! of them.
+//! Mistakes that people make, each as small as it can be; `crates/cli/tests/traces` has what is
+//! shown of them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
@@ -100,7 +100,7 @@ fn read_then_write_violated() {
     assert!(*balance.read().unwrap() >= 0, "overdrawn");
 }
 
-/// The thread asserts, and whoever joins it only says so.
+/// The thread asserts, and the joining thread only says so.
 #[test]
 fn child_asserts_violated() {
     let ready = Arc::new(AtomicBool::new(false));

@@ -80,7 +80,7 @@ fn spin_lock_with_relaxed_unlock_violated() {
     spin_lock(Acquire, Relaxed);
 }
 
-/// A record that is made by whoever comes first, looked at without the mutex.
+/// A record that the first caller makes, looked at without the mutex.
 fn double_checked(load: Ordering, store: Ordering) {
     let (made, data, mutex) = (AtomicBool::new(false), Shared::new(), Mutex::new(()));
     let get = || {

@@ -14,7 +14,7 @@ pub enum FaultKind {
     Input,
     /// Mazurka's.
     Defect,
-    /// Nobody's: a limit was reached before anything could be told.
+    /// Neither's: a limit was reached before anything could be told.
     Limit(Limit),
 }
 

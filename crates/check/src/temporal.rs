@@ -367,7 +367,7 @@ fn would_fairness_help(
     Some("it fails under strong fairness, too".to_owned())
 }
 
-/// Options for a search of cycles that nobody has asked for: what does not go with it is left
+/// Options for a search of cycles that was not asked for: what does not go with it is left
 /// alone, and what goes wrong in a step was looked for before.
 pub(crate) fn plain(options: &Stored) -> Stored {
     let mut plain = options.clone();

@@ -11,7 +11,7 @@ unsafe extern "C" {
     fn __libc_memalign(align: usize, size: usize) -> *mut c_void;
 }
 
-/// The C library's allocator under the names that nobody replaces.
+/// The C library's allocator under the names that are not replaced.
 pub(crate) struct LibcAllocator;
 
 #[global_allocator]

@@ -164,7 +164,7 @@ extern "C" fn nothing() {}
 
 /// Calls the constructors that were taken out.
 pub(crate) fn run(argc: c_int, argv: *mut *mut c_char, envp: *mut *mut c_char) {
-    // SAFETY: nobody writes it any more.
+    // SAFETY: it is not written any more.
     for constructor in unsafe { &*TAKEN.0.get() } {
         // SAFETY: the C library wanted to call just this.
         unsafe { constructor(argc, argv, envp) };

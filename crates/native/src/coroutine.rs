@@ -36,7 +36,7 @@ pub(crate) struct Coroutine {
     pub(crate) thread_pointer: usize,
 }
 
-/// Whether a coroutine runs, and not the host or somebody else.
+/// Whether a coroutine runs, and not the host or another thread of the system.
 #[inline]
 pub(crate) fn in_program() -> bool {
     CURRENT.load(Ordering::Relaxed) != NOBODY

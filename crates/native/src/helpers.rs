@@ -316,7 +316,7 @@ impl Helpers {
             stuck: machine::with(|machine| machine.stuck.take()),
         };
         let bytes = postcard::to_stdvec(&answer).expect("everything in it can be written");
-        // Nobody reads what comes from a process that nobody waits for.
+        // What comes from a process is read only if it is waited for.
         let _ = to.write_all(&bytes);
         drop(to);
         // SAFETY: what the program registered for its end belongs to an execution that is over.

@@ -8,8 +8,8 @@
 //! - beyond the end of the variable that the access begins in, or between two variables
 //!   (`globals`).
 //!
-//! Not found is an access that leaves its object and comes to another one that is alive: nobody
-//! knows which object an address was meant for. Neither are the ends of variables on stacks known.
+//! Not found is an access that leaves its object and comes to another one that is alive: which
+//! object an address was meant for is not known. Neither are the ends of variables on stacks known.
 
 use crate::coroutine;
 use crate::globals;

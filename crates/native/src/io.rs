@@ -150,7 +150,7 @@ fn changes_handler(registers: &Registers) -> Nature {
     if_it(registers.rsi != 0 && registers.rdi != libc::SIGPIPE as usize)
 }
 
-/// Whoever ignores broken pipes, as Rust's library does, sees none here.
+/// A program that ignores broken pipes, as Rust's library does, sees none here.
 fn is_no_pipe(registers: &Registers) -> Nature {
     if_it(registers.rdi != libc::SIGPIPE as usize)
 }
@@ -747,7 +747,8 @@ fn open_folder(open: impl FnOnce() -> *mut libc::DIR) -> *mut libc::DIR {
     folder
 }
 
-/// The position in a folder is changed: not in which one, since nobody does that from two threads.
+/// The position in a folder is changed: not in which one, since programs do not do that from two
+/// threads.
 fn move_folder() {
     machine::visible_write(&raw const SHARED.folders as usize, 1);
 }

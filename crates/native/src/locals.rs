@@ -53,7 +53,7 @@ fn frames_of(idx: usize) -> Option<Vec<Frame>> {
     let here = 0u8;
     match coroutine::stack_of(&raw const here as usize) {
         mine if mine == idx => Some(names::frames()),
-        // Whoever runs does not know of others.
+        // A running thread does not know of others.
         other if other < ThreadId::MAX => None,
         _ => suspended(idx).or_else(|| machine::with(|machine| machine.frames_before(idx))),
     }

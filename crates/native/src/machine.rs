@@ -447,7 +447,7 @@ pub(crate) fn visible_write(address: usize, len: usize) -> bool {
 }
 
 /// Announces an access to the atomic at an address that may turn out to change nothing. Whether
-/// it was: where there is no second thread, nobody needs to know, unless the only one is held.
+/// it was: where there is no second thread, no thread needs to know, unless the only one is held.
 ///
 /// Atomics on the own stack are announced, too, even if no other thread has ever seen them. That is
 /// known only from other executions, and a printed schedule has to be good without them.
@@ -773,7 +773,7 @@ impl Machine {
         }
     }
 
-    /// A thread has ended the process, or something went wrong in it: nobody goes on because of
+    /// A thread has ended the process, or something went wrong in it: no thread goes on because of
     /// that.
     fn stop(&mut self, idx: usize) {
         self.threads[idx].status = Status::Exited;
@@ -1013,7 +1013,7 @@ impl Machine {
     /// Wakes some of those who sleep on something.
     pub(crate) fn wake(&mut self, queue: ObjectId, woken: ThreadSet) -> Effect {
         for sleeper in woken.iter() {
-            // Nobody is at two of them.
+            // A thread is at one of them at most.
             let own = self.threads[sleeper.index()].operation.object().unwrap_or(queue);
             self.threads[sleeper.index()].sleeps_at = 0;
             self.objects.state(own).sleepers.remove(sleeper);
@@ -1110,7 +1110,7 @@ impl Machine {
         }
     }
 
-    /// Who waits for a permit of a semaphore, if somebody does.
+    /// The thread that waits for a permit of a semaphore, if there is one.
     pub(crate) fn waits_for_permit(&self, it: ObjectId) -> Option<ThreadId> {
         let waits = |idx: &usize| {
             let thread = &self.threads[*idx];

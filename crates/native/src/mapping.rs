@@ -1,9 +1,9 @@
 //! Memory that the program maps for itself: a block of its heap, so that it is at the same address
 //! in every execution and is put back with all the rest.
 //!
-//! A file that is mapped and not written to is read into such a block. Whoever unmaps a part of a
-//! mapping keeps it; a mapping that is unmapped as a whole is freed, and using it is an error. Of
-//! what protects memory, only what allows reading and writing, or neither, can be had.
+//! A file that is mapped and not written to is read into such a block. A program that unmaps a part
+//! of a mapping keeps it; a mapping that is unmapped as a whole is freed, and using it is an error.
+//! Of what protects memory, only what allows reading and writing, or neither, can be had.
 
 use crate::heap::{self, Origin};
 use crate::process_barrier;

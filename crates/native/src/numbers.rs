@@ -11,8 +11,9 @@
 //! executions of a trace.
 //!
 //! A number is used again only once its thread has more than [`N_UNTOUCHED`] of them, and then in
-//! turns: until then, whoever uses the handle or the stack of a thread that was joined is told so.
-//! A thread that was detached keeps its number, for nothing tells others that it has ended.
+//! turns: until then, a program that uses the handle or the stack of a thread that was joined is
+//! told so. A thread that was detached keeps its number, for nothing tells others that it has
+//! ended.
 //!
 //! Names do not depend on numbers: the second child of `main` is `main.2`, whatever its number is.
 
@@ -78,7 +79,7 @@ impl Machine {
     /// The number of a thread that was joined, if a thread has more of them than `n_untouched`. The
     /// child gets a part of the others, for children of its own.
     fn joined_number(&mut self, idx: usize, n_untouched: usize) -> Option<usize> {
-        // A thread that was never joined itself, and has joined nobody, has none.
+        // A thread that was never joined itself, and has joined no other, has none.
         if self.threads[idx].n_joined == 0 {
             return None;
         }

@@ -32,7 +32,7 @@ fn set(object: ObjectId, robustness: Robustness) {
     machine::with(|machine| machine.objects.state(object).robustness = robustness);
 }
 
-/// What whoever has just taken a mutex is told.
+/// What the thread that has just taken a mutex is told.
 pub(crate) fn taken<T>(mutex: *mut T, object: ObjectId) -> c_int {
     if raw_kind(mutex) & ROBUST == 0 {
         return 0;

@@ -3,9 +3,9 @@
 //! Every thread that the standard library starts asks for its destructors to be run at its end,
 //! and the first one that does so creates a key of thread-specific data for all
 //! (`std::sys::thread_local::guard::key::enable`). Which thread comes first is a race that no
-//! program can observe: the key means the same whoever has created it. As steps of the program,
-//! the load, the creation and the compare-and-swap of every thread would multiply the traces of
-//! every program that starts two threads (by 4 for two, by more than 20 for three).
+//! program can observe: the key means the same whichever thread has created it. As steps of the
+//! program, the load, the creation and the compare-and-swap of every thread would multiply the
+//! traces of every program that starts two threads (by 4 for two, by more than 20 for three).
 //!
 //! So `main` calls that function before it does anything else, as it would if it had asked for
 //! `thread::current()`. It runs alone then, so nothing of it is an operation. Afterwards no

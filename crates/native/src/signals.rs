@@ -43,7 +43,7 @@ pub(crate) struct Crash {
     pub(crate) stack_pointer: usize,
     /// Whether the address is beyond the end of a thread's stack.
     pub(crate) is_overflow: bool,
-    /// Whether the thread has destroyed its stack, as somebody has found out who followed its
+    /// Whether the thread has destroyed its stack, as was found out by following its
     /// frames.
     pub(crate) is_destroyed: bool,
 }
@@ -218,7 +218,7 @@ fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The search is over: nobody else is waited for any longer.
+/// The search is over: no other process is waited for any longer.
 pub(crate) fn end_search() {
     IS_OVER.store(true, Ordering::Relaxed);
     END.store(0, Ordering::Relaxed);

@@ -85,7 +85,7 @@ unsafe extern "C-unwind" fn wrapper(
     if let Err(error) = report::write(&reply) {
         report::die(&format!("the report cannot be written: {error}"));
     }
-    // Whoever waits reads the reply. This is for those who look at nothing else.
+    // The command reads the reply. This is for those who look at nothing else.
     let status = report::status(&reply);
     // SAFETY: what the program registered for its end belongs to an execution that is over.
     unsafe { libc::syscall(libc::SYS_exit_group, status) };

@@ -40,7 +40,7 @@ fn fill(to: *mut c_void, len: usize) {
     }
 }
 
-/// Asks the kernel itself, whoever runs.
+/// Asks the kernel itself, from any thread.
 ///
 /// # Safety
 ///
@@ -170,7 +170,7 @@ unsafe extern "C" fn syscall(
     }
 }
 
-/// Where that function is, for whoever recognises calls of it.
+/// Where that function is, to recognise calls of it.
 pub(crate) fn address() -> usize {
     syscall as *const () as usize
 }

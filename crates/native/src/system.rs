@@ -326,7 +326,7 @@ fn scalar_at(value: Value, address: Option<usize>) -> Scalar {
 #[inline(always)]
 fn go_on(decision: Decision) -> Result<Effect, Failure> {
     run(decision.thread.index());
-    // A thread that has crashed has handed over to nobody.
+    // A thread that has crashed has handed over to no other.
     while let Some(next) = with(Machine::follow) {
         run(next);
     }

@@ -1,4 +1,4 @@
-//! What travels, to the letter: whoever changes it gives the protocol a new version.
+//! What travels, to the letter: a change of it needs a new version of the protocol.
 
 use expect_test::{Expect, expect};
 use mazurka_core::{Limit, Statistics, Verdict, Violation, ViolationKind};

@@ -119,7 +119,7 @@ impl Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
-    /// Nobody to do it.
+    /// No worker to do it.
     #[error("a search needs at least one job")]
     NoJobs,
     /// More than any machine has a use for.

@@ -246,7 +246,8 @@ fn race(vm: &Vm, Conflict { threads, object }: Conflict) -> Violation {
 
 fn safety(operation: Operation) -> Safety {
     match operation {
-        // Nobody else can see it; but the thread may end behind it, and somebody wait for that.
+        // No other thread can see it; but this one may end behind it, and another one wait for
+        // that.
         Operation::Yield | Operation::Choose => Safety::Commutes,
         _ => Safety::Dependent,
     }

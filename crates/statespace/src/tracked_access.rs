@@ -283,7 +283,7 @@ impl Tracked {
             O::Arrive(_) => self.complete(taken.round),
 
             O::Spawn(child) => {
-                // Somebody may have had its number before, and has fenced and read what it has not.
+                // Another thread may have had its number before: it has fenced and read more.
                 self.clock.set(child, self.clock.contains(thread));
                 self.fenced.remove(child);
                 self.pending.remove(child);

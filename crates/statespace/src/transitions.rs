@@ -30,7 +30,7 @@ pub trait Transitions: Clone + Send + Sync {
     fn reduce(&mut self, _reduction: Reduction, _optimisations: Optimisations) {}
 
     /// The same for a search that is about executions which never end: a step that may change what
-    /// the property looks at leads from a state that is stored. Under fairness, whoever moves
+    /// the property looks at leads from a state that is stored. Under fairness, who moves
     /// between two such states takes the first move, or is the partner in it.
     fn reduce_watched(
         &mut self,
@@ -253,7 +253,7 @@ pub enum Successor {
 /// stands, also those that are not possible now. Where the step begins an indivisible sequence, it
 /// is about all that the sequence may do. "Others" are all other processes, also those yet to come,
 /// and what they may do before the process has moved, however long that takes. A step that ends its
-/// process or starts another one is [`Dependent`](Self::Dependent), unless nobody can tell.
+/// process or starts another one is [`Dependent`](Self::Dependent), unless that cannot be observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Safety {
     /// Others may do what does not commute with it, or make more of its edges possible, or fewer.

@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     status.into()
 }
 
-/// In colour if standard output is a terminal and nobody objects.
+/// In colour if standard output is a terminal and `NO_COLOR` is not set.
 fn style() -> Style {
     let objection = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     Style::new().colour(std::io::stdout().is_terminal() && !objection)

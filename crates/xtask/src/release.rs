@@ -35,7 +35,7 @@ pub(crate) fn make() -> Done {
     run(Command::new(&command).arg("man").arg(folder.join("share/man/man1")))?;
     let tarball = place.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
-    // The same files make the same tarball, whoever packs them.
+    // The same files make the same tarball, on any machine.
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0"]);
     run(tar.arg("-czf").arg(&tarball).arg("-C").arg(&place).arg(&name))?;
     heading(&format!(

@@ -84,7 +84,7 @@ fn is_here(name: &str) -> bool {
 }
 
 fn is_root() -> bool {
-    // Nobody else owns their own process's entry there.
+    // A process owns its own entry there.
     use std::os::unix::fs::MetadataExt as _;
     Path::new("/proc/self").metadata().is_ok_and(|it| it.uid() == 0)
 }

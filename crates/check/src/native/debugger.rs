@@ -16,8 +16,8 @@ const COMMANDS: [&str; 4] = [
 ];
 
 /// The line for a shell that follows a schedule of a task under the debugger, up to where something
-/// goes wrong. The program is still to be there when that is run, and its report goes where nobody
-/// looks.
+/// goes wrong. The program is still to be there when that is run, and its report goes to a file
+/// that is not read.
 pub fn debugger_command(task: &Task, schedule: &Schedule) -> Result<String, Faults> {
     let lasting = lasting_folder()?;
     let program = build(task, &lasting)?;

@@ -65,7 +65,7 @@ impl Place {
             return Err(io::Error::other("programs cannot be linked with what is in there"));
         }
         if self.is_at_home && !self.folder.exists() {
-            // `sudo` may leave the home of somebody else, who could not use what is made there.
+            // `sudo` may leave the home of another user, who could not use what is made there.
             let there = self.folder.ancestors().find_map(|folder| folder.metadata().ok());
             if there.is_some_and(|there| there.uid() != rustix::process::geteuid().as_raw()) {
                 return Err(io::Error::other("this would be in a folder of another user"));
@@ -103,7 +103,7 @@ impl Place {
         });
         let with_age = others.map(|entry| {
             let used = entry.path().join(LIBRARY).metadata().and_then(|it| it.modified());
-            // Without a file somebody else is about to unpack one.
+            // Without a file another process is about to unpack one.
             let age = used.ok().and_then(|used| now.duration_since(used).ok()).unwrap_or_default();
             (age, entry.path())
         });

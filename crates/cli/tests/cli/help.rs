@@ -81,7 +81,7 @@ fn shells_and_man_are_told_of_every_command() {
     run(Path::new("/proc"), &["man", "pages"]).refuses("`pages` cannot be written to");
 }
 
-/// Whoever gives an option believes that it is followed. `crates/check/tests/support.rs` has more.
+/// A user who gives an option expects it to be followed. `crates/check/tests/support.rs` has more.
 #[test]
 fn what_an_engine_does_not_use_is_refused() {
     let refused = |name: &str, arguments: &str, messages: &[&str]| {

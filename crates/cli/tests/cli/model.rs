@@ -132,7 +132,7 @@ int main(void) {
     assert!(said.stdout.contains("Assertion failed: `!flag`"), "{}", said.stdout);
 }
 
-/// A loop that nobody can end says where it is, and what it looks at.
+/// A loop that no thread can end says where it is, and what it looks at.
 #[test]
 fn loops_that_wait_for_ever_are_named() {
     let spin =
@@ -372,7 +372,7 @@ fn preprocessed_files_and_several_files_are_read() {
     );
 }
 
-/// What compilers and C libraries have in their headers is understood, as far as nobody uses it.
+/// What compilers and C libraries have in their headers is understood, as far as it is not used.
 #[test]
 fn headers_of_the_system_are_read_from_preprocessed_files() {
     let headers = "assert ctype errno fcntl float inttypes limits locale math pthread sched semaphore \

@@ -143,7 +143,7 @@ fn faults_are_shown_at_their_places() {
     }
 }
 
-/// What a simulation says to somebody who answers like this.
+/// What a simulation prints, given these answers.
 fn interactive(text: &str, answers: &str) -> Said {
     let folder = TempDir::new().expect("there is room");
     std::fs::write(folder.path().join("x.pml"), text).expect("there is room");
@@ -152,7 +152,7 @@ fn interactive(text: &str, answers: &str) -> Said {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command can be started");
     let mut stdin = child.stdin.take().expect("it was asked for");
-    // Whoever has seen enough does not read the rest.
+    // A reader that has seen enough closes the pipe.
     let _ = stdin.write_all(answers.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");

@@ -1,4 +1,4 @@
-//! The command is one file: wherever it lies and whoever runs it, it has its runtime library with
+//! The command is one file: wherever it lies and under any user, it has its runtime library with
 //! it.
 
 use crate::support::{Said, say};

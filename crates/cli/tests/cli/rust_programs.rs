@@ -212,7 +212,7 @@ fn crates_that_many_stand_on() {
 }
 
 /// Three threads count and drop references: in a build without optimisation, too, it is seen that
-/// nobody looks at the results.
+/// the results are not used.
 #[test]
 fn what_nobody_can_tell_is_one_execution() {
     let output = mazurka(&["--test", "std", "--exact", "--json", "-", "arc_holds"]);

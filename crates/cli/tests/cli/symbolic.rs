@@ -351,7 +351,7 @@ fn what_is_asked_of_traces_rules_out_no_execution_of_threads() {
     holds.ends_with(0).prints(&["no step out that nothing depends on"]);
 }
 
-/// Waits for `flag`, which somebody sets or forgets to.
+/// Waits for `flag`, which another thread sets or forgets to set.
 const WAITS: &str = "#include <pthread.h>
 #include <stdatomic.h>
 static atomic_int flag;
@@ -435,7 +435,7 @@ int main(void) {
     let ltl = ["--ltl", "[] (n >= 0)"];
     check(text, "bmc", &ltl).ends_with(1).prints(&["n == 0", "mazurka replay"]);
     check(text, "bmc", &[&ltl[..], &["-DRACE"]].concat()).ends_with(1).prints(&["access n"]);
-    // A loop that nobody can end is wrong, too.
+    // A loop that no thread can end is wrong, too.
     let endless = "int x; int main(void) { x = 1; for (;;); }\n";
     for engine in ["statespace", "bmc", "ic3"] {
         check(endless, engine, &["--ltl", "<> (x == 1)"])

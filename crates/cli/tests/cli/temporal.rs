@@ -40,7 +40,7 @@ fn every_ltl_block_of_a_model_is_checked() {
         "invalid end state",
         "that it is weakly fair to every process",
     ]);
-    // Nobody has to look at them.
+    // They need not be read.
     let said = mazurka(TURN, &["--property", "assert,deadlock"]).ends_with(0);
     assert!(!said.stdout.contains("ltl"), "{}", said.stdout);
 }
@@ -419,7 +419,7 @@ fn formulae_are_about_locals_and_labels_of_threads() {
     check("[] (work[2]:n < 2)").ends_with(1).prints(&["fails"]);
     // Thread 1 is the first that runs it, and main does not.
     check("[] (work:n == work[1]:n) && [] (work[0]:n == 0)").ends_with(0);
-    // Nobody has to come by the label again: others may always be faster than who waits there.
+    // No process has to pass the label again: others may always be faster than who waits there.
     let said = check("[] <> work[1]@wait").ends_with(1).prints(&[
         "this goes on for ever",
         "it fails under strong fairness, too",
@@ -445,7 +445,7 @@ fn formulae_are_about_locals_and_labels_of_threads() {
     }
 }
 
-/// Within an atomic block nobody looks, and behind it somebody does.
+/// Within an atomic block no process looks, and behind it one does.
 #[test]
 fn atomic_blocks_of_c_are_seen_from_outside() {
     let text = "#include <pthread.h>

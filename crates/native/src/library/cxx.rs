@@ -5,7 +5,7 @@
 //! not `const` changes the string, all of it, as far as data races are concerned (section
 //! `res.on.data.races` of the standard); those that only give access, such as `begin`, do not.
 //! Objects for the standard streams may be used by several threads at once; any other stream is
-//! changed by whoever uses it.
+//! changed by each user of it.
 
 use super::Effect::{Also, Instead, Read, Write, WriteAfter};
 use super::extent::Extent::{Bytes, Count, Text, TextIfSo};

@@ -230,7 +230,7 @@ pub(super) fn hsearch(call: &Call<'_>) -> usize {
     found
 }
 
-/// Somebody takes random numbers from the one stream, or sets it.
+/// A thread takes random numbers from the one stream, or sets it.
 fn random_data() -> *mut RandomData {
     machine::visible_write(State::Random.address(), 1);
     // A program that relied on the lock inside would be wrong.

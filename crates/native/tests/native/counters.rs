@@ -43,18 +43,18 @@ fn comparisons_with_constants_that_can_go_both_ways() {
     }
 }
 
-/// Whoever waits for the others is the last one.
+/// The thread that waits for the others is the last one.
 #[test]
 fn the_last_one_waits_for_the_others() {
     let define = ["-DCOMPARED", "-DSTART=3", "-DWAIT", "-DEXPECTED=0"];
     let program = Program::build("counters", &define);
     program.explore(&json!({})).holds(1);
     program.explore(&json!({ "reduction": "none", "sleep": false })).holds(3);
-    // A bounded search has to keep whoever compares in order.
+    // A bounded search has to keep the comparing threads in order.
     program.explore(&json!({ "bounds": ["preemption=9"] })).holds(2);
 }
 
-/// One reference too few: somebody frees the block twice, in some order.
+/// One reference too few: a thread frees the block twice, in some order.
 #[test]
 fn a_reference_that_is_dropped_twice_is_found() {
     let define = ["-DSUBTRACTED", "-DSTART=2"];

@@ -1,9 +1,9 @@
 //! The end of the process, against an enumeration: random trees of threads that store, assert,
 //! lock, register handlers and end themselves or the process in every way there is.
 //!
-//! [`World::explore`] takes the definitions: the process ends in the step that ends it, and nobody
-//! moves after that. The library lets others go on, and has to come to the same answer with every
-//! reduction.
+//! [`World::explore`] takes the definitions: the process ends in the step that ends it, and no
+//! thread moves after that. The library lets others go on, and has to come to the same answer with
+//! every reduction.
 
 use crate::numbers;
 use crate::program::{GCC, Program};
@@ -157,7 +157,7 @@ impl Statement {
             Self::Store(variable, value) => format!("x[{variable}] = {value};"),
             Self::Assert(variable, value) => format!("assert(x[{variable}] != {value});"),
             Self::Lock => "pthread_mutex_lock(&m);".to_owned(),
-            // Whoever does not hold it must not give it back.
+            // A thread that does not hold it must not give it back.
             Self::Unlock => {
                 "if (pthread_mutex_trylock(&m) == 0) pthread_mutex_unlock(&m);".to_owned()
             }

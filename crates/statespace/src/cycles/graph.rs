@@ -53,7 +53,7 @@ pub(super) struct Arrow {
     /// Who takes it, with a [mark](DEPENDENT); [`NOBODY`], if the program has ended and stays where
     /// it is.
     process: u16,
-    /// Who takes the other half, if somebody does.
+    /// The process that takes the other half, if there is one.
     partner: u16,
 }
 

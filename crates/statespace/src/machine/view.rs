@@ -497,8 +497,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether `other` can move, which `process` asks. Nobody may ask that of itself, nor of others
-    /// who would have to know it first.
+    /// Whether `other` can move, which `process` asks. No process may ask that of itself, nor of
+    /// others who would have to know it first.
     fn is_enabled(self, other: u32, process: u32) -> bool {
         let is_own = other == process && !self.is_of_property;
         if is_own || self.n_asking > self.n_processes() {
@@ -563,7 +563,7 @@ impl<'a> View<'a> {
         values: &[i64],
     ) -> Option<(u32, Option<u32>)> {
         let edge = &self.code.edges[number as usize];
-        // As in SPIN, nobody looks at a guard meanwhile that no receive is behind.
+        // As in SPIN, no guard is evaluated meanwhile that no receive is behind.
         let takes = edge.step.may_receive() && !edge.otherwise;
         if !takes || edge.guard.is_some_and(|guard| !self.is_true(guard, process)) {
             return None;

@@ -632,7 +632,7 @@ fn a_second_guess_is_not_lost_either() {
     }
 }
 
-/// A program that ends stays as it is, and whoever has ended is not neglected.
+/// A program that ends stays as it is, and a process that has ended is not neglected.
 #[test]
 fn an_end_is_fair() {
     let table = program(vec![process(&[Act::Set(0, 1)], false), process(&[Act::Set(0, 2)], false)]);

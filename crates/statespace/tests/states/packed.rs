@@ -48,7 +48,7 @@ fn random_models_that_go_wrong() {
     assert!(n_packed > 450, "only {n_packed}");
 }
 
-/// A process that comes after it has run for a while, and values that nobody could foresee.
+/// A process that comes after it has run for a while, and values that could not be foreseen.
 #[test]
 fn bits_are_given_anew() {
     let text = "byte x, y; active proctype a() { do :: x < 100 -> x = x + 7 :: x > 3 -> x = x - 3 \
@@ -65,7 +65,7 @@ fn too_many_values_are_not_packed() {
     assert_eq!(compare_text(text), Ok(0));
 }
 
-/// Whoever sends asks the others, and what goes wrong there is told, whatever channel they wait
+/// A sender asks the others, and what goes wrong there is told, whatever channel they wait
 /// for.
 #[test]
 fn what_goes_wrong_beside_a_rendezvous_is_told() {

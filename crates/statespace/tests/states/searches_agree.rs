@@ -117,8 +117,8 @@ fn programs(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Table, Pl
     seeds.filter_map(program).map(|(seed, found, table)| (seed, table, found))
 }
 
-/// A path that dies takes with it what others would have done after it, and with a reduction nobody
-/// may have done it before.
+/// A path that dies takes with it what others would have done after it, and with a reduction
+/// they may not have done it before.
 fn nobody_dies(table: &Table) -> bool {
     let mut edges = table.processes.iter().flatten().flat_map(|place| &place.edges);
     !edges.any(|edge| matches!(edge.act, crate::kit::Act::Die(..)))

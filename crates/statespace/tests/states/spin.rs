@@ -2,8 +2,8 @@
 //!
 //! SPIN runs without its reductions and optimisations, which leaves plain Promela. What is counted
 //! is what its verifier counts: states that were stored, and how often one was looked up. Then both
-//! leave out what they can, by their optimisations and by their reductions, as they do if nobody
-//! says otherwise: we store no more states than SPIN. It is a table, too: the file `spin.csv` in
+//! leave out what they can, by their optimisations and by their reductions, as they do by
+//! default: we store no more states than SPIN. It is a table, too: the file `spin.csv` in
 //! the folder for temporary files of tests.
 
 use crate::installed::{self, Copied};
@@ -175,7 +175,7 @@ fn embedded_c_means_what_it_means_to_spin() {
 /// Models that are generated.
 ///
 /// SPIN 6.5 is no judge of a trace beside a rendezvous: while its verifier tries the moves of the
-/// trace, which do not fit, it forgets that somebody has to receive. And it does not survive a
+/// trace, which do not fit, it forgets that a process has to receive. And it does not survive a
 /// division by zero.
 #[test]
 fn random_models_have_the_states_of_spin() {

@@ -21,7 +21,7 @@ fn statements_have_the_numbers_of_spin() {
         let number = |line: &str| line.split("settr(").nth(1)?.split(',').next()?.parse().ok();
         let theirs: Vec<u32> = ends.filter_map(number).collect();
         let program = copied.model().program;
-        // An end that nobody comes to is not among ours.
+        // An end that is never reached is not among ours.
         let edges = program.routines.iter().flat_map(|routine| routine.edges());
         let ends = edges.filter(|(_, edge)| matches!(edge.action, Action::Return { .. }));
         let ours: Vec<u32> = ends.filter_map(|(_, edge)| edge.number).collect();

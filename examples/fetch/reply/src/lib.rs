@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::task::{Context, Poll, Waker};
 
-/// Nothing was sent, and nobody waits.
+/// Nothing was sent, and the receiver does not wait.
 const EMPTY: u8 = 0;
 /// The receiver waits: its waker is in the slot.
 const WAITING: u8 = 1;

@@ -44,7 +44,7 @@ pub(crate) enum Deed {
     Read,
     /// Changes what it guards.
     Write,
-    /// The same if nobody has it; if not, notes that.
+    /// The same if it is free; if not, notes that.
     TryWrite,
     Park,
     /// Unparks one of the threads that were started before, or `main`.

@@ -250,7 +250,7 @@ pub(super) struct Fact {
 /// less in every round.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
-    /// By place; `None` if nobody comes there, as far as was seen.
+    /// By place; `None` if no process comes there, as far as was seen.
     facts: Vec<Option<Vec<Fact>>>,
     pub(super) is_sure: Vec<bool>,
 }

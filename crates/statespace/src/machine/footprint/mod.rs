@@ -11,7 +11,7 @@
 //! is alone at an end of a channel.
 //!
 //! A channel is known by an expression. If nothing in that ever changes, such as a parameter that
-//! nobody assigns to, any state tells which channel it will always be.
+//! is never assigned to, any state tells which channel it will always be.
 
 mod guards;
 mod parts;

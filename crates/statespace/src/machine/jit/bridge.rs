@@ -202,7 +202,7 @@ impl<'a> Context<'a> {
         Step { process, edge, choice: choice as u32, partner: Some(partner as u32) }
     }
 
-    /// Whether somebody else was promised the end of a channel that an edge uses.
+    /// Whether another process was promised the end of a channel that an edge uses.
     fn promised(&self, process: u32, edge: u32) -> Option<u32> {
         let fault = cell::Cell::new(None);
         Steps::promised(self.view(&fault), process, edge)

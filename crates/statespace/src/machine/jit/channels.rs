@@ -226,7 +226,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// An edge that sends: into a channel, or to whoever takes it.
+    /// An edge that sends: into a channel, or to its receiver.
     pub(super) fn send(&mut self, message: u32, finish: Finish) -> Emitted<()> {
         let message = &self.code.messages[message as usize];
         if message.anywhere || message.fields.len() > MOST_FIELDS {
@@ -279,7 +279,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// Hands a message over to whoever takes it.
+    /// Hands a message over to its receiver.
     fn hand_over(&mut self, message: &Message, channel: Known<'_>, finish: Finish) -> Emitted<()> {
         // The interpreter knows whose fault it is if a field goes wrong.
         let faults = std::mem::replace(&mut self.faults, self.builder.create_block());

@@ -64,7 +64,7 @@ impl Cut {
         let pieces = routines.get(process).map_or(&[][..], |&it| &self.pieces[usize::from(it)]);
         match pieces.iter().find(|(piece, _)| piece.contains(&offset)) {
             Some((_, part)) => first + part..first + part + 1,
-            // Somebody has come or gone: it may be any.
+            // A process has come or gone: it may be any.
             None => first..first + self.n_each,
         }
     }
@@ -132,7 +132,7 @@ fn pieces(code: &Code, routine: &Routine) -> Vec<(Range<usize>, usize)> {
         .channels
         .iter()
         .map(|&(start, kind)| (start as usize, code.kinds[kind as usize].size as usize));
-    // Whoever uses a channel looks at what others were promised, which hardly ever changes.
+    // A process that uses a channel looks at what others were promised, which hardly ever changes.
     let mut apart: Vec<_> =
         channels.chain(promises(code, routine)).filter(|(_, size)| *size > 0).collect();
     apart.sort_unstable();
