@@ -3,11 +3,12 @@
 //! A Promela model has one engine. A program that can be run is run: no engine claims more, and
 //! none needs less of it to be understood. If that takes long, engines that take the program as a
 //! model begin beside it, on the cores there are, and the first conclusive answer wins: a search of
-//! executions may be endless where there are few states, and the other way round. Where nothing
-//! runs natively, the machine is the first.
+//! executions may be endless where there are few states, and the other way round. They also begin
+//! if the program cannot be run at all, since it calls what only models have, such as
+//! `__VERIFIER_nondet_int`. Where nothing runs natively, the machine is the first.
 
 use crate::engine::{ENGINES, Engine, Feature, Language, Listener};
-use crate::{Faults, Outcome, Task, memory_model};
+use crate::{FaultKind, Faults, Outcome, Task, memory_model};
 use mazurka_core::Verdict;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -25,6 +26,8 @@ const RUNNING: u8 = 0;
 const OPEN: u8 = 1;
 /// It has ended, and that is all.
 const CLOSED: u8 = 2;
+/// It does not take the program.
+const REFUSED: u8 = 3;
 
 /// The engine that suits the program of a task: the first that takes it; and why it is not the
 /// first of all, if it is not.
@@ -76,20 +79,30 @@ fn check_interleavings(
     let (outcome, answer) = std::thread::scope(|scope| {
         let beside = scope.spawn(|| answer_beside(task, &others, share, &state, stop));
         let outcome = first.check(&alone, listener);
-        let is_open = matches!(&outcome, Ok(it) if !is_conclusive(it)) && !task.is_stopped();
-        state.store(if is_open { OPEN } else { CLOSED }, Ordering::Relaxed);
+        let ended = match &outcome {
+            _ if task.is_stopped() => CLOSED,
+            Ok(outcome) if !is_conclusive(outcome) => OPEN,
+            Err(faults) if faults.iter().all(|it| it.kind == FaultKind::Input) => REFUSED,
+            _ => CLOSED,
+        };
+        state.store(ended, Ordering::Relaxed);
         (outcome, beside.join().expect("it does not panic"))
     });
-    match (outcome?, answer) {
-        (outcome, Some(mut answer)) if !is_conclusive(&outcome) => {
-            let (name, first) = (answer.engine.name(), first.name());
-            answer.notes.push(format!(
-                "`--engine {name}` has answered: `{first}` had come to no end after {share:.0?}, \
-                 and others began beside it"
-            ));
-            Ok(answer)
+    let by = |mut answer: Outcome, why: String| {
+        let name = answer.engine.name();
+        answer.notes.push(format!("`--engine {name}` has answered: {why}"));
+        answer
+    };
+    let first = first.name();
+    match (outcome, answer) {
+        (Ok(outcome), Some(answer)) if !is_conclusive(&outcome) => Ok(by(
+            answer,
+            format!("`{first}` had come to no end after {share:.0?}, and others began beside it"),
+        )),
+        (Err(_), Some(answer)) => {
+            Ok(by(answer, format!("the program cannot be run, and `--engine {first}` tells why")))
         }
-        (outcome, _) => Ok(outcome),
+        (outcome, _) => outcome,
     }
 }
 
@@ -116,8 +129,19 @@ fn others(task: &Task, first: &'static dyn Engine) -> Vec<&'static dyn Engine> {
     all
 }
 
+/// The engine that takes a model as the first one takes a program, by its executions.
+fn executions_of_model(task: &Task) -> Option<&'static dyn Engine> {
+    let takes = |engine: &&'static dyn Engine| {
+        let features = engine.supports().features;
+        let is_model = !features.contains(&Feature::Processes);
+        is_model && features.contains(&Feature::Executions) && task.faults_for(*engine).is_empty()
+    };
+    ENGINES.iter().copied().find(takes)
+}
+
 /// Waits for the first engine to be long or to end without an answer, has others begin, and stops
-/// the first one once another has an answer. Nothing, if none of them has one.
+/// the first one once another has an answer. Nothing, if none of them has one. Where the first one
+/// has refused the program, what they say without an answer is better than nothing.
 fn answer_beside(
     task: &Task,
     others: &[&'static dyn Engine],
@@ -132,12 +156,14 @@ fn answer_beside(
         pass_on();
         std::thread::sleep(LOOK_EVERY);
     }
+    let is_refused = is(REFUSED);
     if is(CLOSED) || task.is_stopped() {
         return None;
     }
     let halt: &'static AtomicBool = Box::leak(Box::default());
     let (send, answers) = channel::<Outcome>();
-    for &engine in others {
+    let model = executions_of_model(task).filter(|_| is_refused);
+    for engine in model.into_iter().chain(others.iter().copied()) {
         let (mut task, send) = (task.clone(), send.clone());
         task.stop = Some(halt);
         // The file is that of the first engine.
@@ -153,10 +179,11 @@ fn answer_beside(
     }
     drop(send);
     let is_late = || task.time_left(begun.elapsed()).is_some_and(|left| left.is_zero());
-    let mut answer = None;
+    let (mut answer, mut open) = (None, None);
     while answer.is_none() && !is(CLOSED) && !task.is_stopped() && !is_late() {
         match answers.recv_timeout(LOOK_EVERY) {
-            Ok(outcome) => answer = Some(outcome).filter(is_conclusive),
+            Ok(outcome) if is_conclusive(&outcome) => answer = Some(outcome),
+            Ok(outcome) => open = Some(outcome),
             // None of them has an answer.
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
@@ -169,7 +196,7 @@ fn answer_beside(
         pass_on();
         std::thread::sleep(LOOK_EVERY);
     }
-    answer
+    answer.or(open.filter(|_| is_refused))
 }
 
 fn is_conclusive(outcome: &Outcome) -> bool {

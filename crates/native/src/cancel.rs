@@ -18,6 +18,7 @@
 //! cancellation points, which the coverage says.
 
 use crate::io::refuse_always;
+use crate::library::wrote;
 use crate::machine::{self, Machine};
 use crate::objects::Objects;
 use crate::plain_accesses::CUT;
@@ -183,12 +184,16 @@ replace! {
             std::mem::replace(&mut machine.threads[me].is_uncancellable, state != 0)
         });
         put(old, c_int::from(before));
+        wrote!(pthread_setcancelstate, old);
         0
     }
 
     fn pthread_setcanceltype(kind: c_int, old: *mut c_int) -> c_int {
         match kind {
-            DEFERRED => put(old, DEFERRED),
+            DEFERRED => {
+                put(old, DEFERRED);
+                wrote!(pthread_setcanceltype, old);
+            }
             ASYNCHRONOUS => refuse_always(
                 "`pthread_setcanceltype` with `PTHREAD_CANCEL_ASYNCHRONOUS`",
                 "a thread that may end between any two instructions",

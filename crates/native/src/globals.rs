@@ -1,7 +1,8 @@
 //! The variables of the program, as far as its symbols tell where they begin and end.
 //!
 //! An access that begins in one of them and ends beyond it is invalid, and so is one to the bytes
-//! between two of them that are there for the alignment of the second. An access that misses its
+//! between two of them that are there for the alignment of the second, or behind the last of all:
+//! nothing of the program is there up to the end of the page. An access that misses its
 //! variable and comes to another one cannot be told from an access to that: nothing is put between
 //! variables. Those of libraries are not looked at, nor those of a program without symbols.
 
@@ -14,11 +15,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is between two variables for the sake of alignment is shorter.
 const MAX_PADDING: usize = 64;
+/// Memory is mapped in pages.
+const PAGE: usize = 4096;
 const WORD_BITS: usize = u64::BITS as usize;
 
 /// Where the variables are. Without symbols, nowhere.
 static START: AtomicUsize = AtomicUsize::new(0);
 static LEN: AtomicUsize = AtomicUsize::new(0);
+/// Where the last of them ends.
+static LAST_END: AtomicUsize = AtomicUsize::new(0);
 static EDGES: OnceLock<Edges> = OnceLock::new();
 
 /// A bit for each byte of the variables.
@@ -69,7 +74,9 @@ fn read_symbols(main: usize) -> Option<()> {
             None => merged.push(place),
         }
     }
-    let (start, end) = (merged.first()?.start, merged.last()?.end);
+    let (start, last_end) = (merged.first()?.start, merged.last()?.end);
+    let behind_all = sections.iter().map(|it| it.end).max()?.max(last_end);
+    let end = behind_all.next_multiple_of(PAGE);
     let n_words = (end - start).div_ceil(WORD_BITS) + 1;
     let mut edges = Edges { begins: vec![0; n_words], is_padding: vec![0; n_words] };
     for place in &merged {
@@ -86,7 +93,9 @@ fn read_symbols(main: usize) -> Option<()> {
     for pair in merged.windows(2).filter(|pair| are_neighbours(&pair[0], &pair[1])) {
         (pair[0].end..pair[1].start).for_each(|at| set(&mut edges.is_padding, at - start));
     }
+    (behind_all..end).for_each(|at| set(&mut edges.is_padding, at - start));
     EDGES.set(edges).ok()?;
+    LAST_END.store(last_end, Ordering::Relaxed);
     LEN.store(end - start, Ordering::Relaxed);
     START.store(start, Ordering::Relaxed);
     Some(())
@@ -134,8 +143,9 @@ fn first_invalid(offset: usize, len: usize) -> Option<usize> {
 pub(crate) fn describe(address: usize, len: usize, verb: &str) -> (String, String) {
     let start = START.load(Ordering::Relaxed);
     let at = first_invalid(address - start, len).map_or(address, |offset| start + offset);
-    // Padding is short, and a variable is before it.
-    let mut before = (start..=at).rev().take(MAX_PADDING);
+    // What is between variables is short, and a variable is before it.
+    let is_last = at >= LAST_END.load(Ordering::Relaxed);
+    let mut before = (start..=at).rev().take(if is_last { PAGE } else { MAX_PADDING });
     let named = before.find_map(|byte| names::symbol(byte).map(|name| (byte, name)));
     match named {
         Some((_, name)) if at > address => {
@@ -146,7 +156,8 @@ pub(crate) fn describe(address: usize, len: usize, verb: &str) -> (String, Strin
         }
         Some((byte, name)) => {
             let what = format!("`{name}` is {verb} beyond its end");
-            (what, format!(", {} bytes behind it and before the next variable", at - byte))
+            let next = if is_last { "" } else { " and before the next variable" };
+            (what, format!(", {} bytes behind it{next}", at - byte))
         }
         None => (format!("`{at:#x}` is {verb} and is no variable"), String::new()),
     }

@@ -166,14 +166,19 @@ pub(crate) fn within(function: &'static Function, tell: impl FnOnce()) {
     leave();
 }
 
-/// A function that this library stands for has written something for the program.
-pub(crate) fn wrote_by<T>(function: &'static Function, to: *const T) {
-    if !to.is_null() && coroutine::in_program() {
-        within(function, || callbacks::plain(to as usize, size_of::<T>(), true));
+/// A function that this library stands for reads or writes memory of the program.
+pub(crate) fn touched_by(function: &'static Function, address: usize, len: usize, write: bool) {
+    if address != 0 && coroutine::in_program() {
+        within(function, || callbacks::plain(address, len, write));
     }
 }
 
-/// The same, by its name.
+/// It has written a value, for the program.
+pub(crate) fn wrote_by<T>(function: &'static Function, to: *const T) {
+    touched_by(function, to as usize, size_of::<T>(), true);
+}
+
+/// The same, by the name of the function.
 macro_rules! wrote {
     ($name:ident, $to:expr) => {{
         static FUNCTION: $crate::library::Function =
@@ -182,6 +187,16 @@ macro_rules! wrote {
     }};
 }
 pub(crate) use wrote;
+
+/// The function of that name reads so many bytes of the program, or writes them.
+macro_rules! touched {
+    ($name:ident, $address:expr, $len:expr, $write:expr) => {{
+        static FUNCTION: $crate::library::Function =
+            $crate::library::Function::plain(stringify!($name));
+        $crate::library::touched_by(&FUNCTION, $address as usize, $len, $write);
+    }};
+}
+pub(crate) use touched;
 
 impl Function {
     /// One that is told by name alone.

@@ -12,7 +12,7 @@ use crate::coroutine;
 use crate::heap;
 use crate::invalid;
 use crate::io;
-use crate::library::wrote;
+use crate::library::{touched, wrote};
 use crate::lifecycle;
 use crate::machine::{self, Machine};
 use crate::memory;
@@ -581,7 +581,9 @@ replace! {
 
     fn pthread_setname_np(handle: libc::pthread_t, name: *const c_char) -> c_int {
         // SAFETY: the program gives a string.
-        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+        let text = unsafe { CStr::from_ptr(name) };
+        touched!(pthread_setname_np, name, text.to_bytes_with_nul().len(), false);
+        let name = text.to_string_lossy().into_owned();
         machine::with(|machine| match machine.thread_of(handle) {
             Some(thread) => {
                 machine.threads[thread.index()].label = Some(name);
@@ -606,6 +608,7 @@ replace! {
             std::ptr::copy_nonoverlapping(name.as_ptr(), to.cast(), name.len());
             to.add(name.len()).write(0);
         }
+        touched!(pthread_getname_np, to, name.len() + 1, true);
         0
     }
 

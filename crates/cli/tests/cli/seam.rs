@@ -183,3 +183,24 @@ fn auto_has_models_begin_where_a_native_search_is_long() {
         assert_ne!(answer["engine"], "native", "a native search has no end: {answer}");
     }
 }
+
+/// What only models have cannot be linked, and needs no option.
+#[test]
+fn auto_takes_programs_that_cannot_be_run_as_models() {
+    let check = |body: &str| {
+        let text = format!(
+            "#include <assert.h>\nextern int __VERIFIER_nondet_int(void);\n\
+             extern void __VERIFIER_assume(int);\nint main(void) {{\n    \
+             int x = __VERIFIER_nondet_int();\n{body}    return 0;\n}}\n"
+        );
+        crate::support::with_file("x.c", text, &["check", "x.c", "--time-limit", "20s"])
+    };
+    check("    assert(x != 77);\n")
+        .ends_with(1)
+        .prints(&["`x != 77`", "the program cannot be run, and `--engine native` tells why"]);
+    check("    __VERIFIER_assume(x > 0 && x < 10);\n    assert(x < 20);\n")
+        .ends_with(0)
+        .prints(&["Holds"]);
+    // What no engine takes is refused as by the one that comes first.
+    check("    extern void nowhere(void);\n    nowhere();\n").refuses("nowhere");
+}

@@ -132,7 +132,14 @@ rows! {
         }
         found
     })];
-    __xpg_strerror_r => [WriteAfter(1, TextIfZero)];
+    // What does not fit is cut off, and the result says so.
+    __xpg_strerror_r => [Instead(|call| {
+        let error = call.make();
+        if call.word(2) > 0 {
+            call.write(call.word(1), text(call.word(1)));
+        }
+        error
+    })];
     argz_count __argz_count => [Read(0, Count(1))];
     argz_stringify __argz_stringify => [Write(0, Count(1))];
     argz_next __argz_next => [Read(0, Count(1))];
@@ -533,6 +540,18 @@ rows! {
     sched_getaffinity => [Write(2, Count(1))];
     sched_setaffinity => [Read(2, Count(1))];
     sched_getparam => [Write(1, Bytes(4))];
+    sched_setparam => [Read(1, Bytes(4))];
+    sched_setscheduler => [Read(2, Bytes(4))];
+    backtrace __backtrace => [Write(0, Units(1, WORD))];
+    dladdr => [Write(1, Bytes(4 * WORD))];
+    mincore => [Instead(|call| {
+        let error = call.make();
+        if error as c_int == 0 {
+            const PAGE: usize = 4096;
+            call.write(call.word(2), call.word(1).div_ceil(PAGE));
+        }
+        error
+    })];
     sched_rr_get_interval => [Write(1, Bytes(TIMESPEC))];
     tcgetattr => [WriteAfter(1, IfZero(60))];
     getxattr lgetxattr => [Read(0, Text), Read(1, Text), WriteAfter(2, Result)];
@@ -644,7 +663,7 @@ rows! {
     sigaltstack => [Read(0, Bytes(24)), Write(1, Bytes(24))];
     pthread_attr_init pthread_attr_destroy pthread_attr_setdetachstate pthread_attr_setguardsize
         pthread_attr_setinheritsched pthread_attr_setschedpolicy pthread_attr_setscope
-        pthread_attr_setstack pthread_attr_setstackaddr
+        pthread_attr_setstack pthread_attr_setstackaddr pthread_attr_setstacksize
         pthread_attr_setsigmask_np
         => [Write(0, Bytes(ATTRIBUTES))];
     pthread_attr_setschedparam => [Write(0, Bytes(ATTRIBUTES)), Read(1, Bytes(4))];
@@ -654,8 +673,16 @@ rows! {
     pthread_attr_getdetachstate pthread_attr_getinheritsched pthread_attr_getschedparam
         pthread_attr_getschedpolicy pthread_attr_getscope
         => [Read(0, Bytes(ATTRIBUTES)), Write(1, Bytes(4))];
-    pthread_attr_getguardsize pthread_attr_getstackaddr
+    pthread_attr_getguardsize pthread_attr_getstackaddr pthread_attr_getstacksize
         => [Read(0, Bytes(ATTRIBUTES)), Write(1, Bytes(WORD))];
+    pthread_getattr_default_np => [Write(0, Bytes(ATTRIBUTES))];
+    pthread_setattr_default_np => [Read(0, Bytes(ATTRIBUTES))];
+    pthread_getschedparam => [WriteAfter(1, IfZero(4)), WriteAfter(2, IfZero(4))];
+    pthread_setschedparam => [Read(2, Bytes(4))];
+    pthread_getaffinity_np => [Write(2, Count(1))];
+    pthread_setaffinity_np => [Read(2, Count(1))];
+    pthread_getcpuclockid => [WriteAfter(1, IfZero(4))];
+    pthread_mutex_getprioceiling => [WriteAfter(1, IfZero(4))];
     pthread_attr_getstack
         => [Read(0, Bytes(ATTRIBUTES)), Write(1, Bytes(WORD)), Write(2, Bytes(WORD))];
     pthread_mutexattr_init __pthread_mutexattr_init pthread_mutexattr_destroy

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 static int how = -1;
+extern char _end[];
 #define IF(number) if (how == (number))
 
 static volatile int zero;
@@ -226,6 +227,8 @@ int main(int argc, char **argv) {
         free(block);
         seen = (char)atomic_load((atomic_int *)block);
     }
+    /* Behind the last variable of all. */
+    IF(52) put(_end, 3);
     /* All that is right. */
     IF(-1) {
         for (long at = 0; at < 40; at++)
