@@ -93,7 +93,10 @@ fn read_symbols(main: usize) -> Option<()> {
     for pair in merged.windows(2).filter(|pair| are_neighbours(&pair[0], &pair[1])) {
         (pair[0].end..pair[1].start).for_each(|at| set(&mut edges.is_padding, at - start));
     }
-    (behind_all..end).for_each(|at| set(&mut edges.is_padding, at - start));
+    // A section is as long as a multiple of its alignment.
+    let is_short = behind_all - last_end < MAX_PADDING;
+    let first = if is_short { last_end } else { behind_all };
+    (first..end).for_each(|at| set(&mut edges.is_padding, at - start));
     EDGES.set(edges).ok()?;
     LAST_END.store(last_end, Ordering::Relaxed);
     LEN.store(end - start, Ordering::Relaxed);

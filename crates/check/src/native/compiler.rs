@@ -5,6 +5,7 @@ use super::{LIBRARY, Toolchain, assembler, os};
 use crate::{Fault, Faults};
 use object::Object as _;
 use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use tempfile::TempDir;
@@ -240,13 +241,21 @@ pub(super) fn build(
     let mut command = Compiler::of(language).map_err(one)?.command();
     command.args(LINK).args(link_with(&library)).args(objects).args(flags);
     command.arg("-o").arg(&program);
-    match finish(&mut command).map_err(one)? {
-        status if status.success() => Ok(program),
-        status => {
-            let text = format!("the program cannot be linked{}", by_signal(status));
-            Err(one(Fault::input(text)))
-        }
+    // Where a model answers in the place of the program, what the linker says is not shown.
+    let output = command.output().map_err(|error| one(cannot_run(&command, &error)))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        // Warnings, which are no reason to fail where standard error is closed.
+        let _ = std::io::stderr().write_all(said.as_bytes());
+        return Ok(program);
     }
+    let mut said = said.into_owned();
+    for (idx, file) in files.iter().enumerate() {
+        let object = folder.join(format!("{idx}.o"));
+        said = said.replace(&*object.to_string_lossy(), &file.to_string_lossy());
+    }
+    let by = by_signal(output.status);
+    Err(one(Fault::input(format!("the program cannot be linked{by}\n{}", said.trim_end()))))
 }
 
 /// Becomes the compiler, as `mazurka cc` and `mazurka c++`; or runs it, where something is to be
@@ -347,10 +356,12 @@ fn command(words: &[String]) -> Command {
 /// Runs the compiler; what it says goes to standard error.
 fn finish(command: &mut Command) -> Result<ExitStatus, Fault> {
     let status = command.stdout(std::io::stderr()).status();
-    status.map_err(|error| {
-        let program = command.get_program().to_string_lossy();
-        Fault::input(format!("the compiler `{program}` cannot be started: {error}"))
-    })
+    status.map_err(|error| cannot_run(command, &error))
+}
+
+fn cannot_run(command: &Command, error: &std::io::Error) -> Fault {
+    let program = command.get_program().to_string_lossy();
+    Fault::input(format!("the compiler `{program}` cannot be started: {error}"))
 }
 
 fn cannot_start(language: Language, program: &str, error: &std::io::Error) -> Fault {
