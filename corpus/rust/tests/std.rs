@@ -264,6 +264,20 @@ fn sync_channel_violated() {
     assert!(is_full);
 }
 
+/// Who is alone sleeps for ever.
+#[test]
+fn sync_channel_alone_violated() {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    sender.send(1).unwrap();
+    sender.send(2).unwrap();
+    drop(receiver);
+}
+
+#[test]
+fn barrier_alone_violated() {
+    Barrier::new(2).wait();
+}
+
 #[test]
 fn once_lock_holds() {
     let once = Arc::new(OnceLock::new());

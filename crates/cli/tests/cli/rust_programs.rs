@@ -80,6 +80,8 @@ fn the_standard_library() {
             "sleeps_of_one_length_violated",
             "sleeps_of_one_length_either_way_violated",
             "condvar_no_time_violated",
+            "sync_channel_alone_violated",
+            "barrier_alone_violated",
             "condvar_both_violated",
             "rwlock_holds",
             "rwlock_violated",
