@@ -95,8 +95,71 @@ fn condvar_timeout_violated() {
     assert!(!is_set || !is_over);
 }
 
-/// One notification wakes at least one, says the documentation. As the library is written, somebody
-/// who has given the mutex back and does not sleep yet is woken by it, and somebody who sleeps is,
+/// Waits up to ten milliseconds for what is set after some time.
+fn set_after(milliseconds: u64) -> bool {
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = pair.clone();
+    let thread = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(milliseconds));
+        *other.0.lock().unwrap() = true;
+        other.1.notify_one();
+    });
+    let limit = Duration::from_millis(10);
+    let guard = pair.0.lock().unwrap();
+    let (guard, _) = pair.1.wait_timeout_while(guard, limit, |is_set| !*is_set).unwrap();
+    let is_set = *guard;
+    drop(guard);
+    thread.join().unwrap();
+    is_set
+}
+
+#[test]
+fn condvar_timeout_while_holds() {
+    assert!(set_after(5));
+}
+
+/// The time is over before, and it asks how long it has waited.
+#[test]
+fn condvar_timeout_while_violated() {
+    assert!(set_after(20));
+}
+
+/// One thread sleeps three times, the other one once as long: whether the first is over before the
+/// second looks.
+fn sleeps_of_one_length() -> bool {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let other = is_over.clone();
+    let thread = thread::spawn(move || {
+        (0..3).for_each(|_| thread::sleep(Duration::from_millis(5)));
+        other.store(true, SeqCst);
+    });
+    thread::sleep(Duration::from_millis(15));
+    let seen = is_over.load(SeqCst);
+    thread.join().unwrap();
+    seen
+}
+
+#[test]
+fn sleeps_of_one_length_violated() {
+    assert!(sleeps_of_one_length());
+}
+
+#[test]
+fn sleeps_of_one_length_either_way_violated() {
+    assert!(!sleeps_of_one_length());
+}
+
+/// Nothing is set, and there is no time to wait.
+#[test]
+fn condvar_no_time_violated() {
+    let (mutex, condvar) = (Mutex::new(false), Condvar::new());
+    let waited =
+        condvar.wait_timeout_while(mutex.lock().unwrap(), Duration::ZERO, |is_set| !*is_set);
+    assert!(*waited.unwrap().0);
+}
+
+/// One notification wakes at least one, says the documentation. As the library is written, a thread
+/// that has given the mutex back and does not sleep yet is woken by it, and one that sleeps is,
 /// too.
 #[test]
 fn condvar_both_violated() {
@@ -200,6 +263,20 @@ fn sync_channel_violated() {
     let is_full = sender.try_send(2).is_err();
     thread.join().unwrap();
     assert!(is_full);
+}
+
+/// Who is alone sleeps for ever.
+#[test]
+fn sync_channel_alone_violated() {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    sender.send(1).unwrap();
+    sender.send(2).unwrap();
+    drop(receiver);
+}
+
+#[test]
+fn barrier_alone_violated() {
+    Barrier::new(2).wait();
 }
 
 #[test]

@@ -11,15 +11,21 @@
 //! it. So nothing that a program does takes longer than a timeout waits for, which the verdict
 //! says.
 //!
+//! No timer ends early or to the nanosecond, so the clock goes on to just behind the deadline: who
+//! asks how long it has waited is told more than it wanted to wait, and does not wait again for no
+//! time at all, as `Condvar::wait_timeout_while` would for ever. What would be less than [`SLACK`]
+//! later has come with it, so times that only differ by this are still the same.
+//!
 //! All threads see one clock, so times are monotonic across threads. A look at it is no operation:
 //! every step after one in which time has passed is caused by it, so no thread can see two times in
 //! two linearisations of one trace. A thread that only looks at the clock, waiting for it to go on,
 //! sleeps a little at every [`PATIENT_LOOKS`]th look.
 //!
 //! Where many waits of one thread expire, it may poll for ever. From the [`MAX_EXPIRIES`]th on its
-//! waits with a limit are waits without one, as `timed` has it, and the coverage says so.
+//! waits with a limit are waits without one, as `timed` has it, and the coverage says so. Only if
+//! the thread waits for no time at all, some passes first: it may ask for how long it has waited.
 //!
-//! Differs from the paper: threads that run take no time.
+//! Differs from the paper: threads that run take no time, and events within [`SLACK`] are one.
 //!
 //! With `--time any` none of this is used, and a wait expires at any moment: see `timed`.
 
@@ -32,6 +38,9 @@ use mazurka_core::{ObjectId, Operation as O};
 const PATIENT_LOOKS: u32 = 64;
 /// How long a thread sleeps that looks more often, in nanoseconds.
 const LITTLE: u64 = 1_000_000;
+/// Deadlines that are no further apart, in nanoseconds, have come together. It is more than sums of
+/// waits differ by, each of which ends one nanosecond behind its deadline.
+const SLACK: u64 = 1_000;
 /// How often the waits of one thread may expire in one execution.
 pub(crate) const MAX_EXPIRIES: u32 = 100;
 
@@ -79,8 +88,12 @@ pub(crate) fn wait(operation: O, predicate: Predicate, deadline: u64) -> bool {
     machine::with(|machine| {
         machine.clock.is_used = true;
         let is_sleep = operation == O::Elapse;
-        let is_patient = !is_sleep && machine.threads[me].n_in_vain >= MAX_EXPIRIES;
-        machine.has_patience |= is_patient;
+        let n_in_vain = machine.threads[me].n_in_vain;
+        let is_late = !is_sleep && n_in_vain >= MAX_EXPIRIES;
+        machine.has_patience |= is_late;
+        let is_poll = deadline <= machine.clock.now && n_in_vain < 2 * MAX_EXPIRIES;
+        let is_patient = is_late && !is_poll;
+        let deadline = deadline.max(if is_late { machine.clock.now + LITTLE } else { 0 });
         let thread = &mut machine.threads[me];
         thread.is_patient = is_patient;
         thread.deadline = Some(deadline).filter(|_| !is_patient);
@@ -145,7 +158,10 @@ impl Machine {
         self.threads[idx].has_expired = !is_ready;
         let has_elapsed = !is_ready && deadline > self.clock.now;
         if has_elapsed {
-            self.clock.now = deadline;
+            let waiting = self.threads.iter().filter(|it| it.status == Status::Running);
+            let deadlines = waiting.filter_map(|it| it.deadline);
+            let come = deadlines.filter(|it| it.saturating_sub(deadline) <= SLACK);
+            self.clock.now = come.max().unwrap_or(deadline).saturating_add(1);
         }
         has_elapsed
     }

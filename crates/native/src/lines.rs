@@ -205,7 +205,5 @@ fn own_file<'a>(
     }
     path.push(text(file.path_name())?);
     let path = path.to_string_lossy().into_owned();
-    // What the standard library of Rust was built with is called so.
-    let is_of_rust = path.starts_with("/rust/deps/");
-    (origin(&path) == Origin::Own && !is_of_rust).then_some(path)
+    (origin(&path) == Origin::Own).then_some(path)
 }

@@ -639,8 +639,11 @@ fn n_movable(from: &[Instruction], fixed: &FxHashSet<u64>, is_entry: bool) -> us
             return idx - 1;
         }
         // What is caught begins with taking its exception from this register, which it need not
-        // test.
-        let may_be_landing = instruction.op_count() == 2
+        // test. It is not fallen into, as what is behind the entry of a function is.
+        let is_fallen_into =
+            is_entry && from[..idx].iter().all(|it| it.flow_control() == FlowControl::Next);
+        let may_be_landing = !is_fallen_into
+            && instruction.op_count() == 2
             && instruction.op1_register() == Register::RAX
             && instruction.mnemonic() != Mnemonic::Test;
         let is_plain = matches!(

@@ -15,7 +15,8 @@ pub(crate) enum Origin {
 
 /// Whose a file is, by its path.
 pub(crate) fn origin(file: &str) -> Origin {
-    const SYSTEM: [&str; 2] = ["/usr/", "/rustc/"];
+    // What Rust's standard library was built with is below the last.
+    const SYSTEM: [&str; 3] = ["/usr/", "/rustc/", "/rust/deps/"];
     const FETCHED: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
     const CORE: [&str; 2] = ["/library/core/", "/library/alloc/"];
     if SYSTEM.iter().any(|start| file.starts_with(start)) || file.contains("/rustlib/src/") {

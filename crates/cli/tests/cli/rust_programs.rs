@@ -75,6 +75,13 @@ fn the_standard_library() {
             "condvar_holds",
             "condvar_violated",
             "condvar_timeout_holds",
+            "condvar_timeout_while_holds",
+            "condvar_timeout_while_violated",
+            "sleeps_of_one_length_violated",
+            "sleeps_of_one_length_either_way_violated",
+            "condvar_no_time_violated",
+            "sync_channel_alone_violated",
+            "barrier_alone_violated",
             "condvar_both_violated",
             "rwlock_holds",
             "rwlock_violated",
@@ -253,6 +260,18 @@ fn what_threads_begin_with_is_no_race() {
 }
 
 /// What has more schedules than a test has time for is proved as far as that.
+/// What the compiler makes of a thread that gives a vector back begins with three short
+/// instructions.
+#[test]
+fn results_in_memory_leave_calls_single_operations() {
+    expect![[r#"
+        "test results result_in_memory" "holds" 1
+        "test results scope_of_four" "holds" 1
+        "test results two_senders" "holds" 4
+    "#]]
+    .assert_eq(&executions(&["--test", "results"]));
+}
+
 #[test]
 fn crates_with_workers_within_a_bound() {
     let within = |limit: u32| ["--bound".to_owned(), format!("preemption={limit}")];

@@ -584,15 +584,20 @@ fn note_dropped(bracket: &mut Bracket, address: usize) {
 /// Announces the operation of a call, unless there is one thread and it can go on. Whether it was.
 fn announce(operation: O, predicate: Predicate) -> bool {
     let me = machine::current().index();
-    let is_seen = machine::with(|machine| {
-        machine.threads[me].predicate = predicate;
-        machine.is_concurrent() || !machine.holds(me, predicate)
-    });
+    let is_seen = machine::with(|machine| machine.is_concurrent() || !machine.holds(me, predicate));
     if is_seen {
-        machine::visible_call(operation);
+        announce_always(operation, predicate);
     }
-    machine::with(|machine| machine.threads[me].predicate = Predicate::Usual);
     is_seen
+}
+
+/// Announces the operation of a call. A thread that is alone does so, too, where it would sleep:
+/// nobody is there to wake it.
+fn announce_always(operation: O, predicate: Predicate) {
+    let me = machine::current().index();
+    machine::with(|machine| machine.threads[me].predicate = predicate);
+    machine::visible_call(operation);
+    machine::with(|machine| machine.threads[me].predicate = Predicate::Usual);
 }
 
 /// The same for an operation that may give up when its time is up.

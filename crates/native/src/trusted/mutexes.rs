@@ -5,7 +5,7 @@
 //! place of the library: it gives the mutex back and sleeps in one step, and takes the mutex in
 //! another one, once it was notified.
 
-use super::{Bracket, Kind, Predicate, announce, entry};
+use super::{Bracket, Kind, Predicate, announce, announce_always, entry};
 use crate::machine;
 use crate::process;
 use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId};
@@ -79,7 +79,7 @@ pub(super) fn wait(bracket: &mut Bracket, frame: &mut entry::Frame) -> bool {
         });
     }
     byte(mutex_at).fetch_and(!LOCKED, Ordering::Relaxed);
-    announce(O::Reacquire { condvar, mutex }, Predicate::Reacquirable(mutex_at));
+    announce_always(O::Reacquire { condvar, mutex }, Predicate::Reacquirable(mutex_at));
     byte(mutex_at).fetch_or(LOCKED, Ordering::Relaxed);
     let has_expired = false;
     frame.set_result(usize::from(has_expired));

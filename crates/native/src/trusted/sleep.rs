@@ -3,7 +3,7 @@
 //! The thread sleeps on the object of the call. To go on is another call, once it was woken or once
 //! its time is up; a call that only looks at what it was given does so without touching the object.
 
-use super::{Kind, Predicate, active, announce, read_word};
+use super::{Kind, Predicate, active, announce_always, read_word};
 use crate::clock;
 use crate::machine;
 use crate::timed;
@@ -47,12 +47,8 @@ pub(crate) fn futex_wait(
         Some(deadline) if clock::is_virtual() => {
             clock::wait(operation, predicate, deadline);
         }
-        Some(_) if timed::may_fail() => {
-            announce(operation, Predicate::Now);
-        }
-        _ => {
-            announce(operation, predicate);
-        }
+        Some(_) if timed::may_fail() => announce_always(operation, Predicate::Now),
+        _ => announce_always(operation, predicate),
     }
     // Who was woken does not sleep any more.
     let has_expired = machine::with(|machine| {

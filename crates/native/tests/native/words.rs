@@ -54,6 +54,7 @@ fn the_own_source_is_told_from_what_it_uses() {
     assert_eq!(origin("/rustc/0123/library/std/src/thread/mod.rs"), Origin::System);
     assert_eq!(origin("/rustc/0123/library/core/src/sync/atomic.rs"), Origin::Core);
     assert_eq!(origin("/usr/include/c++/12/bits/std_mutex.h"), Origin::System);
+    assert_eq!(origin("/rust/deps/hashbrown-0.16.1/src/raw/mod.rs"), Origin::System);
 }
 
 #[test]

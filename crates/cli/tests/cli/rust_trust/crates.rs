@@ -75,6 +75,7 @@ pub(crate) fn rows() -> Vec<Case> {
         ("condvar_two", three(notify_inside, wait, wait)),
         ("condvar_one_of_two", three("let mut g = M.lock(); *g = 3; drop(g); C.notify_one(); C.notify_one() as u32", wait, wait)),
         ("condvar_alone", two("0", wait_once)),
+        ("condvar_alone_before", format!("{LOCKS} let mut g = M.lock(); C.wait(&mut g); vec![*g]")),
         ("condvar_limited", two(set_and_notify, "let mut g = M.lock(); C.wait_for(&mut g, std::time::Duration::from_millis(1)).timed_out() as u32")),
         ("rwlock", two(write, read)),
         ("rwlock_writers", three(write, write, read)),
