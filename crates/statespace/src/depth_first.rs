@@ -72,37 +72,28 @@ struct Frame<K> {
     transient: u32,
 }
 
-/// A move that is to be taken.
+/// A move that is to be taken. A path has many of them: they are small.
 #[derive(Clone, Copy)]
 struct Waiting<K> {
+    /// What the state that it leads to is found by, if that is to be stored.
+    key: K,
+    /// Where this state begins among those that wait.
+    start: usize,
     /// Its number.
     idx: u32,
+    to: Destination,
     /// Whether something goes wrong in it that is of interest.
     is_wrong: bool,
-    to: Destination<K>,
-    /// Where the state that it leads to begins among those that wait.
-    start: usize,
 }
 
 /// Where a move leads.
-#[derive(Clone, Copy)]
-enum Destination<K> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Destination {
     Nowhere,
     /// To a state that is not stored.
     Transient,
-    /// To one that is, found by this, and known if it was when it was looked up.
-    Stored(K, Option<Seen>),
-}
-
-impl<K> Destination<K> {
-    /// Which kind it is.
-    fn number(&self) -> u64 {
-        match self {
-            Self::Nowhere => 0,
-            Self::Transient => 1,
-            Self::Stored(..) => 2,
-        }
-    }
+    /// To one that is.
+    Stored,
 }
 
 impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
@@ -166,11 +157,10 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             out.word(u64::from(frame.taken) << 32 | u64::from(frame.transient))
         })?;
         out.all(&self.waiting, |waiting, out| {
-            out.word(u64::from(waiting.idx) << 2 | waiting.to.number())?;
+            out.word(u64::from(waiting.idx) << 2 | waiting.to as u64)?;
             out.flag(waiting.is_wrong)?;
-            if let Destination::Stored(key, found) = waiting.to {
-                key.save(out)?;
-                found.save(out)?;
+            if waiting.to == Destination::Stored {
+                waiting.key.save(out)?;
             }
             out.len(waiting.start)
         })?;
@@ -199,9 +189,13 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             let to = match word & 3 {
                 0 => Destination::Nowhere,
                 1 => Destination::Transient,
-                _ => Destination::Stored(Key::<'a, S>::load(from)?, Option::<Seen>::load(from)?),
+                _ => Destination::Stored,
             };
-            Ok(Waiting { idx: (word >> 2) as u32, is_wrong, to, start: from.len()? })
+            let key = match to {
+                Destination::Stored => Key::<'a, S>::load(from)?,
+                _ => Key::<'a, S>::default(),
+            };
+            Ok(Waiting { key, start: from.len()?, idx: (word >> 2) as u32, to, is_wrong })
         })?;
         self.ahead = from.text()?;
         self.depths = Path::load(from)?;
@@ -296,12 +290,12 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
                 return false;
             }
             Destination::Transient => (None, transient),
-            Destination::Stored(key, found) => {
-                if !self.arrive(depth, key, found, waiting.start) {
+            Destination::Stored => {
+                if !self.arrive(depth, waiting.key, waiting.start) {
                     self.ahead.truncate(waiting.start);
                     return false;
                 }
-                (Some(key), 0)
+                (Some(waiting.key), 0)
             }
         };
         self.state.clear();
@@ -316,11 +310,9 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
     }
 
     /// Arrives at a state that is to be stored; returns whether to go on there.
-    fn arrive(&mut self, depth: usize, key: Key<'a, S>, found: Option<Seen>, start: usize) -> bool {
-        let seen = found.unwrap_or_else(|| {
-            let state = &self.ahead[start..];
-            self.session.growing(|session| session.try_insert(key, state))
-        });
+    fn arrive(&mut self, depth: usize, key: Key<'a, S>, start: usize) -> bool {
+        let state = &self.ahead[start..];
+        let seen = self.session.growing(|session| session.try_insert(key, state));
         self.judge(depth, seen, key);
         match seen {
             Seen::New(_) => self.count(seen),
@@ -505,23 +497,24 @@ impl<'a, T: Transitions, S: Store> DepthFirst<'a, T, S> {
             let kind = self.program.violation(&self.state, made.step, fault).kind;
             !self.options.ignored.contains(&kind)
         });
+        let mut key = Key::<'a, S>::default();
         let to = match made.successor {
             Successor::None => Destination::Nowhere,
             Successor::Transient => Destination::Transient,
             Successor::Stored => {
-                let key = self.keys.pop().expect("there is one for every state to be stored");
+                key = self.keys.pop().expect("there is one for every state to be stored");
                 let found = self.session.find(key, state);
                 if let (Some(seen), false, false) = (found, is_wrong, self.options.shorten) {
                     self.counted.matched += 1;
                     self.judge(depth, seen, key);
                     return;
                 }
-                Destination::Stored(key, found)
+                Destination::Stored
             }
         };
         let start = self.ahead.len();
         self.ahead.extend_from_slice(state);
-        self.waiting.push(Waiting { idx: number, is_wrong, to, start });
+        self.waiting.push(Waiting { key, start, idx: number, to, is_wrong });
     }
 
     /// The memory that paths take.

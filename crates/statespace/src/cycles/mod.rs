@@ -308,20 +308,47 @@ fn shorten<T: Transitions>(
     cycles: Cycles<'_>,
     automaton: &Automaton,
     n_steps: usize,
-    violation: impl FnOnce(bool) -> Violation,
+    violation: impl Fn(bool) -> Violation + Copy,
 ) -> (Option<Confirmed>, bool) {
     let mut program = program.clone();
     let optimisations = Optimisations { merging: false, ..optimisations };
     program.reduce_watched(Reduction::None, optimisations, options.fairness);
-    let (storage, nodes) = (states::Storage::tree(), Numbers::new());
+    let task = (cycles, automaton, options);
+    let mut packed = program.by_parts();
+    while let Some(by_parts) = packed.take() {
+        let storage = states::Storage::packed();
+        let (found, mut by_parts) = shorten_in(by_parts, &storage, task, n_steps, violation);
+        if let Some(found) = found {
+            return found;
+        }
+        let is_full = by_parts.lost() == Some(Lost::Full);
+        packed = (is_full && by_parts.try_again()).then_some(by_parts);
+    }
+    let (found, _) = shorten_in(program, &states::Storage::tree(), task, n_steps, violation);
+    found.expect("states of any length are never lost")
+}
+
+/// The same with states that are kept in one way; nothing came of it if the program was lost.
+fn shorten_in<P: Transitions>(
+    program: P,
+    storage: &states::Storage,
+    (cycles, automaton, options): (Cycles<'_>, &Automaton, &Options),
+    n_steps: usize,
+    violation: impl Fn(bool) -> Violation,
+) -> (Option<(Option<Confirmed>, bool)>, P) {
+    let nodes = Numbers::new();
     let (how, states) = ((Reduction::None, Proviso::OffPath), storage.states());
     let mut graph = Graph::new(program, cycles.letters(), cycles.parts(), states, how, options);
     let watch = Watch::new(options);
     let found = shortest::search(&mut graph, automaton, &nodes, n_steps, &watch);
+    if graph.program().is_lost() {
+        return (None, graph.into_program());
+    }
+    graph.program().settle();
     let Shortest { shorter, is_minimum } = found;
-    let confirm =
-        |lasso| lasso::confirm(&mut graph, automaton, options.fairness, &lasso, violation);
-    (shorter.map(confirm), is_minimum)
+    let told = shorter
+        .map(|lasso| lasso::confirm(&mut graph, automaton, options.fairness, &lasso, violation));
+    (Some((told, is_minimum)), graph.into_program())
 }
 
 /// What is said of a lasso than which none is shorter. One that stops is as short as its stem.

@@ -81,29 +81,6 @@ pub(crate) enum Seen {
     Old(Option<u32>),
 }
 
-impl Words for Option<Seen> {
-    fn save(self, out: &mut Writer) -> io::Result<()> {
-        let (kind, number) = match self {
-            None => (0, 0),
-            Some(Seen::New(number)) => (1, number),
-            Some(Seen::Old(Some(number))) => (2, number),
-            Some(Seen::Old(None)) => (3, 0),
-        };
-        out.word(kind << 32 | u64::from(number))
-    }
-
-    fn load(from: &mut Reader) -> io::Result<Self> {
-        let word = from.word()?;
-        let number = word as u32;
-        Ok(match word >> 32 {
-            0 => None,
-            1 => Some(Seen::New(number)),
-            2 => Some(Seen::Old(Some(number))),
-            _ => Some(Seen::Old(None)),
-        })
-    }
-}
-
 impl Seen {
     /// The number, from a store that knows all numbers.
     pub(crate) fn number(self) -> u32 {
