@@ -24,7 +24,7 @@
 //! read, ppo keeps everything.
 
 use super::graph::{Clock, Event, EventId, Graph, INITIAL, Kind};
-use super::relation::Scratch;
+use super::scratch::Scratch;
 use super::{Model, Past};
 use mazurka_core::MemoryOrder;
 
