@@ -207,6 +207,10 @@ unsafe fn modify_from<T: Copy + Eq>(
             machine.weak_memory.read = Some(show(old));
         });
     }
+    let order = orders.of(new.is_some());
+    if is_announced {
+        machine::with(|machine| machine.order = order);
+    }
     // An update that writes what it has read is one that others need not see: a thread that reads
     // from it could have read from what it has read, and would know no more. A store may hide a
     // release.
@@ -215,10 +219,8 @@ unsafe fn modify_from<T: Copy + Eq>(
     } else {
         machine::note_read(&arrival, address as usize, len);
     }
-    let order = orders.of(new.is_some());
     if is_announced {
         machine::with(|machine| {
-            machine.order = order;
             if order.is_weak() {
                 let stack_pointer = arrival.stack_pointer();
                 machine.weak_accesses.note(stack_pointer, address as usize, order);

@@ -23,6 +23,11 @@
 //! rounds was taken, and the thread is held only behind it. ABA is no problem: states are compared
 //! and not values.
 //!
+//! **Memory orders.** If *aj* acquires, so must *ak* have: else the thread would know more in the
+//! shorter execution than it does, and a data race could be lost. What it has learnt between the
+//! two only adds to what it knows. A fence on the way from *aj* is not computed, so it is no such
+//! way.
+//!
 //! Taking back is computing (`emulate`): the stack and the registers of the thread are kept where
 //! it came to *aj*, and bytes that it has written plainly since then as they were. Reads are kept
 //! like that at places that a thread has come to twice without doing anything in between; the
@@ -66,6 +71,8 @@ struct Link {
     expected_at: usize,
     /// How much was written before.
     n_written: usize,
+    /// Whether it has learnt what the write that it read from releases.
+    acquires: bool,
     kept: Option<Rc<Kept>>,
 }
 
@@ -168,12 +175,22 @@ impl Machine {
             let stack = coroutine::frames(idx, arrival.stack_pointer).to_vec();
             Rc::new(Kept { registers: arrival.kept, stack })
         });
+        let acquires = self.order.acquires();
         let chain = &mut self.threads[idx].reads.chain;
         if chain.links.len() == MAX_LINKS {
             chain.links.drain(..MAX_LINKS / 2);
         }
-        let (expected_at, n_written) = (arrival.expected_at, chain.written.len());
-        chain.links.push(Link { place, len, value, kind, expected, expected_at, n_written, kept });
+        chain.links.push(Link {
+            place,
+            len,
+            value,
+            kind,
+            expected,
+            expected_at: arrival.expected_at,
+            n_written: chain.written.len(),
+            acquires,
+            kept,
+        });
     }
 
     /// Whether an earlier read of a thread, taken in the place of the last one, leads to the
@@ -204,6 +221,7 @@ impl Machine {
             self.check_last(idx, arrival, address);
         }
         let (object, len, value) = (last.place.address, last.len, last.value);
+        let acquires = last.acquires;
         // One that has read the same has led to this state before, and what was shorter would come
         // to it again: that is for the rule of `spin`, which tells whether the loop can be left at
         // all.
@@ -211,6 +229,7 @@ impl Machine {
             it.place.address == object
                 && it.len == len
                 && it.value != value
+                && (acquires || !it.acquires)
                 && (it.kind == Kind::Load || u128::from(it.expected) != value)
         };
         (0..links.len() - 1)

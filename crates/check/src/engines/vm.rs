@@ -133,7 +133,11 @@ fn machine(program: Program, task: &Task) -> Result<Machine, Faults> {
     let vm = vm.map_err(|errors| translate::not_run(&files, errors))?;
     let vm = if options.show_lines { vm.noting_lines() } else { vm };
     // Stored states end loops by themselves.
-    let vm = if options.stateful { vm } else { vm.holding_spins() };
+    let vm = match options.graphs_of() {
+        _ if options.stateful => vm,
+        Some(_) => vm.holding_spins_in_graphs(),
+        None => vm.holding_spins(),
+    };
     Ok(if options.names(Property::Leak) { vm.finding_leaks() } else { vm })
 }
 

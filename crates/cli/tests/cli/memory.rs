@@ -296,3 +296,29 @@ fn known_mistakes_are_found() {
         }
     }
 }
+
+/// The programs that are measured in the lab, in small sizes: the counts are those of GenMC 0.11.
+#[test]
+fn measured_programs_have_known_counts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/programs/weak");
+    let counts = [
+        ("buffers", 4, 16),
+        ("fences", 4, 15),
+        ("increments", 3, 36),
+        ("writers", 4, 24),
+        ("readers", 4, 16),
+        ("fib", 2, 20),
+        ("lastzero", 4, 28),
+        ("swaps", 3, 66),
+        ("mailboxes", 4, 16),
+        ("tickets", 3, 6),
+    ];
+    for (name, size, n_graphs) in counts {
+        let (file, size) = (format!("{name}.c"), format!("-DN={size}"));
+        let arguments =
+            ["check", &file, &size, "--engine", "native", "--memory", "rc11", "--json", "-"];
+        let said = run(&folder, &arguments).ends_with(0);
+        let answer: serde_json::Value = serde_json::from_str(&said.stdout).expect("it is JSON");
+        assert_eq!(answer["stats"]["executions"], n_graphs, "{name}");
+    }
+}

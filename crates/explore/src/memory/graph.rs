@@ -72,7 +72,7 @@ pub(crate) struct Event {
     /// What it reads from, or follows in its chain.
     pub(crate) source: EventId,
     /// The notification that has woken its thread.
-    waker: EventId,
+    pub(crate) waker: EventId,
     /// Of a chain: what the object is like behind it.
     pub(crate) state: u128,
 }

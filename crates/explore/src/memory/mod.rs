@@ -18,14 +18,14 @@ pub(crate) mod chain;
 pub(crate) mod graph;
 pub(crate) mod ra;
 pub(crate) mod rc11;
-pub(crate) mod relation;
 pub(crate) mod sc;
+pub(crate) mod scratch;
 pub(crate) mod tso;
 pub(crate) mod weak;
 
 use graph::{EventId, Graph};
 use mazurka_core::{MemoryModel, MemoryOrder};
-use relation::Scratch;
+use scratch::Scratch;
 
 /// The rules of a memory model.
 pub(crate) fn rules(model: MemoryModel) -> &'static dyn Model {

@@ -8,7 +8,7 @@
 
 use super::graph::{EventId, Graph};
 use super::rc11::Rc11;
-use super::relation::Scratch;
+use super::scratch::Scratch;
 use super::{Model, Past};
 use mazurka_core::MemoryOrder;
 

@@ -7,18 +7,25 @@
 //! |--------------------------------------|--------------------------------------------------|
 //! | COHERENCE: *hb ; eco?* irreflexive   | [`Past::HappensBefore`], with [`Graph::floor`]   |
 //! | ATOMICITY                            | an update is placed right behind its source, see [`Graph::rival`] |
-//! | SC: *psc* acyclic                    | [`is_psc_acyclic`]                               |
+//! | SC: *psc* acyclic                    | [`is_psc_acyclic`], below                        |
 //! | NO-THIN-AIR: *sb ∪ rf* acyclic       | the order of execution                           |
 //!
 //! COHERENCE needs no more than the floor. The new event is at the end of hb, so a cycle enters it
 //! by hb and leaves it by eco: to a write behind the one that it reads or is placed behind, or to
 //! one who reads such a write, and that one is in the past of the event.
 //!
+//! SC is asked of the new event alone, by a search: it is at the end of sb and of hb, and no one has
+//! read from it, so it is left by mo or rb to a later write of its object, and a new cycle of psc
+//! leaves it there. So a way is looked for from those writes back to it, or, if the way came to it
+//! from a fence by hb, to that fence. The search goes over pairs of an event and a [`Mode`]: what of
+//! an edge of psc is done. Fences and joins of the same step come behind the event, and nothing is
+//! behind them.
+//!
 //! Differs from the paper: release sequences are those of C++20. The creation and the end of
 //! threads are part of sb. Mutexes and other objects that are no memory add to hb, and not to eco.
 
 use super::graph::{Clock, EventId, Graph, INITIAL, Kind};
-use super::relation::{Relation, Scratch};
+use super::scratch::Scratch;
 use super::{Model, Past};
 
 pub(crate) struct Rc11;
@@ -28,85 +35,199 @@ impl Model for Rc11 {
         Past::HappensBefore
     }
 
-    fn is_consistent(&self, graph: &Graph, _event: EventId, scratch: &mut Scratch) -> bool {
+    fn is_consistent(&self, graph: &Graph, event: EventId, scratch: &mut Scratch) -> bool {
         // One event alone is in no cycle: coherence rules that out.
-        graph.n_sc() < 2 || is_psc_acyclic(graph, scratch)
+        graph.n_sc() < 2 || is_psc_acyclic(graph, event, scratch)
     }
 }
 
-/// Whether the partial order of sequentially consistent events has no cycle:
-/// psc_base = ([E^sc] ∪ [F^sc] ; hb?) ; scb ; ([E^sc] ∪ hb? ; [F^sc]) and
-/// psc_F = [F^sc] ; (hb ∪ hb ; eco ; hb) ; [F^sc].
-fn is_psc_acyclic(graph: &Graph, scratch: &mut Scratch) -> bool {
-    let n = graph.events.len();
-    let [hb, eco, scb, far, via, left, right, psc] = &mut scratch.relations;
-    for relation in [&mut *hb, eco, scb, far, left, right, psc] {
-        relation.clear(n);
+/// How much of an edge of psc leads to an event, where psc = psc_base ∪ psc_F,
+/// psc_base = ([E^sc] ∪ [F^sc] ; hb?) ; scb ; ([E^sc] ∪ hb? ; [F^sc]),
+/// psc_F = [F^sc] ; (hb ∪ hb ; eco ; hb) ; [F^sc] and
+/// scb = sb ∪ sb≠loc ; hb ; sb≠loc ∪ hb=loc ∪ mo ∪ rb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Mode {
+    /// All of one edge.
+    Done,
+    /// [F^sc] ; hb?
+    FromFence,
+    /// The same, and then sb.
+    Sb,
+    /// The same, and then sb≠loc ; hb.
+    FarHb,
+    /// The same, and then scb.
+    Scb,
+    /// The same, and then hb.
+    ToFence,
+    /// [F^sc] ; hb ; eco.
+    Eco,
+}
+
+/// The search for a cycle through an event.
+struct Cycle<'a> {
+    graph: &'a Graph,
+    event: EventId,
+    /// By event, the modes in which the search has come to it, as bits.
+    visited: &'a mut Vec<u8>,
+    stack: &'a mut Vec<(EventId, Mode)>,
+}
+
+/// Whether the partial order of sequentially consistent events has no cycle through the event.
+fn is_psc_acyclic(graph: &Graph, event: EventId, scratch: &mut Scratch) -> bool {
+    let past = graph.clock(Clock::Hb, event);
+    let is_fence = |at: EventId| graph.event(at).kind == Kind::Fence && graph.event(at).is_sc();
+    let is_behind_fence = (0..event).any(|other| is_fence(other) && graph.knows(past, other));
+    if !is_behind_fence && !graph.event(event).is_sc() {
+        return true;
     }
-    // scb = sb ∪ sb≠loc ; hb ; sb≠loc ∪ hb=loc ∪ mo ∪ rb. Here, `far` is sb≠loc.
-    for to in 0..n as EventId {
-        let (in_sb, in_hb) = (graph.clock(Clock::Sb, to), graph.clock(Clock::Hb, to));
-        let object = graph.event(to).object();
-        for from in 0..n as EventId {
-            if from == to || !graph.knows(in_hb, from) {
-                continue;
+    let Scratch { modes: visited, ways: stack, .. } = scratch;
+    visited.clear();
+    visited.resize(graph.events.len(), 0);
+    stack.clear();
+    let mut cycle = Cycle { graph, event, visited, stack };
+    cycle.later_writes(event, Mode::Scb);
+    if is_behind_fence {
+        cycle.later_writes(event, Mode::Eco);
+    }
+    while let Some((at, mode)) = cycle.stack.pop() {
+        if mode == Mode::Done && cycle.is_begin(at) {
+            return false;
+        }
+        cycle.go_on(at, mode);
+    }
+    true
+}
+
+impl Cycle<'_> {
+    /// Whether an edge of psc begins here that leaves by the event.
+    fn is_begin(&self, at: EventId) -> bool {
+        let begins_by_hb = || {
+            self.graph.event(at).kind == Kind::Fence
+                && self.graph.knows(self.graph.clock(Clock::Hb, self.event), at)
+        };
+        at == self.event || begins_by_hb()
+    }
+
+    fn visit(&mut self, at: EventId, mode: Mode) {
+        let bit = 1 << mode as u8;
+        if self.visited[at as usize] & bit == 0 {
+            self.visited[at as usize] |= bit;
+            self.stack.push((at, mode));
+        }
+    }
+
+    fn go_on(&mut self, at: EventId, mode: Mode) {
+        let graph = self.graph;
+        let event = graph.event(at);
+        let is_fence = event.kind == Kind::Fence;
+        let is_done = event.is_sc()
+            && match mode {
+                Mode::Sb | Mode::Scb => true,
+                Mode::FromFence | Mode::ToFence => is_fence,
+                Mode::Done | Mode::FarHb | Mode::Eco => false,
+            };
+        if is_done {
+            self.visit(at, Mode::Done);
+        }
+        match mode {
+            Mode::Done if is_fence => self.visit(at, Mode::FromFence),
+            Mode::Done => self.scb(at),
+            Mode::FromFence => {
+                self.scb(at);
+                self.eco(at);
+                self.next(Clock::Hb, at, Mode::FromFence);
             }
-            hb.add(from, to);
-            let is_same = object.is_some() && graph.event(from).object() == object;
-            if is_same {
-                scb.add(from, to);
+            Mode::Sb => {
+                self.next(Clock::Sb, at, Mode::Sb);
+                self.next(Clock::Hb, at, Mode::ToFence);
             }
-            if graph.knows(in_sb, from) {
-                scb.add(from, to);
-                if !is_same {
-                    far.add(from, to);
+            Mode::FarHb => {
+                self.far(at, Mode::Scb);
+                self.next(Clock::Hb, at, Mode::FarHb);
+            }
+            Mode::Scb | Mode::ToFence => self.next(Clock::Hb, at, Mode::ToFence),
+            Mode::Eco => {
+                self.eco(at);
+                self.next(Clock::Hb, at, Mode::ToFence);
+            }
+        }
+    }
+
+    /// Goes on by scb.
+    fn scb(&mut self, at: EventId) {
+        self.next(Clock::Sb, at, Mode::Sb);
+        self.later_writes(at, Mode::Scb);
+        if let Some(object) = self.object(at) {
+            let graph = self.graph;
+            for &same in graph.mo(object).iter().chain(graph.reads(object)) {
+                if same != at && graph.knows(graph.clock(Clock::Hb, same), at) {
+                    self.visit(same, Mode::Scb);
                 }
             }
         }
-    }
-    for at in 0..n as EventId {
-        let event = graph.event(at);
-        let Some(object) = event.object().filter(|_| event.kind != Kind::Chain) else { continue };
-        if event.reads() && event.source != INITIAL {
-            eco.add(event.source, at);
+        // What follows the first such event of a thread by hb is what follows any.
+        let graph = self.graph;
+        for thread in 0..graph.n_threads() {
+            let mut later = graph.thread(thread).iter().copied();
+            if let Some(first) = later.find(|&later| self.is_far(at, later)) {
+                self.next(Clock::Hb, first, Mode::FarHb);
+            }
         }
+    }
+
+    /// Goes on by sb≠loc.
+    fn far(&mut self, at: EventId, mode: Mode) {
+        for later in 0..self.graph.events.len() as EventId {
+            if self.is_far(at, later) {
+                self.visit(later, mode);
+            }
+        }
+    }
+
+    /// Whether sb≠loc leads from one event to the other.
+    fn is_far(&self, at: EventId, later: EventId) -> bool {
+        let graph = self.graph;
+        let object = graph.event(at).object();
+        let is_same = object.is_some() && graph.event(later).object() == object;
+        later != at && !is_same && graph.knows(graph.clock(Clock::Sb, later), at)
+    }
+
+    /// Goes on by rf, mo or rb.
+    fn eco(&mut self, at: EventId) {
+        self.later_writes(at, Mode::Eco);
+        if self.object(at).is_some() {
+            let graph = self.graph;
+            graph.readers(at).iter().for_each(|&reader| self.visit(reader, Mode::Eco));
+        }
+    }
+
+    /// Goes on by mo or rb.
+    fn later_writes(&mut self, at: EventId, mode: Mode) {
+        let Some(object) = self.object(at) else { return };
+        let graph = self.graph;
+        let event = graph.event(at);
         let write = if event.writes() { at } else { event.source };
         let start = if write == INITIAL { 0 } else { graph.place(write) + 1 };
-        for &later in &graph.mo(object)[start..] {
-            scb.add(at, later);
-            eco.add(at, later);
-        }
+        graph.mo(object)[start..].iter().for_each(|&later| self.visit(later, mode));
     }
-    via.compose(far, hb);
-    psc.compose(via, far);
-    scb.union(psc);
-    eco.close();
-    // left = [E^sc] ∪ [F^sc] ; hb?, right = [E^sc] ∪ hb? ; [F^sc].
-    far.clear(n);
-    for at in (0..n as EventId).filter(|&at| graph.event(at).is_sc()) {
-        left.add(at, at);
-        right.add(at, at);
-        if graph.event(at).kind == Kind::Fence {
-            far.add(at, at);
-        }
-    }
-    add_composed(left, far, hb, via);
-    add_composed(right, hb, far, via);
-    via.compose(left, scb);
-    psc.compose(via, right);
-    // psc_F; `left` and `right` are free again.
-    via.compose(hb, eco);
-    left.compose(via, hb);
-    left.union(hb);
-    right.compose(far, left);
-    via.compose(right, far);
-    psc.union(via);
-    psc.close();
-    !psc.is_reflexive_somewhere()
-}
 
-/// Adds `first ; second` to a relation.
-fn add_composed(into: &mut Relation, first: &Relation, second: &Relation, via: &mut Relation) {
-    via.compose(first, second);
-    into.union(via);
+    /// The memory that an event accesses.
+    fn object(&self, at: EventId) -> Option<usize> {
+        let event = self.graph.event(at);
+        event.object().filter(|_| event.kind != Kind::Chain)
+    }
+
+    /// Goes on to the next events of every thread that come after this one.
+    fn next(&mut self, clock: Clock, at: EventId, mode: Mode) {
+        let graph = self.graph;
+        for thread in 0..graph.n_threads() {
+            let events = graph.thread(thread);
+            let is_before =
+                |&event: &EventId| event == at || !graph.knows(graph.clock(clock, event), at);
+            if let Some(&next) = events.get(events.partition_point(is_before)) {
+                self.visit(next, mode);
+            }
+        }
+    }
 }

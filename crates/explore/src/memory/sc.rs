@@ -7,7 +7,7 @@
 //! Differs from the paper: nothing.
 
 use super::graph::{Clock, EventId, Graph, INITIAL, Kind};
-use super::relation::Scratch;
+use super::scratch::Scratch;
 use super::{Model, Past};
 
 pub(crate) struct Sc;

@@ -24,7 +24,7 @@
 //! read, ppo keeps everything.
 
 use super::graph::{Clock, Event, EventId, Graph, INITIAL, Kind};
-use super::relation::Scratch;
+use super::scratch::Scratch;
 use super::{Model, Past};
 use mazurka_core::MemoryOrder;
 
@@ -66,20 +66,31 @@ fn is_plain_write(event: &Event) -> bool {
 /// Whether no store waits any more behind this event.
 fn is_barrier(event: &Event) -> bool {
     match event.kind {
-        Kind::Read | Kind::Write | Kind::Other => false,
+        Kind::Read | Kind::Write => false,
+        // The end of a wait for another thread.
+        Kind::Other => event.waker != INITIAL,
         Kind::Fence => event.order == MemoryOrder::SequentiallyConsistent,
         Kind::Update | Kind::Attempt | Kind::Thread | Kind::Chain => true,
     }
 }
 
+/// Whether it is neither an access nor a barrier: then it keeps nothing in order, and a way over it
+/// is none.
+fn is_nothing(event: &Event) -> bool {
+    matches!(event.kind, Kind::Fence | Kind::Other) && !is_barrier(event)
+}
+
 /// What the processor of an event keeps behind it.
 fn program_order(graph: &Graph, at: EventId, visit: &mut impl FnMut(EventId)) {
     let event = graph.event(at);
+    if is_nothing(event) {
+        return;
+    }
     let mut reads_may_pass = is_plain_write(event);
     for &next in &graph.thread(event.thread as usize)[event.index as usize + 1..] {
         let later = graph.event(next);
         reads_may_pass &= !is_barrier(later);
-        if !reads_may_pass || later.kind != Kind::Read {
+        if !is_nothing(later) && (!reads_may_pass || later.kind != Kind::Read) {
             visit(next);
         }
     }

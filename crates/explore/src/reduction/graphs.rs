@@ -49,7 +49,7 @@ use super::{Choice, End, Reduce};
 use crate::bound::Exceeded;
 use crate::memory::chain::{self, Link};
 use crate::memory::graph::{Clock, EventId, Graph, INITIAL, Kind, Taken};
-use crate::memory::relation::Scratch;
+use crate::memory::scratch::Scratch;
 use crate::memory::weak::memory_of;
 use crate::memory::{Model, rules};
 use crate::unit::Unit;

@@ -180,6 +180,42 @@ fn known_counts() {
     counts(&ww, &weak, [(108, false), (108, false), (144, true)]);
 }
 
+/// On x86, a fence that is not sequentially consistent is no instruction.
+#[test]
+fn weak_fences_are_nothing_under_total_store_order() {
+    let sb = |fence| {
+        Program::new(&[
+            &[write(X, Relaxed), Op::Fence(fence), read(Y, Relaxed)],
+            &[write(Y, Relaxed), Op::Fence(fence), read(X, Relaxed)],
+        ])
+    };
+    for fence in [Acquire, Release, AcquireRelease] {
+        counts(&sb(fence), &[&[0], &[0]], [(3, false), (4, true), (4, true)]);
+    }
+    counts(&sb(Sc), &[&[0], &[0]], [(3, false), (3, false), (3, false)]);
+}
+
+/// Where a tool that strengthens the model has fewer: *scb* of RC11 has *sb≠loc ; hb ; sb≠loc*, and
+/// not *sb ; hb ; sb*. In `Z6.U`, what comes before the update by synchronisation is not before it
+/// in *psc*, for the update is of the object that synchronises; in `WWmerge`, two stores to one
+/// variable follow each other.
+#[test]
+fn counts_of_rc11_to_the_letter() {
+    let z6u = Program::new(&[
+        &[Op::Write(X, 1, Sc), Op::Write(Y, 1, Release)],
+        &[Op::Add(Y, Sc), read(Y, Relaxed)],
+        &[Op::Write(Y, 3, Sc), read(X, Sc)],
+    ]);
+    let wwmerge = Program::new(&[
+        &[read(X, Acquire), read(Y, Sc)],
+        &[Op::Write(X, 1, Sc), Op::Write(X, 2, Sc)],
+        &[write(Y, Sc), read(X, Sc)],
+    ]);
+    for (program, n_graphs) in [(z6u, 24), (wwmerge, 18)] {
+        assert_eq!(check(&program, MemoryModel::Rc11), Some(n_graphs));
+    }
+}
+
 /// A load may return the eighth-oldest store, and a fence between relaxed accesses counts.
 #[test]
 fn history_has_no_limit() {

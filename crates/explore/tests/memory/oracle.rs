@@ -565,7 +565,12 @@ fn is_consistent(program: &Program, graph: &Graph, model: MemoryModel) -> bool {
                 Op::Fence(_) => is_sc(event),
                 _ => true,
             };
+            let is_nothing =
+                |event: usize| matches!(events[event].op, Op::Fence(_)) && !is_barrier(event);
             let ppo = Relation::of(n, |a, b| {
+                if is_nothing(a) || is_nothing(b) {
+                    return false;
+                }
                 let is_load = matches!(events[b].op, Op::Read(..)) && !is_barrier(b);
                 let is_same_thread = ids[a].0 == ids[b].0;
                 let may_pass = is_same_thread

@@ -17,7 +17,8 @@ impl Vm {
     /// time.
     pub fn identity(&self) -> impl Debug + '_ {
         let spins = &self.machine.spins;
-        let how = (self.races, self.machine.finds_leaks, spins.is_on, spins.excuses_rounds);
+        let how = (spins.is_on, spins.reads_memory, spins.excuses_rounds);
+        let how = (self.races, self.machine.finds_leaks, how);
         let mut program = Program::clone(&self.program);
         for file in &mut program.files {
             *file = file.rsplit('/').next().unwrap_or_default().to_owned();

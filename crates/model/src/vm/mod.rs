@@ -165,6 +165,14 @@ impl Vm {
     /// that do not store states.
     pub fn holding_spins(mut self) -> Self {
         self.machine.spins.is_on = true;
+        self.machine.spins.reads_memory = true;
+        self
+    }
+
+    /// The same under a memory model: whether a loop that reads one variable is left is decided by
+    /// which write is read, so each round is a step, and the thread is held as in other loops.
+    pub fn holding_spins_in_graphs(mut self) -> Self {
+        self.machine.spins.is_on = true;
         self
     }
 

@@ -159,7 +159,7 @@ impl Machine {
     /// What the load at `pc` waits for, if it is a loop of a thread that may be held there.
     #[inline]
     fn awaited(&self, code: &Code, thread: usize, pc: Pc) -> Option<Operand> {
-        let may_wait = self.spins.is_on && self.control(thread, control::ATOMIC) == 0;
+        let may_wait = self.spins.reads_memory && self.control(thread, control::ATOMIC) == 0;
         may_wait.then(|| code.awaits.get(&pc).copied()).flatten()
     }
 

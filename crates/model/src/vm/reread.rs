@@ -19,6 +19,10 @@
 //! releases something, and a compare-and-swap that fails does not. All that either run wrote has to
 //! be the same in the end. ABA is no problem: states are compared and not values.
 //!
+//! **Memory orders.** If *aj* acquires, so must *ak* have: else the thread would know more in the
+//! shorter execution than it does, and a data race could be lost. Under a memory model the rule is
+//! off: what *ak* has read need not be what memory holds.
+//!
 //! Taking back is trying: the frames of the thread are kept where it came to *aj*, and what it does
 //! from there is computed aside, without a step ([`Machine::rereads`]). What is not understood
 //! there, such as a call, is not equal. Only routines that have a compare-and-swap in a loop keep
@@ -70,6 +74,14 @@ fn is_in_loop(code: &Code, start: Pc) -> bool {
         }
     }
     false
+}
+
+/// Whether a load, or a compare-and-swap that fails, learns what the write releases that it reads.
+fn acquires(instruction: &Instruction) -> bool {
+    match instruction {
+        I::Load { order, .. } | I::CompareExchange { orders: [_, order], .. } => order.acquires(),
+        _ => true,
+    }
 }
 
 /// A thread that has come to a read.
@@ -134,6 +146,7 @@ impl Machine {
         // Since the last read was taken, no other thread has moved: memory is as it was then.
         let n_before_step = self.marks.last().map_or(0, |mark| mark.2) as u32;
         let mut last: Option<(u32, Type, u64)> = None;
+        let mut last_acquires = false;
         let mut written: Vec<Written> = Vec::new();
         let mut n_reads = 0;
         while n_reads < MAX_READS {
@@ -152,7 +165,8 @@ impl Machine {
                         return None;
                     }
                     if let Ok(idx) = found {
-                        let Snapshot { address, ty, .. } = kept[idx];
+                        let Snapshot { address, ty, pc: at, .. } = kept[idx];
+                        let acquires = acquires(&code.instructions[at as usize]);
                         match last {
                             None if written.iter().any(|it| it.overlaps(address, ty.bytes())) => {
                                 return None;
@@ -160,9 +174,11 @@ impl Machine {
                             None => {
                                 let bits = self.get_bytes(address, ty.bytes());
                                 last = Some((address, ty, evaluate::canonical(ty, bits)));
+                                last_acquires = acquires;
                             }
                             Some((object, as_what, value))
                                 if (object, as_what) == (address, ty)
+                                    && (last_acquires || !acquires)
                                     && self
                                         .rereads(code, idx, thread, value, &written, pc, here) =>
                             {

@@ -61,6 +61,9 @@ pub(super) const TRIED: u64 = 1 << 15;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spins {
     pub(super) is_on: bool,
+    /// Whether a read returns what memory holds, as without a memory model: a loop that reads one
+    /// variable is an await then (`awaits.rs`), and reads may be taken again (`reread.rs`).
+    pub(super) reads_memory: bool,
     /// Whether a thread that goes round without an operation stays there, and is excused, if it
     /// reads what others may write.
     pub(super) excuses_rounds: bool,
@@ -266,7 +269,8 @@ impl Machine {
             self.set_stack(thread, control::HELD, u64::from(first));
             return true;
         }
-        if code.retries[pc as usize]
+        if self.spins.reads_memory
+            && code.retries[pc as usize]
             && let Some(first) = self.read_before(code, thread, pc, here)
         {
             self.set_stack(thread, control::HELD, u64::from(first) | REREAD);
