@@ -1,5 +1,4 @@
-//! Bytes of a stack that other threads have accessed: shared memory, and no part of the state of its
-//! thread.
+//! Bytes of a stack that other threads have accessed: shared memory, no part of its thread's state.
 //!
 //! To the byte: what stands beside them in the same word may be a variable that nobody else
 //! accesses, and that the instrumentation therefore says nothing about.
