@@ -19,7 +19,7 @@
 //! execution is possible without it, and sees the same. So leaving it out loses nothing that is not
 //! lost by holding; and whatever is lost by that is found in another execution, as `spin` and
 //! `reread` prove. It must not be lost either what the thread does on the way from the read to
-//! where it would be held: so that way must have no access to memory of others, and it ends at an atomic
+//! where it would be held: so that way must have no access to memory of others, and ends at an atomic
 //! operation without a call of anything but the instrumentation. Happens-before loses what the read
 //! has acquired, so no race is lost.
 //!
