@@ -43,6 +43,9 @@ pub enum Operation {
     AddAndTest(ObjectId),
     /// Reads a variable once it has the value that is waited for.
     Await(ObjectId),
+    /// The same, and writes it in the same step: a read-modify-write that is taken only where it
+    /// leads on, as that of a spin lock does where the lock is free.
+    AwaitModify(ObjectId),
 
     /// Takes a mutex, waiting for it.
     Acquire(ObjectId),
@@ -270,6 +273,7 @@ impl Operation {
             O::AddAndTest(o) => Touches { places: [((o, Front), Add), ((o, Back), Write)], len: 2 },
             O::Store(o)
             | O::ReadModifyWrite(o)
+            | O::AwaitModify(o)
             | O::Acquire(o)
             | O::TryAcquire(o)
             | O::Release(o)
@@ -328,6 +332,7 @@ impl Operation {
             | O::Add(o)
             | O::AddAndTest(o)
             | O::Await(o)
+            | O::AwaitModify(o)
             | O::Acquire(o)
             | O::TryAcquire(o)
             | O::Release(o)
@@ -384,6 +389,7 @@ impl Operation {
         matches!(
             self,
             O::Await(_)
+                | O::AwaitModify(_)
                 | O::Acquire(_)
                 | O::ReadAcquire(_)
                 | O::WriteAcquire(_)
@@ -414,7 +420,7 @@ impl Operation {
         match self {
             O::Load(_) => "load",
             O::Store(_) => "store",
-            O::ReadModifyWrite(_) => "read-modify-write",
+            O::ReadModifyWrite(_) | O::AwaitModify(_) => "read-modify-write",
             O::Add(_) => "add",
             O::AddAndTest(_) => "add-and-test",
             O::Await(_) => "await",
@@ -522,16 +528,22 @@ fn never_with(a: Operation, b: Operation) -> bool {
 pub fn may_enable(a: Operation, b: Operation) -> bool {
     use Operation as O;
     match (a, b) {
-        (O::Store(x) | O::ReadModifyWrite(x) | O::FutexWakeOp { word: x, .. }, O::Await(y)) => {
-            x == y
-        }
+        (
+            O::Store(x)
+            | O::ReadModifyWrite(x)
+            | O::AwaitModify(x)
+            | O::FutexWakeOp { word: x, .. },
+            O::Await(y) | O::AwaitModify(y),
+        ) => x == y,
         // A lock or a semaphore that is awaited until a deadline.
         (
             O::Release(x) | O::WriteRelease(x) | O::ReadRelease(x) | O::SemaphoreRelease(x),
             O::Await(y),
         )
         | (O::Wait { mutex: x, .. }, O::Await(y)) => x == y,
-        (O::Call(x) | O::Store(x) | O::ReadModifyWrite(x), O::Call(y)) => x == y,
+        (O::Call(x) | O::Store(x) | O::ReadModifyWrite(x) | O::AwaitModify(x), O::Call(y)) => {
+            x == y
+        }
         // Time passes when no other thread can move, which any step may bring about.
         (_, O::Timeout(_) | O::Elapse) => true,
         (

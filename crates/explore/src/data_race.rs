@@ -382,7 +382,9 @@ impl DataRaces {
             let into = if order.acquires() { Table::Clock } else { Table::Pending };
             self.join(source, (into, thread.index()));
         }
-        if matches!(operation, Operation::ReadModifyWrite(_)) && effect != Effect::Failed {
+        let modifies =
+            matches!(operation, Operation::ReadModifyWrite(_) | Operation::AwaitModify(_));
+        if modifies && effect != Effect::Failed {
             self.join(source, written);
         }
         if !matches!(operation, Operation::Load(_) | Operation::Await(_))
@@ -498,7 +500,7 @@ impl DataRaces {
             O::Load(o) | O::Await(o) => self.read(thread, o, order),
             O::FutexWait { word: o, .. } if order.acquires() => self.join(released(o), mine),
             O::Store(o) => self.copy(Self::releasing(thread, order), released(o)),
-            O::ReadModifyWrite(o) => {
+            O::ReadModifyWrite(o) | O::AwaitModify(o) => {
                 self.read(thread, o, order);
                 // A compare-and-swap that is known to have failed has only loaded. Any other is a
                 // part of the release sequence that it reads from.
@@ -814,7 +816,9 @@ impl DataRaces {
 fn memory_of(operation: Operation) -> Option<ObjectId> {
     use Operation as O;
     match operation {
-        O::Load(o) | O::Await(o) | O::Store(o) | O::ReadModifyWrite(o) => Some(o),
+        O::Load(o) | O::Await(o) | O::Store(o) | O::ReadModifyWrite(o) | O::AwaitModify(o) => {
+            Some(o)
+        }
         _ => None,
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn describe(waits: &[Wait], system: &dyn System) -> String {
 pub(crate) fn wish<S: System + ?Sized>(operation: Operation, system: &S) -> String {
     use Operation as O;
     match operation {
-        O::Await(o) => format!("see {} change", system.object_name(o)),
+        O::Await(o) | O::AwaitModify(o) => format!("see {} change", system.object_name(o)),
         O::Reacquire { condvar: o, .. } | O::FutexResume(o) => {
             format!("end its wait on {}", system.object_name(o))
         }

@@ -143,7 +143,10 @@ unsafe fn modify_mutex<T: Copy + Eq>(
         unsafe { modify_from((arrival, false), address, orders, operation, show, change) };
     match role {
         Some(role) => rust_mutex::conclude(role, address as usize, has_changed, is_announced),
-        None if is_announced && !has_changed => machine::fail_try(),
+        None if is_announced && !has_changed => {
+            machine::fail_try();
+            machine::with(|machine| machine.note_failure(&arrival, address as usize));
+        }
         None => {}
     }
     (old, is_announced)
@@ -185,6 +188,8 @@ unsafe fn modify_from<T: Copy + Eq>(
     change: impl FnOnce(T) -> Option<T>,
 ) -> (T, bool) {
     let len = size_of::<T>() as u8;
+    let acquires = orders.of(arrival.is_exchange).acquires();
+    let arrival = Arrival { acquires, ..arrival };
     let is_announced = machine::visible_read(&arrival, address as usize, len, operation);
     // SAFETY: as the caller promises, and no other thread runs.
     let held = unsafe { std::ptr::read_volatile(address) };
@@ -370,7 +375,10 @@ macro_rules! atomics {
                 // SAFETY: as above.
                 unsafe {
                     let (access, orders) = (Access::Swap(show(new)), Orders::one(order));
-                    let arrival = Arrival::noted(Kind::Update, [show(new), 0]);
+                    let arrival = Arrival {
+                        is_exchange: true,
+                        ..Arrival::noted(Kind::Update, [show(new), 0])
+                    };
                     modify_mutex(access, arrival, address, orders, show, |_| Some(new)).0
                 }
             }

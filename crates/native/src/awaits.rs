@@ -15,6 +15,8 @@
 //! understood, that reads two variables or that has plain accesses, is taken as a step, and `spin`
 //! holds the thread when it has come round.
 //!
+//! Other reads that are known to lead nowhere wait in the same way: see `reads_in_vain`.
+//!
 //! Additions to a variable that is awaited are kept in order, see `disciplines`.
 //!
 //! After Jonsson, Lång and Sagonas, *Awaiting for Godot: Stateless Model Checking that Avoids
@@ -29,6 +31,7 @@ use crate::globals;
 use crate::heap;
 use crate::image;
 use crate::machine::Machine;
+use crate::reads_in_vain::{self, Outcome};
 use crate::report;
 use crate::spin::{self, Arrival, Place};
 use crate::thread::Status;
@@ -45,8 +48,10 @@ pub(crate) type Site = (usize, usize);
 pub(crate) struct Waiting {
     pub(crate) address: usize,
     pub(crate) len: u8,
-    arrival: Arrival,
-    digest: u64,
+    pub(crate) arrival: Arrival,
+    pub(crate) digest: u64,
+    /// Of what the thread has read before, since it last did something that others may see.
+    pub(crate) history: u64,
 }
 
 /// What is known, over all executions, of loops that wait or try again.
@@ -55,6 +60,8 @@ pub(crate) struct Loops {
     /// Loads that are the only read of a loop, and those that were found not to be.
     awaits: FxHashSet<Site>,
     tried: FxHashSet<Site>,
+    /// Compare-and-swaps from whose failure a thread has gone on.
+    goes_on: FxHashSet<Site>,
     /// Reads of loops that try again: see `reread`.
     pub(crate) retries: FxHashSet<Site>,
     aside: RefCell<Aside>,
@@ -70,8 +77,8 @@ pub(crate) struct Loops {
 struct Aside {
     frames: Frames,
     emulator: Emulator,
-    /// Whether a thread comes back to a place in the same state if it reads a value there.
-    returns: FxHashMap<(Place, u64, u128), bool>,
+    /// What becomes of a thread in this state and with this history that reads a value at a place.
+    outcomes: FxHashMap<(Place, u64, u64, u128), Outcome>,
 }
 
 /// Asks for comparing what is computed to what threads do: `1`.
@@ -85,7 +92,22 @@ impl Loops {
 
     /// How much is known of them.
     pub(crate) fn known(&self) -> u64 {
-        (self.awaits.len() as u64) << 32 | self.retries.len() as u64
+        let n_awaits = self.awaits.len() + self.goes_on.len();
+        (n_awaits as u64) << 32 | self.retries.len() as u64
+    }
+
+    /// Whether states are kept where a thread comes to this read.
+    pub(crate) fn keeps(&self, site: Site) -> bool {
+        self.are_supposed || self.retries.contains(&site)
+    }
+}
+
+/// Whether an access is of a kind that may be a read in vain.
+fn may_wait(arrival: &Arrival) -> bool {
+    match arrival.kind {
+        Some(Kind::Load | Kind::Compare | Kind::CompareAt) => true,
+        Some(Kind::Update | Kind::Subtract) => arrival.is_exchange,
+        None => false,
     }
 }
 
@@ -155,32 +177,68 @@ impl Machine {
         end
     }
 
-    /// A thread has come to a load twice in a row. If it is the only read of a loop, that is known
+    /// A thread has come to a read twice in a row. If it is the only one of a loop, that is known
     /// from now on.
     pub(crate) fn learn_await(&mut self, idx: usize, arrival: &Arrival, address: usize, len: u8) {
         let site = self.site(idx, &arrival.place(address));
-        if arrival.kind != Some(Kind::Load)
+        if !may_wait(arrival)
             || weak_memory::is_on()
             || self.loops.awaits.contains(&site)
+            || self.loops.goes_on.contains(&site)
             || !self.loops.tried.insert(site)
         {
             return;
         }
         let digest = self.digest(idx, arrival);
-        let waiting = Waiting { address, len, arrival: *arrival, digest };
-        if self.returns(idx, &waiting, spin::load(address, len)) {
+        let waiting = Waiting { address, len, arrival: *arrival, digest, history: 0 };
+        if self.compute_outcome(idx, &waiting, spin::load(address, len), &[]) != Outcome::GoesOn {
             self.loops.awaits.insert(site);
             self.learn();
         }
     }
 
-    /// From now on, every load may be an await.
+    /// A thread is held behind its last read. If that could be foretold, it is not taken from now
+    /// on.
+    pub(crate) fn learn_wait(&mut self, idx: usize) {
+        let Some((last, earlier)) = self.threads[idx].reads.chain.links.split_last() else {
+            return;
+        };
+        let site = self.site(idx, &last.place);
+        if last.kept.is_none()
+            || weak_memory::is_on()
+            || self.loops.awaits.contains(&site)
+            || self.loops.goes_on.contains(&site)
+        {
+            return;
+        }
+        if self.outcome_of_link(idx, last, last.value, earlier) != Outcome::GoesOn {
+            self.loops.awaits.insert(site);
+            self.learn();
+        }
+    }
+
+    /// The running thread has made a compare-and-swap that has failed. If it was to wait for one
+    /// that succeeds, it does so no more: where failing leads on, it is a load like any other.
+    pub(crate) fn note_failure(&mut self, arrival: &Arrival, address: usize) {
+        let idx = coroutine::running();
+        if !matches!(self.threads[idx].operation, Operation::AwaitModify(_)) {
+            return;
+        }
+        let site = self.site(idx, &arrival.place(address));
+        if self.loops.awaits.remove(&site) {
+            self.loops.goes_on.insert(site);
+            self.learn();
+        }
+    }
+
+    /// From now on, every read may be an await.
     pub(crate) fn suppose_awaits(&mut self) {
         self.find_loops();
         self.loops.are_supposed = true;
     }
 
-    /// Whether an operation that a thread is about to announce is an await.
+    /// Whether an operation that a thread is about to announce waits for a value from which the
+    /// thread goes on.
     pub(crate) fn begin_wait(
         &mut self,
         idx: usize,
@@ -189,10 +247,12 @@ impl Machine {
         len: u8,
         operation: Operation,
     ) -> bool {
-        let Operation::Load(object) = operation else { return false };
+        let (Operation::Load(object) | Operation::ReadModifyWrite(object)) = operation else {
+            return false;
+        };
         let are_any = self.loops.are_supposed || !self.loops.awaits.is_empty();
         if !are_any
-            || arrival.kind != Some(Kind::Load)
+            || !may_wait(arrival)
             || weak_memory::is_on()
             || self.threads[idx].reads.is_held()
         {
@@ -203,7 +263,8 @@ impl Machine {
             return false;
         }
         let digest = self.digest(idx, arrival);
-        let waiting = Waiting { address, len, arrival: *arrival, digest };
+        let history = reads_in_vain::history(&self.threads[idx].reads.chain.links);
+        let waiting = Waiting { address, len, arrival: *arrival, digest, history };
         self.threads[idx].waiting = Some(waiting);
         if self.disciplines.note_await(object) {
             self.learn();
@@ -220,38 +281,50 @@ impl Machine {
         let is_gone = owner < ThreadId::MAX
             && self.threads.get(owner).is_none_or(|it| it.status != Status::Running);
         // What is not there any more is not waited for.
-        is_valid == Some(false)
-            || is_gone
-            || !self.returns(idx, &waiting, spin::load(address, waiting.len))
+        is_valid == Some(false) || is_gone || self.outcome(idx, &waiting) == Outcome::GoesOn
     }
 
-    /// Whether a thread that reads a value comes back in the same state, and changes and sees
-    /// nothing.
-    fn returns(&self, idx: usize, waiting: &Waiting, value: u128) -> bool {
-        let Waiting { address, len, arrival, digest } = waiting;
-        let key = (arrival.place(*address), *digest, value);
-        if let Some(&known) = self.loops.aside.borrow().returns.get(&key) {
+    /// Whether a thread that waits would go on from an earlier one of its reads, made only now.
+    pub(crate) fn would_leave_by_earlier_reads(&self, idx: usize) -> bool {
+        let Some(waiting) = self.threads[idx].waiting.filter(|_| !self.may_leave(idx)) else {
+            return false;
+        };
+        match self.outcome(idx, &waiting) {
+            Outcome::GoesOn | Outcome::ComesRound => false,
+            Outcome::ComesBack(at) => {
+                let links = &self.threads[idx].reads.chain.links[at..];
+                links.iter().any(|it| it.value != spin::load(it.place.address, it.len))
+            }
+            Outcome::IsReread => true,
+        }
+    }
+
+    /// What a thread that waits would have to find changed: all that it reads in its loop, and how
+    /// many bytes.
+    pub(crate) fn awaited(&self, idx: usize, waiting: &Waiting) -> Vec<(usize, u8)> {
+        let mut reads = vec![(waiting.address, waiting.len)];
+        if let Outcome::ComesBack(at) = self.outcome(idx, waiting) {
+            let links = &self.threads[idx].reads.chain.links[at..];
+            reads.extend(links.iter().map(|it| (it.place.address, it.len)));
+        }
+        reads
+    }
+
+    /// What becomes of a thread that waits if it reads what is there now.
+    fn outcome(&self, idx: usize, waiting: &Waiting) -> Outcome {
+        let Waiting { address, len, arrival, digest, history } = waiting;
+        let value = spin::load(*address, *len);
+        let key = (arrival.place(*address), *digest, *history, value);
+        if let Some(&known) = self.loops.aside.borrow().outcomes.get(&key) {
             return known;
         }
-        let start = Start {
-            thread: idx,
-            stack_pointer: arrival.stack_pointer,
-            kept: arrival.kept,
-            unknown: [false; 6],
-            result: (value as u64, *len),
-            stack: None,
-            shared: &self.threads[idx].shared_words,
-            thread_pointer: self.threads[idx].coroutine.thread_pointer,
-        };
-        let end = self.compute(start, Memory::default());
-        let returns = end.is_ok_and(|end| {
-            !end.has_accessed && self.likeness(idx, arrival, *address, &end, None) == Likeness::Same
-        });
+        let links = &self.threads[idx].reads.chain.links;
+        let outcome = self.compute_outcome(idx, waiting, value, links);
         let mut aside = self.loops.aside.borrow_mut();
         coroutine::as_host(|| {
-            aside.returns.insert(key, returns);
+            aside.outcomes.insert(key, outcome);
         });
-        returns
+        outcome
     }
 
     /// How an end that was computed compares to where a thread has come to. The computation began
@@ -293,9 +366,9 @@ impl Machine {
             }
         }
         if let Some((start, bytes)) = stack {
-            let shared = &self.threads[idx].shared_words;
+            let shared = &self.threads[idx].shared;
             for at in arrival.stack_pointer..coroutine::top(idx) {
-                let is_shared = || shared.binary_search(&(at / 8 * 8)).is_ok();
+                let is_shared = || shared.contains(at);
                 if end.memory.byte(at).is_some() || dead.contains(at) || is_shared() {
                     continue;
                 }

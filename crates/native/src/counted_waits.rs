@@ -184,7 +184,7 @@ impl Machine {
             unknown: wait.registers,
             result: (value as u64, len),
             stack: None,
-            shared: &self.threads[idx].shared_words,
+            shared: &self.threads[idx].shared,
             thread_pointer: self.threads[idx].coroutine.thread_pointer,
         };
         let (need, has_accessed) = match self.compute(start, unknown) {

@@ -14,6 +14,7 @@ use crate::globals;
 use crate::heap;
 use crate::image;
 use crate::precompiled;
+use crate::shared_bytes::SharedBytes;
 use iced_x86::{
     Code, ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind,
     Register,
@@ -77,8 +78,8 @@ pub(crate) struct Start<'a> {
     pub(crate) result: (u64, u8),
     /// Its stack as it is there, from `stack_pointer` on, if that is not what is in memory now.
     pub(crate) stack: Option<&'a [u8]>,
-    /// The words of its stack that others access, ascending.
-    pub(crate) shared: &'a [usize],
+    /// The bytes of its stack that others access.
+    pub(crate) shared: &'a SharedBytes,
     pub(crate) thread_pointer: usize,
 }
 
@@ -374,9 +375,7 @@ impl State<'_> {
 
     /// Whether bytes are on the stack of the thread, and no other thread accesses them.
     fn is_private(&self, address: usize, len: usize) -> bool {
-        let shared = self.start.shared;
-        let first = shared.partition_point(|&word| word + WORD <= address);
-        self.is_stack(address) && shared.get(first).is_none_or(|&word| word >= address + len)
+        self.is_stack(address) && !self.start.shared.overlaps(address, len)
     }
 
     /// Whether others may write there. What the loader has filled in stays as it is.

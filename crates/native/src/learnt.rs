@@ -165,8 +165,7 @@ impl Machine {
             loops.known(),
             io::n_used(),
         ];
-        let of_threads =
-            threads.iter().map(|it| it.lowest as u64 ^ (it.shared_words.len() as u64) << 48);
+        let of_threads = threads.iter().map(|it| it.lowest as u64 ^ (it.shared.len() as u64) << 48);
         numbers.into_iter().chain(of_threads).fold(0, mixed)
     }
 }

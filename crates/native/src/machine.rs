@@ -480,9 +480,10 @@ pub(crate) fn visible_read(
             machine.trusted.in_order(operation) == operation
                 && machine.begin_wait(idx, arrival, address, len, operation)
         });
-        match waits {
-            true => announce_await(idx, object),
-            false => announce_access(idx, operation),
+        match (waits, operation) {
+            (true, Operation::Load(_)) => announce_await(idx, Operation::Await(object)),
+            (true, _) => announce_await(idx, Operation::AwaitModify(object)),
+            (false, _) => announce_access(idx, operation),
         }
     });
     invalid::check(address, usize::from(len), false);
@@ -502,9 +503,9 @@ fn announce_access(idx: usize, operation: Operation) -> bool {
     is_done
 }
 
-/// Announces a load that is an await: see `awaits`.
-fn announce_await(idx: usize, object: ObjectId) -> bool {
-    let is_done = announce(idx, Operation::Await(object));
+/// Announces an access that waits for a value from which the thread goes on: see `awaits`.
+fn announce_await(idx: usize, operation: Operation) -> bool {
+    let is_done = announce(idx, operation);
     with(|machine| machine.threads[idx].waiting = None);
     is_done
 }
@@ -1060,7 +1061,11 @@ impl Machine {
             Operation::Load(_) | Operation::Store(_) | Operation::ReadModifyWrite(_) => {
                 Effect::Done
             }
-            Operation::Await(_) if self.threads[idx].waiting.is_some() => Effect::Done,
+            Operation::Await(_) | Operation::AwaitModify(_)
+                if self.threads[idx].waiting.is_some() =>
+            {
+                Effect::Done
+            }
             _ => self.objects.apply(decision.thread, operation),
         };
         if has_elapsed {
@@ -1144,7 +1149,10 @@ impl Machine {
         let mut waiting = (0..self.threads.len()).filter(|&idx| {
             self.threads[idx].status == Status::Running && self.threads[idx].waiting.is_some()
         });
-        if held().any(Reads::can_leave) || self.awaits_in_vain() {
+        if held().any(Reads::can_leave)
+            || waiting.clone().any(|idx| self.would_leave_by_earlier_reads(idx))
+            || self.awaits_in_vain()
+        {
             Ending::Redundant
         } else if self.has_exited || self.is_patient() {
             Ending::Exited

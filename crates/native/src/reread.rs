@@ -48,32 +48,47 @@ const MAX_LINKS: usize = 16;
 /// How many plain writes between them, and how long one.
 pub(crate) const MAX_WRITTEN: usize = 64;
 const MAX_LEN: usize = 16;
-const WORD: usize = 8;
 
 /// The reads of a thread since it last did something that others may see.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
-    links: Vec<Link>,
+    pub(crate) links: Vec<Link>,
     /// What it has written plainly since the first of them, and what was there before.
-    written: Vec<Written>,
+    pub(crate) written: Vec<Written>,
     /// Whether the thread is held because an earlier read leads to where it is.
     pub(crate) is_held: bool,
 }
 
-/// A load, or a compare-and-swap that has failed.
+/// A load, a compare-and-swap that has failed, or an exchange of a value for the same.
 #[derive(Clone, Debug)]
-struct Link {
-    place: Place,
-    len: u8,
-    value: u128,
-    kind: Kind,
-    expected: u64,
-    expected_at: usize,
+pub(crate) struct Link {
+    pub(crate) place: Place,
+    pub(crate) len: u8,
+    pub(crate) value: u128,
+    pub(crate) kind: Kind,
+    pub(crate) operands: [u64; 2],
+    pub(crate) expected_at: usize,
+    pub(crate) is_exchange: bool,
+    /// Of the state in which the thread came to it.
+    pub(crate) digest: u64,
     /// How much was written before.
-    n_written: usize,
-    /// Whether it has learnt what the write that it read from releases.
-    acquires: bool,
-    kept: Option<Rc<Kept>>,
+    pub(crate) n_written: usize,
+    /// Whether it learns what the write that it reads from releases.
+    pub(crate) acquires: bool,
+    pub(crate) kept: Option<Rc<Kept>>,
+}
+
+impl Link {
+    /// Whether it would not change anything if it read this value.
+    pub(crate) fn only_reads(&self, value: u128) -> bool {
+        match self.kind {
+            Kind::Load => true,
+            Kind::Compare | Kind::CompareAt => u128::from(self.operands[0]) != value,
+            Kind::Update | Kind::Subtract => {
+                self.is_exchange && u128::from(self.operands[0]) == value
+            }
+        }
+    }
 }
 
 /// The state in which a thread came to a read.
@@ -158,35 +173,47 @@ impl Machine {
     }
 
     /// A thread has made an access that has changed nothing.
-    pub(crate) fn note_in_chain(&mut self, idx: usize, arrival: &Arrival, address: usize, len: u8) {
+    pub(crate) fn note_in_chain(
+        &mut self,
+        idx: usize,
+        arrival: &Arrival,
+        address: usize,
+        len: u8,
+        digest: u64,
+    ) {
         let value = spin::load(address, len);
         let expected = arrival.operands[0];
+        // An exchange releases, and others may have seen what was written before it.
+        let has_written = !self.threads[idx].reads.chain.written.is_empty();
         let kind = match arrival.kind {
             Some(Kind::Load) => Kind::Load,
             Some(kind @ (Kind::Compare | Kind::CompareAt)) if value != u128::from(expected) => kind,
+            Some(kind) if arrival.is_exchange && !has_written => kind,
             _ => return self.threads[idx].reads.chain.clear(),
         };
         if weak_memory::is_on() {
             return;
         }
         let place = arrival.place(address);
-        let is_kept = self.loops.retries.contains(&self.site(idx, &place));
+        let is_kept = self.loops.keeps(self.site(idx, &place));
         let kept = is_kept.then(|| {
             let stack = coroutine::frames(idx, arrival.stack_pointer).to_vec();
             Rc::new(Kept { registers: arrival.kept, stack })
         });
-        let acquires = self.order.acquires();
         let chain = &mut self.threads[idx].reads.chain;
         if chain.links.len() == MAX_LINKS {
             chain.links.drain(..MAX_LINKS / 2);
         }
+        let &Arrival { operands, expected_at, is_exchange, acquires, .. } = arrival;
         chain.links.push(Link {
             place,
             len,
             value,
             kind,
-            expected,
-            expected_at: arrival.expected_at,
+            operands,
+            expected_at,
+            is_exchange,
+            digest,
             n_written: chain.written.len(),
             acquires,
             kept,
@@ -230,7 +257,8 @@ impl Machine {
                 && it.len == len
                 && it.value != value
                 && (acquires || !it.acquires)
-                && (it.kind == Kind::Load || u128::from(it.expected) != value)
+                && it.kind != Kind::Update
+                && it.only_reads(value)
         };
         (0..links.len() - 1)
             .filter(|&at| is_candidate(&links[at]))
@@ -284,12 +312,12 @@ impl Machine {
     ) -> Likeness {
         let thread = &self.threads[idx];
         let mut stack = kept.stack.clone();
-        for &word in &thread.shared_words {
+        for at in thread.shared.addresses() {
             // Those are as others have left them.
-            if let Some(offset) = word.checked_sub(stack_pointer)
-                && let Some(bytes) = stack.get_mut(offset..offset + WORD)
+            if let Some(offset) = at.checked_sub(stack_pointer)
+                && let Some(byte) = stack.get_mut(offset)
             {
-                bytes.copy_from_slice(&(spin::load(word, WORD as u8) as u64).to_le_bytes());
+                *byte = spin::load(at, 1) as u8;
             }
         }
         let start = Start {
@@ -299,7 +327,7 @@ impl Machine {
             unknown: [false; 6],
             result,
             stack: Some(&stack),
-            shared: &thread.shared_words,
+            shared: &thread.shared,
             thread_pointer: thread.coroutine.thread_pointer,
         };
         match self.compute(start, before) {

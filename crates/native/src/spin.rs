@@ -55,6 +55,7 @@ use crate::pointers;
 use crate::reread::Chain;
 use crate::results::{Origin, Way};
 use crate::rust_mutex;
+use crate::shared_bytes::SharedBytes;
 use crate::thread::{self, Thread};
 use crate::weak_memory;
 use mazurka_core::{Assumption, ObjectId, Spin, ThreadId};
@@ -103,6 +104,10 @@ pub(crate) struct Arrival {
     pub(crate) operands: [u64; 2],
     /// Where what it compares with stands, if it is to be told there what it was.
     pub(crate) expected_at: usize,
+    /// Whether it writes its operand whatever it finds.
+    pub(crate) is_exchange: bool,
+    /// Whether it acquires, if it changes nothing.
+    pub(crate) acquires: bool,
 }
 
 /// What a thread has read since it last changed anything.
@@ -416,6 +421,8 @@ impl Arrival {
             kind: Some(kind),
             operands: operands.map(|it| it as u64),
             expected_at: 0,
+            is_exchange: false,
+            acquires: false,
         }
     }
 
@@ -429,8 +436,18 @@ impl Arrival {
     ) -> Self {
         let digest = registers.fold(0, |hash, word| mixed(hash, word as u64));
         let kept = [digest as usize, 0, 0, 0, 0, 0];
-        let (kind, operands, expected_at) = (None, [0; 2], 0);
-        Self { kept, stack_pointer, used_from, is_load, kind, operands, expected_at }
+        Self {
+            kept,
+            stack_pointer,
+            used_from,
+            is_load,
+            kind: None,
+            operands: [0; 2],
+            expected_at: 0,
+            is_exchange: false,
+            // As every load of this processor does.
+            acquires: true,
+        }
     }
 
     /// Where the thread goes on, with the result of an addition to a counter of this size.
@@ -467,7 +484,7 @@ impl Arrival {
     }
 
     /// A hash of all that decides what the thread does next, but for what it is about to read.
-    fn digest(&self, idx: usize, shared: &[usize], dead: &Dead) -> u64 {
+    fn digest(&self, idx: usize, shared: &SharedBytes, dead: &Dead) -> u64 {
         let kept = self.kept.iter().zip(&dead.registers).filter(|(_, is_dead)| !**is_dead);
         let mut hash = kept.fold(0, |hash, (&word, _)| mixed(hash, word as u64));
         hash = self.operands.iter().fold(hash, |hash, &word| mixed(hash, word));
@@ -475,19 +492,22 @@ impl Arrival {
             return self.digest_of_live(hash, idx, shared, dead);
         }
         let mut from = self.used_from;
-        for &word in &shared[shared.partition_point(|&word| word < from)..] {
+        for (word, bytes) in shared.from(from) {
             hash = mixed_words(hash, from, word);
+            if bytes != u8::MAX {
+                hash = mixed(hash, without(load(word, WORD as u8) as u64, bytes));
+            }
             from = word + WORD;
         }
         mixed_words(hash, from, coroutine::top(idx))
     }
 
-    fn digest_of_live(&self, hash: u64, idx: usize, shared: &[usize], dead: &Dead) -> u64 {
+    fn digest_of_live(&self, hash: u64, idx: usize, shared: &SharedBytes, dead: &Dead) -> u64 {
         let (from, to) = (self.used_from, coroutine::top(idx));
         // SAFETY: this is a part of a stack, and no thread runs that could change it.
         let mut bytes =
             unsafe { std::slice::from_raw_parts(from as *const u8, to - from) }.to_vec();
-        let shared = shared.iter().map(|&word| word..word + WORD);
+        let shared = shared.addresses().map(|at| at..at + 1);
         for place in dead.bytes.iter().cloned().chain(shared) {
             let start = place.start.max(from);
             if start < place.end.min(to) {
@@ -497,6 +517,11 @@ impl Arrival {
         let (words, _) = bytes.as_chunks::<WORD>();
         words.iter().fold(hash, |hash, word| mixed(hash, u64::from_le_bytes(*word)))
     }
+}
+
+/// A word without some of its bytes.
+fn without(word: u64, bytes: u8) -> u64 {
+    (0..WORD).filter(|at| bytes >> at & 1 == 1).fold(word, |word, at| word & !(0xff << (8 * at)))
 }
 
 #[inline]
@@ -644,6 +669,9 @@ impl Machine {
             && self.comes_by_another_attempt(idx, arrival, address);
         self.threads[idx].reads.come(true);
         if is_held || !is_tried && self.comes_by_rereading(idx, arrival, address) {
+            if !is_held {
+                self.learn_wait(idx);
+            }
             self.threads[idx].reads.chain.is_held = true;
             return true;
         }
@@ -664,6 +692,8 @@ impl Machine {
         if is_one_read && trial.is_none() && self.has_loops {
             let len = self.threads[idx].reads.reads[start].len;
             self.learn_await(idx, arrival, address, len);
+        } else if is_same && self.has_loops {
+            self.learn_wait(idx);
         }
         if self.find_loops() {
             // So far, stale bytes may have decided.
@@ -763,7 +793,7 @@ impl Machine {
         };
         match digest {
             0 => self.threads[idx].reads.chain.clear(),
-            _ => self.note_in_chain(idx, arrival, address, len),
+            _ => self.note_in_chain(idx, arrival, address, len, digest),
         }
         // What goes round unseen reads what memory holds, and a memory model may say otherwise.
         let may_wait = arrival.is_load && !self.counting_loops.is_unseen() && !weak_memory::is_on();
@@ -791,7 +821,7 @@ impl Machine {
     /// A hash of the state in which a thread has come to an operation.
     pub(crate) fn digest(&self, idx: usize, arrival: &Arrival) -> u64 {
         let dead = self.dead(idx, arrival);
-        arrival.digest(idx, &self.threads[idx].shared_words, &dead)
+        arrival.digest(idx, &self.threads[idx].shared, &dead)
     }
 
     /// Whether the last reads of a thread are a loop that waits, and is known to do so for ever.
@@ -825,11 +855,7 @@ impl Machine {
         if !coroutine::is_own_stack(address) {
             return false;
         }
-        let shared = &self.threads[coroutine::stack_of(address)].shared_words;
-        shared.is_empty() || {
-            let first = shared.partition_point(|&word| word + WORD <= address);
-            shared.get(first).is_none_or(|&word| word >= address + len)
-        }
+        !self.threads[coroutine::stack_of(address)].shared.overlaps(address, len)
     }
 
     /// The running thread touches memory: if it is on the stack of another one, that is shared.
@@ -843,14 +869,7 @@ impl Machine {
     #[cold]
     fn share_stack(&mut self, address: usize, len: usize) {
         let Some(owner) = self.threads.get_mut(coroutine::stack_of(address)) else { return };
-        let mut is_new = false;
-        for word in (address / WORD * WORD..address + len).step_by(WORD) {
-            if let Err(place) = owner.shared_words.binary_search(&word) {
-                owner.shared_words.insert(place, word);
-                is_new = true;
-            }
-        }
-        if is_new {
+        if owner.shared.add(address, len) {
             self.learn();
         }
     }
@@ -864,11 +883,18 @@ fn in_words(len: u8, value: u128) -> String {
 pub(crate) fn describe(idx: usize, place: Option<String>) -> Option<Spin> {
     if let Some(waiting) = machine::with(|machine| machine.threads[idx].waiting) {
         let object = machine::with(|machine| machine.threads[idx].operation.object())?;
-        let name = machine::name_of(waiting.address);
+        let mut reads = machine::with(|machine| machine.awaited(idx, &waiting));
+        reads.sort_unstable();
+        reads.dedup();
+        let wishes: Vec<String> = reads
+            .into_iter()
+            .map(|(address, len)| {
+                let value = in_words(len, load(address, len));
+                format!("{} changes from {value}", machine::name_of(address))
+            })
+            .collect();
         let place = place.map_or(String::new(), |place| format!(" at {place}"));
-        let value = load(waiting.address, waiting.len);
-        let value = in_words(waiting.len, value);
-        let text = format!("spins{place} until {name} changes from {value}");
+        let text = format!("spins{place} until {}", wishes.join(" or "));
         return Some(Spin { object, text });
     }
     let mut reads = machine::with(|machine| machine.threads[idx].reads.of_loop().to_vec());

@@ -8,6 +8,7 @@ use crate::disciplines::Adding;
 use crate::futex::ALL_BITS;
 use crate::process::{Handler, Start};
 use crate::requeue::Regrouping;
+use crate::shared_bytes::SharedBytes;
 use crate::spin::{self, Reads};
 use crate::tls::Lender;
 use crate::trusted::{Bracket, Predicate};
@@ -23,8 +24,8 @@ pub(crate) struct Thread {
     pub(crate) lender: Option<Box<Lender>>,
     /// The numbers that only its children have, in all executions: see `numbers`.
     pub(crate) children: Vec<ThreadId>,
-    /// The words of its stack that other threads have touched in any execution, ascending.
-    pub(crate) shared_words: Vec<usize>,
+    /// The bytes of its stack that other threads have touched in any execution.
+    pub(crate) shared: SharedBytes,
     /// The lowest stack pointer with which it has read something in any execution.
     pub(crate) lowest: usize,
     life: Life,
@@ -255,7 +256,7 @@ impl Thread {
         Self {
             lender: None,
             children: Vec::new(),
-            shared_words: Vec::new(),
+            shared: SharedBytes::default(),
             lowest: usize::MAX,
             life: Life {
                 plain: Plain { random: idx as u64, ..Plain::default() },

@@ -276,7 +276,7 @@ fn follows(order: &HappensBefore, at: Position) -> Vec<Edge> {
 }
 
 fn is_access(operation: Operation) -> bool {
-    matches!(operation, Operation::Load(_) | Operation::Store(_) | Operation::ReadModifyWrite(_))
+    operation.is_access() || matches!(operation, Operation::Await(_) | Operation::AwaitModify(_))
 }
 
 #[cfg(test)]

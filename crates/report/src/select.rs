@@ -344,7 +344,7 @@ fn weight(operation: Operation) -> u8 {
         | O::Meet(_)
         | O::Part { .. } => 3,
         O::Release(_) | O::ReadRelease(_) | O::WriteRelease(_) => 2,
-        O::Store(_) | O::ReadModifyWrite(_) | O::FutexWait { .. } => 1,
+        O::Store(_) | O::ReadModifyWrite(_) | O::AwaitModify(_) | O::FutexWait { .. } => 1,
         _ => 0,
     }
 }

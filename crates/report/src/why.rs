@@ -139,6 +139,7 @@ fn written(operation: Operation) -> Option<ObjectId> {
     match operation {
         Operation::Store(it)
         | Operation::ReadModifyWrite(it)
+        | Operation::AwaitModify(it)
         | Operation::Add(it)
         | Operation::AddAndTest(it) => Some(it),
         _ => None,
@@ -149,6 +150,7 @@ fn read(operation: Operation) -> Option<ObjectId> {
     match operation {
         Operation::Load(it)
         | Operation::Await(it)
+        | Operation::AwaitModify(it)
         | Operation::ReadModifyWrite(it)
         | Operation::Add(it)
         | Operation::AddAndTest(it) => Some(it),

@@ -252,7 +252,7 @@ pub enum Statement {
     Assign { local: Local, value: Expr },
     Store { to: Shared, value: Expr },
     Update { local: Option<Local>, on: Shared, update: Update },
-    Await { on: Shared, relation: Relation, value: Expr },
+    Await { on: Shared, relation: Relation, value: Expr, new: Option<Expr> },
     Call { local: Option<Local>, verb: Verb, number: u32 },
     Send { channel: u32, value: Expr },
     TrySend { local: Option<Local>, channel: u32, value: Expr },

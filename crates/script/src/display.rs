@@ -81,8 +81,12 @@ impl Display for Statement {
                     Update::Swap(value) => write!(f, "swap({on},{value})"),
                 }
             }
-            Self::Await { on, relation, value } => {
-                write!(f, "await({on} {} {value})", relation.symbol())
+            Self::Await { on, relation, value, new } => {
+                write!(f, "await({on} {} {value}", relation.symbol())?;
+                if let Some(new) = new {
+                    write!(f, ",{new}")?;
+                }
+                f.write_str(")")
             }
             Self::Call { local, verb, number } => {
                 write_result(f, local)?;

@@ -21,6 +21,7 @@
 //! | `add(x,e)`                                | addition, if `x` is not awaited               |
 //! | `r=count(x,e,n)`                          | the same; `r` is whether `x` was `n`          |
 //! | `await(x==e)`                             | await                                         |
+//! | `await(x==e,e)`                           | the same, and writes in the same step         |
 //! | `acq(n)`, `rel(n)`, `r=tryacq(n)`         | mutex                                         |
 //! | `racq`, `rrel`, `wacq`, `wrel`, `tryracq`, `trywacq` | reader-writer lock                 |
 //! | `wait(c,m)`, `notify(c)`, `notifyall(c)`  | condition variable                            |

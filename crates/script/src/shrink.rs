@@ -226,11 +226,14 @@ fn for_each_expr(statement: &mut Statement, change: &mut impl FnMut(&mut Expr)) 
         | Statement::Send { value, .. }
         | Statement::TrySend { value, .. }
         | Statement::PlainStore { value, .. } => change(value),
-        Statement::Store { to: shared, value }
-        | Statement::Await { on: shared, value, .. }
-        | Statement::Sleep { on: shared, value, .. } => {
+        Statement::Store { to: shared, value } | Statement::Sleep { on: shared, value, .. } => {
             in_shared(shared);
             change(value);
+        }
+        Statement::Await { on, value, new, .. } => {
+            in_shared(on);
+            change(value);
+            new.as_mut().map(change);
         }
         Statement::Update { on, update, .. } => {
             in_shared(on);

@@ -38,7 +38,7 @@ mod support;
 mod symbolic;
 mod temporal;
 mod test_run;
-mod weak_programs;
 mod thesis;
 mod traces;
 mod tsan;
+mod weak_programs;

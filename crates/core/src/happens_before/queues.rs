@@ -36,7 +36,9 @@ impl HappensBefore {
             self.elapsed.push(at);
         }
         let enabler = match operation {
-            O::Timeout(_) | O::Elapse | O::Await(_) if effect != Effect::Elapsed => {
+            O::Timeout(_) | O::Elapse | O::Await(_) | O::AwaitModify(_)
+                if effect != Effect::Elapsed =>
+            {
                 self.elapsed.last().copied().unwrap_or(0)
             }
             O::Call(_) => {

@@ -31,7 +31,9 @@ impl HappensBefore {
             Operation::Load(object) => {
                 self.candidates_touching(thread, &[read(object)], candidates);
             }
-            Operation::Store(object) | Operation::ReadModifyWrite(object) => {
+            Operation::Store(object)
+            | Operation::ReadModifyWrite(object)
+            | Operation::AwaitModify(object) => {
                 self.candidates_touching(thread, &[write(object)], candidates);
             }
             _ => self.candidates_touching(thread, operation.touches().as_slice(), candidates),

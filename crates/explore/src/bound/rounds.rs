@@ -184,7 +184,11 @@ fn looks(operation: Operation, round: &[Operation]) -> bool {
     use Operation as O;
     match operation {
         O::Load(object) => !round.iter().any(|&other| {
-            matches!(other, O::Store(it) | O::ReadModifyWrite(it) | O::Add(it) | O::AddAndTest(it)
+            matches!(other, O::Store(it)
+                | O::ReadModifyWrite(it)
+                | O::AwaitModify(it)
+                | O::Add(it)
+                | O::AddAndTest(it)
                 if it == object)
         }),
         O::TryAcquire(_)

@@ -218,6 +218,14 @@ impl Bpor {
             }
             _ if self.release && operation.may_block() => {
                 found.extend(order.rivals(thread, operation).next());
+                if let Operation::AwaitModify(_) = operation {
+                    // A read that came before does not keep it waiting.
+                    let mut reads = Vec::new();
+                    order.race_candidates(thread, operation, &mut reads);
+                    found.extend(reads);
+                    found.sort_unstable_by(|a, b| b.cmp(a));
+                    found.dedup();
+                }
             }
             _ if self.release => order.immediate_races(thread, operation, found),
             _ => order.last_at_objects(operation, found),

@@ -100,7 +100,13 @@ fn last_race(
     races: &mut Vec<Position>,
 ) -> Position {
     if operation.may_block() {
-        return view.order.rivals(thread, operation).next().unwrap_or(0);
+        let rival = view.order.rivals(thread, operation).next().unwrap_or(0);
+        if let Operation::AwaitModify(_) = operation {
+            // A read that came before does not keep it waiting.
+            view.order.race_candidates(thread, operation, races);
+            return races.iter().copied().fold(rival, Position::max);
+        }
+        return rival;
     }
     view.order.immediate_races(thread, operation, races);
     let reversible =

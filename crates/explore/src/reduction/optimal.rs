@@ -27,6 +27,11 @@
 //!   an operation that may block, ⟨x⟩ is what its thread knows, what woke it, and the readers that
 //!   had to leave; every competitor *e* that the thread does not know of is reversed, from the one
 //!   execution whose heads after *e* are all in ⟨x⟩, whether *x* was taken there or waits for ever.
+//! - A read-modify-write *x* that waits ([`Operation::AwaitModify`]) can be disabled by the writes
+//!   that it competes with, and never by a read. So its writes are reversed like those of any other
+//!   step that may wait, and its reads where it is taken, like those of any other write, head or
+//!   not: if *x* can be taken in place of a read *e*, it can be taken right after *e*, and is, from
+//!   the execution that goes for ⟨x⟩ alone, before the next write or in place of it.
 //! - Several unordered reads before one write *e*: they become heads in turn, each displacing the
 //!   same *e*, and only in the order of their threads ([`Optimal::in_turn`]). That *e* follows at
 //!   once is what makes each of these executions a trace of its own.
@@ -228,11 +233,17 @@ impl Optimal {
             if !is_head {
                 self.reverse_rivals(view.order, thread, operation);
             }
-            return;
+            if !matches!(operation, Operation::AwaitModify(_)) {
+                return;
+            }
         }
         let order = view.order;
         self.compares = view.system.compares(thread);
         order.race_candidates(thread, operation, &mut self.races);
+        if operation.may_block() {
+            let write = order.rivals(thread, operation).next();
+            self.races.retain(|&race| Some(race) != write);
+        }
         match self.races[..] {
             [] => {}
             [race] => {

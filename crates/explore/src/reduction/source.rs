@@ -74,6 +74,14 @@ fn races(view: &View<'_>, thread: ThreadId, operation: Operation, found: &mut Ve
                 break;
             }
         }
+        if let Operation::AwaitModify(_) = operation {
+            // A read that came before does not keep it waiting.
+            let mut reads = Vec::new();
+            view.order.race_candidates(thread, operation, &mut reads);
+            found.extend(reads);
+            found.sort_unstable_by(|a, b| b.cmp(a));
+            found.dedup();
+        }
     } else {
         view.order.immediate_races(thread, operation, found);
     }
@@ -99,11 +107,13 @@ fn initials(view: &View<'_>, race: Position, thread: ThreadId, races: &[Position
     }
     let moved = order.steps_of(thread).last().is_some_and(|&at| at > race);
     let operation = view.operation(thread);
-    let may_block = operation.is_some_and(Operation::may_block);
+    let modifies = matches!(operation, Some(Operation::AwaitModify(_)));
+    let may_block = operation.is_some_and(Operation::may_block) && !modifies;
     let woken_since = operation
         .and_then(|operation| order.waker(thread, operation))
         .is_some_and(|waker| waker > race);
-    let alone = !woken_since && races.iter().all(|&other| other <= race || may_block);
+    let is_gone = |other: Position| other <= race || may_block || order.ordered(race, other);
+    let alone = !woken_since && races.iter().all(|&other| is_gone(other));
     if !moved && alone && free(order.clock(thread), thread.index()) {
         initials.insert(thread);
     }

@@ -46,6 +46,33 @@ fn on_compare_and_swaps_that_fail() {
     }
 }
 
+/// A read-modify-write that waits is disabled by writes, and by no read.
+#[test]
+fn on_read_modify_writes_that_wait() {
+    let shape = Shape { awaits: true, await_updates: true, n_threads: 3..=4, ..Shape::variables() };
+    for n_variables in 1..=2 {
+        let shape = Shape { n_variables: n_variables..=n_variables, ..shape.clone() };
+        let n = check_random(&shape, seeds(0..1_000), 2_000);
+        assert!(n > share(600), "only {n} programs were small enough");
+    }
+    let cases = [
+        ("await(x==0,1); x=0 | await(x==0,1); x=0 | await(x==0,1); x=0", 6),
+        ("r=x; await(x==r,r+1) | r=x; await(x==r,r+1) | r=x; await(x==r,r+1)", 21),
+        ("await(x==0,1) | r=x | r=x", 4),
+        ("await(x==0,1) | r=x; x=2 | r=x", 8),
+    ];
+    for (text, n_traces) in cases {
+        let script = script(text);
+        let judge = enumerate(&script, 10_000).expect("it is small");
+        assert_eq!(judge.traces.len(), n_traces, "{text}");
+        for options in all_options() {
+            assert_eq!(disagreement(&script, &judge, &options), None);
+        }
+    }
+    let everything = Shape { await_updates: true, ..Shape::everything() };
+    check_random(&everything, seeds(0..600), 1_000);
+}
+
 #[test]
 fn on_futexes() {
     let shape = Shape { futexes: true, n_variables: 1..=2, max_total: 11, ..Shape::variables() };

@@ -9,6 +9,10 @@
 //! without rounds in vain are left. Happens-before loses what a load in vain has acquired, so no
 //! race is lost with it.
 //!
+//! A read-modify-write is the same if it would write what it has read, such as the exchange of a
+//! spin lock that is taken: an `Operation::AwaitModify`, which is possible where it would change the
+//! variable or the round would lead out.
+//!
 //! The condition is that of the jump, with the value that would be read in place of the register
 //! that it is read into, as an await of the program has it ([`Source::Seen`]). A loop that reads
 //! two variables is not one step and stays as it is; `spin.rs` holds its thread.
@@ -17,21 +21,26 @@
 //! Executions where Nothing Happens* (FMCAD 2022). Differs from the paper: loops are found in the
 //! code as it runs, after registers that are dead are known, and not in its source.
 
-use super::code::{Code, Instruction, Node, Op, Operand, Pc, Source};
+use super::code::{Code, Instruction, NOWHERE, Node, Op, Operand, Pc, Source};
 use Instruction as I;
 use rustc_hash::FxHashMap;
 
 /// The longest way from the load to the condition and back.
 const MAX_LEN: usize = 32;
 
-/// What each load waits for that is such a loop.
+/// What each access waits for that is such a loop.
 pub(super) type Awaits = FxHashMap<Pc, Operand>;
 
 /// Finds the loops. Adds conditions to the nodes of the code.
 pub(super) fn find(code: &mut Code) -> Awaits {
     let mut awaits = Awaits::default();
     for pc in 0..code.instructions.len() as Pc {
-        if let I::Load { visible: true, to, .. } = code.instructions[pc as usize]
+        let (I::Load { visible: true, to, .. } | I::Modify { old: to, .. }) =
+            code.instructions[pc as usize]
+        else {
+            continue;
+        };
+        if to != NOWHERE
             && let Some(until) = Round::of(code, pc, to).and_then(|round| round.condition(code))
         {
             awaits.insert(pc, until);

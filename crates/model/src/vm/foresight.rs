@@ -442,7 +442,7 @@ fn targets(code: &Code, target: Target) -> Vec<usize> {
 
 fn is_memory(operation: Operation) -> bool {
     use Operation as O;
-    matches!(operation, O::Load(_) | O::Store(_) | O::ReadModifyWrite(_) | O::Await(_))
+    operation.is_access() || matches!(operation, O::Await(_) | O::AwaitModify(_))
 }
 
 /// The same operation on another object.
@@ -453,6 +453,7 @@ fn about(operation: Operation, object: ObjectId) -> Operation {
         O::Store(_) => O::Store(object),
         O::ReadModifyWrite(_) => O::ReadModifyWrite(object),
         O::Await(_) => O::Await(object),
+        O::AwaitModify(_) => O::AwaitModify(object),
         O::Acquire(_) => O::Acquire(object),
         O::TryAcquire(_) => O::TryAcquire(object),
         O::Release(_) => O::Release(object),

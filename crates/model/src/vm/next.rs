@@ -7,8 +7,8 @@ use super::code::{Code, Instruction, Kind, Operand, Pc, UNBORN};
 use super::machine::{Frame, Machine, Spot, control, memory};
 use super::run::uninitialised_barrier;
 use super::spin::TRIED;
-use super::step::assertion;
-use crate::{Sync, Type};
+use super::step::{assertion, updated};
+use crate::{Sync, Type, Update};
 use Instruction as I;
 use mazurka_core::{Next, ObjectId, Operation, ThreadId, Violation};
 
@@ -37,6 +37,16 @@ enum Gate {
         ty: Type,
         until: Operand,
         /// The byte that says whether it is there still; 0 for what always is.
+        life: u32,
+    },
+    /// When a round of the loop that modifies the variable would change it or lead out.
+    RoundOfModify {
+        address: u32,
+        ty: Type,
+        update: Update,
+        value: Operand,
+        until: Operand,
+        /// As above.
         life: u32,
     },
     /// Always; as a load where the variable is not as expected.
@@ -130,6 +140,13 @@ impl Machine {
                 life != 0 && self.get_bytes(life, 8) != 1
                     || self.holds(code, Frame { seen, ..self.frame(thread) }, until)
             }
+            Gate::RoundOfModify { address, ty, update, value, until, life } => {
+                let seen = crate::evaluate::canonical(ty, self.get_bytes(address, ty.bytes()));
+                let frame = self.frame(thread);
+                life != 0 && self.get_bytes(life, 8) != 1
+                    || updated(update, ty, seen, self.value(code, frame, value)) != seen
+                    || self.holds(code, Frame { seen, ..frame }, until)
+            }
             Gate::Comparison { address, ty, expected } => {
                 let seen = crate::evaluate::canonical(ty, self.get_bytes(address, ty.bytes()));
                 let is_expected = seen == self.value(code, self.frame(thread), expected);
@@ -156,7 +173,7 @@ impl Machine {
         matches!(self.pending[thread].gate, Gate::Comparison { .. })
     }
 
-    /// What the load at `pc` waits for, if it is a loop of a thread that may be held there.
+    /// What the access at `pc` waits for, if it is a loop of a thread that may be held there.
     #[inline]
     fn awaited(&self, code: &Code, thread: usize, pc: Pc) -> Option<Operand> {
         let may_wait = self.spins.reads_memory && self.control(thread, control::ATOMIC) == 0;
@@ -165,7 +182,7 @@ impl Machine {
 
     /// Whether a thread is at a load that is a loop, and would go round it in vain now.
     pub(super) fn awaits_in_loop(&self, code: &Code, thread: usize) -> bool {
-        matches!(self.pending[thread].gate, Gate::Round { .. })
+        matches!(self.pending[thread].gate, Gate::Round { .. } | Gate::RoundOfModify { .. })
             && matches!(self.next(code, thread), Next::Blocked(_))
     }
 
@@ -197,10 +214,7 @@ impl Machine {
                 let object = whole_unit(code, spot, ty.bytes())?;
                 match self.awaited(code, thread, pc) {
                     Some(until) => {
-                        let life = match spot.object.kind {
-                            Kind::Heap | Kind::Frame => spot.object.address - 8,
-                            Kind::Static | Kind::Constant | Kind::PerThread => 0,
-                        };
+                        let life = life(spot);
                         let gate = Gate::Round { address: spot.address(), ty, until, life };
                         Pending::when(O::Await(object), gate)
                     }
@@ -210,11 +224,18 @@ impl Machine {
             I::Store { visible: true, to, ty, .. } => {
                 Pending::open(O::Store(whole_unit(code, spot(to, ty.bytes())?, ty.bytes())?))
             }
-            I::Modify { on, ty, .. } => Pending::open(O::ReadModifyWrite(whole_unit(
-                code,
-                spot(on, ty.bytes())?,
-                ty.bytes(),
-            )?)),
+            I::Modify { on, ty, update, value, .. } => {
+                let spot = spot(on, ty.bytes())?;
+                let object = whole_unit(code, spot, ty.bytes())?;
+                match self.awaited(code, thread, pc) {
+                    Some(until) => {
+                        let (address, life) = (spot.address(), life(spot));
+                        let gate = Gate::RoundOfModify { address, ty, update, value, until, life };
+                        Pending::when(O::AwaitModify(object), gate)
+                    }
+                    None => Pending::open(O::ReadModifyWrite(object)),
+                }
+            }
             I::CompareExchange { on, ty, expected, .. } => {
                 let spot = spot(on, ty.bytes())?;
                 let operation = O::ReadModifyWrite(whole_unit(code, spot, ty.bytes())?);
@@ -435,6 +456,14 @@ impl Machine {
 /// How many bytes the three bits of a thread are in; the last thread's are in the last byte.
 fn read_bytes(thread: usize) -> u32 {
     if 3 * thread % 8 > 5 { 2 } else { 1 }
+}
+
+/// The byte that says whether an object is there still; 0 for what always is.
+fn life(spot: Spot) -> u32 {
+    match spot.object.kind {
+        Kind::Heap | Kind::Frame => spot.object.address - 8,
+        Kind::Static | Kind::Constant | Kind::PerThread => 0,
+    }
 }
 
 /// The unit that begins at, or contains, a place.

@@ -517,7 +517,7 @@ const FOR_EVER: u64 = 1 << 32;
 /// The program has exited.
 const EXITED: u64 = 1 << 33;
 
-fn updated(update: Update, ty: Type, old: u64, value: u64) -> u64 {
+pub(super) fn updated(update: Update, ty: Type, old: u64, value: u64) -> u64 {
     let binary = |op| evaluate::binary(op, ty, old, value, ty);
     match update {
         Update::Exchange => value,

@@ -240,7 +240,8 @@ impl<'a> Writer<'a> {
                 self.routine.store(to, value, Access::ATOMIC);
             }
             Statement::Update { local, on, update } => self.update(local.as_ref(), on, update),
-            Statement::Await { on, relation, value } => {
+            Statement::Await { new: Some(_), .. } => panic!("programs have no such awaits"),
+            Statement::Await { on, relation, value, new: None } => {
                 let from = self.shared(on);
                 let value = self.expr(value);
                 let to = self.routine.register("", INT);

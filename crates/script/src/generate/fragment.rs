@@ -92,13 +92,15 @@ impl<'a> Writer<'a> {
         match feature {
             Feature::Branches => self.branch(),
             Feature::Cas => vec![self.update()],
-            Feature::Awaits => {
+            Feature::Awaits | Feature::AwaitUpdates => {
                 let relation = self.random.pick(&[
                     Relation::Equal,
                     Relation::NotEqual,
                     Relation::GreaterOrEqual,
                 ]);
-                vec![Statement::Await { on: self.variable(), relation, value: self.constant() }]
+                let (on, value) = (self.variable(), self.constant());
+                let new = (feature == Feature::AwaitUpdates).then(|| self.constant());
+                vec![Statement::Await { on, relation, value, new }]
             }
             Feature::Arrays => self.array(),
             Feature::Locks => self.lock(None),

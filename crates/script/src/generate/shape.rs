@@ -19,6 +19,8 @@ pub struct Shape {
     pub cas: bool,
     /// `await`.
     pub awaits: bool,
+    /// `await` that writes in the same step.
+    pub await_updates: bool,
     /// Elements of an array, some by an index that is only known when it runs.
     pub arrays: bool,
     /// `acq`, `rel` and `tryacq`.
@@ -61,6 +63,7 @@ impl Shape {
             branches: true,
             cas: true,
             awaits: false,
+            await_updates: false,
             arrays: false,
             locks: false,
             nested_locks: false,
@@ -107,6 +110,7 @@ impl Shape {
             (self.branches, Feature::Branches),
             (self.cas, Feature::Cas),
             (self.awaits, Feature::Awaits),
+            (self.await_updates, Feature::AwaitUpdates),
             (self.arrays, Feature::Arrays),
             // Twice and thrice: they are what most programs are about.
             (self.locks, Feature::Locks),
@@ -136,6 +140,7 @@ pub(super) enum Feature {
     Branches,
     Cas,
     Awaits,
+    AwaitUpdates,
     Arrays,
     Locks,
     RwLocks,

@@ -93,8 +93,9 @@ impl Parser {
                 let on = self.shared()?;
                 let relation = self.relation()?;
                 let value = self.expression()?;
+                let new = if self.eat(",") { Some(self.expression()?) } else { None };
                 self.expect(")")?;
-                Ok(Statement::Await { on, relation, value })
+                Ok(Statement::Await { on, relation, value, new })
             }
             "wait" => {
                 self.expect("(")?;

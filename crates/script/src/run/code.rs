@@ -152,6 +152,8 @@ pub(super) enum Instruction {
         on: Variable,
         relation: Relation,
         value: Operand,
+        /// What is written in the same step.
+        new: Option<Operand>,
     },
     /// A load that jumps unless what it read is as wished.
     Branch {

@@ -182,9 +182,10 @@ impl<'a> Compiler<'a> {
                 let addition = tests.map(|tests| self.addition(&on, &tests));
                 I::Update { on, update, to, addition }
             }
-            Statement::Await { on, relation, value } => {
+            Statement::Await { on, relation, value, new } => {
                 let on = self.variable(on);
-                I::Await { on, relation: *relation, value: self.expr(value) }
+                let new = new.as_ref().map(|new| self.expr(new));
+                I::Await { on, relation: *relation, value: self.expr(value), new }
             }
             Statement::Call { local, verb, number } => return self.call(local, *verb, *number),
             Statement::Send { channel, value } => {

@@ -103,6 +103,7 @@ fn shift(operation: Operation, by: u32) -> Operation {
         Operation::Add(object) => Operation::Add(later(object)),
         Operation::AddAndTest(object) => Operation::AddAndTest(later(object)),
         Operation::Await(object) => Operation::Await(later(object)),
+        Operation::AwaitModify(object) => Operation::AwaitModify(later(object)),
         Operation::FutexWait { word, queue } => Operation::FutexWait { word: later(word), queue },
         other => other,
     }

@@ -160,8 +160,11 @@ impl Machine {
             I::Sleep { condvar, on, .. } => {
                 Next::enabled(Operation::FutexWait { word: object(on), queue: condvar.object })
             }
-            I::Await { on, relation, value } => {
-                let operation = Operation::Await(object(on));
+            I::Await { on, relation, value, new } => {
+                let operation = match new {
+                    Some(_) => Operation::AwaitModify(object(on)),
+                    None => Operation::Await(object(on)),
+                };
                 let seen = self.get(self.cell(code, on));
                 match relation.holds(seen, self.value(code, *value)) {
                     true => Next::enabled(operation),
@@ -191,7 +194,8 @@ impl Instruction {
             I::Load { from: on, .. } | I::Branch { on, .. } => O::Load(on.object()),
             I::Store { to, .. } => O::Store(to.object()),
             I::Update { on, addition, .. } => addition.unwrap_or(O::ReadModifyWrite)(on.object()),
-            I::Await { on, .. } => O::Await(on.object()),
+            I::Await { on, new: Some(_), .. } => O::AwaitModify(on.object()),
+            I::Await { on, new: None, .. } => O::Await(on.object()),
             I::Acquire(site) => O::Acquire(site.object),
             I::TryAcquire(site, _) => O::TryAcquire(site.object),
             I::Release(site) => O::Release(site.object),

@@ -126,7 +126,13 @@ impl Machine {
                 });
                 self.set_result(*to, result);
             }
-            I::Await { on, .. } => drop(self.read(code, on)),
+            I::Await { on, new, .. } => {
+                self.read(code, on);
+                if let Some(new) = *new {
+                    let (cell, value) = (self.cell(code, on), self.value(code, new));
+                    self.write(cell, value);
+                }
+            }
             I::Resume(_) | I::Yield | I::Join(_) => {}
             I::Branch { on, relation, value, otherwise } => {
                 let seen = self.read(code, on);
