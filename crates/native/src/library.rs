@@ -27,6 +27,7 @@ mod state;
 mod table;
 mod va_list;
 
+use crate::after_write;
 use crate::callbacks;
 use crate::coroutine;
 use crate::io;
@@ -156,6 +157,7 @@ pub(crate) fn inside() -> Option<&'static str> {
 /// The running thread does not go on with what it was in.
 pub(crate) fn leave() {
     INSIDE.store(std::ptr::null_mut(), Ordering::Relaxed);
+    after_write::end_behind();
 }
 
 /// Something that the library does for the program is an access of this function.
@@ -169,7 +171,9 @@ pub(crate) fn within(function: &'static Function, tell: impl FnOnce()) {
 /// A function that this library stands for has written something for the program.
 pub(crate) fn wrote_by<T>(function: &'static Function, to: *const T) {
     if !to.is_null() && coroutine::in_program() {
-        within(function, || callbacks::plain(to as usize, size_of::<T>(), true));
+        within(function, || {
+            after_write::behind(|| callbacks::plain(to as usize, size_of::<T>(), true));
+        });
     }
 }
 
@@ -324,11 +328,14 @@ impl Call<'_> {
             result = self.begin(effect).or(result);
         }
         if result.is_none() && !self.function.effects.iter().any(|effect| effect.is_after()) {
-            return Way { address: self.function.real.address(), result: 0 };
+            let way = Way { address: self.function.real.address(), result: 0 };
+            after_write::go_on();
+            return way;
         }
         let result = result.unwrap_or_else(|| self.make());
+        after_write::settle();
         for &effect in self.function.effects {
-            self.end(effect, result);
+            after_write::behind(|| self.end(effect, result));
         }
         Way { address: 0, result }
     }

@@ -16,7 +16,7 @@
 //! | `scope` | if it holds: `kind` is `all`, `fair`, `bounded` or `probable`, with `fairness`, `bounds` and `odds`; else `null` |
 //! | `options` | those in force |
 //! | `stats` | what was counted, `null` where the engine does not count it: `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `visited_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes`, `over_time`, and of a circuit `solver`: `latches`, `gates`, `clauses`, `calls`, `conflicts`, `decisions`, `propagations` |
-//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
+//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `shared`, `loop_start` |
 //! | `executions` | the first executions of different traces, each with `schedule`, `steps`, `pairs` and `values`: what distinguishes it from the others |
 //! | `lines` | of the program's own source: `total`, how many of them were `reached`, and the `unreached` ones as `file`, `first` and `last` |
 //!
@@ -286,6 +286,10 @@ struct Violated<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<AccessObject>>")]
     accesses: Vec<AccessObject<'a>>,
+    /// Other plain accesses to memory that several threads access.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<AccessObject>>")]
+    shared: Vec<AccessObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
     /// What the variables of a model hold in the end.
@@ -308,6 +312,7 @@ impl<'a> Violated<'a> {
             schedule: found.schedule.to_string(),
             steps: (0..n_steps).map(step).collect(),
             accesses: found.accesses.iter().map(AccessObject::new).collect(),
+            shared: found.shared.iter().map(AccessObject::new).collect(),
             loop_start: report.loop_start,
             end: &found.end,
             why: why_of(report, found),
@@ -315,7 +320,7 @@ impl<'a> Violated<'a> {
     }
 }
 
-/// An access of a data race.
+/// A plain access.
 #[derive(Serialize, JsonSchema)]
 struct AccessObject<'a> {
     thread: &'a str,
@@ -325,6 +330,9 @@ struct AccessObject<'a> {
     write: bool,
     /// The step, from 1, in which it is made.
     step: usize,
+    /// What people call the memory, where the message of the violation does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<&'a str>,
     /// What it read (`= 0`) or wrote (`0→1`), where that is known.
     value: Option<&'a str>,
     /// The access itself, then the calls that led to it.
@@ -334,9 +342,10 @@ struct AccessObject<'a> {
 
 impl<'a> AccessObject<'a> {
     fn new(access: &'a Access) -> Self {
-        let Access { thread, by, write, step, value, stack } = access;
+        let Access { thread, by, write, step, memory, value, stack } = access;
         let (by, write, step) = (*by, *write, *step);
-        Self { thread, by, write, step, value: value.as_deref(), stack }
+        let (memory, value) = (memory.as_deref(), value.as_deref());
+        Self { thread, by, write, step, memory, value, stack }
     }
 }
 
