@@ -9,7 +9,8 @@
 //! is read behind the call for what is written; such a callback alone is waited for.
 //!
 //! Functions of a library write within their call. It is over where that returns, which is where
-//! the callback would have returned to.
+//! the callback would have returned to. One that calls this library on the way, to allocate, is not
+//! followed.
 //!
 //! All of this is done only for accesses that are told, in the replay of a violation that is
 //! shown; and not under a debugger, which takes single steps for its own.
@@ -30,7 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const TRAP_FLAG: i64 = 1 << 8;
 /// So many instructions are waited for the store, and for the return from a call.
 const LONGEST_WINDOW: usize = 512;
-const LONGEST_CALL: usize = 200_000;
+const LONGEST_CALL: usize = 20_000;
 const LONGEST_INSTRUCTION: usize = 15;
 
 type Registers = [libc::greg_t; 23];
@@ -84,6 +85,8 @@ struct Write {
     n_instructions: usize,
     /// Whether it is in a callback for a read.
     is_away: bool,
+    /// Whether it has been outside of this library since the callback.
+    has_left: bool,
     info: Option<InstructionInfoFactory>,
 }
 
@@ -103,6 +106,7 @@ static WRITE: Global = Global(UnsafeCell::new(Write {
     code: 0..0,
     n_instructions: 0,
     is_away: false,
+    has_left: false,
     info: None,
 }));
 
@@ -196,6 +200,7 @@ fn begin_steps() {
     write.state = State::Returning;
     write.n_instructions = 0;
     write.is_away = false;
+    write.has_left = false;
     // SAFETY: sets a flag; what comes then is for `step`.
     unsafe {
         std::arch::asm!(
@@ -298,7 +303,10 @@ impl Write {
         self.n_instructions += 1;
         if self.state == State::Returning {
             if (instruction, stack_pointer) != (self.address, self.stack_pointer) {
-                return self.n_instructions < LONGEST_CALL;
+                // A function of a library that comes back to this one may take its time there.
+                let is_back = self.has_left && library::is_own_code(instruction);
+                self.has_left |= !library::is_own_code(instruction);
+                return !is_back && self.n_instructions < LONGEST_CALL;
             }
             if self.is_library {
                 self.pieces[self.first..].iter_mut().for_each(Piece::read);

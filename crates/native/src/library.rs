@@ -154,6 +154,12 @@ pub(crate) fn inside() -> Option<&'static str> {
     })
 }
 
+/// Whether an instruction is one of this library.
+pub(crate) fn is_own_code(address: usize) -> bool {
+    let start = OWN_START.load(Ordering::Relaxed);
+    address.wrapping_sub(start) < OWN_LEN.load(Ordering::Relaxed)
+}
+
 /// The running thread does not go on with what it was in.
 pub(crate) fn leave() {
     INSIDE.store(std::ptr::null_mut(), Ordering::Relaxed);
