@@ -5,6 +5,7 @@
 //! asked for: in the replay of a violation that is shown.
 
 use crate::after_write::{self, Target};
+use crate::coroutine;
 use crate::machine::{self, Machine, Value};
 use crate::names;
 
@@ -52,7 +53,8 @@ pub(crate) fn note_volatile(address: usize, len: usize, write: bool) {
     }
     let Some(held) = Held::new(address, len, write) else { return };
     machine::with(|machine| machine.value = Value::Held(held));
-    if write {
+    // A look at the frames of a stack that is being destroyed would end the thread too early.
+    if write && !coroutine::is_own_stack(address) {
         after_write::note(Target::Operation, address, len, &names::frames());
         after_write::go_on();
     }
