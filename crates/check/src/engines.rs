@@ -4,6 +4,7 @@ pub mod circuit;
 mod native;
 mod promela;
 mod saved;
+mod shortest;
 mod statespace;
 mod threads;
 mod vm;

@@ -148,10 +148,16 @@ pub struct Accessed {
 /// A plain access and its place, see [`System::look_at`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
+    /// What was accessed.
+    pub memory: ObjectId,
+    /// What people called it then.
+    pub name: String,
     /// Who accessed it.
     pub thread: ThreadId,
     /// Whether it wrote.
     pub write: bool,
+    /// Whether it was the operation of a step, and no plain access.
+    pub is_atomic: bool,
     /// What it read or wrote, where the system tells: `= 0`, `0→1`.
     pub value: Option<String>,
     /// Where in the source: the access itself, then the calls that led to it.
@@ -491,8 +497,8 @@ pub trait System {
         &[]
     }
 
-    /// From now on, notes where this plain memory is accessed, and nowhere else.
-    fn look_at(&mut self, _memory: Option<ObjectId>) {}
+    /// From now on, notes where this plain memory is accessed, and no other.
+    fn look_at(&mut self, _memory: &[ObjectId]) {}
 
     /// Where the last step accessed the memory that is [looked at](Self::look_at), in order.
     fn sightings(&self) -> Vec<Sighting> {

@@ -45,6 +45,10 @@ pub struct Counterexample {
     /// system tells their places.
     #[serde(default)]
     pub accesses: Vec<Access>,
+    /// The other plain accesses to memory that several threads access, in order, where the system
+    /// tells their places and values.
+    #[serde(default)]
+    pub shared: Vec<Access>,
     /// The joins of the execution as people read them, one for each.
     #[serde(default)]
     pub joins: Vec<Told>,
@@ -125,6 +129,9 @@ pub struct Access {
     pub write: bool,
     /// In which step, from 1.
     pub step: usize,
+    /// What people call the memory, where it is not that of the violation.
+    #[serde(default)]
+    pub memory: Option<String>,
     /// What it read or wrote, where the system tells: `= 0`, `0→1`.
     #[serde(default)]
     pub value: Option<String>,

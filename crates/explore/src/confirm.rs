@@ -87,6 +87,7 @@ pub(crate) fn confirm<S: System>(
         story,
         waits,
         accesses,
+        shared: Vec::new(),
         joins,
         failed,
         decisive,

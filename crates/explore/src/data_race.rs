@@ -104,7 +104,7 @@ impl DataRace {
         system: &mut S,
         steps: &[Decision],
     ) -> Vec<Access> {
-        system.look_at(Some(self.memory));
+        system.look_at(&[self.memory]);
         system.reset();
         let mut accesses = Vec::new();
         for (idx, &decision) in steps.iter().enumerate() {
@@ -122,18 +122,19 @@ impl DataRace {
                 let is_it = |seen: &Sighting| (seen.thread, seen.write) == (thread, write);
                 let seen = sightings.into_iter().find(is_it);
                 let (by, thread) = (Some(thread), system.thread_name(thread).into_owned());
-                let access = |Sighting { value, stack, .. }: Sighting| Access {
+                let access = |Sighting { name, value, stack, .. }: Sighting| Access {
                     thread,
                     by,
                     write,
                     step,
+                    memory: Some(name),
                     value,
                     stack,
                 };
                 accesses.extend(seen.map(access));
             }
         }
-        system.look_at(None);
+        system.look_at(&[]);
         if accesses.len() == 2 { accesses } else { Vec::new() }
     }
 }

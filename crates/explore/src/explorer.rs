@@ -30,6 +30,7 @@ use crate::reduction::stack::{Policy, Stack};
 use crate::sample::{Sampler, together};
 use crate::saved::{Saved, SavedError};
 use crate::search::{Observe, Step, Worker};
+use crate::shared_memory;
 use crate::unit::Unit;
 use crate::visited::Visited;
 use mazurka_core::fold::Fold;
@@ -339,6 +340,10 @@ impl<'a, S: System> Explorer<'a, S> {
         if let (Verdict::Violated(found), false) = (&mut outcome.verdict, self.is_part()) {
             let deadline = self.deadline(begun, self.options.time_limit);
             found.decisive = decisive::find(&mut make(), found, self.options.race, deadline);
+            // A graph decides what its executions read.
+            if self.options.memory.is_none() {
+                found.shared = shared_memory::find(&mut make(), found, deadline);
+            }
         }
         self.show_executions(make, &mut outcome, begun)?;
         if let Some(seen) = self.seen {

@@ -87,6 +87,7 @@ mod replay;
 mod sample;
 mod saved;
 mod search;
+mod shared_memory;
 mod unit;
 mod view;
 mod visited;

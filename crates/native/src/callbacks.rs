@@ -3,6 +3,7 @@
 //! gcc calls `memcpy` and its like directly. A program that is linked with `--wrap` for them calls
 //! the functions here instead; without, what they access is not watched.
 
+use crate::after_write;
 use crate::coroutine;
 use crate::emulate::Kind;
 use crate::invalid;
@@ -79,10 +80,19 @@ macro_rules! accesses {
         mod accesses {
             $(pub(super) extern "C" fn $name(address: *mut std::ffi::c_void) {
                 super::plain(address as usize, $len, $write);
+                if $write {
+                    super::after_write::go_on();
+                }
             })*
         }
 
         wiped! { $($name => accesses::$name;)* }
+
+        /// Whether a callback for reads is at an address. For handlers of signals, too.
+        pub(crate) fn is_read(address: usize) -> bool {
+            let is_it = |callback: unsafe extern "C" fn()| callback as usize == address;
+            $(!$write && is_it($name))||*
+        }
     };
 }
 
@@ -175,6 +185,7 @@ extern "C" fn __tsan_read_range(address: *mut c_void, len: usize) {
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_write_range(address: *mut c_void, len: usize) {
     plain(address as usize, len, true);
+    after_write::go_on();
 }
 
 #[unsafe(no_mangle)]
@@ -206,7 +217,9 @@ macro_rules! memory_functions {
             static FUNCTION: Function = Function::plain(stringify!($real));
             library::within(&FUNCTION, || $tell(to, second, len));
             // SAFETY: the program asks for just this.
-            unsafe { libc::$real(to, second, len) }
+            let result = unsafe { libc::$real(to, second, len) };
+            after_write::settle();
+            result
         }
 
         unsafe extern "C" fn $inner(

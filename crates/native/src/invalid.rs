@@ -5,6 +5,7 @@
 //!
 //! - in the heap and in no live block (`heap`),
 //! - on the stack of a thread that has ended, or below what another thread uses of its stack,
+//! - in the first pages, where a null pointer leads,
 //! - beyond the end of the variable that the access begins in, or between two variables
 //!   (`globals`).
 //!
@@ -20,6 +21,9 @@ use crate::names;
 use crate::sites;
 use crate::thread::Status;
 use mazurka_core::{Detail, ThreadId, Violation, ViolationKind};
+
+/// The kernel maps nothing below.
+const LEAST_ADDRESS: usize = 1 << 16;
 
 /// Ends the running thread if it may not access `len` bytes from an address on.
 ///
@@ -37,11 +41,23 @@ pub(crate) fn check(address: usize, len: usize, write: bool) {
     }
 }
 
+/// Ends the running thread if it is about to follow a null pointer. For operations, before they are
+/// announced: what they would do is looked at by the host, too.
+#[inline]
+pub(crate) fn check_pointer(address: usize, len: usize, write: bool) {
+    if address < LEAST_ADDRESS {
+        refuse(address, len, write);
+    }
+}
+
 /// Whether an address is on no stack, or on one that is in use there.
 #[inline]
 fn is_on_live_stack(address: usize) -> bool {
     let idx = coroutine::stack_of(address);
-    idx >= ThreadId::MAX || idx == coroutine::running() || is_used_of_stack(idx, address)
+    if idx >= ThreadId::MAX {
+        return address >= LEAST_ADDRESS;
+    }
+    idx == coroutine::running() || is_used_of_stack(idx, address)
 }
 
 fn is_used_of_stack(idx: usize, address: usize) -> bool {
@@ -57,6 +73,9 @@ fn is_used_of_stack(idx: usize, address: usize) -> bool {
 fn refuse(address: usize, len: usize, write: bool) -> ! {
     let verb = if write { "written" } else { "read" };
     misuse(|| match heap::is_valid(address, 1) {
+        _ if address < LEAST_ADDRESS => {
+            plain((format!("invalid access to address {address:#x}"), String::new()))
+        }
         Some(_) => of_heap(address, len, verb),
         None if coroutine::stack_of(address) < ThreadId::MAX => plain(of_stack(address, verb)),
         None => plain(globals::describe(address, len, verb)),

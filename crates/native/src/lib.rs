@@ -32,6 +32,7 @@
 #![expect(unsafe_code, reason = "this is where the coroutines and the program's memory live")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+mod after_write;
 mod aliases;
 mod allocator;
 mod assembly;

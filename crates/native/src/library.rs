@@ -27,6 +27,7 @@ mod state;
 mod table;
 mod va_list;
 
+use crate::after_write;
 use crate::callbacks;
 use crate::coroutine;
 use crate::io;
@@ -153,9 +154,16 @@ pub(crate) fn inside() -> Option<&'static str> {
     })
 }
 
+/// Whether an instruction is one of this library.
+pub(crate) fn is_own_code(address: usize) -> bool {
+    let start = OWN_START.load(Ordering::Relaxed);
+    address.wrapping_sub(start) < OWN_LEN.load(Ordering::Relaxed)
+}
+
 /// The running thread does not go on with what it was in.
 pub(crate) fn leave() {
     INSIDE.store(std::ptr::null_mut(), Ordering::Relaxed);
+    after_write::end_behind();
 }
 
 /// Something that the library does for the program is an access of this function.
@@ -166,10 +174,12 @@ pub(crate) fn within(function: &'static Function, tell: impl FnOnce()) {
     leave();
 }
 
-/// A function that this library stands for reads or writes memory of the program.
+/// A function that this library stands for reads or writes memory of the program, and has done so.
 pub(crate) fn touched_by(function: &'static Function, address: usize, len: usize, write: bool) {
     if address != 0 && coroutine::in_program() {
-        within(function, || callbacks::plain(address, len, write));
+        within(function, || {
+            after_write::behind(|| callbacks::plain(address, len, write));
+        });
     }
 }
 
@@ -339,11 +349,14 @@ impl Call<'_> {
             result = self.begin(effect).or(result);
         }
         if result.is_none() && !self.function.effects.iter().any(|effect| effect.is_after()) {
-            return Way { address: self.function.real.address(), result: 0 };
+            let way = Way { address: self.function.real.address(), result: 0 };
+            after_write::go_on();
+            return way;
         }
         let result = result.unwrap_or_else(|| self.make());
+        after_write::settle();
         for &effect in self.function.effects {
-            self.end(effect, result);
+            after_write::behind(|| self.end(effect, result));
         }
         Way { address: 0, result }
     }

@@ -22,7 +22,13 @@ const STACK_POINTER: Register = Register(7);
 
 /// What people call the variable at an address on the stack of a thread: `counter (local of main)`.
 pub(crate) fn name_of(address: usize, idx: usize) -> Option<String> {
-    let Found { name, function, .. } = found_at(address, idx)?;
+    let frames = frames_of(idx)?;
+    name_in(address, idx, &frames)
+}
+
+/// The same while the thread had these frames.
+pub(crate) fn name_in(address: usize, idx: usize, frames: &[Frame]) -> Option<String> {
+    let Found { name, function, .. } = found_in(address, frames)?;
     Some(match idx {
         0 => format!("{name} (local of {function})"),
         _ => {
@@ -34,12 +40,16 @@ pub(crate) fn name_of(address: usize, idx: usize) -> Option<String> {
 
 /// What the `len` bytes at an address on the stack of a thread are, if they are in a variable.
 pub(crate) fn scalar_of(address: usize, idx: usize, len: usize) -> Option<Scalar> {
-    let Found { shape, offset, .. } = found_at(address, idx)?;
+    scalar_in(address, &frames_of(idx)?, len)
+}
+
+/// The same while the thread had these frames.
+pub(crate) fn scalar_in(address: usize, frames: &[Frame], len: usize) -> Option<Scalar> {
+    let Found { shape, offset, .. } = found_in(address, frames)?;
     Some(shape.scalar(offset, len as u64))
 }
 
-fn found_at(address: usize, idx: usize) -> Option<Found> {
-    let frames = frames_of(idx)?;
+fn found_in(address: usize, frames: &[Frame]) -> Option<Found> {
     let inner = frames.windows(2).position(|pair| {
         let [frame, outer] = pair else { return false };
         (frame.stack_pointer..outer.stack_pointer).contains(&address)

@@ -19,6 +19,7 @@
 //! that was ever done, and no other thread can do anything beside it. Until it starts another
 //! thread, its accesses to memory are no steps either ([`Machine::is_concurrent`]).
 
+use crate::after_write;
 use crate::awaits::Loops;
 use crate::before_wait;
 use crate::cancel::{self, Awaited};
@@ -198,6 +199,16 @@ pub(crate) enum Value {
     Changed(usize, u128, u128),
     /// What it wrote is not there yet.
     Held(Held),
+}
+
+impl Value {
+    /// How many bytes it has.
+    pub(crate) fn len(&self) -> Option<usize> {
+        match self {
+            Self::Read(len, _) | Self::Wrote(len, _) | Self::Changed(len, ..) => Some(*len),
+            Self::None | Self::Held(_) => None,
+        }
+    }
 }
 
 unsafe extern "C" {
@@ -435,6 +446,7 @@ pub(crate) fn visible_write(address: usize, len: usize) -> bool {
     if with(|machine| machine.threads[current_idx()].is_quiet) {
         return false;
     }
+    invalid::check_pointer(address, len, true);
     let object = with(|machine| {
         machine.note_sharing(address, len);
         machine.is_concurrent().then(|| machine.objects.atomic(address, len))
@@ -459,6 +471,7 @@ pub(crate) fn visible_read(
     operation: impl FnOnce(ObjectId) -> Operation,
 ) -> bool {
     let idx = current_idx();
+    invalid::check_pointer(address, usize::from(len), false);
     let object = with(|machine| {
         if !machine.is_concurrent() {
             machine.n_lonely_reads = machine.n_lonely_reads.saturating_add(1);
@@ -1028,6 +1041,7 @@ impl Machine {
         self.depth += 1;
         self.n_lonely_reads = 0;
         self.watch.begin_step();
+        after_write::begin_step();
         self.sites.begin_step();
         if weak_memory::is_on() {
             self.weak_memory.begin_step(Injection::default());

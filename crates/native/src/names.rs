@@ -350,7 +350,9 @@ pub(crate) struct Module {
 struct Question {
     address: usize,
     answer: Option<Module>,
-    /// How much of its segment follows.
+    /// Its segment.
+    segment: Range<usize>,
+    /// How much of that follows.
     room: usize,
     is_code: bool,
 }
@@ -360,6 +362,12 @@ struct Question {
 pub(crate) fn readable_from(address: usize) -> Option<usize> {
     let question = ask(address);
     question.answer.filter(|module| module.is_main).map(|_| question.room)
+}
+
+/// The code of the program that an address is in.
+pub(crate) fn code_around(address: usize) -> Option<Range<usize>> {
+    let question = ask(address);
+    (question.is_code && question.answer.is_some_and(|it| it.is_main)).then_some(question.segment)
 }
 
 /// Whether an address is in code.
@@ -372,7 +380,7 @@ pub(crate) fn module_of(address: usize) -> Option<Module> {
 }
 
 fn ask(address: usize) -> Question {
-    let mut question = Question { address, answer: None, room: 0, is_code: false };
+    let mut question = Question { address, answer: None, segment: 0..0, room: 0, is_code: false };
     // SAFETY: `look` is called with what it expects, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut question).cast()) };
     question
@@ -397,6 +405,7 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, question: *mu
     if let Some((segment, is_code)) = &segment {
         question.is_code = *is_code;
         question.room = segment.end - question.address;
+        question.segment = segment.clone();
         // SAFETY: the loader's names are strings.
         let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();
         question.answer = Some(Module { base, is_main: name.is_empty(), name });

@@ -6,9 +6,10 @@
 //! to come; since earlier steps of this one were recorded with the larger piece, the search then
 //! has to begin again ([`CUT`]).
 
+use crate::after_write::{self, Target};
 use crate::library;
 use crate::machine;
-use crate::names;
+use crate::names::{self, Frame};
 use crate::plain_values::Held;
 use mazurka_core::{Assumption, Fence, MemoryOrder, ObjectId, Part, PlainAccess, ThreadId};
 use rustc_hash::FxHashMap;
@@ -19,6 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const WATCHED_OF_A_RANGE: usize = 64 << 10;
 const GRANULE: usize = 8;
 const N_CACHED: usize = 1024;
+
+/// So many accesses of a step are noted where they are looked at: each is a look at the stack.
+const MOST_SIGHTINGS: usize = 1 << 12;
 
 /// Set when a piece was cut.
 pub(crate) static CUT: AtomicBool = AtomicBool::new(false);
@@ -49,9 +53,11 @@ pub(crate) struct Watch {
     /// How often a piece was accessed in a new way.
     n_ways: u64,
     step: u64,
-    /// What is looked at, and from where it was accessed in this step.
-    looked_at: Option<ObjectId>,
+    /// What is looked at, ascending, and from where it was accessed in this step.
+    looked_at: Vec<ObjectId>,
     pub(crate) sightings: Vec<Seen>,
+    /// Whether what is told now is the end of a block.
+    is_ending: bool,
     /// Pieces that were accessed as a whole: the address, the length, and which.
     cache: Box<[(usize, usize, ObjectId); N_CACHED]>,
 }
@@ -59,9 +65,13 @@ pub(crate) struct Watch {
 /// An access to what is looked at.
 #[derive(Clone)]
 pub(crate) struct Seen {
+    pub(crate) memory: ObjectId,
     pub(crate) thread: ThreadId,
     pub(crate) write: bool,
-    pub(crate) stack: Vec<usize>,
+    /// Whether it is an operation.
+    pub(crate) is_atomic: bool,
+    /// The frames of the thread.
+    pub(crate) frames: Vec<Frame>,
     /// The function of the C library that made it.
     pub(crate) function: Option<&'static str>,
     /// What memory held.
@@ -103,8 +113,9 @@ impl Watch {
             atomic: None,
             n_ways: 0,
             step: 1,
-            looked_at: None,
+            looked_at: Vec::new(),
             sightings: Vec::new(),
+            is_ending: false,
             cache: Box::new([(0, 0, ObjectId::new(0)); N_CACHED]),
         }
     }
@@ -153,9 +164,10 @@ impl Watch {
         while self.parts.pop_if(is_idle).is_some() {}
     }
 
-    /// From now on, notes from where a piece of memory is accessed.
-    pub(crate) fn look_at(&mut self, object: Option<ObjectId>) {
-        self.looked_at = object;
+    /// From now on, notes from where these pieces of memory are accessed.
+    pub(crate) fn look_at(&mut self, objects: &[ObjectId]) {
+        self.looked_at = objects.to_vec();
+        self.looked_at.sort_unstable();
     }
 
     /// Where a piece of memory is.
@@ -227,8 +239,8 @@ impl Watch {
     /// search has to begin again.
     #[inline]
     fn come(&mut self, object: ObjectId, write: bool, way: u8) {
-        if self.looked_at == Some(object) {
-            self.note_sighting(object, write);
+        if !self.looked_at.is_empty() && self.looked_at.binary_search(&object).is_ok() {
+            self.note_sighting(object, write, way);
         }
         let ways = &mut self.memories[object.index()].ways;
         if *ways & way == 0 {
@@ -241,18 +253,28 @@ impl Watch {
     }
 
     #[cold]
-    fn note_sighting(&mut self, object: ObjectId, write: bool) {
-        // What was about to be written before is there by now.
-        self.sightings.iter_mut().filter_map(|seen| seen.held.as_mut()).for_each(Held::settle);
+    fn note_sighting(&mut self, object: ObjectId, write: bool, way: u8) {
+        if self.sightings.len() >= MOST_SIGHTINGS {
+            return;
+        }
         let Memory { address, len, .. } = self.memories[object.index()];
-        let held = Held::new(address, usize::from(len), write);
+        // Lives end, and have no values.
+        let held = (!self.accesses_are_lifetimes && !self.is_ending)
+            .then(|| Held::new(address, usize::from(len), write))
+            .flatten();
+        let frames = names::frames();
+        if write && way == PLAIN && held.is_some_and(|held| held.after.is_none()) {
+            let target = Target::Sighting(self.sightings.len());
+            after_write::note(target, address, usize::from(len), &frames);
+        }
         self.sightings.push(Seen {
+            memory: object,
             thread: machine::current(),
             write,
-            stack: names::backtrace(),
+            is_atomic: way == ATOMIC,
+            frames,
             function: library::inside(),
-            // Lives end, and have no values.
-            held: held.filter(|_| !self.accesses_are_lifetimes),
+            held,
         });
     }
 
@@ -262,7 +284,8 @@ impl Watch {
         if !self.is_on {
             return;
         }
-        let n_before = self.sightings.len();
+        // What ends has no value any more.
+        self.is_ending = true;
         let granules = (address - address % GRANULE..address + len).step_by(GRANULE);
         if granules.len() <= self.granules.len() {
             granules.for_each(|granule| self.end_granule(granule));
@@ -273,8 +296,7 @@ impl Watch {
             within.sort_unstable();
             within.into_iter().for_each(|granule| self.end_granule(granule));
         }
-        // What ends has no value any more.
-        self.sightings[n_before..].iter_mut().for_each(|seen| seen.held = None);
+        self.is_ending = false;
     }
 
     fn end_granule(&mut self, granule: usize) {

@@ -1,11 +1,13 @@
 //! Values of plain and volatile accesses, for people: what memory held before and after them.
 //!
-//! The instrumentation calls before an access, and so what it writes is not there yet. It is there
-//! when the same memory is accessed again, or when the step is over. All of this is done only where
-//! accesses are looked at or places are asked for: in the replay of a violation that is shown.
+//! The instrumentation calls before an access: what it reads is there by then, what it writes is
+//! found out by `after_write`. All of this is done only where accesses are looked at or places are
+//! asked for: in the replay of a violation that is shown.
 
+use crate::after_write::{self, Target};
+use crate::coroutine;
 use crate::machine::{self, Machine, Value};
-use mazurka_core::PlainAccess;
+use crate::names;
 
 /// An access to so many bytes of memory.
 #[derive(Clone, Copy, Debug)]
@@ -13,65 +15,58 @@ pub(crate) struct Held {
     address: usize,
     len: usize,
     write: bool,
-    before: u64,
+    /// What was there before, unless it is told only afterwards.
+    before: Option<u64>,
     /// What it has written, if that is known by now.
-    after: Option<u64>,
+    pub(crate) after: Option<u64>,
 }
 
 impl Held {
     /// An access that is about to be made; none if memory cannot be read, or has no size that
     /// numbers have.
     pub(crate) fn new(address: usize, len: usize, write: bool) -> Option<Self> {
-        Some(Self { address, len, write, before: read(address, len)?, after: None })
-    }
-
-    /// Where it is.
-    pub(crate) fn address(&self) -> usize {
-        self.address
-    }
-
-    /// What it was about to do is done, and nothing else to the same memory.
-    pub(crate) fn settle(&mut self) {
-        if self.write && self.after.is_none() {
-            self.after = read(self.address, self.len);
-        }
+        let there = read(address, len)?;
+        let (before, after) = match write && after_write::is_behind() {
+            true => (None, Some(there)),
+            false => (Some(there), None),
+        };
+        Some(Self { address, len, write, before, after })
     }
 
     /// What it read or wrote.
     pub(crate) fn value(&self) -> Value {
-        match (self.write, self.after) {
-            (false, _) => Value::Read(self.len, self.before.into()),
-            (true, Some(after)) => Value::Changed(self.len, self.before.into(), after.into()),
-            (true, None) => Value::None,
+        match (self.write, self.before, self.after) {
+            (false, Some(before), _) => Value::Read(self.len, before.into()),
+            (true, Some(before), Some(after)) => {
+                Value::Changed(self.len, before.into(), after.into())
+            }
+            (true, None, Some(after)) => Value::Wrote(self.len, after.into()),
+            (false, None, _) | (true, _, None) => Value::None,
         }
     }
 }
 
 /// A volatile access of the running thread is about to be made, in the step of its own.
 pub(crate) fn note_volatile(address: usize, len: usize, write: bool) {
-    machine::with(|machine| {
-        if machine.sites.is_told() {
-            let held = Held::new(address, len, write);
-            machine.value = held.map_or(Value::None, Value::Held);
-        }
-    });
+    if !machine::with(|machine| machine.sites.is_told()) {
+        return;
+    }
+    let Some(held) = Held::new(address, len, write) else { return };
+    machine::with(|machine| machine.value = Value::Held(held));
+    // A look at the frames of a stack that is being destroyed would end the thread too early.
+    if write && !coroutine::is_own_stack(address) {
+        after_write::note(Target::Operation, address, len, &names::frames());
+        after_write::go_on();
+    }
 }
 
 impl Machine {
     /// What the operation of the last step read or wrote, and where, if that is known.
     pub(crate) fn told_value(&self) -> (Value, Option<usize>) {
-        let Value::Held(mut held) = self.value else {
-            return (self.value, self.sites.asked());
-        };
-        // What the step has written there plainly behind it is another value.
-        let range = held.address..held.address + held.len;
-        let is_other = |access: &PlainAccess| {
-            access.write && range.contains(&self.watch.address(access.object))
-        };
-        if !self.watch.accesses.iter().any(is_other) {
-            held.settle();
+        match self.value {
+            Value::Held(held) => (held.value(), Some(held.address)),
+            value => (value, self.sites.asked()),
         }
-        (held.value(), Some(held.address))
     }
 }
 
@@ -81,7 +76,7 @@ pub(crate) fn is_mapped(address: usize) -> bool {
 }
 
 /// What memory holds: nothing if it is not there, which a program may find out for itself.
-fn read(address: usize, len: usize) -> Option<u64> {
+pub(crate) fn read(address: usize, len: usize) -> Option<u64> {
     if !matches!(len, 1 | 2 | 4 | 8) {
         return None;
     }

@@ -6,8 +6,9 @@
 //! are compared and swapped together are shown as a pair if one of them is an address.
 
 use crate::coroutine;
+use crate::locals;
 use crate::machine::{self, Value, with};
-use crate::names;
+use crate::names::{self, Frame};
 use crate::plain_values;
 use crate::scalars::Scalar;
 use crate::sites;
@@ -17,24 +18,35 @@ const WORD: usize = size_of::<usize>();
 /// Nothing is below this address.
 const LEAST: usize = 1 << 16;
 
-/// What was read or written, with names for addresses; numbers are of this kind.
-pub(crate) fn in_words(value: Value, scalar: Scalar) -> Option<String> {
+/// The frames of a thread, for the names of its variables.
+#[derive(Clone, Copy)]
+pub(crate) struct Frames<'a> {
+    pub(crate) thread: usize,
+    pub(crate) frames: &'a [Frame],
+}
+
+/// What was read or written, with names for addresses; numbers are of this kind. Variables of a
+/// thread have the names that they had while its frames were these.
+pub(crate) fn in_words(value: Value, scalar: Scalar, frames: Option<Frames<'_>>) -> Option<String> {
+    if scalar == Scalar::Several {
+        return None;
+    }
     let number =
         |len: usize, value: u128| scalar.written(len, value).unwrap_or_else(|| value.to_string());
-    if names_of(value).iter().all(Option::is_none) {
+    if names_of(value, frames).iter().all(Option::is_none) {
         return written(value, number);
     }
     // Beside an address, 0 is none.
     let word = |len: usize, value: u128| match value {
         0 if len == WORD => "null".to_owned(),
-        _ => name(len, value).unwrap_or_else(|| number(len, value)),
+        _ => name_in(len, value, frames).unwrap_or_else(|| number(len, value)),
     };
     written(value, word)
 }
 
 /// The same with numbers, if there are addresses in it.
 pub(crate) fn in_numbers(value: Value, scalar: Scalar) -> Option<String> {
-    let is_address = scalar == Scalar::Pointer || names_of(value).iter().any(Option::is_some);
+    let is_address = scalar == Scalar::Pointer || names_of(value, None).iter().any(Option::is_some);
     is_address.then(|| as_numbers(value))?
 }
 
@@ -51,7 +63,8 @@ fn written(value: Value, word: impl Fn(usize, u128) -> String) -> Option<String>
     }
 }
 
-fn names_of(value: Value) -> Vec<Option<String>> {
+fn names_of(value: Value, frames: Option<Frames<'_>>) -> Vec<Option<String>> {
+    let name = |len, value| name_in(len, value, frames);
     match value {
         Value::None | Value::Held(_) => Vec::new(),
         Value::Read(len, value) | Value::Wrote(len, value) => vec![name(len, value)],
@@ -61,6 +74,11 @@ fn names_of(value: Value) -> Vec<Option<String>> {
 
 /// What people call a value of so many bytes, if it is an address, or a pair with one.
 pub(crate) fn name(len: usize, value: u128) -> Option<String> {
+    name_in(len, value, None)
+}
+
+fn name_in(len: usize, value: u128, frames: Option<Frames<'_>>) -> Option<String> {
+    let pointed = |address| pointed(address, frames);
     if len == WORD {
         let address = usize::try_from(value).ok()?;
         // What has no name may be elsewhere the next time, and its number tells nothing.
@@ -81,7 +99,12 @@ pub(crate) fn name(len: usize, value: u128) -> Option<String> {
 }
 
 /// What people call the address of something: `&node#2`, `&head`, `&x (local of main)`.
-fn pointed(address: usize) -> Option<String> {
+fn pointed(address: usize, frames: Option<Frames<'_>>) -> Option<String> {
+    let own = frames.filter(|it| coroutine::stack_of(address) == it.thread);
+    if let Some(Frames { thread, frames }) = own {
+        let name = locals::name_in(address, thread, frames);
+        return Some(name.map_or_else(|| "an address".to_owned(), |name| format!("&{name}")));
+    }
     let name = sites::pointed(address).or_else(|| {
         let is_stack = with(|machine| {
             let idx = coroutine::stack_of(address);

@@ -94,6 +94,9 @@ fn kind<T>(mutex: *mut T) -> c_int {
 }
 
 pub(crate) fn raw_kind<T>(mutex: *mut T) -> c_int {
+    if coroutine::in_program() {
+        invalid::check_pointer(mutex as usize, 1, false);
+    }
     // SAFETY: the program gives a mutex of the C library.
     unsafe { *mutex.byte_add(KIND_OFFSET).cast::<c_int>() }
 }

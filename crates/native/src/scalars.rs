@@ -17,6 +17,8 @@ pub(crate) enum Scalar {
     Bool,
     Float,
     Pointer,
+    /// It is no number: several fields, or bits of some.
+    Several,
 }
 
 impl Scalar {

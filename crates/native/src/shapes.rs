@@ -47,6 +47,11 @@ pub(crate) struct Field {
 }
 
 impl Field {
+    /// Where it ends, as far as that is known.
+    fn end(&self) -> u64 {
+        self.shape.len().map_or(u64::MAX, |len| self.start.saturating_add(len))
+    }
+
     fn contains(&self, offset: u64) -> bool {
         let within = offset.checked_sub(self.start);
         within.is_some_and(|within| self.shape.len().is_some_and(|len| within < len))
@@ -175,8 +180,11 @@ impl Shape {
             Self::Fields { fields, .. } => {
                 let mut those = fields.iter().filter(|field| field.contains(offset));
                 match (those.next(), those.next()) {
-                    (Some(field), None) => field.shape.scalar(offset - field.start, len),
-                    _ => Scalar::default(),
+                    (Some(field), None) if offset + len <= field.end() => {
+                        field.shape.scalar(offset - field.start, len)
+                    }
+                    (None, _) => Scalar::default(),
+                    _ => Scalar::Several,
                 }
             }
         }
@@ -238,7 +246,38 @@ impl<'a, 'd> Types<'a, 'd> {
             gimli::DW_TAG_pointer_type => {
                 Some(Shape::Plain(size_of::<usize>() as u64, Scalar::Pointer))
             }
-            _ => Some(Shape::Plain(size(&entry)?, self.scalar(&entry, depth))),
+            _ => self
+                .protected(&entry, depth)
+                .or_else(|| Some(Shape::Plain(size(&entry)?, self.scalar(&entry, depth)))),
+        }
+    }
+
+    /// What a lock of Rust's library consists of, as far as it is the program's: what it protects.
+    fn protected(&self, entry: &Entry<'d>, depth: usize) -> Option<Shape> {
+        let name = self.name(entry)?.to_string_lossy().into_owned();
+        let depth = depth.checked_sub(1)?;
+        let field = |wanted: &str| {
+            let mut tree = self.unit.entries_tree(Some(entry.offset())).ok()?;
+            let mut members = tree.root().ok()?.children();
+            while let Ok(Some(member)) = members.next() {
+                let member = member.entry();
+                let is_it = self.name(member).is_some_and(|it| it.slice() == wanted.as_bytes());
+                if member.tag() == gimli::DW_TAG_member && is_it {
+                    let start = member.attr(gimli::DW_AT_data_member_location)?.udata_value()?;
+                    let of = reference(member, gimli::DW_AT_type)?;
+                    return Some((start, self.shape_within(of, depth)?));
+                }
+            }
+            None
+        };
+        match name.split('<').next()? {
+            "UnsafeCell" if name.contains('<') => field("value").map(|(_, shape)| shape),
+            "Mutex" | "RwLock" if name.contains('<') => {
+                let (start, shape) = field("data")?;
+                let fields = vec![Field { name: Some("data".to_owned()), start, shape }];
+                Some(Shape::Fields { len: size(entry)?, fields })
+            }
+            _ => None,
         }
     }
 

@@ -9,6 +9,7 @@
 //! end; and after [`PATIENCE`] in any case. That ends the search. It is left only in code that
 //! holds no lock of ours: in the program, or in the kernel.
 
+use crate::after_write;
 use crate::coroutine;
 use crate::lines;
 use crate::precompiled;
@@ -346,6 +347,10 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
     let (address, registers): (usize, &mut Registers) = unsafe {
         ((*info).si_addr() as usize, &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs)
     };
+    // SAFETY: as above.
+    if signal == libc::SIGTRAP && after_write::step(unsafe { (*info).si_code }, registers) {
+        return;
+    }
     let instruction = registers[libc::REG_RIP as usize] as usize;
     // A short trap has been passed when it is told.
     let trap = if signal == libc::SIGTRAP { instruction.wrapping_sub(1) } else { instruction };
@@ -359,6 +364,7 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
         registers[libc::REG_RIP as usize] = way as i64;
         return;
     }
+    after_write::stop(registers);
     let stack_pointer = registers[libc::REG_RSP as usize] as usize;
     let is_inside = !coroutine::in_program();
     IS_INSIDE.store(is_inside, Ordering::Relaxed);

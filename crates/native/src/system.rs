@@ -1,13 +1,15 @@
 //! The machine as the [`System`] that the explorer drives.
 
+use crate::after_write;
 use crate::clock;
+use crate::coroutine;
 use crate::io;
 use crate::library::imports;
 use crate::locals;
 use crate::machine::{Machine, Value, name_of, run, with};
 use crate::names;
 use crate::plain_accesses::Seen;
-use crate::pointers;
+use crate::pointers::{self, Frames};
 use crate::rust_assembly;
 use crate::scalars::{Scalar, scalar_of};
 use crate::sites;
@@ -164,25 +166,43 @@ impl System for Native {
         with(|machine| unsafe { detached(&machine.watch.fences) })
     }
 
-    fn look_at(&mut self, memory: Option<ObjectId>) {
+    fn look_at(&mut self, memory: &[ObjectId]) {
         with(|machine| machine.watch.look_at(memory));
     }
 
     fn sightings(&self) -> Vec<Sighting> {
+        after_write::collect();
         let seen = with(|machine| machine.watch.sightings.clone());
         seen.into_iter()
-            .map(|Seen { thread, write, stack, function, held }| {
+            .map(|Seen { memory, thread, write, is_atomic, frames, function, held }| {
+                let stack: Vec<usize> = frames.iter().map(|frame| frame.address).collect();
                 let mut stack = names::locations_of(&stack);
                 if let (Some(innermost), Some(function)) = (stack.first_mut(), function) {
                     innermost.within = names::short(function);
                 }
-                let value = held.and_then(|mut held| {
-                    // Who comes to it again has settled all but the last one.
-                    held.settle();
+                // Its own frames may be gone by now.
+                let address = with(|machine| machine.watch.address(memory));
+                let is_own = coroutine::stack_of(address) == thread.index();
+                let own_name =
+                    is_own.then(|| locals::name_in(address, thread.index(), &frames)).flatten();
+                let value = held.filter(|_| !is_atomic).and_then(|held| {
                     let value = held.value();
-                    pointers::in_words(value, scalar_at(value, Some(held.address())))
+                    let scalar = match (is_own, value.len()) {
+                        (true, Some(len)) => locals::scalar_in(address, &frames, len),
+                        _ => Some(scalar_at(value, Some(address))),
+                    };
+                    let frames = Frames { thread: thread.index(), frames: &frames };
+                    pointers::in_words(value, scalar.unwrap_or_default(), Some(frames))
                 });
-                Sighting { thread, write, value, stack }
+                Sighting {
+                    memory,
+                    name: own_name.unwrap_or_else(|| name_of(address)),
+                    thread,
+                    write,
+                    is_atomic,
+                    value: if is_atomic { self.value() } else { value },
+                    stack,
+                }
             })
             .collect()
     }
@@ -284,11 +304,13 @@ impl System for Native {
     }
 
     fn value(&self) -> Option<String> {
+        after_write::collect();
         let (value, address) = with(|machine| machine.told_value());
-        pointers::in_words(value, scalar_at(value, address))
+        pointers::in_words(value, scalar_at(value, address), None)
     }
 
     fn raw_value(&self) -> Option<String> {
+        after_write::collect();
         let (value, address) = with(|machine| machine.told_value());
         pointers::in_numbers(value, scalar_at(value, address))
     }
@@ -314,10 +336,8 @@ impl System for Native {
 
 /// What kind of number a value at an address is.
 fn scalar_at(value: Value, address: Option<usize>) -> Scalar {
-    match (value, address) {
-        (Value::Read(len, _) | Value::Wrote(len, _) | Value::Changed(len, ..), Some(address)) => {
-            scalar_of(address, len)
-        }
+    match (value.len(), address) {
+        (Some(len), Some(address)) => scalar_of(address, len),
         _ => Scalar::default(),
     }
 }

@@ -285,7 +285,8 @@ fn cell(row: &Row, page: &mut String) {
         if row.is_preempted { "<span class=\"sr\">after a preemption: </span>" } else { "" };
     let _ = write!(
         page,
-        "<td><button type=\"button\" title=\"{text}\">{preempted}{text} <small>{}</small></button></td>",
+        "<td><button type=\"button\" title=\"{text}\">{preempted}<span>{text}</span> \
+         <small>{}</small></button></td>",
         escaped(&place)
     );
 }

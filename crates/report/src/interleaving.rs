@@ -38,8 +38,8 @@ pub struct Interleaving<'a> {
     pub joins: &'a [Told],
     /// The two accesses of a data race.
     pub accesses: &'a [Access],
-    /// What people call the memory that they are to.
-    pub memory: Option<&'a str>,
+    /// The other plain accesses to memory that several threads access.
+    pub shared: &'a [Access],
     /// Two steps, from 1, that are shown whatever they are.
     pub decisive: Option<(usize, usize)>,
     /// Whether all steps are shown, and not only those that matter.
@@ -64,7 +64,7 @@ impl<'a> Interleaving<'a> {
             kind: None,
             joins: &[],
             accesses: &[],
-            memory: None,
+            shared: &[],
             decisive: None,
             is_full: true,
             loop_start: None,
@@ -110,7 +110,8 @@ impl<'a> Interleaving<'a> {
 
 impl<'a> From<&'a Counterexample> for Interleaving<'a> {
     fn from(found: &'a Counterexample) -> Self {
-        let Counterexample { violation, execution, story, waits, accesses, joins, .. } = found;
+        let Counterexample { violation, execution, story, waits, accesses, shared, joins, .. } =
+            found;
         let n_steps = execution.steps.len().max(story.len());
         let at_last_step = !matches!(
             violation.kind,
@@ -132,17 +133,12 @@ impl<'a> From<&'a Counterexample> for Interleaving<'a> {
             kind: Some(violation.kind),
             joins,
             accesses,
-            memory: memory_of(&violation.message),
+            shared,
             decisive,
             is_full: false,
             ..Self::new(execution)
         }
     }
-}
-
-/// What a message puts between backticks.
-fn memory_of(message: &str) -> Option<&str> {
-    message.split('`').nth(1)
 }
 
 /// A step as people read it: from the story or, where that ends, from the operation.
@@ -523,7 +519,7 @@ impl Names {
 }
 
 /// Whether the name of an object is one of the program's, and not a place in memory.
-fn is_named(object: &str) -> bool {
+pub(crate) fn is_named(object: &str) -> bool {
     let is_place = ["heap(", "0x", "the references to "].iter().any(|it| object.starts_with(it));
     !is_place && !object.contains(".heap+") && !object.contains(".stack-")
 }

@@ -2,7 +2,8 @@
 //!
 //! Every key is always there, in this order, and `null` where nothing is known; only `loop_start`
 //! is left out unless the violation goes on for ever, `accesses` unless it is a data race whose
-//! places are known: the two have `thread`, `write`, `step` and `stack` each; and `executions`
+//! places are known: the two have `thread`, `write`, `step` and `stack` each; `shared`, `waits`,
+//! `decisive`, `end` and `why` where there is nothing of the kind; and `executions`
 //! unless it was asked for and nothing goes wrong, and `lines` unless it was asked for and is known.
 //!
 //! | key | |
@@ -16,7 +17,7 @@
 //! | `scope` | if it holds: `kind` is `all`, `fair`, `bounded` or `probable`, with `fairness`, `bounds` and `odds`; else `null` |
 //! | `options` | those in force |
 //! | `stats` | what was counted, `null` where the engine does not count it: `executions`, `blocked_executions`, `transitions`, `states`, `states_matched`, `unique_local_states`, `visited_local_states`, `traces`, `max_depth`, `bound_exceeded`, `time_s`, `peak_memory_bytes`, `over_time`, and of a circuit `solver`: `latches`, `gates`, `clauses`, `calls`, `conflicts`, `decisions`, `propagations` |
-//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `loop_start` |
+//! | `violation` | `null`, or `kind`, `message`, `schedule`, `steps`, `accesses`, `shared`, `waits`, `decisive`, `loop_start`, `end`, `why` |
 //! | `executions` | the first executions of different traces, each with `schedule`, `steps`, `pairs` and `values`: what distinguishes it from the others |
 //! | `lines` | of the program's own source: `total`, how many of them were `reached`, and the `unreached` ones as `file`, `first` and `last` |
 //!
@@ -35,8 +36,9 @@ use crate::executions::{Distinction, Pair, Relation, distinctions};
 use crate::interleaving::told;
 use crate::why::why_of;
 use mazurka_core::{
-    Access, Assumption, Counterexample, Coverage, CoverageSample, Fairness, Limit, LineCoverage,
-    LineRange, Location, MemoryOrder, PassingExecution, Property, Solving, ThreadId, Told, Verdict,
+    Access, Assumption, Counterexample, Coverage, CoverageSample, DecisivePair, Fairness, Limit,
+    LineCoverage, LineRange, Location, MemoryOrder, Operation, PassingExecution, Property, Solving,
+    ThreadId, Told, Verdict, Wait,
 };
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
@@ -286,6 +288,17 @@ struct Violated<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<AccessObject>>")]
     accesses: Vec<AccessObject<'a>>,
+    /// Other plain accesses to memory that several threads access.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<AccessObject>>")]
+    shared: Vec<AccessObject<'a>>,
+    /// Of a deadlock: who waits, and for whom.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<WaitObject>>")]
+    waits: Vec<WaitObject<'a>>,
+    /// The racing pair that decides, if one was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decisive: Option<DecisiveObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
     /// What the variables of a model hold in the end.
@@ -308,6 +321,9 @@ impl<'a> Violated<'a> {
             schedule: found.schedule.to_string(),
             steps: (0..n_steps).map(step).collect(),
             accesses: found.accesses.iter().map(AccessObject::new).collect(),
+            shared: found.shared.iter().map(AccessObject::new).collect(),
+            waits: found.waits.iter().map(|wait| WaitObject::new(wait, found)).collect(),
+            decisive: found.decisive.as_ref().map(DecisiveObject::new),
             loop_start: report.loop_start,
             end: &found.end,
             why: why_of(report, found),
@@ -315,7 +331,7 @@ impl<'a> Violated<'a> {
     }
 }
 
-/// An access of a data race.
+/// A plain access.
 #[derive(Serialize, JsonSchema)]
 struct AccessObject<'a> {
     thread: &'a str,
@@ -325,6 +341,9 @@ struct AccessObject<'a> {
     write: bool,
     /// The step, from 1, in which it is made.
     step: usize,
+    /// What people call the memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<&'a str>,
     /// What it read (`= 0`) or wrote (`0→1`), where that is known.
     value: Option<&'a str>,
     /// The access itself, then the calls that led to it.
@@ -334,9 +353,72 @@ struct AccessObject<'a> {
 
 impl<'a> AccessObject<'a> {
     fn new(access: &'a Access) -> Self {
-        let Access { thread, by, write, step, value, stack } = access;
+        let Access { thread, by, write, step, memory, value, stack } = access;
         let (by, write, step) = (*by, *write, *step);
-        Self { thread, by, write, step, value: value.as_deref(), stack }
+        let (memory, value) = (memory.as_deref(), value.as_deref());
+        Self { thread, by, write, step, memory, value, stack }
+    }
+}
+
+/// A thread that waits in the end.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Wait")]
+struct WaitObject<'a> {
+    /// The thread by its number.
+    #[schemars(with = "usize")]
+    by: ThreadId,
+    /// What it waits to do.
+    operation: &'static str,
+    /// What people call that which it waits for.
+    object: Option<&'a str>,
+    /// The threads that would have to move first, by their numbers; empty if any could.
+    #[schemars(with = "Vec<usize>")]
+    holders: Vec<ThreadId>,
+    /// The steps, from 1, by which it took what it still holds.
+    holds: &'a [usize],
+    /// Where it waits.
+    #[schemars(with = "Option<BTreeMap<String, Value>>")]
+    location: Option<&'a Location>,
+}
+
+impl<'a> WaitObject<'a> {
+    fn new(wait: &'a Wait, found: &'a Counterexample) -> Self {
+        let joined = |of: ThreadId| {
+            let steps = found.execution.steps.iter().zip(&found.story);
+            let own = steps.filter(|(step, _)| step.decision.thread == of).map(|(_, told)| told);
+            own.last().map(|told| told.thread.as_str())
+        };
+        let object = match wait.operation {
+            Operation::Join(of) => joined(of),
+            _ => wait.object.as_deref(),
+        };
+        Self {
+            by: wait.thread,
+            operation: wait.operation.name(),
+            object,
+            holders: wait.holders.iter().collect(),
+            holds: &wait.holds,
+            location: wait.location.as_ref(),
+        }
+    }
+}
+
+/// Two steps that race, and an execution in which they come the other way round and nothing goes
+/// wrong.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Decisive")]
+struct DecisiveObject {
+    /// The earlier step, from 1, and the later one.
+    first: usize,
+    second: usize,
+    /// The schedule of the other execution.
+    schedule: String,
+}
+
+impl DecisiveObject {
+    fn new(pair: &DecisivePair) -> Self {
+        let (first, second) = (pair.first, pair.second);
+        Self { first, second, schedule: pair.schedule.to_string() }
     }
 }
 
@@ -628,6 +710,28 @@ mod tests {
                         "file": "bank.rs",
                         "line": 30,
                         "column": 9
+                      }
+                    ],
+                    "waits": [
+                      {
+                        "by": 0,
+                        "operation": "acquire",
+                        "object": null,
+                        "holders": [
+                          1
+                        ],
+                        "holds": [],
+                        "location": null
+                      },
+                      {
+                        "by": 1,
+                        "operation": "acquire",
+                        "object": null,
+                        "holders": [
+                          0
+                        ],
+                        "holds": [],
+                        "location": null
                       }
                     ]
                   }

@@ -146,6 +146,7 @@ impl<'a> Story<'a> {
             story: self.story,
             waits: self.waits,
             accesses: Vec::new(),
+            shared: Vec::new(),
             joins: Vec::new(),
             failed: None,
             decisive: None,

@@ -2,14 +2,15 @@
 //!
 //! A step is shown if it is in the causal past of the failure (Lamport 1978) and about something
 //! that two threads touch. What a library does by itself is left out, and what it does in a call is
-//! one row, in the words of that call. Joins that were no steps, and the two accesses of a data
-//! race, have rows of their own. Everything behind the failure is left out.
+//! one row, in the words of that call. Joins that were no steps, the two accesses of a data race,
+//! and other plain accesses to memory that several threads access, if they are few, have rows of
+//! their own. Everything behind the failure is left out.
 //! [`Interleaving::is_full`] shows all steps as they are.
 
-use crate::interleaving::{Interleaving, Names, Who, told, who};
+use crate::interleaving::{Interleaving, Names, Who, is_named, told, who};
 use crate::preemption::preemptions;
 use mazurka_core::{
-    Effect, HappensBefore, Location, ObjectId, Operation, Position, ThreadId, ViolationKind,
+    Access, Effect, HappensBefore, Location, ObjectId, Operation, Position, ThreadId, ViolationKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,6 +70,8 @@ enum Item {
     Joins { joins: Vec<usize>, steps: Vec<usize> },
     /// An access of a data race.
     Access(usize),
+    /// Another plain access.
+    Shared(usize),
 }
 
 struct Selection {
@@ -88,6 +91,7 @@ impl Selection {
                     StepPart::Join(join) => Item::Joins { joins: vec![join], steps: Vec::new() },
                 });
             }
+            items.extend(shared_at(shown, idx).map(Item::Shared));
         }
         Self { items }
     }
@@ -96,6 +100,7 @@ impl Selection {
     fn relevant(shown: &Interleaving<'_>) -> Self {
         let past = Past::of(shown);
         let shared = Shared::of(shown);
+        let told = told_accesses(shown, &past);
         let mut items: Vec<Item> = Vec::new();
         for idx in 0..past.end {
             if is_shown(shown, idx, &past, &shared) {
@@ -119,6 +124,7 @@ impl Selection {
                     }
                 }
             }
+            items.extend(shared_at(shown, idx).filter(|it| told.contains(it)).map(Item::Shared));
         }
         // Threads that do nothing that matters are not spawned or joined, either.
         let mut acting: BTreeSet<ThreadId> = shown.waits.iter().map(|wait| wait.thread).collect();
@@ -133,7 +139,8 @@ impl Selection {
 /// Adds an item, to the row before if both are of one call.
 fn push(shown: &Interleaving<'_>, items: &mut Vec<Item>, item: Item) {
     let thread = item.thread(shown);
-    let last = items.iter().rposition(|it| it.thread(shown) == thread);
+    let is_before = |it: &Item| !matches!(it, Item::Shared(_)) && it.thread(shown) == thread;
+    let last = items.iter().rposition(is_before);
     if let Some(at) = last
         && items[at].is_same_call(&item, shown)
         && !items[at + 1..].iter().any(|between| between.conflicts(&item, shown))
@@ -151,6 +158,7 @@ impl Item {
             Self::Steps { main, .. } => Some(shown.execution.steps[*main].decision.thread),
             Self::Joins { joins, .. } => Some(passed(shown, joins[0]).thread),
             Self::Access(access) => shown.accesses[*access].by,
+            Self::Shared(access) => shown.shared[*access].by,
         }
     }
 
@@ -170,7 +178,7 @@ impl Item {
                 _ => None,
             },
             Self::Joins { joins, .. } => Some(passed(shown, joins[0]).ended),
-            Self::Access(_) => None,
+            Self::Access(_) | Self::Shared(_) => None,
         }
     }
 
@@ -179,6 +187,7 @@ impl Item {
             Self::Steps { main, .. } => shown.story[*main].location.as_ref(),
             Self::Joins { joins, .. } => shown.joins.get(joins[0])?.location.as_ref(),
             Self::Access(access) => shown.accesses[*access].stack.first(),
+            Self::Shared(access) => shown.shared[*access].stack.first(),
         }
     }
 
@@ -191,7 +200,7 @@ impl Item {
         let has_call = |item: &Self| match item {
             Self::Steps { call, .. } => call.is_some(),
             Self::Joins { .. } => true,
-            Self::Access(_) => false,
+            Self::Access(_) | Self::Shared(_) => false,
         };
         let place = |item: &Self| {
             item.location(shown).map(|it| (it.file.clone(), it.line, it.column, it.within.clone()))
@@ -216,7 +225,7 @@ impl Item {
                     let operations = steps.iter().map(|&idx| shown.execution.steps[idx].operation);
                     operations.filter_map(Operation::object).collect()
                 }
-                Self::Joins { .. } | Self::Access(_) => BTreeSet::new(),
+                Self::Joins { .. } | Self::Access(_) | Self::Shared(_) => BTreeSet::new(),
             }
         };
         !objects(self).is_disjoint(&objects(other))
@@ -245,7 +254,8 @@ impl Item {
                 let main = if weight(other) >= weight(main) { other } else { main };
                 Self::Steps { main, steps, call }
             }
-            (before, Self::Access(_)) | (Self::Access(_), before) => before,
+            (before, Self::Access(_) | Self::Shared(_))
+            | (Self::Access(_) | Self::Shared(_), before) => before,
         }
     }
 
@@ -281,16 +291,21 @@ impl Item {
                     is_preempted: false,
                 }
             }
-            Self::Access(access) => {
-                let access = &shown.accesses[*access];
+            Self::Access(_) | Self::Shared(_) => {
+                let (access, mark) = match self {
+                    Self::Access(access) => (&shown.accesses[*access], "✗ "),
+                    Self::Shared(access) => (&shown.shared[*access], ""),
+                    _ => unreachable!("it is an access"),
+                };
+                let memory = access.memory.as_deref();
                 let verb = if access.write { "writes" } else { "reads" };
-                let what = shown.memory.map_or(String::new(), |name| format!(" {name}"));
+                let what = memory.map_or(String::new(), |name| format!(" {name}"));
                 let value = access.value.as_ref().map_or(String::new(), |it| format!(" {it}"));
-                let memory = shown.memory.map(str::to_owned);
+                let memory = memory.map(str::to_owned);
                 Line {
                     who: access.by.map_or(Who::Name(access.thread.clone()), Who::Thread),
                     number: None,
-                    text: format!("✗ {verb}{what}{value}"),
+                    text: format!("{mark}{verb}{what}{value}"),
                     location,
                     steps: Vec::new(),
                     joined: Vec::new(),
@@ -395,6 +410,39 @@ fn joins_at<'a>(shown: &'a Interleaving<'_>, idx: usize) -> impl Iterator<Item =
 fn accesses_at<'a>(shown: &'a Interleaving<'_>, idx: usize) -> impl Iterator<Item = usize> + 'a {
     let accesses = shown.accesses.iter().enumerate();
     accesses.filter(move |(_, access)| access.step == idx + 1).map(|(access, _)| access)
+}
+
+/// The other plain accesses that were made in a step.
+fn shared_at<'a>(shown: &'a Interleaving<'_>, idx: usize) -> impl Iterator<Item = usize> + 'a {
+    let accesses = shown.shared.iter().enumerate();
+    accesses.filter(move |(_, access)| access.step == idx + 1).map(|(access, _)| access)
+}
+
+/// The plain accesses that matter: those in the causal past of what goes wrong, to what has a name,
+/// with their values. If there are more than people read, the last writes among them.
+fn told_accesses(shown: &Interleaving<'_>, past: &Past) -> BTreeSet<usize> {
+    const MOST: usize = 12;
+    // The second access of a data race is the last thing that is told.
+    let end = shown.accesses.last().map_or(usize::MAX, |access| access.step);
+    let matters = |access: &Access| {
+        let is_past =
+            access.step.checked_sub(1).is_some_and(|idx| past.is_in.get(idx) == Some(&true));
+        // Of a block that has no type, the place of the allocation says enough; a distance does not.
+        let is_block = |it: &str| it.starts_with("heap(") && !it.contains('+');
+        let is_named = access.memory.as_deref().is_some_and(|it| is_named(it) || is_block(it));
+        access.step < end
+            && is_past
+            && is_named
+            && access.value.is_some()
+            && !access.stack.is_empty()
+    };
+    let all = shown.shared.iter().enumerate().filter(|(_, access)| matters(access));
+    let mut told: Vec<(usize, bool)> = all.map(|(idx, access)| (idx, access.write)).collect();
+    if told.len() > MOST {
+        told.retain(|&(_, write)| write);
+        told.drain(..told.len().saturating_sub(MOST));
+    }
+    told.into_iter().map(|(idx, _)| idx).collect()
 }
 
 /// What else is told of a step.

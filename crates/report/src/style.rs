@@ -240,7 +240,12 @@ fn breakable(part: &str) -> &str {
 
 /// The words of a text in lines of at most `width` columns; what is longer is broken anywhere.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    text.split('\n').flat_map(|line| wrap_hanging(line, width, 0)).collect()
+    // What is indented stays so, and what follows of it is one step further in.
+    let indent = |line: &str| match line.len() - line.trim_start_matches(' ').len() {
+        0 => 0,
+        blanks => (blanks + 2).min(width / 2),
+    };
+    text.split('\n').flat_map(|line| wrap_hanging(line, width, indent(line))).collect()
 }
 
 /// Like [`wrap`], of one line, with all lines but the first indented.
@@ -291,6 +296,7 @@ mod tests {
         check_wrap("no deadlock at all", 11, expect!["no deadlock|at all"]);
         check_wrap("a very-long-word-indeed b", 8, expect!["a|very-|long-|word-|indeed b"]);
         check_wrap("one\ntwo three", 80, expect!["one|two three"]);
+        check_wrap("  took a lock", 10, expect!["  took a|    lock"]);
         check_wrap("数据竞争发生在这里", 7, expect!["数据竞|争发生|在这里"]);
         check_wrap("❤️❤️❤️", 3, expect!["❤️❤|️❤️"]);
     }

@@ -433,6 +433,7 @@ mod tests {
             by: Some(samples::thread(step - 1)),
             write,
             step,
+            memory: Some("data".to_owned()),
             value: Some(if write { "0→7" } else { "= 7" }.to_owned()),
             stack,
         };
@@ -460,6 +461,70 @@ mod tests {
                 Replay: mzk1:0.1
             "#]],
         );
+    }
+
+    /// Two threads that each read under a lock and write under it later.
+    fn withdrawals(n_more: usize) -> Counterexample {
+        use mazurka_core::Operation as O;
+        let lock = samples::object(0);
+        let mut story = samples::Story::new(&["alice", "bob"], &["lock"]).file("bank.rs");
+        for thread in [0, 1, 1, 0] {
+            story =
+                story.step(thread, O::Acquire(lock), "", 5).step(thread, O::Release(lock), "", 7);
+        }
+        let mut found = story.counterexample(ViolationKind::Assertion, "no");
+        let access = |step: usize, by: usize, memory: &str, value: &str| Access {
+            thread: ["alice", "bob"][by].to_owned(),
+            by: Some(samples::thread(by)),
+            write: !value.starts_with('='),
+            step,
+            memory: Some(memory.to_owned()),
+            value: Some(value.to_owned()),
+            stack: vec![Location {
+                file: "bank.rs".to_owned(),
+                line: 6,
+                column: 9,
+                function: None,
+                within: None,
+                is_library: false,
+            }],
+        };
+        found.shared = vec![
+            access(1, 0, "balance", "= 10"),
+            access(1, 0, "heap(bank.rs:3)+0x8", "= 77"),
+            access(3, 1, "balance", "= 10"),
+            access(5, 1, "balance", "10→2"),
+        ];
+        found.shared.extend((0..n_more).map(|_| access(7, 0, "log", "= 1")));
+        found.shared.push(access(7, 0, "balance", "2→-2"));
+        found
+    }
+
+    #[test]
+    fn plain_accesses_that_locks_order_have_rows() {
+        let table = |found: &Counterexample| Interleaving::from(found).render(&Style::new());
+        expect![[r#"
+              step  alice                bob                  bank.rs
+                 1  acquire lock                              5:9
+                    reads balance = 10                        6:9
+                 2  release lock                              7:9
+                    preempted ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─
+                 3                       acquire lock         5:9
+                                         reads balance = 10   6:9
+                 4                       release lock         7:9
+                 5                       acquire lock         5:9
+                                         writes balance 10→2  6:9
+                 6                       release lock         7:9
+                 7  acquire lock                              5:9
+                    writes balance 2→-2                       6:9
+                 8  release lock                              7:9
+                    ✗ assertion fails
+        "#]]
+        .assert_eq(&table(&withdrawals(0)));
+        // Of many, the writes are told.
+        let many = table(&withdrawals(20));
+        assert!(!many.contains("reads"), "{many}");
+        assert!(many.contains("writes balance 10→2") && many.contains("writes balance 2→-2"));
     }
 
     #[test]

@@ -237,6 +237,7 @@ mod tests {
             by: Some(thread(idx)),
             write,
             step,
+            memory: None,
             value: None,
             stack: Vec::new(),
         };

@@ -52,6 +52,7 @@ pub(crate) fn confirm<T: Transitions>(mut program: T, path: &Path) -> Confirmed 
         story,
         waits: Vec::new(),
         accesses: Vec::new(),
+        shared: Vec::new(),
         joins: Vec::new(),
         failed: None,
         decisive: None,

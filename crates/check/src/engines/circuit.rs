@@ -439,6 +439,7 @@ fn shown(vm: &mut Machine, schedule: &Schedule) -> Result<Counterexample, Fault>
         story: again.story,
         waits,
         accesses: Vec::new(),
+        shared: Vec::new(),
         joins: again.joins,
         failed: again.failed,
         decisive: None,

@@ -169,7 +169,8 @@ fn shorten(report: &mut Report) {
             let others = found.decisive.iter_mut().flat_map(|pair| &mut pair.story);
             let steps = found.story.iter_mut().chain(&mut found.joins).chain(others);
             let steps = steps.filter_map(|step| step.location.as_mut());
-            let accesses = found.accesses.iter_mut().flat_map(|access| &mut access.stack);
+            let accesses = found.accesses.iter_mut().chain(&mut found.shared);
+            let accesses = accesses.flat_map(|access| &mut access.stack);
             let waits = found.waits.iter_mut().filter_map(|wait| wait.location.as_mut());
             let failed = found.failed.iter_mut().filter_map(|site| site.location.as_mut());
             steps.chain(accesses).chain(waits).chain(failed).for_each(shorten);

@@ -1,6 +1,6 @@
 //! `--engine statespace`: every state once, of C files and of Promela models.
 
-use super::{promela, threads};
+use super::{promela, shortest, threads};
 use crate::engine::{Accepts, Engine, Feature, Language, Listener, Support};
 use crate::options::{Property, faults};
 use crate::results::Conclusion;
@@ -127,7 +127,7 @@ pub(super) fn search_states<T: Transitions>(
     options: &Options,
     saving: &stored::Saving,
 ) -> Result<stored::Outcome, Faults> {
-    let outcome = search_saving(program, options, saving).map_err(|error| match error {
+    let mut outcome = search_saving(program, options, saving).map_err(|error| match error {
         SearchError::Saved(error) => {
             let path = saving.resume.as_ref().or(saving.path.as_ref());
             let name = path.map(|it| format!("`{}`: ", it.display())).unwrap_or_default();
@@ -141,6 +141,7 @@ pub(super) fn search_states<T: Transitions>(
         // There may be none.
         let _ = std::fs::remove_file(path);
     }
+    shortest::shorten(program, options, &mut outcome);
     Ok(outcome)
 }
 

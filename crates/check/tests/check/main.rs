@@ -3,4 +3,5 @@
 
 mod manual;
 mod options;
+mod shortest;
 mod support;

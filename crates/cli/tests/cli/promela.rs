@@ -226,8 +226,7 @@ fn progress_is_looked_for_if_asked() {
 fn processes_of_any_number_can_be_named() {
     let text = "active [200] proctype p() { assert(_pid != 150) }\n";
     let said = mazurka(text, &["check", "x.pml"]).ends_with(1);
-    // A long schedule has a line of its own.
-    let command = said.stdout.lines().find_map(|line| line.strip_prefix("mazurka "));
+    let command = said.stdout.lines().find_map(|line| line.strip_prefix("Replay: mazurka "));
     let words: Vec<&str> = command.expect("it can be replayed").split_whitespace().collect();
     mazurka(text, &words).ends_with(1).prints(&["assertion violated (_pid != 150)"]);
 }

@@ -420,7 +420,7 @@ impl<S: System> System for WeakMemory<S> {
         self.system.fences()
     }
 
-    fn look_at(&mut self, memory: Option<ObjectId>) {
+    fn look_at(&mut self, memory: &[ObjectId]) {
         self.system.look_at(memory);
     }
 

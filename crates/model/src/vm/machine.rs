@@ -95,7 +95,7 @@ pub(super) struct Machine {
     /// The thread that is running, and at which instruction.
     pub(super) here: (usize, Pc),
     /// The plain memory whose accesses are told, and where the last step made any.
-    pub(super) looked_at: Option<ObjectId>,
+    pub(super) looked_at: Vec<ObjectId>,
     pub(super) seen: Vec<Seen>,
     /// Whether a leak is a violation: see `leak.rs`.
     pub(super) finds_leaks: bool,
@@ -149,7 +149,10 @@ pub(super) enum Last {
 /// A plain access to the memory that is looked at.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
+    pub(super) memory: ObjectId,
     pub(super) write: bool,
+    /// Whether it is an atomic operation.
+    pub(super) is_atomic: bool,
     /// What it read or wrote, if that is one number.
     pub(super) value: Last,
     /// The instruction, then the calls that led to it.
@@ -197,7 +200,7 @@ impl Machine {
             accessed_at: (0, 0),
             last: Last::Nothing,
             here: (0, HALT),
-            looked_at: None,
+            looked_at: Vec::new(),
             seen: Vec::new(),
             finds_leaks: false,
             spins: Spins::default(),
@@ -555,14 +558,14 @@ impl Machine {
         let object = ObjectId::new(piece as usize);
         let is_atomic = self.control(self.here.0, control::ATOMIC) > 0;
         self.accesses.push(PlainAccess { object, write, is_atomic });
-        self.note_sighting(object, write);
+        self.note_sighting(object, write, false);
     }
 
-    fn note_sighting(&mut self, object: ObjectId, write: bool) {
-        if self.looked_at == Some(object) {
+    fn note_sighting(&mut self, object: ObjectId, write: bool, is_atomic: bool) {
+        if self.looked_at.contains(&object) {
             let (thread, pc) = self.here;
             let stack = self.calls(thread, pc).map(|call| call.at()).collect();
-            self.seen.push(Seen { write, value: Last::Nothing, stack });
+            self.seen.push(Seen { memory: object, write, is_atomic, value: Last::Nothing, stack });
         }
     }
 
@@ -570,7 +573,7 @@ impl Machine {
     /// that is looked at and to nothing else.
     #[inline]
     pub(super) fn watch_value(&mut self, code: &Code, spot: Spot, ty: Type, new: Option<u64>) {
-        if self.looked_at.is_some() {
+        if !self.looked_at.is_empty() {
             self.note_value(code, spot, ty, new);
         }
     }
@@ -578,8 +581,8 @@ impl Machine {
     #[cold]
     fn note_value(&mut self, code: &Code, spot: Spot, ty: Type, new: Option<u64>) {
         let pieces = pieces(code, spot, ty.bytes());
-        let looked_at = self.looked_at.map(|object| object.index() as u32);
-        if pieces.start() == pieces.end() && looked_at == Some(*pieces.start()) {
+        let object = ObjectId::new(*pieces.start() as usize);
+        if pieces.start() == pieces.end() && self.looked_at.contains(&object) {
             let old = self.get(spot, ty);
             let new = new.map(|new| evaluate::canonical(ty, new));
             let value = new.map_or(Last::Read(ty, old), |new| Last::Wrote(ty, old, new));
@@ -604,7 +607,7 @@ impl Machine {
         for piece in pieces(code, spot, size) {
             let object = ObjectId::new(piece as usize);
             self.atomic_accesses.push(PlainAccess { object, write, is_atomic: true });
-            self.note_sighting(object, write);
+            self.note_sighting(object, write, true);
         }
     }
 

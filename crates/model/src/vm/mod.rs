@@ -516,8 +516,8 @@ impl System for Vm {
         &self.machine.fences
     }
 
-    fn look_at(&mut self, memory: Option<ObjectId>) {
-        self.machine.looked_at = memory;
+    fn look_at(&mut self, memory: &[ObjectId]) {
+        self.machine.looked_at = memory.to_vec();
     }
 
     fn sightings(&self) -> Vec<Sighting> {
@@ -525,8 +525,11 @@ impl System for Vm {
         let stack = |pcs: &[Pc]| pcs.iter().filter_map(|&pc| self.place(pc)).collect();
         let seen = self.machine.seen.iter();
         seen.map(|seen| Sighting {
+            memory: seen.memory,
+            name: self.memory_name(seen.memory).into_owned(),
             thread,
             write: seen.write,
+            is_atomic: seen.is_atomic,
             value: in_words(seen.value),
             stack: stack(&seen.stack),
         })

@@ -134,3 +134,23 @@ fn operators_of_cxx_have_to_fit() {
         assert!(matches!(answer.verdict, Some(Verdict::Holds(_))), "{level}: {}", answer.message);
     }
 }
+
+#[test]
+fn who_follows_a_null_pointer_is_told() {
+    let source = std::fs::read_to_string(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/null_pointer.c"),
+    );
+    let source = source.expect("the program is there");
+    for by in [GCC, CLANG] {
+        for how in 0..9 {
+            let program =
+                Program::build_by(by, "null_pointer", &["-w", "-O0", &format!("-DHOW={how}")]);
+            let told = message(how, &program.explore(&json!({ "jobs": 2 })), &["memory"]);
+            let rest = told.strip_prefix("invalid access to address 0x0 at ");
+            let line = rest.and_then(|it| it.split("null_pointer.c:").nth(1)?.split(':').next());
+            let line: usize = line.and_then(|it| it.parse().ok()).expect("it has a place");
+            let line = source.lines().nth(line - 1).expect("it is in the source");
+            assert!(line.contains("where"), "{how}: {told}: {line}");
+        }
+    }
+}

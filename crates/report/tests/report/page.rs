@@ -52,6 +52,7 @@ fn violated(rounds: usize, run: usize) -> Verdict {
         story,
         waits: Vec::new(),
         accesses: Vec::new(),
+        shared: Vec::new(),
         joins: Vec::new(),
         failed: None,
         decisive: None,

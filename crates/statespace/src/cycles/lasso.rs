@@ -172,6 +172,7 @@ impl Walk {
             story: self.story,
             waits: Vec::new(),
             accesses: Vec::new(),
+            shared: Vec::new(),
             joins: Vec::new(),
             failed: None,
             decisive: None,

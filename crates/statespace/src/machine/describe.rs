@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::code::{Code, Field, Node, Step as Do};
+use super::variables;
 use super::view::View;
 use crate::transitions::{Described, Step};
 use mazurka_core::{Location, Told};
@@ -96,6 +97,8 @@ fn one(view: View<'_>, process: u32, number: u32) -> Told {
             let values: Vec<_> = values.zip(symbols.iter().copied()).collect();
             Some(printed(code, text, &values))
         }
+        Do::Check { condition, .. } => variables::read(view, process, *condition, &edge.text),
+        Do::Skip => edge.guard.and_then(|guard| variables::read(view, process, guard, &edge.text)),
         _ => None,
     };
     let routine = &code.routines[edge.routine.0 as usize].name;

@@ -106,6 +106,84 @@ impl Machine {
     }
 }
 
+/// What a condition reads: `(flag[1] = 0)`; nothing if it says that itself, or reads no variable.
+pub(super) fn read(view: View<'_>, process: u32, condition: NodeId, text: &str) -> Option<String> {
+    let code = view.code;
+    if let Node::Equal(one, other) = code.nodes[condition.0 as usize]
+        && (constant(code, one).is_some() || constant(code, other).is_some())
+        && view.value(condition, process) != 0
+    {
+        return None;
+    }
+    let mut places = Vec::new();
+    reads(view, process, condition, &mut places);
+    let held = held(view, &[process]);
+    let mut told: Vec<String> = Vec::new();
+    for place in places {
+        let Some(it) = held.iter().find(|it| it.at == place) else { continue };
+        let name = it.shown(code, set_of(code, it.value, text));
+        let one = format!("{} = {name}", it.name);
+        if !told.contains(&one) {
+            told.push(one);
+        }
+    }
+    (!told.is_empty()).then(|| format!("({})", told.join(", ")))
+}
+
+/// Where an expression reads variables, in the order of the text.
+fn reads(view: View<'_>, process: u32, node: NodeId, places: &mut Vec<usize>) {
+    let mut all = |nodes: &[NodeId]| {
+        nodes.iter().for_each(|&inner| reads(view, process, inner, places));
+    };
+    match view.code.nodes[node.0 as usize] {
+        Node::Global { at, .. } => places.push(at as usize),
+        Node::Local { at, .. } => places.push(view.record(process) + at as usize),
+        Node::GlobalAt { at, offset, .. } => {
+            all(&[offset]);
+            if is_within(view, process, offset) {
+                places.push(at as usize + view.value(offset, process) as usize);
+            }
+        }
+        Node::LocalAt { at, offset, .. } => {
+            all(&[offset]);
+            if is_within(view, process, offset) {
+                let offset = view.value(offset, process) as usize;
+                places.push(view.record(process) + at as usize + offset);
+            }
+        }
+        Node::Unary(_, _, one) | Node::Convert(_, one) | Node::Not(one) | Node::Index(one, _) => {
+            all(&[one]);
+        }
+        Node::Binary(_, _, one, other)
+        | Node::Compare(_, _, one, other)
+        | Node::Add(one, other)
+        | Node::Subtract(one, other)
+        | Node::Equal(one, other)
+        | Node::Less(one, other) => all(&[one, other]),
+        Node::If(condition, one, other) => {
+            all(&[condition]);
+            // The other one is not looked at.
+            all(&[if view.value(condition, process) != 0 { one } else { other }]);
+        }
+        _ => {}
+    }
+}
+
+/// Whether all indices that an offset is made of are in their arrays.
+fn is_within(view: View<'_>, process: u32, offset: NodeId) -> bool {
+    match view.code.nodes[offset.0 as usize] {
+        Node::Index(index, count) => {
+            (0..i64::from(count)).contains(&view.value(index, process))
+                && is_within(view, process, index)
+        }
+        Node::Binary(_, _, one, other) | Node::Add(one, other) | Node::Subtract(one, other) => {
+            is_within(view, process, one) && is_within(view, process, other)
+        }
+        Node::Convert(_, one) => is_within(view, process, one),
+        _ => true,
+    }
+}
+
 /// Where a step assigns to a variable, if it does.
 fn assigned(view: View<'_>, process: u32, step: &Do) -> Option<usize> {
     let Do::Store { to, .. } = step else { return None };

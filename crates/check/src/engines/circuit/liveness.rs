@@ -205,6 +205,7 @@ fn told(
         story: again.story,
         waits: Vec::new(),
         accesses: Vec::new(),
+        shared: Vec::new(),
         joins: Vec::new(),
         failed: None,
         decisive: None,

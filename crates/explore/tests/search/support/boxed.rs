@@ -131,7 +131,7 @@ impl System for Boxed {
         self.0.fences()
     }
 
-    fn look_at(&mut self, memory: Option<ObjectId>) {
+    fn look_at(&mut self, memory: &[ObjectId]) {
         self.0.look_at(memory);
     }
 
