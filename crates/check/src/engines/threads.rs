@@ -1,5 +1,6 @@
 //! `--engine statespace` of C files: the graph of the states of a program of threads.
 
+use super::Series;
 use super::statespace::{self, concluded};
 use super::vm::{follow_schedule, violation_in};
 use crate::engine::Listener;
@@ -13,7 +14,7 @@ use mazurka_core::{
 };
 use mazurka_explore::{by_birth, replay as follow};
 use mazurka_model::{Expr, Program, Races, split_choices};
-use mazurka_statespace::Threads;
+use mazurka_statespace::{Threads, search_saving};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,27 +30,25 @@ pub(super) fn check(
     let threads = if task.options.show_lines { threads.noting_lines() } else { threads };
     listener.event(&Event::Phase(Phase::Searching));
     let begun = Instant::now();
-    let saving = match wanted.is_empty() {
-        true => statespace::saving(task),
-        false => statespace::unsaved(task, "without `--ltl` and its like it can be")?,
-    };
-    let mut is_saved = false;
+    let series = Series::new(task, wanted.len())?;
     let mut results = Results::default();
     if wanted.is_empty() || threads.tracks_accesses() {
         // Beside temporal properties, this is for data races that these cannot be searched for
         // with.
         let mut options = options.clone();
         options.ends &= wanted.is_empty();
-        let searched = statespace::search_states(&threads, &options, &saving)?;
-        is_saved = searched.is_saved;
+        let searched = series.search(None, |saving| search_saving(&threads, &options, saving))?;
         results.add_states(searched);
     }
     let has_states = results.is_violated();
     let make = |propositions: &[Expr]| Ok(threads.clone().watching(propositions.to_vec()));
     let all: Vec<&Wanted> = wanted.iter().collect();
-    let mut alone = temporal::one_job(&options);
-    alone.time = task.time_left(begun.elapsed());
-    let checked = temporal::check(make, &all, &alone, options.jobs);
+    let alone = || {
+        let mut alone = temporal::one_job(&options);
+        alone.time = task.time_left(begun.elapsed());
+        alone
+    };
+    let checked = temporal::check(make, &all, alone, options.jobs, (&series, None));
     for (wanted, outcome) in wanted.iter().zip(checked) {
         results.add(&wanted.name, statespace::told(task, outcome?));
     }
@@ -62,7 +61,7 @@ pub(super) fn check(
     }
     let mut outcome = concluded(task, conclusion, &options, begun);
     outcome.lines = lines;
-    outcome.saved = saving.path.filter(|_| is_saved);
+    outcome.saved = series.finish(&outcome.verdict);
     Ok(outcome)
 }
 

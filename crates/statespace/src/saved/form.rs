@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
 /// What all files begin with; the number is the version of the form.
-const MAGIC: [u8; 16] = *b"mzk-states-0002\n";
+const MAGIC: [u8; 16] = *b"mzk-states-0003\n";
 
 /// What all versions begin with.
 const FAMILY: &[u8] = b"mzk-states-";
