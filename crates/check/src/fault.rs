@@ -1,7 +1,7 @@
 //! Why there is no verdict: all that is wrong with a task, or with us.
 
 use mazurka_core::Limit;
-use mazurka_explore::OptionError;
+use mazurka_explore::{OptionError, SavedError};
 use mazurka_ltl::ParseError;
 use std::fmt;
 use std::ops::Range;
@@ -14,6 +14,8 @@ pub enum FaultKind {
     Input,
     /// Mazurka's.
     Defect,
+    /// The files: a part of a search that was split has learnt what the other parts do not know.
+    Void,
     /// Neither's: a limit was reached before anything could be told.
     Limit(Limit),
 }
@@ -44,6 +46,11 @@ impl Fault {
     /// We are wrong.
     pub fn defect(message: impl Into<String>) -> Self {
         Self { kind: FaultKind::Defect, ..Self::input(message) }
+    }
+
+    /// A part of a search has learnt what the other parts do not know.
+    pub(crate) fn void() -> Self {
+        Self { kind: FaultKind::Void, ..Self::input(SavedError::Void.to_string()) }
     }
 
     /// A limit was faster than whatever could have told how far the search is.

@@ -46,6 +46,7 @@ pub mod options;
 pub mod orders;
 mod outcome;
 mod results;
+mod saved_file;
 mod sites;
 mod source_text;
 pub mod split_merge;

@@ -5,10 +5,12 @@
 //! use it, and what people are told of it. Arguments, `--help`, the manual, refusals, the command
 //! that replays a violation and the JSON form of the options are all made of these rows.
 
+mod environment;
 mod row;
 mod table;
 mod values;
 
+pub use environment::misspelt;
 pub use row::{Group, Names, Row, Takes};
 pub use table::{TABLE, row};
 pub(crate) use values::listed;

@@ -6,9 +6,9 @@
 //! once, wherever that is, so the totals are those of one search.
 
 use crate::engine::{Engine, Feature, Listener};
-use crate::{Fault, Faults, Outcome, Task};
+use crate::{Fault, FaultKind, Faults, Outcome, Task};
 use mazurka_core::{Limit, Statistics, Verdict};
-use mazurka_explore::{Saved, SavedError};
+use mazurka_explore::Saved;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::path::{Path, PathBuf};
@@ -64,8 +64,7 @@ pub fn split(
 }
 
 fn is_void(faults: &Faults) -> bool {
-    let void = SavedError::Void.to_string();
-    faults.iter().any(|fault| fault.to_string().contains(&void))
+    faults.iter().any(|fault| fault.kind == FaultKind::Void)
 }
 
 /// What is left of a search, or what has come of it.

@@ -3,8 +3,8 @@
 use crate::auto::choose;
 use crate::engine::{Accepts, ENGINES, Engine, Feature, Language, Listener};
 use crate::native::Toolchain;
-use crate::options::{Options, TABLE};
-use crate::{Fault, Faults, Outcome, Replay, memory_model};
+use crate::options::{Options, Row, TABLE};
+use crate::{Fault, Faults, Outcome, Replay, memory_model, saved_file};
 use mazurka_core::Schedule;
 use mazurka_protocol::{OrderChange, Saving};
 use serde_json::Value;
@@ -231,6 +231,7 @@ impl Task {
     pub fn faults_for(&self, engine: &dyn Engine) -> Faults {
         let mut faults = self.unsupported(engine);
         faults.extend(self.lines_that_are_not_known());
+        faults.extend(self.options.save.as_deref().and_then(saved_file::refusal));
         let Ok(language) = self.input.language() else { return faults };
         let knows = |engine: &dyn Engine, language, property| {
             engine.supports().of(language).is_some_and(|it| it.knows(property))
@@ -241,9 +242,10 @@ impl Task {
                 faults.push(refused(&what, language, |it, language| knows(it, language, property)));
             }
         }
-        // A file that is not there says nothing about the options.
+        // A file that is not there says nothing about the options, nor does where to save.
         let n_unreadable = self.input.files().iter().filter_map(|file| unreadable(file)).count();
-        if faults.len() == n_unreadable {
+        let no_place = self.options.save.as_deref().and_then(saved_file::refusal);
+        if faults.len() == n_unreadable + usize::from(no_place.is_some()) {
             faults.extend(engine.conflicts(self));
         }
         faults
@@ -272,7 +274,10 @@ impl Task {
         let support = engine.supports();
         let language = match self.input.language() {
             Ok(language) => language,
-            Err(faults) => return faults,
+            Err(mut faults) => {
+                faults.extend(self.unsupported_in_any_language(engine));
+                return faults;
+            }
         };
         let mut faults: Faults =
             self.input.files().iter().filter_map(|file| unreadable(file)).collect();
@@ -318,6 +323,28 @@ impl Task {
             }));
         }
         faults
+    }
+
+    /// The options that an engine does not take, whatever the program is written in. Where nobody
+    /// knows that, the engine is taken for the one that was asked for only if it was.
+    fn unsupported_in_any_language(&self, engine: &dyn Engine) -> Faults {
+        if choose(self, true).0.name() == engine.name() {
+            return Faults::new();
+        }
+        let features = engine.supports().features;
+        let is_for = |row: &Row, engine: &dyn Engine| {
+            let features = engine.supports().features;
+            Language::ALL.into_iter().any(|language| row.is_for(features, language))
+        };
+        let is_refused = |row: &&Row| {
+            let is_set = !(row.get)(&self.options).is_empty();
+            is_set && Language::ALL.into_iter().all(|language| !row.is_for(features, language))
+        };
+        let refused = |row: &Row| {
+            let engines = engines_that(|engine| is_for(row, engine));
+            Fault::input(format!("`--{}` is for {engines}", row.name))
+        };
+        TABLE.iter().filter(is_refused).map(refused).collect()
     }
 
     /// Has an engine decide it, if that can.

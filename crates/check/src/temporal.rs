@@ -1,5 +1,6 @@
 //! Temporal properties: which ones, as automata, and what came of them.
 
+use crate::engines::Series;
 use crate::fault::all_or_faults;
 use crate::options::faults;
 use crate::{Fault, Faults, Options, translate, walk};
@@ -10,8 +11,8 @@ use mazurka_model::{
 };
 use mazurka_promela::{ExtraProperties, Model, NamedFormula};
 use mazurka_statespace::{
-    Claim, CycleSearch, Cycles, Fairness, Options as Stored, Order, Outcome, Property, Storage,
-    Transitions, claim, search_cycles,
+    Claim, CycleSearch, Cycles, Fairness, Options as Stored, Order, Outcome, Property, Saving,
+    SearchError, Storage, Transitions, claim, search_cycles, search_cycles_saving,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -294,14 +295,23 @@ fn accepts_by_labels(program: &Program) -> bool {
 /// What came of a property.
 pub(crate) type Checked = Result<Outcome, Faults>;
 
-/// Checks properties, as many at a time as there are `jobs`; what came of each, in their order.
-/// `make` makes the program that knows about propositions.
+/// Checks properties, as many at a time as there are `jobs`, or one after the other if they are
+/// saved; what came of each, in their order. `make` makes the program that knows about
+/// propositions, and `options` says what is left of the limits.
 pub(crate) fn check<T: Transitions>(
     make: impl Fn(&[Expr]) -> Result<T, Faults> + Sync,
     wanted: &[&Wanted],
-    options: &Stored,
+    options: impl Fn() -> Stored + Sync,
     jobs: usize,
+    (series, round): (&Series, Option<usize>),
 ) -> Vec<Checked> {
+    if series.is_on() {
+        let check = |property: &&Wanted| {
+            let program = make(&property.propositions)?;
+            series.search(round, |saving| check_one(&program, property, &options(), saving))
+        };
+        return wanted.iter().map(check).collect();
+    }
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -311,7 +321,9 @@ pub(crate) fn check<T: Transitions>(
                     let idx = next.fetch_add(1, Ordering::Relaxed);
                     let Some(property) = wanted.get(idx) else { return };
                     let program = make(&property.propositions);
-                    let checked = program.and_then(|it| check_one(&it, property, options));
+                    let saving = Saving::default();
+                    let check = |it: T| check_one(&it, property, &options(), &saving);
+                    let checked = program.and_then(|it| check(it).map_err(not_searched));
                     done.lock().expect("the lock is not poisoned").push((idx, checked));
                 }
             });
@@ -322,15 +334,24 @@ pub(crate) fn check<T: Transitions>(
     done.into_iter().map(|(_, checked)| checked).collect()
 }
 
-fn check_one<T: Transitions>(program: &T, wanted: &Wanted, options: &Stored) -> Checked {
-    let mut outcome = search(program, wanted, options)?;
-    let again = |options: &Stored| search(program, wanted, options).ok();
+fn check_one<T: Transitions>(
+    program: &T,
+    wanted: &Wanted,
+    options: &Stored,
+    saving: &Saving,
+) -> Result<Outcome, SearchError> {
+    let mut outcome = search_cycles_saving(program, wanted.cycles(), options, saving)?;
+    let again = |options: &Stored| search_cycles(program, wanted.cycles(), options).ok();
     outcome.notes.extend(would_fairness_help(&outcome, options, again));
     Ok(outcome)
 }
 
-fn search<T: Transitions>(program: &T, wanted: &Wanted, options: &Stored) -> Checked {
-    search_cycles(program, wanted.cycles(), options).map_err(faults)
+/// Why a search that is not saved was not done.
+fn not_searched(error: SearchError) -> Faults {
+    match error {
+        SearchError::Options(errors) => faults(errors),
+        other => Fault::defect(format!("{other:?}")).into(),
+    }
 }
 
 /// Whether what goes on for ever in a violation would be ruled out by more fairness, in words.

@@ -7,7 +7,7 @@ mod selection;
 mod values;
 
 pub(crate) use chosen::{
-    Chosen, OfCheck, OfCircuits, OfModels, OfPrograms, OfSchedules, shows_all,
+    Chosen, Given, OfCheck, OfCircuits, OfModels, OfPrograms, OfSchedules, shows_all,
 };
 pub(crate) use run_options::RunArguments;
 pub(crate) use selection::SelectionArguments;

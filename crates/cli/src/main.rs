@@ -24,7 +24,7 @@ mod split_merge;
 mod tell;
 mod test_run;
 
-use arguments::{Arguments, Choice, Chosen, CircuitFormat, Command, Format};
+use arguments::{Arguments, Choice, Chosen, CircuitFormat, Command, Format, Given};
 use mazurka_check::native::compiler::{self, Language as Compiled};
 use mazurka_check::native::{Toolchain, assembler, debugger_command};
 use mazurka_check::{
@@ -39,7 +39,7 @@ use split_merge::Splitting;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tell::{Screen, complain, show, tell};
+use tell::{Screen, all_shown, complain, show, tell};
 
 type Done = Result<ExitStatus, Vec<Failure>>;
 
@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         interrupt::catch();
         Arguments::read().and_then(|arguments| obey(arguments.command))
     };
+    let done = done.and_then(|status| all_shown().map(|()| status).map_err(Into::into));
     done.unwrap_or_else(|failures| complain(&failures)).into()
 }
 
@@ -71,7 +72,7 @@ fn obey(command: Command) -> Done {
             task.options.show_lines |= output.needs_lines();
             let is_auto = matches!(engine, Choice::Auto);
             let engine = chosen_engine(engine, &task, &output);
-            prepare(&mut task, engine, &chosen.given)?;
+            prepare(&mut task, engine, chosen.given)?;
             if task.options.workers.is_some() {
                 return fleet::ask(&task, engine, &output);
             }
@@ -99,7 +100,7 @@ fn obey(command: Command) -> Done {
             let mut task = Task::program(program).options(chosen.options);
             task.options.show_lines |= output.needs_lines();
             let engine = chosen_engine(Choice::Auto, &task, &output);
-            prepare(&mut task, engine, &chosen.given)?;
+            prepare(&mut task, engine, chosen.given)?;
             if task.options.workers.is_some() {
                 return fleet::ask(&task, engine, &output);
             }
@@ -112,7 +113,7 @@ fn obey(command: Command) -> Done {
             let mut task = Task::program(Vec::new()).options(chosen.options);
             task.options.show_lines |= output.needs_lines();
             let engine = chosen_engine(Choice::Auto, &task, &output);
-            prepare(&mut task, engine, &chosen.given)?;
+            prepare(&mut task, engine, chosen.given)?;
             fleet::refuse(
                 &task,
                 "mazurka test",
@@ -133,11 +134,16 @@ fn obey(command: Command) -> Done {
                 diff,
             })
         }
-        Command::Model { files, chosen, format } => model(files, &chosen.options, format),
+        Command::Model { files, chosen, format } => {
+            chosen.given.refuse()?;
+            model(files, &chosen.options, format)
+        }
         Command::Circuit { files, chosen, format } => {
+            chosen.given.refuse()?;
             write_circuit(&Task::files(files).options(chosen.options), format)
         }
         Command::Simulate { file, chosen, simulation } => {
+            chosen.given.refuse()?;
             simulate::simulate(&file, &chosen.options, &simulation)
         }
         Command::Automaton { formula, negate, format } => {
@@ -154,6 +160,7 @@ fn obey(command: Command) -> Done {
         Command::Cc { arguments } => compile(Compiled::C, &arguments),
         Command::Cxx { arguments } => compile(Compiled::Cxx, &arguments),
         Command::Replay { files, engine, chosen, schedule, trail, debugger, program } => {
+            chosen.given.refuse()?;
             let words = Words { files, program };
             match trail {
                 Some(trail) => replay_trail(words, chosen.options, &trail),
@@ -177,13 +184,20 @@ fn chosen_engine(choice: Choice, task: &Task, output: &Output) -> &'static dyn E
 }
 
 /// Adds what the environment says, and refuses what the engine does not support.
-fn prepare(task: &mut Task, engine: &dyn Engine, given: &[&str]) -> Result<(), Vec<Failure>> {
+fn prepare(task: &mut Task, engine: &dyn Engine, given: Given) -> Result<(), Vec<Failure>> {
+    let Given { names, wrong } = given;
     task.stop = Some(interrupt::flag());
     task.saving = saving::by_default(task);
     task.toolchain = Some(toolchain());
     let variable = |name: &str| std::env::var(name).ok();
-    task.add_environment(engine, |name| given.contains(&name), variable)?;
-    let mut failures = task.faults_for(engine);
+    let mut failures = wrong;
+    let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for (name, meant) in mazurka_check::options::misspelt(variables) {
+        eprintln!("warning: `{name}` sets nothing; `{meant}` is what may be meant");
+    }
+    let added = task.add_environment(engine, |name| names.contains(&name), variable);
+    failures.extend(added.err().into_iter().flatten());
+    failures.extend(task.faults_for(engine));
     if task.options.memory_limit.is_some() && !mazurka_check::memory::is_measured() {
         let text = "`--memory-limit` is not supported here: the system does not tell how much is \
                     in use";

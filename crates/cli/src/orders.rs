@@ -35,13 +35,13 @@ pub(crate) fn run(asked: OrdersRequest) -> Done {
             let input = Input::Files { files, arguments: Vec::new() };
             let mut task = Task::new(input).options(chosen.options);
             let engine = chosen_engine(engine, &task, &output);
-            prepare(&mut task, engine, &chosen.given)?;
+            prepare(&mut task, engine, chosen.given)?;
             (vec![task], engine)
         }
         true => {
             let mut task = Task::program(Vec::new()).options(chosen.options);
             let engine = chosen_engine(engine, &task, &output);
-            prepare(&mut task, engine, &chosen.given)?;
+            prepare(&mut task, engine, chosen.given)?;
             (test_run::tasks(&selection.selection()?.0, &task)?, engine)
         }
     };

@@ -29,6 +29,7 @@ pub(crate) fn run_by_default() -> Option<PathBuf> {
 fn cache_folder() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
-    let home = || variable("HOME").filter(|path| path.is_absolute());
+    // A home that is not there, such as that of a service, is not made.
+    let home = || variable("HOME").filter(|path| path.is_absolute() && path.is_dir());
     cache.or_else(|| home().map(|home| home.join(".cache")))
 }

@@ -1,6 +1,6 @@
 //! `mazurka split` and `mazurka merge`: one search on many machines that share nothing but files.
 
-use crate::arguments::{Arguments, Choice, Command};
+use crate::arguments::{Arguments, Choice, Command, Given};
 use crate::output::Output;
 use crate::tell::{Screen, show, style, tell};
 use crate::{Done, Failure, chosen_engine, obey, prepare};
@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Splitting {
     pub(crate) task: Task,
     pub(crate) engine: Choice,
-    /// The names of the options that were given.
-    pub(crate) given: Vec<&'static str>,
+    /// The options that were given.
+    pub(crate) given: Given,
     pub(crate) n_parts: u32,
     pub(crate) folder: PathBuf,
 }
@@ -37,7 +37,7 @@ pub(crate) fn split(splitting: Splitting) -> Done {
     refuse_parts_of_others(&folder)?;
     let output = Output::default();
     let engine = chosen_engine(engine, &task, &output);
-    prepare(&mut task, engine, &given)?;
+    prepare(&mut task, engine, given)?;
     let screen = Screen::new(&task, engine, &output);
     let split = split_merge::split(&task, engine, n_parts, &folder, &screen)?;
     drop(screen);

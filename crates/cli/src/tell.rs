@@ -166,7 +166,9 @@ pub(crate) fn tell_limit(name: &str, engine: &str, limit: Limit, time: Duration,
     let (verdict, statistics) = (Verdict::Inconclusive(limit), Default::default());
     let mut report = Report::new(name, engine, &verdict, &statistics, time);
     report.notes.push("the engine was ended before it could tell how far it was".to_owned());
-    let status = tell_now(&report, output).unwrap_or(ExitStatus::WrongInput);
+    let told = tell_now(&report, output);
+    let told = told.and_then(|status| all_shown().map(|()| status).map_err(Into::into));
+    let status = told.unwrap_or_else(|failures| complain(&failures));
     std::process::exit(status.code().into());
 }
 
@@ -194,7 +196,8 @@ pub(crate) fn style() -> Style {
         .ascii(!is_unicode)
 }
 
-/// Writes what was asked for, and says so if that cannot be done.
+/// Writes what was asked for, and says so if that cannot be done. A reader that closes the pipe has
+/// seen enough: that is no error.
 pub(crate) fn write(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -205,8 +208,18 @@ pub(crate) fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a text at once. A reader that closes the pipe has seen enough: that is no error.
+/// Why something that was to be shown was lost, if it was.
+static LOST: Mutex<Option<Failure>> = Mutex::new(None);
+
+/// Writes a text at once. If that cannot be done, the command says so in the end.
 pub(crate) fn show(text: &str) {
-    let mut stdout = std::io::stdout();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    if let Err(failure) = write(text) {
+        LOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+    }
+}
+
+/// Whether everything was shown: a verdict that nobody could read must not pass for one.
+pub(crate) fn all_shown() -> Result<(), Failure> {
+    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    lost.map_or(Ok(()), Err)
 }

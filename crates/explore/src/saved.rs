@@ -254,12 +254,18 @@ impl Saved {
     /// Writes it to a file: all of it, or nothing, so that what was there before stays until then.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut part = path.as_os_str().to_owned();
-        part.push(".part");
+        // Two commands may write the same file.
+        part.push(format!(".part-{}", std::process::id()));
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        std::fs::write(&part, self.to_bytes())?;
-        std::fs::rename(&part, path)
+        let written =
+            std::fs::write(&part, self.to_bytes()).and_then(|()| std::fs::rename(&part, path));
+        if written.is_err() {
+            // A part of a file is of no use to anybody.
+            let _ = std::fs::remove_file(&part);
+        }
+        written
     }
 
     /// Reads it from a file.

@@ -9,7 +9,7 @@ use crate::record::{Commit, Failure, Hash, UnitId, of_bytes};
 use crate::slice::{Done, Order, Program, Sandbox, Slice};
 use crate::status::{JobStatus, Signs};
 use mazurka_check::native::{build, folder};
-use mazurka_check::{Ending, Engine, Fault, Faults, Listener, Outcome, Task, split_merge};
+use mazurka_check::{Ending, Engine, Fault, Faults, Feature, Listener, Outcome, Task, split_merge};
 use mazurka_core::{Event, Limit, Phase, Progress, Verdict};
 use mazurka_explore::Saved;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -117,7 +117,8 @@ fn refusals(ask: &Ask<'_>) -> Faults {
         }
     };
     let engine = ask.engine.name();
-    refuse(engine != "native", &format!("`--engine {engine}`: workers run programs natively"));
+    let runs = ask.engine.supports().features.contains(&Feature::Processes);
+    refuse(!runs, &format!("`--engine {engine}`: workers run programs natively"));
     refuse(options.jobs.is_some(), "`--jobs`: each worker has its own");
     refuse(options.iterate, "`--iterate`");
     refuse(options.show_executions.is_some(), "`--show executions`: workers tell what they count");

@@ -11,9 +11,9 @@ use crate::SLICE;
 use crate::job::Job;
 use crate::record::{Hash, of_bytes, to_bytes};
 use mazurka_check::native::{LIBRARY, os};
-use mazurka_check::{Fault, Faults, engine};
+use mazurka_check::{ENGINES, Engine, Fault, FaultKind, Faults, Feature};
 use mazurka_core::{Event, Verdict};
-use mazurka_explore::{Saved, SavedError};
+use mazurka_explore::Saved;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
@@ -329,8 +329,7 @@ fn explore(
     memory: Option<u64>,
 ) -> Answer {
     let failed = |faults: Faults| {
-        let void = SavedError::Void.to_string();
-        if faults.iter().any(|fault| fault.to_string().contains(&void)) {
+        if faults.iter().any(|fault| fault.kind == FaultKind::Void) {
             return Answer::Void;
         }
         let texts: Vec<_> = faults.iter().map(ToString::to_string).collect();
@@ -356,7 +355,8 @@ fn explore(
             let _ = fs::write(&part, text).and_then(|()| fs::rename(&part, PROGRESS));
         }
     };
-    let native = engine("native").expect("it is in the table");
+    let runs = |it: &&&dyn Engine| it.supports().features.contains(&Feature::Processes);
+    let native = ENGINES.iter().find(runs).expect("an engine runs programs");
     let outcome = match native.check(&task, &listen) {
         Ok(outcome) => outcome,
         Err(faults) => return failed(faults),

@@ -10,8 +10,8 @@ use crate::machine;
 use crate::plain_accesses::CUT;
 use crate::system::Native;
 use mazurka_core::{Decision, Next, Schedule, System as _, ThreadId};
-use mazurka_explore::{Options, Saved, SavedError, retake};
-use mazurka_protocol::RunOptions;
+use mazurka_explore::{Options, Saved, retake};
+use mazurka_protocol::{Failed, RunOptions};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::Path;
@@ -79,8 +79,8 @@ pub(crate) fn resume(
     path: &Path,
     run: &RunOptions,
     options: &Options,
-) -> Result<Option<Saved>, String> {
-    let wrong = |what: &str| format!("`{}`: {what}", path.display());
+) -> Result<Option<Saved>, Failed> {
+    let wrong = |what: &str| Failed::WrongInput(format!("`{}`: {what}", path.display()));
     let saved = Saved::read(path).map_err(|error| wrong(&error.to_string()))?;
     let notes: Option<Notes> = postcard::from_bytes(saved.system()).ok();
     let notes = notes
@@ -111,7 +111,7 @@ pub(crate) fn resume(
     }
     match learnt::all().0 == notes.known {
         true => Ok(Some(saved)),
-        false if saved.part().is_some() => Err(wrong(&SavedError::Void.to_string())),
+        false if saved.part().is_some() => Err(Failed::Void),
         false => Ok(None),
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn status(reply: &Reply) -> i32 {
             _ => 3,
         },
         Reply::Replayed(replayed) => i32::from(replayed.violation.is_some()),
-        Reply::Failed(Failed::WrongInput(_)) => 2,
+        Reply::Failed(Failed::WrongInput(_) | Failed::Void) => 2,
         Reply::Failed(Failed::Defect(_)) => 101,
     }
 }
@@ -117,8 +117,7 @@ fn end(failed: Failed) -> ! {
         // A thread of the program may not write files.
         coroutine::as_host(|| written = write(&reply));
         if written.is_err() {
-            let (Failed::WrongInput(error) | Failed::Defect(error)) = failed;
-            let text = CString::new(format!("mazurka: {error}\n")).unwrap_or_default();
+            let text = CString::new(format!("mazurka: {failed}\n")).unwrap_or_default();
             // SAFETY: writes a text.
             unsafe { libc::write(2, text.as_ptr().cast(), text.as_bytes().len()) };
         }

@@ -23,7 +23,8 @@ use crate::trusted;
 use crate::weak_memory;
 use mazurka_core::{Counterexample, Event, Limit, MemoryModel, Schedule, Verdict, Violation};
 use mazurka_explore::{
-    Explorer, Options, Outcome, Replay, ReplayError, Saved, SavedError, WeakMemory, retrace,
+    ExploreError, Explorer, Options, Outcome, Replay, ReplayError, Saved, SavedError, WeakMemory,
+    retrace,
 };
 use mazurka_protocol::{
     Action, AtomicSite, Failed, REPORT, REQUEST, Replayed, Reply, Report, Request, RunOptions,
@@ -80,8 +81,7 @@ unsafe extern "C-unwind" fn wrapper(
     report::set_path(path);
     die_with_parent();
     std::panic::set_hook(Box::new(|info| report::die(&info.to_string())));
-    let reply = obey(Start::Main(main, argc, argv, envp))
-        .unwrap_or_else(|error| Reply::Failed(Failed::WrongInput(error)));
+    let reply = obey(Start::Main(main, argc, argv, envp)).unwrap_or_else(Reply::Failed);
     if let Err(error) = report::write(&reply) {
         report::die(&format!("the report cannot be written: {error}"));
     }
@@ -113,10 +113,11 @@ fn request() -> Result<Request, String> {
     mazurka_protocol::read(Path::new(&path)).map_err(|error| error.to_string())
 }
 
-fn obey(start: Start) -> Result<Reply, String> {
+fn obey(start: Start) -> Result<Reply, Failed> {
     // SAFETY: asks for nothing but a number.
     if unsafe { libc::getauxval(libc::AT_HWCAP2) } & HWCAP2_FSGSBASE == 0 {
-        return Err("this processor or kernel does not let programs set the thread pointer".into());
+        let text = "this processor or kernel does not let programs set the thread pointer";
+        return Err(text.to_owned().into());
     }
     let Request { action, mut options, run, save, resume } = request()?;
     // Without data races, uses of memory are still held against its end.
@@ -130,7 +131,8 @@ fn obey(start: Start) -> Result<Reply, String> {
             return Err(format!(
                 "`--memory {model}` cannot be combined with `--races allow`: what plain accesses read \
                  in a data race has no meaning in it; use `--memory sc`"
-            ));
+            )
+            .into());
         }
         weak_memory::begin();
     }
@@ -140,7 +142,7 @@ fn obey(start: Start) -> Result<Reply, String> {
     trusted::trust(&run.trust, options.memory.is_none())?;
     buffer_output();
     library::set_up();
-    machine::set_up(start)?;
+    machine::set_up(start).map_err(str::to_owned)?;
     machine::with(|machine| {
         machine.checkpoints.are_off = !run.checkpoints;
         machine.checkpoints.are_checked = run.check_checkpoints;
@@ -169,7 +171,7 @@ fn obey(start: Start) -> Result<Reply, String> {
             if precompiled::is_redirected() {
                 learn(&schedule, &options);
             }
-            follow(&schedule, options.memory, &run).map(Reply::Replayed)
+            Ok(Reply::Replayed(follow(&schedule, options.memory, &run)?))
         }
     }
 }
@@ -181,7 +183,7 @@ struct Kept<'a> {
     resume: Option<&'a Path>,
 }
 
-fn explore(options: &Options, kept: &Kept<'_>) -> Result<Report, String> {
+fn explore(options: &Options, kept: &Kept<'_>) -> Result<Report, Failed> {
     signals::watch_time(options.time_limit);
     signals::catch_interrupt();
     let begun = Instant::now();
@@ -266,7 +268,7 @@ impl Kept<'_> {
 /// Searches, and again as long as something is learnt on the way that would have mattered before:
 /// how memory is divided, which words of a stack are shared, that threads spin, that additions have
 /// to be in order.
-fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> {
+fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), Failed> {
     let begun = Instant::now();
     let mut saved = match kept.resume {
         Some(path) => keep::resume(path, kept.run, options)?,
@@ -298,7 +300,7 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         if let Some(helpers) = helpers.as_ref().filter(|it| !it.are_useless()) {
             explorer = explorer.share_with(helpers);
         }
-        let outcome = explorer.run(|| Native).map_err(|error| error.to_string());
+        let outcome = explorer.run(|| Native).map_err(failed);
         let may_travel = |outcome: &Outcome| outcome.saved.as_ref().is_some_and(Saved::may_travel);
         if outcome.as_ref().is_ok_and(may_travel) {
             keep::note_first();
@@ -330,7 +332,7 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         if is_void || outcome.is_err() && machine::with(|machine| machine.doubt_first_rounds()) {
             if is_part {
                 kept.leave_lesson(at_start);
-                return Err(SavedError::Void.to_string());
+                return Err(Failed::Void);
             }
             restarts += 1;
             continue;
@@ -352,7 +354,14 @@ fn search(options: &Options, kept: &Kept<'_>) -> Result<(Outcome, u32), String> 
         }
         return Ok((outcome, restarts));
     }
-    Err("something new is learnt in every search".to_owned())
+    Err("something new is learnt in every search".to_owned().into())
+}
+
+fn failed(error: ExploreError) -> Failed {
+    match error {
+        ExploreError::Saved(SavedError::Void) => Failed::Void,
+        error => error.to_string().into(),
+    }
 }
 
 /// The counterexample that was replayed before any thread was stuck. A shorter one is looked for

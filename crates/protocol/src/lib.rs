@@ -35,7 +35,7 @@ pub use reply::{Failed, Progress, Replayed, Reply, Report, Used};
 pub use request::{Action, Request, RunOptions, Saving};
 
 /// The version of everything that travels.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The variable of the environment that names the file with the request.
 pub const REQUEST: &str = "MAZURKA_REQUEST";

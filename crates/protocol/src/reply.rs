@@ -5,7 +5,7 @@ use mazurka_core::{
     Cost, Coverage, LineCoverage, PassingExecution, Rung, Sample, Shortest, StateCoverage,
     Statistics, Verdict, Violation,
 };
-use mazurka_explore::{TreeSize, Warning};
+use mazurka_explore::{SavedError, TreeSize, Warning};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -113,6 +113,24 @@ pub enum Failed {
     WrongInput(String),
     /// Mazurka is wrong.
     Defect(String),
+    /// The request was to explore a part of a search, which has learnt what the other parts do not
+    /// know: `SavedError::Void`.
+    Void,
+}
+
+impl From<String> for Failed {
+    fn from(text: String) -> Self {
+        Self::WrongInput(text)
+    }
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::WrongInput(text) | Self::Defect(text) => f.write_str(text),
+            Self::Void => SavedError::Void.fmt(f),
+        }
+    }
 }
 
 /// How far a program is.

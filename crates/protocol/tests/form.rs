@@ -45,14 +45,14 @@ fn requests() {
     check(
         &Request { action: Action::Explore, options, run, save: Some(saving), resume: None },
         &expect![[
-            r#"{"version":3,"content":{"action":"Explore","options":{"reduction":"Optimal","memory":null,"sleep":true,"stateful":false,"bounds":[{"kind":"Preemption","limit":2}],"bpor_opt":null,"iterate":false,"jobs":1,"max_depth":100000,"livelock":true,"deadlock":true,"race":true,"stop_at_first":true,"max_executions":null,"time_limit":{"secs":1,"nanos":500000000},"progress_every":{"secs":0,"nanos":200000000},"room":262144,"coverage":false,"order":"DepthFirst","seed":0,"ladder":false,"shorten":false,"sample":null,"fair":true,"fringe":1000000,"n_shown":0},"run":{"leak":true,"allow":["skip=socket"],"trust":[],"strict":false,"retries":null,"is_time_virtual":false,"is_test":false,"checkpoints":true,"alone":256,"check_checkpoints":false,"orders":[],"tells_atomics":false,"tells_lines":false},"save":{"path":"a.mzk","after":{"secs":10,"nanos":0},"every":{"secs":60,"nanos":0},"is_asked":false},"resume":null}}"#
+            r#"{"version":4,"content":{"action":"Explore","options":{"reduction":"Optimal","memory":null,"sleep":true,"stateful":false,"bounds":[{"kind":"Preemption","limit":2}],"bpor_opt":null,"iterate":false,"jobs":1,"max_depth":100000,"livelock":true,"deadlock":true,"race":true,"stop_at_first":true,"max_executions":null,"time_limit":{"secs":1,"nanos":500000000},"progress_every":{"secs":0,"nanos":200000000},"room":262144,"coverage":false,"order":"DepthFirst","seed":0,"ladder":false,"shorten":false,"sample":null,"fair":true,"fringe":1000000,"n_shown":0},"run":{"leak":true,"allow":["skip=socket"],"trust":[],"strict":false,"retries":null,"is_time_virtual":false,"is_test":false,"checkpoints":true,"alone":256,"check_checkpoints":false,"orders":[],"tells_atomics":false,"tells_lines":false},"save":{"path":"a.mzk","after":{"secs":10,"nanos":0},"every":{"secs":60,"nanos":0},"is_asked":false},"resume":null}}"#
         ]],
     );
     let schedule = "mzk1:0x3.2~1.1".parse().expect("it is a schedule");
     check(
         &Request { action: Action::Replay(schedule), ..Request::default() },
         &expect![[
-            r#"{"version":3,"content":{"action":{"Replay":"mzk1:0x3.2~1.1"},"options":{"reduction":"Optimal","memory":null,"sleep":true,"stateful":false,"bounds":[],"bpor_opt":null,"iterate":false,"jobs":1,"max_depth":100000,"livelock":true,"deadlock":true,"race":true,"stop_at_first":true,"max_executions":null,"time_limit":null,"progress_every":{"secs":0,"nanos":200000000},"room":262144,"coverage":false,"order":"DepthFirst","seed":0,"ladder":false,"shorten":false,"sample":null,"fair":true,"fringe":1000000,"n_shown":0},"run":{"leak":true,"allow":[],"trust":[],"strict":false,"retries":null,"is_time_virtual":false,"is_test":false,"checkpoints":true,"alone":256,"check_checkpoints":false,"orders":[],"tells_atomics":false,"tells_lines":false},"save":null,"resume":null}}"#
+            r#"{"version":4,"content":{"action":{"Replay":"mzk1:0x3.2~1.1"},"options":{"reduction":"Optimal","memory":null,"sleep":true,"stateful":false,"bounds":[],"bpor_opt":null,"iterate":false,"jobs":1,"max_depth":100000,"livelock":true,"deadlock":true,"race":true,"stop_at_first":true,"max_executions":null,"time_limit":null,"progress_every":{"secs":0,"nanos":200000000},"room":262144,"coverage":false,"order":"DepthFirst","seed":0,"ladder":false,"shorten":false,"sample":null,"fair":true,"fringe":1000000,"n_shown":0},"run":{"leak":true,"allow":[],"trust":[],"strict":false,"retries":null,"is_time_virtual":false,"is_test":false,"checkpoints":true,"alone":256,"check_checkpoints":false,"orders":[],"tells_atomics":false,"tells_lines":false},"save":null,"resume":null}}"#
         ]],
     );
 }
@@ -66,23 +66,23 @@ fn replies() {
     check(
         &Reply::Explored(Box::new(report)),
         &expect![[
-            r#"{"version":3,"content":{"Explored":{"verdict":{"Inconclusive":{"Executions":7}},"statistics":{"executions":7,"blocked_executions":0,"transitions":0,"replayed":0,"refused_reversals":0,"states":0,"states_matched":0,"max_depth":0,"bound_exceeded":false},"proved":null,"warnings":[],"time":{"secs":1,"nanos":0},"restarts":0,"tree":null,"coverage":null,"sample":null,"cost":null,"shortest":null,"rungs":[],"is_saved":false,"used":{"threads":0,"peak_memory":null,"user":{"secs":0,"nanos":0},"system":{"secs":0,"nanos":0}},"atomics":[],"shown":[],"lines":null}}}"#
+            r#"{"version":4,"content":{"Explored":{"verdict":{"Inconclusive":{"Executions":7}},"statistics":{"executions":7,"blocked_executions":0,"transitions":0,"replayed":0,"refused_reversals":0,"states":0,"states_matched":0,"max_depth":0,"bound_exceeded":false},"proved":null,"warnings":[],"time":{"secs":1,"nanos":0},"restarts":0,"tree":null,"coverage":null,"sample":null,"cost":null,"shortest":null,"rungs":[],"is_saved":false,"used":{"threads":0,"peak_memory":null,"user":{"secs":0,"nanos":0},"system":{"secs":0,"nanos":0}},"atomics":[],"shown":[],"lines":null}}}"#
         ]],
     );
     let violation = Violation::new(ViolationKind::Panic, "no".to_owned());
     check(
         &Reply::Replayed(Replayed { violation: Some((3, violation)), atomics: Vec::new() }),
         &expect![[
-            r#"{"version":3,"content":{"Replayed":{"violation":[3,{"kind":"panic","message":"no","detail":null}],"atomics":[]}}}"#
+            r#"{"version":4,"content":{"Replayed":{"violation":[3,{"kind":"panic","message":"no","detail":null}],"atomics":[]}}}"#
         ]],
     );
     check(
         &Reply::Failed(Failed::Defect("ours".to_owned())),
-        &expect![[r#"{"version":3,"content":{"Failed":{"Defect":"ours"}}}"#]],
+        &expect![[r#"{"version":4,"content":{"Failed":{"Defect":"ours"}}}"#]],
     );
     check(
         &Progress::default(),
-        &expect![[r#"{"version":3,"content":{"search":null,"proved":[]}}"#]],
+        &expect![[r#"{"version":4,"content":{"search":null,"proved":[]}}"#]],
     );
     assert_eq!(progress_path(Path::new("a/r.json")), Path::new("a/r.json.progress"));
 }

@@ -26,6 +26,9 @@ use std::time::Duration;
 /// The version of the form of these files.
 const VERSION: u32 = 1;
 
+/// What the names of searches end with.
+const SEARCH: &str = ".mzk";
+
 /// Searches of runs that are not to be saved are saved when they are stopped, and not before.
 const NEVER: Duration = Duration::from_secs(1 << 30);
 
@@ -99,12 +102,8 @@ impl SavedRun {
         let lines = line(header);
         let cannot = |error| cannot_write(&path, &error);
         let folder = searches(&path);
-        match std::fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(cannot(error));
-            }
-            _ => std::fs::create_dir_all(&folder).map_err(cannot)?,
-        }
+        std::fs::create_dir_all(&folder).map_err(cannot)?;
+        remove_searches(&folder).map_err(cannot)?;
         let mut to = To { file: None, lines, failure: None };
         if is_asked {
             let mut file = File::create(&path).map_err(cannot)?;
@@ -196,7 +195,7 @@ impl SavedRun {
     }
 
     fn search(&self, name: &str) -> PathBuf {
-        searches(&self.path).join(format!("{:016x}.mzk", hash([name.as_bytes()])))
+        searches(&self.path).join(format!("{:016x}{SEARCH}", hash([name.as_bytes()])))
     }
 
     fn add(&self, record: &Record) {
@@ -229,7 +228,10 @@ impl SavedRun {
             if file.is_some() {
                 let _ = std::fs::remove_file(&path);
             }
-            let _ = std::fs::remove_dir_all(searches(&path));
+            let folder = searches(&path);
+            let _ = remove_searches(&folder);
+            // It stays if something else is in it.
+            let _ = std::fs::remove_dir(&folder);
             return Ok(None);
         }
         if file.is_none() && std::fs::write(&path, lines).is_err() {
@@ -245,6 +247,18 @@ fn searches(path: &Path) -> PathBuf {
     let mut folder = path.as_os_str().to_owned();
     folder.push(".searches");
     folder.into()
+}
+
+/// Removes the searches from their folder, and nothing else that may be there.
+fn remove_searches(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        // What stands behind the name is of a search that was being written.
+        if path.file_name().is_some_and(|name| name.to_string_lossy().contains(SEARCH)) {
+            std::fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 fn line(value: &impl Serialize) -> String {

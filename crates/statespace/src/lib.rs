@@ -47,12 +47,13 @@ mod witness;
 
 pub use cycles::{
     BAD_PREFIX, Claim, ClaimError, ClaimMoves, Cycles, Property, claim, search_cycles,
+    search_cycles_saving,
 };
 pub use machine::{Machine, MachineError, Tier, TrailError};
 pub use options::{
     Construction, CycleSearch, Fairness, Optimisations, Options, OptionsError, Order, Reduction,
 };
-pub use saved::{SavedError, Saving};
+pub use saved::{SavedError, Saving, saved_log};
 pub use search::{Outcome, SearchError, search, search_saving};
 pub use store::Storage;
 pub use threads::Threads;

@@ -10,11 +10,12 @@ use crate::search_limits::{Ended, Watch};
 use crate::store::{Bitstate, Compact, Exact, Label, Packed, Storage, Store, Tree};
 use crate::transitions::{Described, Transitions};
 use mazurka_core::{Assumption, Coverage, Limit, LineCoverage, Statistics, Told, Verdict};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::atomic::AtomicU32;
 
 /// What a search came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Outcome {
     /// What was found, or exactly what was proved.
@@ -55,6 +56,17 @@ pub fn search<T: Transitions>(
     })
 }
 
+/// The fingerprint of a program whose search is saved, or goes on from a file.
+pub(crate) fn fingerprint<T: Transitions>(
+    program: &T,
+    saving: &Saving,
+) -> Result<Option<u128>, SavedError> {
+    if saving.path.is_none() && saving.resume.is_none() {
+        return Ok(None);
+    }
+    program.fingerprint().map(Some).ok_or(SavedError::NotSavable)
+}
+
 /// Why a search that may be saved was not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -83,13 +95,9 @@ pub fn search_saving<T: Transitions>(
     if !errors.is_empty() {
         return Err(SearchError::Options(errors));
     }
-    let is_asked = saving.path.is_some() || saving.resume.is_some();
-    let fingerprint = if is_asked { program.fingerprint() } else { None };
-    if is_asked && fingerprint.is_none() {
-        return Err(SavedError::NotSavable.into());
-    }
+    let fingerprint = fingerprint(program, saving)?;
     let file = match (&saving.resume, fingerprint) {
-        (Some(path), Some(program)) => Some(saved::open(path, program, options)?),
+        (Some(path), Some(program)) => Some(saved::open(path, program, &saved::words(options))?),
         _ => None,
     };
     let (header, mut file) = file.unzip();
@@ -102,7 +110,7 @@ pub fn search_saving<T: Transitions>(
     let is_packed = header.is_some_and(|header| header.is_packed);
     let mut search = Search {
         options,
-        checkpoints: Checkpoints::new(saving, fingerprint, options),
+        checkpoints: Checkpoints::new(saving, fingerprint, saved::words(options)),
         is_packed: file.as_ref().map(|_| is_packed),
     };
     let outcome = match options.storage {
@@ -132,12 +140,12 @@ pub fn search_saving<T: Transitions>(
     Ok(outcome)
 }
 
-fn unreadable(error: io::Error) -> SavedError {
+pub(crate) fn unreadable(error: io::Error) -> SavedError {
     SavedError::Unreadable(error.to_string())
 }
 
 /// Writes what the states of a program mean, where that is not the same in every process.
-type Save<T> = fn(&T, &mut Writer) -> io::Result<()>;
+pub(crate) type Save<T> = fn(&T, &mut Writer) -> io::Result<()>;
 
 /// A search, with what it is saved by.
 struct Search<'a> {
@@ -246,19 +254,19 @@ impl<'a> Search<'a> {
         loop {
             watch.pause_at(self.checkpoints.next());
             let ended = search.run(watch);
-            let is_over = match ended {
-                Ended::Limit(_) if !search.program().is_lost() => true,
-                Ended::Paused => false,
+            let limit = match &ended {
+                Ended::Limit(limit) if !search.program().is_lost() => Some(limit),
+                Ended::Paused => None,
                 _ => return Ok(ended),
             };
             search.settle();
-            self.checkpoints.write(is_over, save.is_some(), store.bytes(), |out| {
+            self.checkpoints.write(limit, save.is_some(), store.bytes(), |out| {
                 saved::save_learnt(&search.program().learnt(), out)?;
                 save.map_or(Ok(()), |save| save(search.program(), out))?;
                 store.save(out)?;
                 search.save(out)
             });
-            if is_over {
+            if limit.is_some() {
                 return Ok(ended);
             }
         }
@@ -281,18 +289,18 @@ impl<'a> Search<'a> {
         loop {
             frontier.watch().pause_at(self.checkpoints.next());
             let ended = frontier.run(program);
-            let is_over = match ended {
-                Ended::Limit(_) if !program.is_lost() => true,
-                Ended::Paused if !program.is_lost() => false,
+            let limit = match &ended {
+                Ended::Limit(limit) if !program.is_lost() => Some(limit),
+                Ended::Paused if !program.is_lost() => None,
                 _ => return Ok(frontier.into_searched(program, ended)),
             };
-            self.checkpoints.write(is_over, save.is_some(), store.bytes(), |out| {
+            self.checkpoints.write(limit, save.is_some(), store.bytes(), |out| {
                 saved::save_learnt(&program.learnt(), out)?;
                 save.map_or(Ok(()), |save| save(program, out))?;
                 store.save(out)?;
                 frontier.save(out)
             });
-            if is_over {
+            if limit.is_some() {
                 return Ok(frontier.into_searched(program, ended));
             }
         }

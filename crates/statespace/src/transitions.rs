@@ -295,7 +295,7 @@ pub struct Stuck {
 }
 
 /// A piece of the source, for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Described {
     /// What stands there.
     pub text: String,

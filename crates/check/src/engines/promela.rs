@@ -1,6 +1,7 @@
 //! `--engine statespace` of Promela models.
 
 use super::statespace::{self, concluded, told};
+use super::{Series, shortest};
 use crate::engine::Listener;
 use crate::options::Property;
 use crate::results::Results;
@@ -10,8 +11,7 @@ use crate::{Ending, Fault, Faults, Outcome, Replay, Shown, Task, translate};
 use mazurka_core::{Event, Gauge, Limit, Phase, Schedule, Verdict, Violation, ViolationKind};
 use mazurka_model::Expr;
 use mazurka_promela::Model;
-use mazurka_statespace::{Machine, Options as Stored, Outcome as Searched, Saving};
-use std::cell::Cell;
+use mazurka_statespace::{Machine, Options as Stored, Outcome as Searched};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,11 +33,7 @@ pub(super) fn check(
     if asks.names(Property::Livelock) {
         wanted.push(temporal::progress());
     }
-    let help = "`--property assert,deadlock` leaves out what the model says of infinite executions";
-    let saving = match wanted.is_empty() {
-        true => statespace::saving(task),
-        false => statespace::unsaved(task, help)?,
-    };
+    let series = Series::new(task, wanted.len())?;
     let mut machine = translate::machine(&model.program, &[])?;
     if asks.names(Property::Overflow) {
         machine = machine.finding_truncation();
@@ -57,15 +53,13 @@ pub(super) fn check(
         },
         options: &options,
         begun,
-        saving: &saving,
-        is_saved: Cell::new(false),
+        series: &series,
     };
     let conclusion = searches.run()?.conclude(asks.threads());
     let property = conclusion.property.clone();
     let lines = conclusion.lines.clone().filter(|_| asks.show_lines);
-    let is_saved = searches.is_saved.get();
     let mut outcome = concluded(task, conclusion, &options, begun);
-    outcome.saved = saving.path.filter(|_| is_saved);
+    outcome.saved = series.finish(&outcome.verdict);
     outcome.lines = lines;
     if let (Some(file), Verdict::Violated(found)) = (&asks.trail, &outcome.verdict) {
         let property = wanted.iter().find(|it| Some(&it.name) == property.as_ref());
@@ -148,9 +142,8 @@ struct Searches<'a> {
     /// For what is temporal.
     cycle_options: Stored,
     begun: Instant,
-    /// Where the search of states is saved, and whether it was.
-    saving: &'a Saving,
-    is_saved: Cell<bool>,
+    /// How they are saved.
+    series: &'a Series,
 }
 
 /// How many states the first round of searches may see.
@@ -209,18 +202,10 @@ impl Searches<'_> {
     }
 
     fn search_states(&self, round: Option<usize>) -> Result<Searched, Faults> {
-        let options = self.limited(self.options, round);
-        let outcome = statespace::search_states(self.machine, &options, self.saving)?;
-        self.is_saved.set(outcome.is_saved);
+        let options = limited(self.task, self.begun, self.options, round);
+        let outcome =
+            self.series.search(round, |saving| shortest::search(self.machine, &options, saving))?;
         Ok(told(self.task, outcome))
-    }
-
-    /// The options for one round. All rounds and all properties share the time.
-    fn limited(&self, options: &Stored, round: Option<usize>) -> Stored {
-        let mut limited = options.clone();
-        limited.states = round.or(limited.states);
-        limited.time = self.task.time_left(self.begun.elapsed());
-        limited
     }
 
     fn search_cycles(
@@ -231,13 +216,23 @@ impl Searches<'_> {
     ) -> Result<(), Faults> {
         let make = |propositions: &[Expr]| translate::machine(&self.model.program, propositions);
         let wanted: Vec<&Wanted> = which.iter().map(|&idx| &self.wanted[idx]).collect();
-        let options = self.limited(&self.cycle_options, round);
-        let checked = temporal::check(make, &wanted, &options, self.options.jobs);
+        let (task, begun, cycles) = (self.task, self.begun, &self.cycle_options);
+        let options = || limited(task, begun, cycles, round);
+        let series = (self.series, round);
+        let checked = temporal::check(make, &wanted, options, self.options.jobs, series);
         for (&idx, outcome) in which.iter().zip(checked) {
             outcomes[idx] = Some(told(self.task, outcome?));
         }
         Ok(())
     }
+}
+
+/// The options for one round. All rounds and all properties share the time.
+fn limited(task: &Task, begun: Instant, options: &Stored, round: Option<usize>) -> Stored {
+    let mut limited = options.clone();
+    limited.states = round.or(limited.states);
+    limited.time = task.time_left(begun.elapsed());
+    limited
 }
 
 /// Whether a search was stopped by nothing but its round.

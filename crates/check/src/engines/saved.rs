@@ -4,11 +4,11 @@
 //! thread moves. So the executions that have met new ones are saved, too, and taken again before
 //! the search goes on; the names of the threads tell whether all of them have their numbers again.
 
-use super::vm::failed;
-use crate::engine::Listener;
+use super::vm::{Vm as Engine, failed};
+use crate::engine::{Engine as _, Listener};
 use crate::{Fault, Faults, Task};
 use mazurka_core::{Event, Limit, Schedule, System as _, ThreadId, Verdict};
-use mazurka_explore::{Explorer, Options, Outcome, Saved, SavedError, retake};
+use mazurka_explore::{Explorer, Options, Outcome, Saved, retake};
 use mazurka_model::Vm;
 use mazurka_protocol::Saving;
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,6 @@ struct Notes {
     /// Whether arrivals at barriers are kept in order.
     orders_arrivals: bool,
 }
-
-const ENGINE: &str = "vm";
 
 /// Searches a machine, and saves what is left if it is stopped. Where that is.
 ///
@@ -87,7 +85,7 @@ pub(super) fn search(
         let mut outcome = explorer.run(|| vm.clone()).map_err(failed)?;
         if order.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             if is_part {
-                return Err(Fault::input(SavedError::Void.to_string()).into());
+                return Err(Fault::void().into());
             }
             vm = vm.ordering_arrivals();
             continue;
@@ -169,7 +167,7 @@ fn write(
     path: &Path,
 ) -> Result<(), Fault> {
     let notes = Notes {
-        engine: ENGINE.to_owned(),
+        engine: Engine.name().to_owned(),
         model: model.to_owned(),
         met: met.to_vec(),
         threads: names(vm),
@@ -187,8 +185,9 @@ fn read(path: &Path, vm: &mut Vm, model: &str) -> Result<(Saved, Vec<Schedule>),
         "the saved search belongs to another program, or another version of this one";
     let saved = Saved::read(path).map_err(|error| error.to_string())?;
     let notes: Option<Notes> = postcard::from_bytes(saved.system()).ok();
-    let notes = notes.filter(|notes| notes.engine == ENGINE);
-    let notes = notes.ok_or("the saved search is not one of `--engine vm`")?;
+    let notes = notes.filter(|notes| notes.engine == Engine.name());
+    let notes = notes
+        .ok_or_else(|| format!("the saved search is not one of `--engine {}`", Engine.name()))?;
     if notes.model != model {
         return Err(format!(
             "the model was made with `{}` then, and is made with `{model}` now",

@@ -12,15 +12,26 @@
 
 use mazurka_core::{Counterexample, Verdict};
 use mazurka_statespace::{
-    Options, Order, Outcome, Reduction, Saving, Storage, Transitions, search_saving,
+    Options, Order, Outcome, Reduction, Saving, SearchError, Storage, Transitions, search_saving,
 };
 
 /// So many states are stored at the most.
 const MOST_STATES: usize = 1 << 18;
 
+/// A search that may be saved, whose counterexample is a shortest one.
+pub(super) fn search<T: Transitions>(
+    program: &T,
+    options: &Options,
+    saving: &Saving,
+) -> Result<Outcome, SearchError> {
+    let mut outcome = search_saving(program, options, saving)?;
+    shorten(program, options, &mut outcome);
+    Ok(outcome)
+}
+
 /// Puts a shortest counterexample in the place of the one that was found, if there is time to find
 /// it, and says what was established.
-pub(super) fn shorten<T: Transitions>(program: &T, options: &Options, outcome: &mut Outcome) {
+fn shorten<T: Transitions>(program: &T, options: &Options, outcome: &mut Outcome) {
     let Verdict::Violated(found) = &outcome.verdict else { return };
     // What goes on for ever is not asked about here, and who counts violations wants all of them.
     if outcome.loop_start.is_some() || options.all_violations {

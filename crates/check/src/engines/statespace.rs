@@ -1,15 +1,13 @@
 //! `--engine statespace`: every state once, of C files and of Promela models.
 
-use super::{promela, shortest, threads};
+use super::{promela, threads};
 use crate::engine::{Accepts, Engine, Feature, Language, Listener, Support};
 use crate::options::{Property, faults};
 use crate::results::Conclusion;
 use crate::ticker::gauged;
-use crate::{Fault, Faults, Outcome, Replay, Task};
+use crate::{Faults, Outcome, Replay, Task};
 use mazurka_core::{Gauge, Limit, Schedule, Verdict};
-use mazurka_statespace::{
-    self as stored, Options, Reduction, SearchError, Transitions, search_saving,
-};
+use mazurka_statespace::{self as stored, Options, Reduction};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -110,39 +108,9 @@ pub(super) fn saving(task: &Task) -> stored::Saving {
     saving
 }
 
-/// How a search is saved that is for infinite executions, too: it is not, and an error if it has to
-/// be.
-pub(super) fn unsaved(task: &Task, help: &str) -> Result<stored::Saving, Faults> {
-    if task.options.save.is_none() && task.options.resume.is_none() {
-        return Ok(stored::Saving::default());
-    }
-    let text = "a search for infinite executions cannot be saved";
-    Err(Fault::input(text).help(help).into())
-}
-
-/// What came of a search of states that may be saved. The file of one that is at its end is
-/// removed.
-pub(super) fn search_states<T: Transitions>(
-    program: &T,
-    options: &Options,
-    saving: &stored::Saving,
-) -> Result<stored::Outcome, Faults> {
-    let mut outcome = search_saving(program, options, saving).map_err(|error| match error {
-        SearchError::Saved(error) => {
-            let path = saving.resume.as_ref().or(saving.path.as_ref());
-            let name = path.map(|it| format!("`{}`: ", it.display())).unwrap_or_default();
-            Fault::input(format!("{name}{error}")).into()
-        }
-        SearchError::Options(errors) => faults(errors),
-        other => Faults::from(Fault::defect(format!("{other:?}"))),
-    })?;
-    let is_over = !matches!(outcome.verdict, Verdict::Inconclusive(_));
-    if let Some(path) = saving.path.as_ref().filter(|_| is_over && !outcome.is_saved) {
-        // There may be none.
-        let _ = std::fs::remove_file(path);
-    }
-    shortest::shorten(program, options, &mut outcome);
-    Ok(outcome)
+/// Whether a search leaves something to do.
+pub(super) fn is_open(outcome: &stored::Outcome) -> bool {
+    matches!(outcome.verdict, Verdict::Inconclusive(_))
 }
 
 /// An outcome with the time limit that was asked for, not what was left of it.

@@ -2,6 +2,7 @@
 
 use super::statespace::{self, concluded};
 use super::vm::{follow_schedule, violation_in};
+use super::{Series, shortest};
 use crate::engine::Listener;
 use crate::options::Property;
 use crate::results::Results;
@@ -29,27 +30,26 @@ pub(super) fn check(
     let threads = if task.options.show_lines { threads.noting_lines() } else { threads };
     listener.event(&Event::Phase(Phase::Searching));
     let begun = Instant::now();
-    let saving = match wanted.is_empty() {
-        true => statespace::saving(task),
-        false => statespace::unsaved(task, "without `--ltl` and its like it can be")?,
-    };
-    let mut is_saved = false;
+    let series = Series::new(task, wanted.len())?;
     let mut results = Results::default();
     if wanted.is_empty() || threads.tracks_accesses() {
         // Beside temporal properties, this is for data races that these cannot be searched for
         // with.
         let mut options = options.clone();
         options.ends &= wanted.is_empty();
-        let searched = statespace::search_states(&threads, &options, &saving)?;
-        is_saved = searched.is_saved;
+        let searched =
+            series.search(None, |saving| shortest::search(&threads, &options, saving))?;
         results.add_states(searched);
     }
     let has_states = results.is_violated();
     let make = |propositions: &[Expr]| Ok(threads.clone().watching(propositions.to_vec()));
     let all: Vec<&Wanted> = wanted.iter().collect();
-    let mut alone = temporal::one_job(&options);
-    alone.time = task.time_left(begun.elapsed());
-    let checked = temporal::check(make, &all, &alone, options.jobs);
+    let alone = || {
+        let mut alone = temporal::one_job(&options);
+        alone.time = task.time_left(begun.elapsed());
+        alone
+    };
+    let checked = temporal::check(make, &all, alone, options.jobs, (&series, None));
     for (wanted, outcome) in wanted.iter().zip(checked) {
         results.add(&wanted.name, statespace::told(task, outcome?));
     }
@@ -62,7 +62,7 @@ pub(super) fn check(
     }
     let mut outcome = concluded(task, conclusion, &options, begun);
     outcome.lines = lines;
-    outcome.saved = saving.path.filter(|_| is_saved);
+    outcome.saved = series.finish(&outcome.verdict);
     Ok(outcome)
 }
 

@@ -8,7 +8,8 @@ use crate::sites::{change, sites_of};
 use crate::{Ending, Fault, Faults, Outcome, Replay, Task, translate};
 use mazurka_core::{Event, Limit, Phase, Schedule, Verdict};
 use mazurka_explore::{
-    self as explore, ExploreError, Reduction, Replay as Followed, WeakMemory, replay as follow,
+    self as explore, ExploreError, Reduction, Replay as Followed, SavedError, WeakMemory,
+    replay as follow,
 };
 use mazurka_model::{Program, Races, Vm as Machine, split_choices};
 use std::time::Instant;
@@ -122,6 +123,7 @@ fn may_commute(options: &explore::Options) -> bool {
 pub(super) fn failed(error: ExploreError) -> Fault {
     match error {
         ExploreError::Nondeterministic(_) => Fault::defect(error.to_string()),
+        ExploreError::Saved(SavedError::Void) => Fault::void(),
         error => Fault::input(error.to_string()),
     }
 }

@@ -152,6 +152,7 @@ impl Process<'_> {
         }
         match reply {
             Reply::Failed(Failed::Defect(error)) => Err(Fault::defect(error)),
+            Reply::Failed(Failed::Void) => Err(Fault::void()),
             Reply::Failed(Failed::WrongInput(error)) => Err(Fault::input(shortened(&error))),
             reply => Ok(reply),
         }

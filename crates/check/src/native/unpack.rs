@@ -48,7 +48,8 @@ struct Place {
 fn places() -> Vec<Place> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
-    let home = variable("HOME").filter(|path| path.is_absolute());
+    // A home that is not there, such as that of a service, is not made.
+    let home = variable("HOME").filter(|path| path.is_absolute() && path.is_dir());
     let cache = cache.or_else(|| home.map(|home| home.join(".cache")));
     let at_home = cache.map(|cache| Place { folder: cache.join("mazurka"), is_at_home: true });
     let user = rustix::process::geteuid().as_raw();

@@ -763,7 +763,7 @@ pub static TABLE: &[Row] = &[
         help: "Save a search that is interrupted or comes to a limit, and one that lasts every minute",
         more: "Without it, a search that took 10 seconds or more is saved in a folder of the user. The \
                last line says how to go on with it.",
-        manual: "save a search that is interrupted or comes to a limit, and one that lasts every minute; without it, a search that took 10 seconds or more is saved in the cache folder of the user. The last line of the output is the command that goes on. With `--engine statespace`, searches of C programs and Promela models are saved with all their states, unless they are for infinite executions (`--ltl` and the like): the file is about as large as these, and without `--save` nothing is saved of states that take more than a gigabyte",
+        manual: "save a search that is interrupted or comes to a limit, and one that lasts every minute; without it, a search that took 10 seconds or more is saved in the cache folder of the user. The last line of the output is the command that goes on. With `--engine statespace`, searches of C programs and Promela models are saved with all their states, those for infinite executions (`--ltl` and the like), too, unless the graph is built first (`--construction off-line`): the file is about as large as the states, and without `--save` nothing is saved of those that take more than a gigabyte. What is there and is no saved search is not replaced",
         set: |options, text| {
             options.save = Some(whole(text)?);
             Ok(())

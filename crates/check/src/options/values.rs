@@ -46,7 +46,13 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
 }
 
 pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "a number is expected".to_owned())
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let wrong = || match text.strip_prefix('-') {
+        Some(rest) if is_digits(rest) => "the number is negative",
+        _ if is_digits(text) => "the number is too large",
+        _ => "a number is expected",
+    };
+    text.parse().map_err(|_| wrong().to_owned())
 }
 
 /// A number above 0.

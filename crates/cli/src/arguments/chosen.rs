@@ -1,5 +1,6 @@
 //! The options of a command, made of the rows of the table that it takes.
 
+use crate::Failure;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use mazurka_check::options::{Group, Options, Row, TABLE, Takes};
@@ -94,9 +95,25 @@ pub(crate) fn shows_all() -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen<R> {
     pub(crate) options: Options,
-    /// The names of those that the command line has.
-    pub(crate) given: Vec<&'static str>,
+    /// Those that the command line has.
+    pub(crate) given: Given,
     rows: PhantomData<R>,
+}
+
+/// What the command line has of the table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Given {
+    /// The names of the options.
+    pub(crate) names: Vec<&'static str>,
+    /// Values that are wrong, all of them: they are told with what else is wrong.
+    pub(crate) wrong: Vec<Failure>,
+}
+
+impl Given {
+    /// Refuses values that are wrong.
+    pub(crate) fn refuse(&self) -> Result<(), Vec<Failure>> {
+        if self.wrong.is_empty() { Ok(()) } else { Err(self.wrong.clone()) }
+    }
 }
 
 impl<R: Rows> Args for Chosen<R> {
@@ -113,22 +130,22 @@ impl<R: Rows> Args for Chosen<R> {
 
 impl<R: Rows> FromArgMatches for Chosen<R> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let (mut options, mut given) = (Options::default(), Vec::new());
+        let (mut options, mut given) = (Options::default(), Given::default());
         for row in TABLE.iter().filter(|row| R::has(row)) {
             if matches.value_source(row.name) != Some(ValueSource::CommandLine) {
                 continue;
             }
-            given.push(row.name);
-            let set = |options: &mut Options, value: &str| {
-                (row.set)(options, value).map_err(|error| {
-                    clap::Error::raw(clap::error::ErrorKind::ValueValidation, error)
-                })
+            given.names.push(row.name);
+            let mut set = |value: &str, written: String| {
+                if let Err(error) = (row.set)(&mut options, value) {
+                    given.wrong.push(Failure::input(format!("`{written}`: {error}")));
+                }
             };
             match row.takes {
-                Takes::Nothing => set(&mut options, "on")?,
+                Takes::Nothing => set("on", format!("--{}", row.name)),
                 Takes::One(_) | Takes::Many(_) => {
                     for value in matches.get_many::<String>(row.name).into_iter().flatten() {
-                        set(&mut options, value)?;
+                        set(value, format!("--{} {value}", row.name));
                     }
                 }
             }
@@ -154,17 +171,16 @@ fn argument(row: &'static Row) -> Arg {
         .long_help(long)
         .help_heading(row.group.heading())
         .hide(!row.is_common && !shows_all());
-    let reads =
-        move |text: &str| (row.set)(&mut Options::default(), text).map(|()| text.to_owned());
     match row.takes {
         Takes::Nothing => argument.action(ArgAction::SetTrue),
+        // A negative number is a value, though a wrong one for most.
         Takes::One(value) => {
-            argument.value_name(value).value_parser(reads).allow_hyphen_values(row.is_free)
+            argument.value_name(value).allow_negative_numbers(true).allow_hyphen_values(row.is_free)
         }
         Takes::Many(value) => argument
             .value_name(value)
-            .value_parser(reads)
             .action(ArgAction::Append)
+            .allow_negative_numbers(true)
             .allow_hyphen_values(row.is_free),
     }
 }

@@ -369,7 +369,7 @@ fn locks_that_are_left_held_are_a_property() {
     check(&[]).ends_with(1).prints(&["main ends while it holds `m`"]);
     check(&["--property", "leak"]).ends_with(1);
     check(&["--property", "assert,deadlock", "--retries", "1"]).ends_with(0);
-    check(&["--retries", "many"]).refuses("invalid value 'many'");
+    check(&["--retries", "many"]).refuses("`--retries many`: a number is");
 }
 
 #[test]

@@ -163,6 +163,7 @@ fn what_is_no_search_of_this_program_is_refused() {
         resume(engine, &[]).refuses("not a saved search");
         std::fs::write(&path, "int main(void) {}").expect("there is room");
         resume(engine, &[]).refuses("not a saved search");
+        std::fs::remove_file(&path).expect("it is there");
         let save = ["check", "increments.c", "--engine", engine, "--max-executions", "5"];
         run(folder.path(), &[&save[..], &["--save", "saved"]].concat()).ends_with(3);
         let bytes = std::fs::read(&path).expect("it is saved");
@@ -226,14 +227,75 @@ fn stored_states_are_saved() {
     }
 }
 
+/// A search that is stopped after so long again and again, by the command that it tells; then the
+/// last one, without that limit.
+fn in_slices(at: &Path, words: &[&str], limit: &str) -> (Said, u32) {
+    let mut words: Vec<String> = words.iter().map(|&it| it.to_owned()).collect();
+    words.extend(["--time-limit", limit, "--save", "here.mzk"].map(str::to_owned));
+    for n_stops in 0..200 {
+        let said = run(at, &words.iter().map(String::as_str).collect::<Vec<_>>());
+        let last = said.stdout.lines().last().unwrap_or_default().trim().to_owned();
+        let Some(command) = last.strip_prefix("Resume: mazurka ") else {
+            return (said, n_stops);
+        };
+        let said = said.ends_with(3);
+        words = shlex::split(command).unwrap_or_else(|| panic!("{}", said.stdout));
+    }
+    panic!("it does not come to an end");
+}
+
+/// All searches of a model are in one file: of states, and one for each property.
 #[test]
-fn what_cannot_be_saved_is_refused() {
+fn searches_for_infinite_executions_are_saved() {
+    let small = COUNTERS.replace("150", "40").replace("100", "25").replace("- 50", "- 20");
+    let in_promela = format!(
+        "{small}ltl bounded {{ [] (x != 200) }}\nltl again {{ [] (x == 151 -> <> (y == 1)) }}\n"
+    );
+    let pml = "counters.pml";
+    let asked: [&[&str]; 2] = [
+        &["check", pml, "--reduction", "none"],
+        &["check", pml, "--reduction", "none", "--ltl", "[] (y <= 40)"],
+    ];
+    let mut n_stopped = 0;
+    for words in asked {
+        let folder = TempDir::new().expect("there is room");
+        let at = folder.path();
+        std::fs::write(at.join(pml), &in_promela).expect("there is room");
+        let whole = run(at, words).ends_with(0);
+        let (last, n_stops) = in_slices(at, words, "150ms");
+        n_stopped += n_stops;
+        // The numbers of all searches are in the verdict; its time is not the same.
+        let counted = |said: &Said| {
+            let lines = said.stdout.lines().filter(|line| line.contains("steps between them"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(!counted(&whole).is_empty(), "{}", whole.stdout);
+        assert_eq!(counted(&last.ends_with(0)), counted(&whole), "{words:?}");
+        assert!(!at.join("here.mzk").exists(), "nothing is left");
+    }
+    assert!(n_stopped > 0, "nothing was stopped");
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join(pml), &in_promela).expect("there is room");
+    let built = ["check", pml, "--construction", "off-line", "--save", "here.mzk"];
+    run(folder.path(), &built).refuses("a graph that is built first cannot be saved");
+}
+
+/// A file that is no saved search is neither replaced nor removed.
+#[test]
+fn files_of_others_are_left_alone() {
     let folder = folder_with(INCREMENTS);
-    let c = ["check", "increments.c", "--engine", "statespace", "--save", "here.mzk"];
-    let formula = ["--ltl", "<> (x == 3)"];
-    run(folder.path(), &[&c[..], &formula].concat()).refuses("infinite executions cannot be saved");
-    let text = format!("{COUNTERS}ltl p {{ <> (x == 3) }}\n");
-    std::fs::write(folder.path().join("counters.pml"), text).expect("there is room");
-    let temporal = ["check", "counters.pml", "--save", "here.mzk"];
-    run(folder.path(), &temporal).refuses("infinite executions cannot be saved");
+    let at = folder.path();
+    std::fs::create_dir(at.join("folder")).expect("there is room");
+    for engine in ["native", "vm", "statespace"] {
+        let save = |to: &str| {
+            run(at, &["check", "increments.c", "--engine", engine, "--quiet", "--save", to])
+        };
+        save("increments.c").refuses("increments.c` is there, and is no saved search");
+        assert!(at.join("increments.c").exists());
+        save("folder").refuses("folder` is a directory");
+        save("/dev/null").refuses("`/dev/null` is no file that can be replaced");
+        // What `mktemp` makes is as good as nothing.
+        std::fs::write(at.join("empty"), "").expect("there is room");
+        assert_ne!(save("empty").status, Some(2));
+    }
 }

@@ -64,6 +64,44 @@ fn a_result_that_cannot_be_written_is_an_error() {
     }
 }
 
+/// So is a verdict for people that they cannot read.
+#[test]
+fn a_verdict_that_cannot_be_shown_is_an_error() {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("fine.c"), "int main(void) { return 0; }\n")
+        .expect("there is room");
+    let all: [&[&str]; 3] = [
+        &["check", "fine.c", "--engine", "vm"],
+        &["check", "fine.c", "--quiet"],
+        &["model", "fine.c"],
+    ];
+    for words in all {
+        let full = std::fs::File::create("/dev/full").expect("there is one");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        let said = say(command.args(words).current_dir(folder.path()).stdout(full));
+        let said = said.ends_with(2);
+        assert!(said.stderr.contains("standard output cannot be written"), "{}", said.stderr);
+        // A reader that has seen enough is none.
+        let (reader, writer) = std::io::pipe().expect("there is one");
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        say(command.args(words).current_dir(folder.path()).stdout(writer)).ends_with(0);
+    }
+}
+
+/// A home that is not there is not made, and nothing needs it.
+#[test]
+fn a_home_that_is_not_there_stays_so() {
+    let folder = TempDir::new().expect("there is room");
+    std::fs::write(folder.path().join("fine.c"), "int main(void) { return 0; }\n")
+        .expect("there is room");
+    let home = folder.path().join("home");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(["check", "fine.c", "--quiet"]).current_dir(folder.path());
+    say(command.env("HOME", &home).env_remove("XDG_CACHE_HOME")).ends_with(0);
+    assert!(!home.exists());
+}
+
 const WAITS: &str = "#include <unistd.h>\n\
      int main(void) { int ends[2]; char byte; pipe(ends); return read(ends[0], &byte, 1); }\n";
 

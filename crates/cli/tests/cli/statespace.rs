@@ -100,3 +100,46 @@ fn what_does_not_go_together_is_refused() {
         "`--reduction ample` is for `--engine statespace`",
     );
 }
+
+/// Values that are wrong, options for other engines, files that are not there: all are told.
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let words = ["check", "nothing.c", "--engine", "bmc", "--depth", "-3", "--seed", "x"];
+    let more = ["--bound", "preemption=1", "--nondet", "5..1", "--jobs", "99999999999999999999"];
+    let output = mazurka(&[&words[..], &more].concat());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    for part in [
+        "`--depth -3`: the number is negative",
+        "`--seed x`: a number is expected",
+        "`--nondet 5..1`: a range is two numbers",
+        "`--jobs 99999999999999999999`: the number is too large",
+        "`nothing.c` does not exist",
+        "`--bound` is for `--engine` `native` and `vm`",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    let output = mazurka(&["check", "x.rs", "--engine", "bmc", "--bound", "preemption=1"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    for part in ["`x.rs` does not exist", "`--bound` is for `--engine` `native` and `vm`"] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    for command in ["model", "circuit", "simulate", "replay"] {
+        let output = mazurka(&[command, "peterson.c", "--nondet", "5..1"]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        let is_refused = output.status.code() == Some(2) && text.contains("`--nondet 5..1`: a");
+        assert!(is_refused, "{command}: {text}");
+    }
+}
+
+#[test]
+fn variables_that_are_almost_those_of_options_are_told() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(["check", "peterson.c", "--engine", "statespace", "--quiet"]);
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/c"));
+    let output = command.env("MAZURKA_JBOS", "2").output().expect("the command runs");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let told = "`MAZURKA_JBOS` sets nothing; `MAZURKA_JOBS` is what may be meant";
+    assert!(text.contains(told), "{text}");
+}

@@ -2,7 +2,7 @@
 
 use mazurka_core::{Statistics, Verdict};
 use mazurka_explore::Reduction;
-use mazurka_protocol::{Action, Failed, REPORT, REQUEST, Reply, Request};
+use mazurka_protocol::{Action, REPORT, REQUEST, Reply, Request};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -201,9 +201,7 @@ impl Program {
                     None => "no violation in this execution".to_owned(),
                 };
             }
-            Reply::Failed(Failed::WrongInput(error) | Failed::Defect(error)) => {
-                answer.error = Some(error);
-            }
+            Reply::Failed(failed) => answer.error = Some(failed.to_string()),
         }
         answer
     }

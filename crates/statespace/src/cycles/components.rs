@@ -16,30 +16,121 @@
 //! complete.
 
 use super::fairness::{Able, Moved, Processes, due_at, neglected};
-use super::graph::{Arrow, Graph};
+use super::graph::Arrow;
 use super::lasso::{Found, Lasso, Prefix};
 use super::product::{Cursor, Node, Product};
+use super::saved::Resumable;
 use super::{Searched, statistics};
 use crate::options::Fairness;
+use crate::saved::{Form, Reader, Writer};
 use crate::search_limits::{Ended, PATIENCE, Watch};
-use crate::store::Numbers;
 use crate::transitions::Transitions;
-use mazurka_ltl::Automaton;
 use std::collections::VecDeque;
+use std::io;
 
-/// Searches the product for a component that accepts.
-pub(super) fn search<T: Transitions>(
-    graph: &mut Graph<'_, T>,
-    automaton: &Automaton,
-    nodes: &Numbers<1>,
-    watch: &Watch<'_>,
-) -> Searched {
-    let mut product = Product::new(graph, automaton, nodes);
-    let (fairness, goes_on) = (watch.fairness(), watch.goes_on());
-    let mut search = Search { fairness, goes_on, ..Search::default() };
-    let (ended, found) = search.run(&mut product, watch);
-    let counted = statistics(search.order.len() as u64, search.matched, search.max_depth);
-    Searched { ended, found, counted, bytes: product.bytes() }
+/// A search of the product for a component that accepts.
+pub(super) struct Components<'g, 'a, T> {
+    product: Product<'g, 'a, T>,
+    search: Search,
+}
+
+impl<'g, 'a, T: Transitions> Components<'g, 'a, T> {
+    pub(super) fn new(product: Product<'g, 'a, T>, watch: &Watch<'_>) -> Self {
+        let (fairness, goes_on) = (watch.fairness(), watch.goes_on());
+        Self { product, search: Search { fairness, goes_on, ..Search::default() } }
+    }
+}
+
+impl<'g, 'a, T: Transitions> Resumable<'g, 'a, T> for Components<'g, 'a, T> {
+    fn run(&mut self, watch: &Watch<'_>) -> (Ended, Option<Found>) {
+        self.search.run(&mut self.product, watch)
+    }
+
+    fn product(&self) -> &Product<'g, 'a, T> {
+        &self.product
+    }
+
+    fn product_mut(&mut self) -> &mut Product<'g, 'a, T> {
+        &mut self.product
+    }
+
+    /// A search that has found something is not saved: it is over.
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        let Search { has_begun, entering, frames, roots, order, open, .. } = &self.search;
+        let Search { next_order, matched, max_depth, .. } = self.search;
+        out.flag(*has_begun)?;
+        entering.save(out)?;
+        out.all(frames, Form::save)?;
+        out.all(roots, Form::save)?;
+        out.all(order, |order, out| out.word(u64::from(*order)))?;
+        out.all(open, Form::save)?;
+        [u64::from(next_order), matched, max_depth].iter().try_for_each(|&n| out.word(n))
+    }
+
+    fn load(&mut self, from: &mut Reader) -> io::Result<()> {
+        let search = &mut self.search;
+        search.has_begun = from.flag()?;
+        search.entering = Option::<Entering>::load(from)?;
+        search.frames = from.all(Frame::load)?;
+        search.roots = from.all(Root::load)?;
+        search.order = from.all(|from| from.word().map(|word| word as u32))?;
+        search.open = from.all(Node::load)?;
+        search.next_order = from.word()? as u32;
+        (search.matched, search.max_depth) = (from.word()?, from.word()?);
+        Ok(())
+    }
+
+    fn searched(&self, ended: Ended, found: Option<Found>) -> Searched {
+        let Search { order, matched, max_depth, .. } = &self.search;
+        let counted = statistics(order.len() as u64, *matched, *max_depth);
+        Searched { ended, found, counted, bytes: self.product.bytes() }
+    }
+}
+
+impl Form for Merit {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.flag(self.accepts)?;
+        self.treated.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { accepts: from.flag()?, treated: Processes::load(from)? })
+    }
+}
+
+impl Form for Frame {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.node.save(out)?;
+        self.cursor.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { node: Node::load(from)?, cursor: Cursor::load(from)? })
+    }
+}
+
+impl Form for Root {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.word(u64::from(self.order))?;
+        self.merit.save(out)?;
+        self.step.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        let (order, merit) = (from.word()? as u32, Merit::load(from)?);
+        Ok(Self { order, merit, step: Merit::load(from)? })
+    }
+}
+
+impl Form for Entering {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.node.save(out)?;
+        self.step.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { node: Node::load(from)?, step: Merit::load(from)? })
+    }
 }
 
 /// What the nodes and steps of a component have, taken together.
@@ -72,6 +163,14 @@ struct Root {
     step: Merit,
 }
 
+/// A node that the path comes to.
+#[derive(Clone, Copy)]
+struct Entering {
+    node: Node,
+    /// The merit of the step that leads to it.
+    step: Merit,
+}
+
 /// The order of a node whose component is finished.
 const CLOSED: u32 = u32::MAX;
 
@@ -81,6 +180,9 @@ struct Search {
     /// Whether everything is searched, whatever is found.
     goes_on: bool,
     first: Option<Found>,
+    has_begun: bool,
+    /// What the path comes to, until it has.
+    entering: Option<Entering>,
     frames: Vec<Frame>,
     roots: Vec<Root>,
     /// By number of a node, its place in the order of discovery.
@@ -98,15 +200,22 @@ impl Search {
         product: &mut Product<'_, '_, T>,
         watch: &Watch<'_>,
     ) -> (Ended, Option<Found>) {
-        let (initial, _) = product.initial();
-        if let Err(ended) = self.enter(product, initial, Merit::default(), watch) {
-            return (ended, None);
-        }
-        if self.is_prefix(product) && !self.goes_on {
-            return (Ended::Done, self.first.take());
+        if !std::mem::replace(&mut self.has_begun, true) {
+            let (node, step) = (product.initial().0, Merit::default());
+            self.entering = Some(Entering { node, step });
         }
         let mut patience = PATIENCE;
-        while let Some(frame) = self.frames.last_mut() {
+        loop {
+            if let Some(Entering { node, step }) = self.entering {
+                if let Err(ended) = self.enter(product, node, step, watch) {
+                    return (ended, self.first.take());
+                }
+                self.entering = None;
+                if self.is_prefix(product) && !self.goes_on {
+                    break;
+                }
+            }
+            let Some(frame) = self.frames.last_mut() else { break };
             if product.graph.is_over() {
                 break;
             }
@@ -114,8 +223,8 @@ impl Search {
             if patience == 0 {
                 patience = PATIENCE;
                 let bytes = || product.bytes();
-                if let Some(limit) = watch.limit(self.order.len() as u64, bytes) {
-                    return (Ended::Limit(limit), None);
+                if let Some(ended) = watch.ended(self.order.len() as u64, bytes) {
+                    return (ended, self.first.take());
                 }
             }
             let node = frame.node;
@@ -128,12 +237,7 @@ impl Search {
             };
             let step = self.merit_of_step(arrow);
             if is_new {
-                if let Err(ended) = self.enter(product, to, step, watch) {
-                    return (ended, None);
-                }
-                if self.is_prefix(product) && !self.goes_on {
-                    break;
-                }
+                self.entering = Some(Entering { node: to, step });
                 continue;
             }
             self.matched += 1;

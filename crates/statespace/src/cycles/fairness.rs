@@ -10,6 +10,8 @@
 //! do.
 
 use crate::options::Fairness;
+use crate::saved::{Form, Reader, Writer};
+use std::io;
 
 /// A set of processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -73,6 +75,27 @@ pub(super) struct Able {
     pub(super) all: Processes,
     /// Those of them whose next step is independent of all that others may do.
     pub(super) independent: Processes,
+}
+
+impl Form for Processes {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.0.iter().try_for_each(|&word| out.word(word))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self([from.word()?, from.word()?, from.word()?, from.word()?]))
+    }
+}
+
+impl Form for Able {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.all.save(out)?;
+        self.independent.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { all: Processes::load(from)?, independent: Processes::load(from)? })
+    }
 }
 
 /// What happens in a cycle.

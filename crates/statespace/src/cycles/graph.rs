@@ -21,6 +21,8 @@
 //! enables nor disables anything else is left alone. A program that has ended stays where it is,
 //! but not where progress is asked for: that is about infinite executions.
 
+mod saved;
+
 use super::fairness::{Able, Moved};
 use super::states::{Key, States};
 use crate::inner::{Inner, TRANSIENT};
@@ -132,6 +134,16 @@ pub(super) struct Graph<'a, T> {
     pub(super) is_cut: bool,
     /// How many states, and steps from them, no node of the product was needed for.
     pub(super) beside: [u64; 2],
+    /// A walk that a limit has stopped.
+    walking: Option<Walk>,
+}
+
+/// A walk through states, whatever an automaton says of them.
+#[derive(Debug)]
+struct Walk {
+    /// The states of its path, with the arrows that are left.
+    path: Vec<(u32, Range<usize>)>,
+    follow: Follow,
 }
 
 /// What is known of a state.
@@ -236,11 +248,13 @@ impl<'a, T: Transitions> Graph<'a, T> {
             fault: None,
             is_cut: false,
             beside: [0; 2],
+            walking: None,
         }
     }
 
     /// Expands all states, whatever an automaton says of them, until a step goes wrong.
     pub(super) fn build(&mut self, watch: &Watch<'_>) -> Result<(), Ended> {
+        self.go_on_walking(watch)?;
         self.initial();
         let mut next = 0;
         while next < self.states.len() && !self.is_over() {
@@ -274,8 +288,30 @@ impl<'a, T: Transitions> Graph<'a, T> {
 
     /// Goes depth first through states that were not expanded before, and through the first one.
     fn walk(&mut self, from: u32, follow: Follow, watch: &Watch<'_>) -> Result<(), Ended> {
-        let mut path = Vec::new();
-        let mut next = Some(from);
+        self.walk_on(Walk { path: Vec::new(), follow }, Some(from), watch)
+    }
+
+    /// Whether a walk was stopped on its way.
+    pub(super) fn is_walking(&self) -> bool {
+        self.walking.is_some()
+    }
+
+    /// Goes on with a walk that was stopped, if one was.
+    pub(super) fn go_on_walking(&mut self, watch: &Watch<'_>) -> Result<(), Ended> {
+        match self.walking.take() {
+            Some(walk) => self.walk_on(walk, None, watch),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on with a walk: first to the state that is next, if there is one.
+    fn walk_on(
+        &mut self,
+        walk: Walk,
+        mut next: Option<u32>,
+        watch: &Watch<'_>,
+    ) -> Result<(), Ended> {
+        let Walk { mut path, follow } = walk;
         let mut patience = PATIENCE;
         loop {
             if let Some(state) = next.take() {
@@ -297,8 +333,9 @@ impl<'a, T: Transitions> Graph<'a, T> {
             if patience == 0 {
                 patience = PATIENCE;
                 let bytes = || self.bytes();
-                if let Some(limit) = watch.limit(self.states.len() as u64, bytes) {
-                    return Err(Ended::Limit(limit));
+                if let Some(ended) = watch.ended(self.states.len() as u64, bytes) {
+                    self.walking = Some(Walk { path, follow });
+                    return Err(ended);
                 }
             }
             let state = *state;
@@ -377,6 +414,11 @@ impl<'a, T: Transitions> Graph<'a, T> {
         &mut self.program
     }
 
+    /// The same, without asking it.
+    pub(super) fn program_ref(&self) -> &T {
+        &self.program
+    }
+
     /// The number of the initial state.
     pub(super) fn initial(&mut self) -> u32 {
         let mut state = Vec::new();
@@ -434,6 +476,11 @@ impl<'a, T: Transitions> Graph<'a, T> {
     /// The path goes back from a state.
     pub(super) fn leave(&mut self, state: u32) {
         self.states[state as usize].on_path -= 1;
+    }
+
+    /// The memory that the store takes.
+    pub(super) fn store_bytes(&self) -> u64 {
+        self.numbers.bytes()
     }
 
     /// The memory that it takes, without the store.

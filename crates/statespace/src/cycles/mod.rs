@@ -21,6 +21,7 @@ mod nested;
 mod prefix;
 mod product;
 mod property;
+mod saved;
 mod shortest;
 mod states;
 
@@ -29,11 +30,12 @@ pub use property::Property;
 
 use crate::confirm;
 use crate::inner::TRANSIENT;
-use crate::machine::Lost;
+use crate::machine::{ByParts, Lost};
 use crate::options::{
     Construction, CycleSearch, Fairness, Optimisations, Options, OptionsError, Reduction,
 };
-use crate::search::Outcome;
+use crate::saved::{Checkpoints, Header, Reader, SavedError, Saving, load_learnt, open};
+use crate::search::{Outcome, Save, SearchError, fingerprint, unreadable};
 use crate::search_limits::{Ended, Watch};
 use crate::store::{Numbers, Storage};
 use crate::transitions::Transitions;
@@ -44,8 +46,10 @@ use mazurka_core::{
     ViolationKind,
 };
 use mazurka_ltl::{Automaton, Cube, Edge, State, Stuttering};
-use product::Bad;
+use product::{Bad, Product};
+use saved::{Keeper, Stage, drive};
 use shortest::Shortest;
+use std::io;
 
 /// What an execution must not do for ever.
 #[derive(Clone, Copy, Debug)]
@@ -143,21 +147,75 @@ pub fn search_cycles<T: Transitions>(
     cycles: Cycles<'_>,
     options: &Options,
 ) -> Result<Outcome, Vec<OptionsError>> {
+    let searched = search_cycles_saving(program, cycles, options, &Saving::default());
+    searched.map_err(|error| match error {
+        SearchError::Options(errors) => errors,
+        SearchError::Saved(error) => unreachable!("nothing is saved: {error}"),
+    })
+}
+
+/// The same, with a file that it is written to when it comes to a limit, and one that it goes on
+/// from, as [`search_saving`](crate::search_saving).
+pub fn search_cycles_saving<T: Transitions>(
+    program: &T,
+    cycles: Cycles<'_>,
+    options: &Options,
+    saving: &Saving,
+) -> Result<Outcome, SearchError> {
     let errors = errors(options);
     if !errors.is_empty() {
-        return Err(errors);
+        return Err(SearchError::Options(errors));
     }
-    if options.fairness != Fairness::None {
+    let fingerprint = fingerprint(program, saving)?;
+    if fingerprint.is_some() && options.construction == Construction::OffLine {
+        return Err(SavedError::BuiltFirst.into());
+    }
+    let words = saved::words(cycles, options);
+    let mut file = match (&saving.resume, fingerprint) {
+        (Some(path), Some(program)) => Some(open(path, program, &words)?),
+        _ => None,
+    };
+    let mut stage = match options.fairness {
+        Fairness::None => Stage::Asked,
+        _ => Stage::Unfair,
+    };
+    if let Some((_, from)) = &mut file {
+        if !program.learn(&load_learnt(from).map_err(unreadable)?) {
+            return Err(SavedError::OtherProgram.into());
+        }
+        stage = Stage::load(from).map_err(unreadable)?;
+    }
+    let mut checkpoints = Checkpoints::new(saving, fingerprint, words);
+    if stage == Stage::Unfair {
         let mut unfair = options.clone();
         unfair.fairness = Fairness::None;
-        let outcome = search_all(program, cycles, &unfair, Lassos::AnyLength);
+        let kept = (&mut checkpoints, stage, file.take());
+        let outcome = search_all(program, cycles, &unfair, Lassos::AnyLength, kept);
+        let outcome = outcome.map_err(unreadable)?;
         // What goes wrong in a step, or stops somewhere, is fair.
         if outcome.loop_start.is_none() {
-            return Ok(outcome);
+            return concluded(outcome, checkpoints, saving);
         }
     }
-    Ok(search_all(program, cycles, options, Lassos::Shortest))
+    let kept = (&mut checkpoints, Stage::Asked, file);
+    let outcome = search_all(program, cycles, options, Lassos::Shortest, kept);
+    concluded(outcome.map_err(unreadable)?, checkpoints, saving)
 }
+
+/// An outcome that says whether the rest of the search is in the file.
+fn concluded(
+    outcome: Outcome,
+    checkpoints: Checkpoints<'_>,
+    saving: &Saving,
+) -> Result<Outcome, SearchError> {
+    match checkpoints.error.filter(|_| saving.is_required) {
+        Some(error) => Err(error.into()),
+        None => Ok(Outcome { is_saved: checkpoints.is_saved, ..outcome }),
+    }
+}
+
+/// How a search is saved, which one it is, and what it goes on from.
+type Kept<'k, 's> = (&'k mut Checkpoints<'s>, Stage, Option<(Header, Reader)>);
 
 /// Which lasso is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +231,8 @@ fn search_all<T: Transitions>(
     cycles: Cycles<'_>,
     options: &Options,
     lassos: Lassos,
-) -> Outcome {
+    (checkpoints, stage, file): Kept<'_, '_>,
+) -> io::Result<Outcome> {
     let automaton = cycles.automaton();
     let (reduction, optimisations, note) = reduction(cycles, options);
     let mut reduced = program.clone();
@@ -191,19 +250,28 @@ fn search_all<T: Transitions>(
         watch,
         note,
     };
-    let mut packed = reduced.by_parts();
-    while let Some(by_parts) = packed.take() {
+    let (header, mut file) = file.unzip();
+    let was_packed = header.map(|header| header.is_packed);
+    let mut packed = reduced.by_parts().filter(|_| was_packed != Some(false));
+    while let Some(mut by_parts) = packed.take() {
+        // A file is read once: what is lost later begins from the beginning.
+        let mut file = file.take();
+        file.as_mut().map_or(Ok(()), |file| by_parts.load(file))?;
         let memory = by_parts.memory();
-        let (outcome, mut by_parts) = task.search(by_parts, states::Storage::packed());
+        let save: Option<Save<ByParts>> = Some(ByParts::save);
+        let mut keeper = Keeper { checkpoints: &mut *checkpoints, stage, file, save };
+        let packed_states = states::Storage::packed();
+        let (outcome, mut by_parts) = task.search(by_parts, packed_states, &mut keeper)?;
         if let Some(outcome) = outcome {
             let store_bytes = outcome.store_bytes + memory();
-            return Outcome { is_packed: true, store_bytes, ..outcome };
+            return Ok(Outcome { is_packed: true, store_bytes, ..outcome });
         }
         let is_full = by_parts.lost() == Some(Lost::Full);
         packed = (is_full && by_parts.try_again()).then_some(by_parts);
     }
-    let (outcome, _) = task.search(reduced.clone(), states::Storage::tree());
-    outcome.expect("states of any length are never lost")
+    let mut keeper = Keeper { checkpoints, stage, file, save: None };
+    let (outcome, _) = task.search(reduced.clone(), states::Storage::tree(), &mut keeper)?;
+    Ok(outcome.expect("states of any length are never lost"))
 }
 
 /// What is asked, whichever way states are kept.
@@ -224,7 +292,12 @@ struct Task<'a, T> {
 impl<T: Transitions> Task<'_, T> {
     /// Searches a program that has the moves of the reduced one; nothing came of it if that was
     /// lost.
-    fn search<P: Transitions>(&self, program: P, storage: states::Storage) -> (Option<Outcome>, P) {
+    fn search<P: Transitions>(
+        &self,
+        program: P,
+        storage: states::Storage,
+        keeper: &mut Keeper<'_, '_, P>,
+    ) -> io::Result<(Option<Outcome>, P)> {
         let &Self { original, cycles, automaton, options, lassos, watch, .. } = self;
         let (reduction, optimisations) = self.how;
         let nodes = Numbers::new();
@@ -234,10 +307,10 @@ impl<T: Transitions> Task<'_, T> {
         let how = (reduction, proviso);
         let states = storage.states();
         let mut graph = Graph::new(program, cycles.letters(), parts, states, how, options);
-        let searched = search(&mut graph, automaton, &nodes, watch, options);
+        let searched = search(&mut graph, automaton, &nodes, watch, (options, keeper))?;
         let Searched { ended, found, counted, bytes } = searched;
         if graph.program().is_lost() {
-            return (None, graph.into_program());
+            return Ok((None, graph.into_program()));
         }
         graph.program().settle();
         let mut notes = self.note.clone();
@@ -280,7 +353,7 @@ impl<T: Transitions> Task<'_, T> {
             }
             (None, Ended::Limit(limit)) => Verdict::Inconclusive(limit),
             (None, Ended::Cut(depth)) => Verdict::Inconclusive(Limit::Depth(depth)),
-            (None, Ended::Paused) => unreachable!("these searches are not saved"),
+            (None, Ended::Paused) => unreachable!("a search that pauses goes on"),
             (None, Ended::Done) => Verdict::Holds(coverage(self.reduced, cycles, options)),
         };
         let violations = u64::from(matches!(verdict, Verdict::Violated(_)));
@@ -297,7 +370,7 @@ impl<T: Transitions> Task<'_, T> {
             notes,
             is_saved: false,
         };
-        (Some(outcome), graph.into_program())
+        Ok((Some(outcome), graph.into_program()))
     }
 }
 
@@ -366,8 +439,8 @@ fn search<T: Transitions>(
     automaton: &Automaton,
     nodes: &Numbers<1>,
     watch: &Watch<'_>,
-    options: &Options,
-) -> Searched {
+    (options, keeper): (&Options, &mut Keeper<'_, '_, T>),
+) -> io::Result<Searched> {
     let nothing = |ended| Searched { ended, found: None, counted: Statistics::default(), bytes: 0 };
     let built = match options.construction {
         Construction::OnTheFly => Ok(()),
@@ -375,19 +448,23 @@ fn search<T: Transitions>(
     };
     // What was built is counted by the nodes that are made of it.
     graph.beside = [0; 2];
+    let all_steps = options.all_steps;
     let mut searched = match (built, cycle_search(options).0) {
         (Err(ended), _) => nothing(ended),
         _ if graph.is_over() => nothing(Ended::Done),
         (Ok(()), _) if graph.proviso() == Proviso::Ahead => {
-            prefix::search(graph, automaton, nodes, watch)
+            let product = Product::new(graph, automaton, nodes);
+            drive(prefix::Search::new(product), keeper, watch, all_steps)?
         }
-        (Ok(()), CycleSearch::Components) => components::search(graph, automaton, nodes, watch),
-        (Ok(()), CycleSearch::Nested) => nested::search(graph, automaton, nodes, watch),
+        (Ok(()), CycleSearch::Components) => {
+            let product = Product::new(graph, automaton, nodes);
+            drive(components::Components::new(product, watch), keeper, watch, all_steps)?
+        }
+        (Ok(()), CycleSearch::Nested) => {
+            let product = Product::new(graph, automaton, nodes);
+            drive(nested::Search::new(product), keeper, watch, all_steps)?
+        }
     };
-    if options.all_steps && searched.ended == Ended::Done && searched.found.is_none() {
-        // The automaton may have had no use for some states.
-        searched.ended = graph.build(watch).err().unwrap_or(Ended::Done);
-    }
     if searched.ended == Ended::Done && graph.is_cut {
         searched.ended = Ended::Cut(TRANSIENT);
     }
@@ -396,7 +473,7 @@ fn search<T: Transitions>(
     searched.counted.states += states;
     searched.counted.transitions += steps;
     searched.bytes = searched.bytes.max(graph.bytes());
-    searched
+    Ok(searched)
 }
 
 /// What came of a search of the product.

@@ -13,14 +13,14 @@
 //! Differs from the paper: the search stops at a node that is come to by a bad prefix, too. And a
 //! node is not made red because all its successors are.
 
-use super::graph::Graph;
 use super::lasso::{Found, Lasso, Prefix};
 use super::product::{Bad, Cursor, Node, Product};
+use super::saved::Resumable;
 use super::{Searched, statistics};
+use crate::saved::{Form, Reader, Writer};
 use crate::search_limits::{Ended, PATIENCE, Watch};
-use crate::store::Numbers;
 use crate::transitions::Transitions;
-use mazurka_ltl::Automaton;
+use std::io;
 
 /// What is known of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,29 +36,43 @@ struct Frame {
     cursor: Cursor,
 }
 
+impl Form for Frame {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.node.save(out)?;
+        self.cursor.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        Ok(Self { node: Node::load(from)?, cursor: Cursor::load(from)? })
+    }
+}
+
+impl Form for Colour {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.bytes(&[*self as u8])
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        let mut byte = [0];
+        from.bytes(&mut byte)?;
+        let all = [Self::OnPath, Self::Done, Self::Barren];
+        let known = all.into_iter().find(|it| *it as u8 == byte[0]);
+        known.ok_or_else(|| io::Error::other("a node has no such colour"))
+    }
+}
+
 impl Frame {
     fn new(node: Node) -> Self {
         Self { node, cursor: Cursor::default() }
     }
 }
 
-/// Searches the product for an accepting cycle.
-pub(super) fn search<T: Transitions>(
-    graph: &mut Graph<'_, T>,
-    automaton: &Automaton,
-    nodes: &Numbers<1>,
-    watch: &Watch<'_>,
-) -> Searched {
-    let product = Product::new(graph, automaton, nodes);
-    let mut search = Search { product, frames: Vec::new(), colours: Vec::new(), counted: [0; 2] };
-    let (ended, found) = search.run(watch);
-    let [matched, max_depth] = search.counted;
-    let counted = statistics(search.colours.len() as u64, matched, max_depth);
-    Searched { ended, found, counted, bytes: search.product.bytes() }
-}
-
-struct Search<'g, 'a, T> {
+/// A search of the product for an accepting cycle.
+pub(super) struct Search<'g, 'a, T> {
     product: Product<'g, 'a, T>,
+    has_begun: bool,
+    /// A node that the path comes to, until it has.
+    entering: Option<Node>,
     frames: Vec<Frame>,
     /// By number of a node.
     colours: Vec<Colour>,
@@ -66,17 +80,23 @@ struct Search<'g, 'a, T> {
     counted: [u64; 2],
 }
 
-impl<T: Transitions> Search<'_, '_, T> {
+impl<'g, 'a, T: Transitions> Resumable<'g, 'a, T> for Search<'g, 'a, T> {
     fn run(&mut self, watch: &Watch<'_>) -> (Ended, Option<Found>) {
-        let (initial, _) = self.product.initial();
-        if let Err(ended) = self.enter(initial, watch) {
-            return (ended, None);
-        }
-        if let Some(bad) = self.product.bad(initial) {
-            return (Ended::Done, Some(Found::Prefix(self.prefix(bad))));
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.entering = Some(self.product.initial().0);
         }
         let mut patience = PATIENCE;
-        while let Some(frame) = self.frames.last_mut() {
+        loop {
+            if let Some(node) = self.entering {
+                if let Err(ended) = self.enter(node, watch) {
+                    return (ended, None);
+                }
+                self.entering = None;
+                if let Some(bad) = self.product.bad(node) {
+                    return (Ended::Done, Some(Found::Prefix(self.prefix(bad))));
+                }
+            }
+            let Some(frame) = self.frames.last_mut() else { break };
             if self.product.graph.is_over() {
                 break;
             }
@@ -84,8 +104,8 @@ impl<T: Transitions> Search<'_, '_, T> {
             if patience == 0 {
                 patience = PATIENCE;
                 let bytes = || self.product.bytes();
-                if let Some(limit) = watch.limit(self.colours.len() as u64, bytes) {
-                    return (Ended::Limit(limit), None);
+                if let Some(ended) = watch.ended(self.colours.len() as u64, bytes) {
+                    return (ended, None);
                 }
             }
             let from = frame.node;
@@ -96,12 +116,7 @@ impl<T: Transitions> Search<'_, '_, T> {
                 continue;
             };
             if is_new {
-                if let Err(ended) = self.enter(to, watch) {
-                    return (ended, None);
-                }
-                if let Some(bad) = self.product.bad(to) {
-                    return (Ended::Done, Some(Found::Prefix(self.prefix(bad))));
-                }
+                self.entering = Some(to);
                 continue;
             }
             self.counted[0] += 1;
@@ -113,9 +128,55 @@ impl<T: Transitions> Search<'_, '_, T> {
         (Ended::Done, None)
     }
 
+    fn product(&self) -> &Product<'g, 'a, T> {
+        &self.product
+    }
+
+    fn product_mut(&mut self) -> &mut Product<'g, 'a, T> {
+        &mut self.product
+    }
+
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.flag(self.has_begun)?;
+        self.entering.save(out)?;
+        out.all(&self.frames, Form::save)?;
+        out.all(&self.colours, Form::save)?;
+        self.counted.iter().try_for_each(|&n| out.word(n))
+    }
+
+    fn load(&mut self, from: &mut Reader) -> io::Result<()> {
+        self.has_begun = from.flag()?;
+        self.entering = Option::<Node>::load(from)?;
+        self.frames = from.all(Frame::load)?;
+        self.colours = from.all(Colour::load)?;
+        self.counted = [from.word()?, from.word()?];
+        Ok(())
+    }
+
+    fn searched(&self, ended: Ended, found: Option<Found>) -> Searched {
+        let [matched, max_depth] = self.counted;
+        let counted = statistics(self.colours.len() as u64, matched, max_depth);
+        Searched { ended, found, counted, bytes: self.product.bytes() }
+    }
+}
+
+impl<'g, 'a, T: Transitions> Search<'g, 'a, T> {
+    pub(super) fn new(product: Product<'g, 'a, T>) -> Self {
+        Self {
+            product,
+            has_begun: false,
+            entering: None,
+            frames: Vec::new(),
+            colours: Vec::new(),
+            counted: [0; 2],
+        }
+    }
+
     fn enter(&mut self, node: Node, watch: &Watch<'_>) -> Result<(), Ended> {
-        debug_assert_eq!(node.number as usize, self.colours.len());
-        self.colours.push(Colour::OnPath);
+        // It is there if a limit has stopped this on its way.
+        if node.number as usize == self.colours.len() {
+            self.colours.push(Colour::OnPath);
+        }
         self.product.enter(node, watch)?;
         self.frames.push(Frame::new(node));
         self.counted[1] = self.counted[1].max(self.frames.len() as u64 - 1);

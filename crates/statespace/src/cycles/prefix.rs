@@ -19,14 +19,15 @@
 //!
 //! Differs from the paper: nothing.
 
-use super::graph::{Arrow, Graph};
+use super::graph::Arrow;
 use super::lasso::{Found, Prefix};
 use super::product::{Bad, Cursor, Node, Product};
+use super::saved::Resumable;
 use super::{Searched, statistics};
+use crate::saved::{Form, Reader, Writer};
 use crate::search_limits::{Ended, PATIENCE, Watch};
-use crate::store::Numbers;
 use crate::transitions::Transitions;
-use mazurka_ltl::Automaton;
+use std::io;
 
 /// A node, and how it was come to first.
 #[derive(Clone, Copy)]
@@ -36,23 +37,35 @@ struct Entry {
     before: Option<(u32, Arrow)>,
 }
 
-/// Searches the product for a bad prefix.
-pub(super) fn search<T: Transitions>(
-    graph: &mut Graph<'_, T>,
-    automaton: &Automaton,
-    nodes: &Numbers<1>,
-    watch: &Watch<'_>,
-) -> Searched {
-    let product = Product::new(graph, automaton, nodes);
-    let mut search = Search { product, entries: Vec::new(), first: None, matched: 0, depth: 0 };
-    let ended = search.run(watch);
-    let counted = statistics(search.entries.len() as u64, search.matched, search.depth);
-    let found = search.first.take().map(Found::Prefix);
-    Searched { ended, found, counted, bytes: search.bytes() }
+impl Form for Entry {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        self.node.save(out)?;
+        out.flag(self.before.is_some())?;
+        let Some((number, arrow)) = self.before else { return Ok(()) };
+        out.word(u64::from(number))?;
+        arrow.save(out)
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        let node = Node::load(from)?;
+        let before = match from.flag()? {
+            true => Some((from.word()? as u32, Arrow::load(from)?)),
+            false => None,
+        };
+        Ok(Self { node, before })
+    }
 }
 
-struct Search<'g, 'a, T> {
+/// A search of the product for a bad prefix.
+pub(super) struct Search<'g, 'a, T> {
     product: Product<'g, 'a, T>,
+    has_begun: bool,
+    /// The node whose steps are looked at, and those that are left.
+    at: Option<Node>,
+    cursor: Cursor,
+    /// The number of the next one, and where those begin that are further away.
+    next: usize,
+    level_end: usize,
     /// By number: in the order in which they are come to.
     entries: Vec<Entry>,
     first: Option<Prefix>,
@@ -61,42 +74,108 @@ struct Search<'g, 'a, T> {
     depth: u64,
 }
 
-impl<T: Transitions> Search<'_, '_, T> {
-    fn run(&mut self, watch: &Watch<'_>) -> Ended {
-        let (initial, _) = self.product.initial();
-        self.enter(Entry { node: initial, before: None });
-        let (mut next, mut level_end) = (0, 1);
+impl<'g, 'a, T: Transitions> Resumable<'g, 'a, T> for Search<'g, 'a, T> {
+    fn run(&mut self, watch: &Watch<'_>) -> (Ended, Option<Found>) {
+        let ended = self.search(watch);
+        (ended, self.first.take().map(Found::Prefix))
+    }
+
+    fn product(&self) -> &Product<'g, 'a, T> {
+        &self.product
+    }
+
+    fn product_mut(&mut self) -> &mut Product<'g, 'a, T> {
+        &mut self.product
+    }
+
+    /// A search that has found something is not saved: it is over.
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.flag(self.has_begun)?;
+        self.at.save(out)?;
+        self.cursor.save(out)?;
+        out.len(self.next)?;
+        out.len(self.level_end)?;
+        out.all(&self.entries, Form::save)?;
+        out.word(self.matched)?;
+        out.word(self.depth)
+    }
+
+    fn load(&mut self, from: &mut Reader) -> io::Result<()> {
+        self.has_begun = from.flag()?;
+        self.at = Option::<Node>::load(from)?;
+        self.cursor = Cursor::load(from)?;
+        (self.next, self.level_end) = (from.len()?, from.len()?);
+        self.entries = from.all(Entry::load)?;
+        (self.matched, self.depth) = (from.word()?, from.word()?);
+        Ok(())
+    }
+
+    fn searched(&self, ended: Ended, found: Option<Found>) -> Searched {
+        let counted = statistics(self.entries.len() as u64, self.matched, self.depth);
+        Searched { ended, found, counted, bytes: self.bytes() }
+    }
+}
+
+impl<'g, 'a, T: Transitions> Search<'g, 'a, T> {
+    pub(super) fn new(product: Product<'g, 'a, T>) -> Self {
+        Self {
+            product,
+            has_begun: false,
+            at: None,
+            cursor: Cursor::default(),
+            next: 0,
+            level_end: 1,
+            entries: Vec::new(),
+            first: None,
+            matched: 0,
+            depth: 0,
+        }
+    }
+
+    fn search(&mut self, watch: &Watch<'_>) -> Ended {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            let (initial, _) = self.product.initial();
+            self.enter(Entry { node: initial, before: None });
+        }
         let mut patience = PATIENCE;
-        while next < self.entries.len() {
-            if next == level_end {
-                level_end = self.entries.len();
-                self.depth += 1;
-            }
-            let from = self.entries[next].node;
-            next += 1;
-            let mut cursor = Cursor::default();
-            loop {
-                if self.product.graph.is_over() || self.first.is_some() && !watch.goes_on() {
-                    return Ended::Done;
-                }
-                patience -= 1;
-                if patience == 0 {
-                    patience = PATIENCE;
-                    let bytes = || self.bytes();
-                    if let Some(limit) = watch.limit(self.entries.len() as u64, bytes) {
-                        return Ended::Limit(limit);
+        loop {
+            let from = match self.at {
+                Some(from) => from,
+                None => {
+                    if self.next == self.level_end {
+                        self.level_end = self.entries.len();
+                        self.depth += 1;
                     }
+                    let entry = self.entries[self.next];
+                    self.next += 1;
+                    (self.at, self.cursor) = (Some(entry.node), Cursor::default());
+                    entry.node
                 }
-                let Some((arrow, node, is_new)) = self.product.next(from, &mut cursor) else {
-                    break;
-                };
-                match is_new {
-                    true => self.enter(Entry { node, before: Some((from.number, arrow)) }),
-                    false => self.matched += 1,
+            };
+            if self.product.graph.is_over() || self.first.is_some() && !watch.goes_on() {
+                return Ended::Done;
+            }
+            patience -= 1;
+            if patience == 0 {
+                patience = PATIENCE;
+                let bytes = || self.bytes();
+                if let Some(ended) = watch.ended(self.entries.len() as u64, bytes) {
+                    return ended;
+                }
+            }
+            match self.product.next(from, &mut self.cursor) {
+                Some((arrow, node, true)) => {
+                    self.enter(Entry { node, before: Some((from.number, arrow)) });
+                }
+                Some(_) => self.matched += 1,
+                None => {
+                    self.at = None;
+                    if self.next == self.entries.len() {
+                        return Ended::Done;
+                    }
                 }
             }
         }
-        Ended::Done
     }
 
     fn enter(&mut self, entry: Entry) {

@@ -1,11 +1,13 @@
 //! The product of a program and an automaton: its nodes, and the ways between them.
 
 use super::graph::{Arrow, Graph};
+use crate::saved::{Form, Reader, Writer};
 use crate::search_limits::{Ended, Watch};
 use crate::store::{Full, Numbers, NumbersReader, Seen};
 use crate::transitions::Transitions;
 use mazurka_core::Violation;
 use mazurka_ltl::{Automaton, Cube, Edge};
+use std::io;
 
 /// A pair of a state of the program and one of the automaton, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,30 @@ pub(super) struct Cursor {
     edge: u32,
     arrow: u32,
     end: u32,
+}
+
+impl Form for Node {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.word(u64::from(self.number) << 32 | u64::from(self.state))?;
+        out.word(u64::from(self.place))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        let (word, place) = (from.word()?, from.word()? as u32);
+        Ok(Self { number: (word >> 32) as u32, state: word as u32, place })
+    }
+}
+
+impl Form for Cursor {
+    fn save(&self, out: &mut Writer) -> io::Result<()> {
+        out.word(u64::from(self.edge))?;
+        out.word(u64::from(self.arrow) << 32 | u64::from(self.end))
+    }
+
+    fn load(from: &mut Reader) -> io::Result<Self> {
+        let (edge, word) = (from.word()? as u32, from.word()?);
+        Ok(Self { edge, arrow: (word >> 32) as u32, end: word as u32 })
+    }
 }
 
 impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
@@ -127,8 +153,12 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
         self.graph.bytes() + table
     }
 
-    /// The path of the search comes to a node for the first time.
+    /// The path of the search comes to a node for the first time. If a limit stops that on its way,
+    /// it goes on when it is done again.
     pub(super) fn enter(&mut self, node: Node, watch: &Watch<'_>) -> Result<(), Ended> {
+        if self.graph.is_walking() {
+            return self.graph.go_on_walking(watch);
+        }
         self.graph.enter(node.state);
         if self.is_patient || self.graph.is_expanded(node.state) {
             return Ok(());
@@ -189,6 +219,44 @@ impl<'g, 'a, T: Transitions> Product<'g, 'a, T> {
     /// The way from a node that was told last.
     pub(super) fn taken(&self, cursor: Cursor) -> Arrow {
         self.graph.arrow(cursor.arrow as usize - 1)
+    }
+
+    /// Writes the numbers of nodes.
+    pub(super) fn save(&self, out: &mut Writer) -> io::Result<()> {
+        match &self.nodes {
+            Nodes::Table { numbers, n_nodes } => {
+                out.word(u64::from(*n_nodes))?;
+                out.all(numbers, |number, out| out.bytes(&number.to_le_bytes()))
+            }
+            Nodes::Pairs(_) => {
+                let n_nodes = self.pairs.n_known();
+                out.word(u64::from(n_nodes))?;
+                (0..n_nodes).try_for_each(|number| out.word(self.pairs.get(number)[0]))
+            }
+        }
+    }
+
+    /// Gives nodes the numbers that were written.
+    pub(super) fn load(&mut self, from: &mut Reader) -> io::Result<()> {
+        let n_known = from.word()? as u32;
+        match &mut self.nodes {
+            Nodes::Table { numbers, n_nodes } => {
+                *n_nodes = n_known;
+                *numbers = from.all(|from| {
+                    let mut number = [0; 4];
+                    from.bytes(&mut number)?;
+                    Ok(u32::from_le_bytes(number))
+                })?;
+            }
+            Nodes::Pairs(reader) => {
+                for number in 0..n_known {
+                    if number_in(reader, from.word()?) != Seen::New(number) {
+                        return Err(io::Error::other("a node has another number"));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn node(&mut self, state: u32, place: u32) -> (Node, bool) {

@@ -115,6 +115,14 @@ impl States<'_> {
         }
     }
 
+    /// The memory that they take.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::Tree { tree, .. } => tree.bytes(),
+            Self::Packed { words, .. } => words.bytes(),
+        }
+    }
+
     /// Whether it takes long to get the bytes of a state.
     pub(super) fn is_slow(&self) -> bool {
         matches!(self, Self::Tree { .. })

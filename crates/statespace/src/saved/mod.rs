@@ -17,6 +17,7 @@ pub(crate) use form::{Form, Reader, Writer, fingerprint};
 
 use crate::options::{Options, Order};
 use form::Check;
+use mazurka_core::Limit;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,11 @@ pub struct Saving {
     pub is_writing: Option<&'static AtomicBool>,
     /// A file to go on from.
     pub resume: Option<PathBuf>,
+    /// What the caller keeps in the file beside the search, such as what came of searches before
+    /// it: [`saved_log`] reads it.
+    pub log: Vec<u8>,
+    /// A search that is stopped by this limit of states is not saved: the caller does it again.
+    pub round: Option<usize>,
 }
 
 /// How many times as long as it takes to write a search, it goes on before it is written again.
@@ -54,6 +60,9 @@ pub enum SavedError {
     /// A program whose states mean something only in the process that has met them.
     #[error("the states of this program cannot be saved")]
     NotSavable,
+    /// A graph that is built before it is searched.
+    #[error("a graph that is built first cannot be saved: `--construction on-the-fly` can")]
+    BuiltFirst,
     /// A file that cannot be written.
     #[error("it cannot be written: {0}")]
     Unwritable(String),
@@ -91,21 +100,24 @@ pub(crate) struct Header {
     pub(crate) options: String,
     /// Whether states are packed.
     pub(crate) is_packed: bool,
+    /// What the caller keeps there.
+    pub(crate) log: Vec<u8>,
 }
 
 impl Form for Header {
     fn save(&self, out: &mut Writer) -> io::Result<()> {
         out.bytes(&self.program.to_le_bytes())?;
         out.text(self.options.as_bytes())?;
-        out.flag(self.is_packed)
+        out.flag(self.is_packed)?;
+        out.text(&self.log)
     }
 
     fn load(from: &mut Reader) -> io::Result<Self> {
         let mut program = [0; 16];
         from.bytes(&mut program)?;
         let options = String::from_utf8_lossy(&from.text()?).into_owned();
-        let is_packed = from.flag()?;
-        Ok(Self { program: u128::from_le_bytes(program), options, is_packed })
+        let (is_packed, log) = (from.flag()?, from.text()?);
+        Ok(Self { program: u128::from_le_bytes(program), options, is_packed, log })
     }
 }
 
@@ -166,12 +178,30 @@ pub(crate) fn words(options: &Options) -> String {
     words
 }
 
-/// A file that a search goes on from, up to its header.
+/// What the caller has kept in a file beside the search.
+pub fn saved_log(path: &Path) -> Result<Vec<u8>, SavedError> {
+    open_any(path).map(|(header, _)| header.log)
+}
+
+/// A file that a search goes on from, up to its header, if it is of this program and was searched
+/// in this way.
 pub(crate) fn open(
     path: &Path,
     program: u128,
-    options: &Options,
+    asked: &str,
 ) -> Result<(Header, Reader), SavedError> {
+    let (header, from) = open_any(path)?;
+    if header.program != program {
+        return Err(SavedError::OtherProgram);
+    }
+    if header.options != asked {
+        return Err(SavedError::OtherOptions { saved: header.options, asked: asked.to_owned() });
+    }
+    Ok((header, from))
+}
+
+/// A file with any search, up to its header.
+fn open_any(path: &Path) -> Result<(Header, Reader), SavedError> {
     let unreadable = |error: io::Error| SavedError::Unreadable(error.to_string());
     let file = File::open(path).map_err(unreadable)?;
     match form::check(&file).map_err(unreadable)? {
@@ -182,13 +212,6 @@ pub(crate) fn open(
     }
     let mut from = Reader::new(File::open(path).map_err(unreadable)?).map_err(unreadable)?;
     let header = Header::load(&mut from).map_err(unreadable)?;
-    if header.program != program {
-        return Err(SavedError::OtherProgram);
-    }
-    let asked = words(options);
-    if header.options != asked {
-        return Err(SavedError::OtherOptions { saved: header.options, asked });
-    }
     Ok((header, from))
 }
 
@@ -206,11 +229,11 @@ pub(crate) struct Checkpoints<'a> {
 }
 
 impl<'a> Checkpoints<'a> {
-    pub(crate) fn new(saving: &'a Saving, program: Option<u128>, options: &Options) -> Self {
+    /// For a search of a program with these [words](words) about how it is done.
+    pub(crate) fn new(saving: &'a Saving, program: Option<u128>, options: String) -> Self {
         let begun = Instant::now();
         let is_on = saving.path.is_some() && program.is_some();
         let next = saving.every.filter(|_| is_on).map(|every| begun + every);
-        let options = words(options);
         Self { saving, program, options, begun, next, error: None, is_saved: false }
     }
 
@@ -219,19 +242,23 @@ impl<'a> Checkpoints<'a> {
         self.next
     }
 
-    /// Writes a search that pauses, or that is stopped for good.
+    /// Writes a search that pauses, or that a limit has stopped for good.
     pub(crate) fn write(
         &mut self,
-        is_over: bool,
+        limit: Option<&Limit>,
         is_packed: bool,
         bytes: u64,
         save: impl FnOnce(&mut Writer) -> io::Result<()>,
     ) {
         let (Some(path), Some(program)) = (&self.saving.path, self.program) else { return };
-        let begun = Instant::now();
+        if matches!(limit, Some(Limit::States(n)) if Some(*n) == self.saving.round) {
+            return;
+        }
+        let (begun, is_over) = (Instant::now(), limit.is_some());
         let is_short = is_over && self.begun.elapsed() < self.saving.after;
         if self.error.is_none() && !is_short && self.saving.most.is_none_or(|most| bytes <= most) {
-            let header = Header { program, options: self.options.clone(), is_packed };
+            let (options, log) = (self.options.clone(), self.saving.log.clone());
+            let header = Header { program, options, is_packed, log };
             let set = |is_on| {
                 self.saving.is_writing.iter().for_each(|it| it.store(is_on, Ordering::Relaxed));
             };
@@ -253,7 +280,8 @@ fn write(
     save: impl FnOnce(&mut Writer) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
-    part.push(".part");
+    // Two commands may write the same file.
+    part.push(format!(".part-{}", std::process::id()));
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
     }

@@ -46,6 +46,11 @@ impl<const WORDS: usize> Numbers<WORDS> {
         self.index.bytes() + self.things.bytes()
     }
 
+    /// How many things have a number, if no worker is about to give one.
+    pub(crate) fn n_known(&self) -> u32 {
+        self.next.load(Ordering::Relaxed)
+    }
+
     /// The thing with this number.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> [u64; WORDS] {

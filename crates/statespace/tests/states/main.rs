@@ -12,6 +12,7 @@ mod promela;
 mod random_formulas;
 mod reductions;
 mod saved;
+mod saved_cycles;
 mod searches_agree;
 mod spin;
 mod spin_cycles;

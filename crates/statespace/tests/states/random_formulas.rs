@@ -31,7 +31,7 @@ const PROPOSITIONS: [&str; 14] = [
     "P1:z != 0",
 ];
 
-fn proposition(random: &mut Random) -> String {
+pub(crate) fn proposition(random: &mut Random) -> String {
     let text = PROPOSITIONS[random.below(PROPOSITIONS.len())];
     if random.one_in(2) { format!("({text})") } else { format!("!({text})") }
 }
