@@ -502,8 +502,12 @@ mod tests {
 
     #[test]
     fn plain_accesses_that_locks_order_have_rows() {
-        let table = |found: &Counterexample| Interleaving::from(found).render(&Style::new());
+        // Every line is indented, and `expect!` takes away what all lines have.
+        let table = |found: &Counterexample| {
+            format!("80 columns:\n{}", Interleaving::from(found).render(&Style::new()))
+        };
         expect![[r#"
+            80 columns:
               step  alice                bob                  bank.rs
                  1  acquire lock                              5:9
                     reads balance = 10                        6:9
