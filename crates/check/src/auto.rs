@@ -82,7 +82,7 @@ fn check_interleavings(
         let ended = match &outcome {
             _ if task.is_stopped() => CLOSED,
             Ok(outcome) if !is_conclusive(outcome) => OPEN,
-            Err(faults) if faults.iter().all(|it| it.kind == FaultKind::Input) => REFUSED,
+            Err(faults) if is_unlinkable(faults) => REFUSED,
             _ => CLOSED,
         };
         state.store(ended, Ordering::Relaxed);
@@ -197,6 +197,10 @@ fn answer_beside(
         std::thread::sleep(LOOK_EVERY);
     }
     answer.or(open.filter(|_| is_refused))
+}
+
+fn is_unlinkable(faults: &Faults) -> bool {
+    faults.iter().all(|fault| fault.kind == FaultKind::Unlinkable)
 }
 
 fn is_conclusive(outcome: &Outcome) -> bool {

@@ -12,6 +12,8 @@ use std::ops::Range;
 pub enum FaultKind {
     /// The files, the options or what they ask for.
     Input,
+    /// The program, as one that is run: it calls what is not there, and may be a model.
+    Unlinkable,
     /// Mazurka's.
     Defect,
     /// The files: a part of a search that was split has learnt what the other parts do not know.
@@ -41,6 +43,11 @@ impl Fault {
     /// The user is wrong.
     pub fn input(message: impl Into<String>) -> Self {
         Self { kind: FaultKind::Input, message: message.into(), help: None, source: None }
+    }
+
+    /// The program cannot be linked.
+    pub(crate) fn unlinkable(message: impl Into<String>) -> Self {
+        Self { kind: FaultKind::Unlinkable, ..Self::input(message) }
     }
 
     /// We are wrong.

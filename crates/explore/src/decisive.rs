@@ -136,7 +136,7 @@ fn follow<S: System>(
 }
 
 /// The step of a thread, if it can take one: with the alternative that is wanted, if there is that.
-fn possible<S: System>(system: &S, wanted: Decision) -> Option<(Decision, Operation)> {
+pub(crate) fn possible<S: System>(system: &S, wanted: Decision) -> Option<(Decision, Operation)> {
     let is_known = wanted.thread.index() < system.n_threads();
     match is_known.then(|| system.next(wanted.thread))? {
         Next::Enabled { operation, choices } => {

@@ -5,6 +5,7 @@
 //! execution is followed once to find the memory, and once more with a look at it.
 
 use crate::deadline::Deadline;
+use crate::decisive::possible;
 use mazurka_core::{Access, Counterexample, Decision, ObjectId, Sighting, System, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,8 +67,13 @@ fn users<S: System>(system: &mut S, decisions: &[Decision]) -> BTreeMap<ObjectId
     let mut users: BTreeMap<ObjectId, Users> = BTreeMap::new();
     system.reset();
     for &decision in decisions {
-        // What goes wrong on the way was told before.
-        let _ = system.step(decision);
+        // As the steps were told: a system may take others where no places are asked for.
+        let _ = system.location(decision.thread);
+        if possible(system, decision).is_none() {
+            break;
+        }
+        // What goes wrong is told elsewhere, and nothing comes behind it.
+        let is_over = system.step(decision).is_err();
         for (place, access) in system.accesses().iter().enumerate() {
             let part = system.parts().iter().rfind(|part| part.n_before <= place);
             let number = users.len();
@@ -75,6 +81,9 @@ fn users<S: System>(system: &mut S, decisions: &[Decision]) -> BTreeMap<ObjectId
                 users.entry(access.object).or_insert_with(|| Users { number, ..Users::default() });
             user.threads.insert(part.map_or(decision.thread, |part| part.thread));
             user.is_written |= access.write;
+        }
+        if is_over {
+            break;
         }
     }
     users
@@ -90,7 +99,10 @@ fn accesses<S: System>(system: &mut S, memory: &[ObjectId], decisions: &[Decisio
     for (idx, &decision) in decisions.iter().enumerate() {
         // From then on the system knows what memory is called.
         let _ = system.location(decision.thread);
-        let _ = system.step(decision);
+        if possible(system, decision).is_none() {
+            break;
+        }
+        let is_over = system.step(decision).is_err();
         let sightings = system.sightings();
         n_seen += sightings.len();
         if n_seen > MOST_SIGHTINGS {
@@ -120,6 +132,9 @@ fn accesses<S: System>(system: &mut S, memory: &[ObjectId], decisions: &[Decisio
                 None => {}
             }
             all.push((memory, access));
+        }
+        if is_over {
+            break;
         }
     }
     system.look_at(&[]);

@@ -42,7 +42,7 @@ pub fn printed(text: &str) -> String {
 /// The exit status that a fault leads to.
 pub fn status_of(fault: &Fault) -> ExitStatus {
     match fault.kind {
-        FaultKind::Input | FaultKind::Void => ExitStatus::WrongInput,
+        FaultKind::Input | FaultKind::Unlinkable | FaultKind::Void => ExitStatus::WrongInput,
         FaultKind::Limit(_) => ExitStatus::Inconclusive,
         _ => ExitStatus::Defect,
     }

@@ -255,7 +255,7 @@ pub(super) fn build(
         said = said.replace(&*object.to_string_lossy(), &file.to_string_lossy());
     }
     let by = by_signal(output.status);
-    Err(one(Fault::input(format!("the program cannot be linked{by}\n{}", said.trim_end()))))
+    Err(one(Fault::unlinkable(format!("the program cannot be linked{by}\n{}", said.trim_end()))))
 }
 
 /// Becomes the compiler, as `mazurka cc` and `mazurka c++`; or runs it, where something is to be

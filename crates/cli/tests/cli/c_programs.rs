@@ -249,7 +249,7 @@ fn wrong_input_is_named() {
     mazurka(&folder, &["check"]).refuses("<FILE>");
     for (option, value, message) in [
         ("--reduction", "fast", "unknown reduction `fast`"),
-        ("--property", "beauty", "'beauty'"),
+        ("--property", "beauty", "`--property beauty`: there is assert, deadlock, race"),
         ("--sleep", "perhaps", "'perhaps'"),
         ("--time-limit", "soon", "a time is a number"),
         ("--max-depth", "0", "a number above 0 is expected"),

@@ -197,7 +197,7 @@ fn auto_takes_programs_that_cannot_be_run_as_models() {
     };
     check("    assert(x != 77);\n")
         .ends_with(1)
-        .prints(&["`x != 77`", "the program cannot be run, and `--engine native` tells why"]);
+        .prints(&["`x != 77`", "has answered: the program cannot be run"]);
     check("    __VERIFIER_assume(x > 0 && x < 10);\n    assert(x < 20);\n")
         .ends_with(0)
         .prints(&["Holds"]);
