@@ -250,7 +250,7 @@ fn wrong_input_is_named() {
     for (option, value, message) in [
         ("--reduction", "fast", "unknown reduction `fast`"),
         ("--property", "beauty", "`--property beauty`: there is assert, deadlock, race"),
-        ("--sleep", "perhaps", "'perhaps'"),
+        ("--sleep", "perhaps", "`--sleep perhaps`: it is on or off"),
         ("--time-limit", "soon", "a time is a number"),
         ("--max-depth", "0", "a number above 0 is expected"),
         ("--cflags", "'", "a quote is not closed"),
