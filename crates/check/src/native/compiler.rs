@@ -3,7 +3,7 @@
 use super::command_line::CommandLine;
 use super::{LIBRARY, Toolchain, assembler, os};
 use crate::{Fault, Faults};
-use object::Object as _;
+use object::{Object as _, ObjectSymbol};
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -239,7 +239,7 @@ pub(super) fn build(
     let language = if is_cxx { Language::Cxx } else { Language::C };
     let program = folder.join("program");
     let mut command = Compiler::of(language).map_err(one)?.command();
-    command.args(LINK).args(link_with(&library)).args(objects).args(flags);
+    command.args(LINK).args(link_with(&library)).args(&objects).args(flags);
     command.arg("-o").arg(&program);
     // Where a model answers in the place of the program, what the linker says is not shown.
     let output = command.output().map_err(|error| one(cannot_run(&command, &error)))?;
@@ -255,7 +255,19 @@ pub(super) fn build(
         said = said.replace(&*object.to_string_lossy(), &file.to_string_lossy());
     }
     let by = by_signal(output.status);
-    Err(one(Fault::unlinkable(format!("the program cannot be linked{by}\n{}", said.trim_end()))))
+    let text = format!("the program cannot be linked{by}\n{}", said.trim_end());
+    let is_model = objects.iter().any(|object| calls_what_models_have(object));
+    Err(one(if is_model { Fault::unlinkable(text) } else { Fault::input(text) }))
+}
+
+/// Whether an object file calls functions that no library has, since models give them a meaning.
+fn calls_what_models_have(object: &Path) -> bool {
+    let Ok(data) = std::fs::read(object) else { return false };
+    object::File::parse(&*data).is_ok_and(|file| {
+        file.symbols().filter(ObjectSymbol::is_undefined).any(|symbol| {
+            symbol.name().is_ok_and(|it| it.starts_with("__VERIFIER_") || it == "reach_error")
+        })
+    })
 }
 
 /// Becomes the compiler, as `mazurka cc` and `mazurka c++`; or runs it, where something is to be

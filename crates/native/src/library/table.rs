@@ -539,6 +539,7 @@ rows! {
     confstr __confstr_chk => [Write(1, Count(2))];
     sched_getaffinity => [Write(2, Count(1))];
     sched_setaffinity => [Read(2, Count(1))];
+    __sched_cpucount => [Read(1, Count(0))];
     sched_getparam => [Write(1, Bytes(4))];
     sched_setparam => [Read(1, Bytes(4))];
     sched_setscheduler => [Read(2, Bytes(4))];

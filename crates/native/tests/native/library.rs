@@ -32,7 +32,9 @@ fn fault(program: &Program, case: &str) -> Option<String> {
     let places = found.accesses.iter().filter_map(|access| access.stack.first());
     // Headers have other functions in the place of some.
     let others = [("atoi", "strtol"), ("getline", "getdelim"), ("uname", "memcpy")];
-    let is_it = |within: &str| function.starts_with(within) || others.contains(&(function, within));
+    // Names are told without the underscores of the library.
+    let starts = |within: &str| function.trim_start_matches('_').starts_with(within);
+    let is_it = |within: &str| starts(within) || others.contains(&(function, within));
     let is_named = places.filter_map(|place| place.within.as_deref()).any(is_it);
     let in_message = found.violation.message.contains(&format!(" in {function}"));
     // Those that are not in the table are told by their place alone.

@@ -104,7 +104,7 @@ fn invalid_accesses_are_found_in_what_clang_makes() {
 fn who_has_allocated_and_freed_is_told() {
     let program = Program::build("invalid", &["-w"]);
     let told = message(23, &program.explore_with(&["23"], &json!({})), &["memory"]);
-    assert!(told.starts_with("`heap(invalid.c:79)+0x27` is used after it was freed at "), "{told}");
+    assert!(told.starts_with("`heap(invalid.c:80)+0x27` is used after it was freed at "), "{told}");
     let more = ", a block of 40 bytes that main has allocated and main has freed at ";
     assert!(told.contains(more), "{told}");
 }

@@ -104,20 +104,20 @@ static void f_strtok_r(void) { char *save; USE(strtok_r(text, ",", &save)); }
 static void f_strsep(void) { char *rest = text; USE(strsep(&rest, ",")); }
 static void f_strerror_r(void) { USE(strerror_r(123456, text, sizeof text)); }
 int __xpg_strerror_r(int, char *, size_t);
-static void f_strerror_r_cut(void) { USE(__xpg_strerror_r(1, text, 8)); }
-static void f_setname(void) { pthread_setname_np(pthread_self(), text); }
-static void f_getname(void) { pthread_getname_np(pthread_self(), text, sizeof text); }
-static void f_stack_size(void) { pthread_attr_getstacksize(&shared_attributes, &shared_size); }
-static void f_set_stack_size(void) { pthread_attr_setstacksize(&shared_attributes, 1 << 20); }
-static void f_priority(void) {
+static void f___xpg_strerror_r(void) { USE(__xpg_strerror_r(1, text, 8)); }
+static void f_pthread_setname_np(void) { pthread_setname_np(pthread_self(), text); }
+static void f_pthread_getname_np(void) { pthread_getname_np(pthread_self(), text, sizeof text); }
+static void f_pthread_attr_getstacksize(void) { pthread_attr_getstacksize(&shared_attributes, &shared_size); }
+static void f_pthread_attr_setstacksize(void) { pthread_attr_setstacksize(&shared_attributes, 1 << 20); }
+static void f_pthread_getschedparam(void) {
     struct sched_param parameter;
     pthread_getschedparam(pthread_self(), &shared_int, &parameter);
 }
-static void f_affinity(void) {
+static void f_pthread_getaffinity_np(void) {
     pthread_getaffinity_np(pthread_self(), sizeof(cpu_set_t), &shared_processors);
 }
 static void read_processors(void) { USE(CPU_COUNT(&shared_processors)); }
-static void f_cancel_state(void) { pthread_setcancelstate(0, &shared_int); }
+static void f_pthread_setcancelstate(void) { pthread_setcancelstate(0, &shared_int); }
 static void f_dirname(void) { USE(dirname(text)); }
 static void f_wcslen(void) { USE(wcslen(wide)); }
 static void f_wcscpy(void) { wcscpy(wide, wide_other); }
@@ -292,9 +292,11 @@ static const struct Case cases[] = {
     WITH(stpcpy, read_text), WITH(strncpy, read_text), WITH(strcat, write_text),
     WITH(strncat, write_text), WITH(strxfrm, read_text), WITH(strtok_r, write_text),
     WITH(strsep, write_text), WITH(strerror_r, read_text), WITH(dirname, read_text),
-    WITH(strerror_r_cut, read_text), WITH(setname, write_text), WITH(getname, read_text),
-    WITH(stack_size, read_size), WITH(stack_size, f_set_stack_size), WITH(priority, read_int),
-    WITH(affinity, read_processors), WITH(cancel_state, read_int),
+    WITH(__xpg_strerror_r, read_text), WITH(pthread_setname_np, write_text),
+    WITH(pthread_getname_np, read_text), WITH(pthread_attr_getstacksize, read_size),
+    WITH(pthread_attr_setstacksize, f_pthread_attr_getstacksize),
+    WITH(pthread_getschedparam, read_int), WITH(pthread_getaffinity_np, read_processors),
+    WITH(pthread_setcancelstate, read_int),
     WITH(wcslen, write_wide), WITH(wcscpy, read_wide), WITH(wcscmp, write_wide),
     WITH(wmemset, read_wide), WITH(mbstowcs, read_wide), WITH(wcstombs, read_text),
     WITH(atoi, write_number), WITH(strtol, write_number), WITH(strtol_end, read_pointer),
