@@ -3,10 +3,8 @@
 //!
 //! States get their numbers in the order in which they are stored, so they are stored again in that
 //! order. A search takes its steps in an order that depends on nothing else, and is stopped only
-//! between two of them or within a [walk](Graph::is_walking), which is saved, too: one that goes on
+//! between two of them or within a walk, which is saved, too: one that goes on
 //! comes to the same nodes, and to the same end.
-//!
-//! [`Graph::is_walking`]: super::graph::Graph::is_walking
 
 use super::lasso::Found;
 use super::product::Product;

@@ -229,7 +229,7 @@ pub(crate) struct Checkpoints<'a> {
 }
 
 impl<'a> Checkpoints<'a> {
-    /// For a search of a program with these [words](words) about how it is done.
+    /// For a search of a program with these [`words`] about how it is done.
     pub(crate) fn new(saving: &'a Saving, program: Option<u128>, options: String) -> Self {
         let begun = Instant::now();
         let is_on = saving.path.is_some() && program.is_some();
