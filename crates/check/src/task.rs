@@ -325,7 +325,7 @@ impl Task {
         faults
     }
 
-    /// The options that an engine does not take, whatever the program is written in. Where nobody
+    /// The options that an engine does not take, whatever the program is written in. Where no one
     /// knows that, the engine is taken for the one that was asked for only if it was.
     fn unsupported_in_any_language(&self, engine: &dyn Engine) -> Faults {
         if choose(self, true).0.name() == engine.name() {

@@ -218,7 +218,7 @@ pub(crate) fn show(text: &str) {
     }
 }
 
-/// Whether everything was shown: a verdict that nobody could read must not pass for one.
+/// Whether everything was shown: a verdict that could not be read must not pass for one.
 pub(crate) fn all_shown() -> Result<(), Failure> {
     let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take();
     lost.map_or(Ok(()), Err)

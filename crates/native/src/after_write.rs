@@ -403,7 +403,7 @@ fn held(register: Register, registers: &Registers) -> Option<u64> {
     }
 }
 
-/// Whether somebody else is told of our signals first.
+/// Whether a debugger is told of our signals first.
 fn is_traced() -> bool {
     let mut is_traced = false;
     coroutine::as_host(|| {

@@ -31,7 +31,7 @@ impl Series {
     /// The searches of a task with so many temporal properties, or what is wrong with the file that
     /// they go on from.
     ///
-    /// Where nobody asks for a file, there is none if several workers have a property each, or if a
+    /// Where no file is asked for, there is none if several workers have a property each, or if a
     /// graph is built before it is searched: that cannot be saved.
     pub(crate) fn new(task: &Task, n_properties: usize) -> Result<Self, Faults> {
         let options = &task.options;

@@ -592,7 +592,7 @@ fn announce(operation: O, predicate: Predicate) -> bool {
 }
 
 /// Announces the operation of a call. A thread that is alone does so, too, where it would sleep:
-/// nobody is there to wake it.
+/// no thread is there to wake it.
 fn announce_always(operation: O, predicate: Predicate) {
     let me = machine::current().index();
     machine::with(|machine| machine.threads[me].predicate = predicate);
