@@ -1,6 +1,6 @@
 //! Bytes of a stack that other threads have accessed: shared memory, no part of its thread's state.
 //!
-//! To the byte: what stands beside them in the same word may be a variable that no other
+//! To the byte: what stands beside them in the same word may be a variable that no other thread
 //! accesses, and that the instrumentation therefore says nothing about.
 
 const WORD: usize = 8;
