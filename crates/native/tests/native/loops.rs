@@ -588,7 +588,7 @@ fn random_loops_have_the_outcomes_of_all_executions() {
         for outcome in outcomes.iter().take(MAX_OUTCOMES) {
             let found = explore(&[&outcome.to_string()], &ends("optimal"));
             let is_found = matches!(found.verdict, Some(Verdict::Violated(_)));
-            assert!(is_found, "seed {seed} {level}: {outcome} is not found\n{text}");
+            assert!(is_found, "seed {seed} {level}: {outcome}: {}\n{text}", found.message);
         }
     }
     assert!(n_held > 0 && n_stuck > 0, "{n_held} searches with held threads, {n_stuck} stuck");
