@@ -180,6 +180,33 @@ impl Default for Plain {
     }
 }
 
+impl Life {
+    /// A thread begins its life. All that another one with its number has left is gone, in whatever
+    /// operation the execution ended; what belongs to the number stays, and what the thread was
+    /// given before.
+    pub(crate) fn begin(&mut self, idx: usize) {
+        let Self { plain, values, handlers, label, reads } = self;
+        let Plain { coroutine, start, stack_size, name, scope, n_children, n_joined, .. } = *plain;
+        *plain = Plain {
+            coroutine,
+            start,
+            stack_size,
+            name,
+            scope,
+            n_children,
+            n_joined,
+            status: Status::New,
+            operation: Operation::Begin,
+            random: idx as u64 + 1,
+            ..Plain::default()
+        };
+        values.clear();
+        handlers.clear();
+        *label = None;
+        reads.clear();
+    }
+}
+
 impl Clone for Life {
     fn clone(&self) -> Self {
         let mut life = Self::default();
