@@ -1,11 +1,14 @@
-//! What serves this repository: `cargo xtask lint`, `cargo xtask test`, `cargo xtask dist`.
+//! What serves this repository: `cargo xtask lint`, `cargo xtask test`, `cargo xtask book`,
+//! `cargo xtask dist`.
 //!
 //! `stage` has the stages that have to pass before a change is accepted, which `.ci/run` and the
 //! workflow of GitHub both call; `tools` the programs of others that they need; `release` the
-//! tarball; `command` how all of them start other programs.
+//! tarball; `book` the pages of the book, behind a feature; `command` how all of them start other programs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
+#[cfg(feature = "book")]
+mod book;
 mod command;
 mod release;
 mod stage;
@@ -45,6 +48,8 @@ enum Task {
         #[arg(value_enum)]
         stages: Vec<Stage>,
     },
+    /// The book as pages, with every link followed
+    Book,
     /// A tarball with the command, completions and manual pages
     Dist,
 }
@@ -60,6 +65,7 @@ fn main() -> ExitCode {
             let all = if stages.is_empty() { vec![Stage::Lint, Stage::Full] } else { stages };
             all.iter().try_for_each(|stage| stage.run(true, &[]))
         }
+        Task::Book => stage::book(),
         Task::Dist => release::make(),
     };
     match done {

@@ -49,13 +49,30 @@ fn lint() -> Done {
     run(cargo().args(["fmt", "--all", "--", "--check"]))?;
     heading("clippy");
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", FLEET];
-    run(cargo().args(clippy).args(["--", "-D", "warnings"]))?;
+    run(cargo().args(clippy).args(["--features=mazurka-xtask/book", "--", "-D", "warnings"]))?;
     heading("the command without its optional parts");
     let least = ["check", "--package", "mazurka-cli", "--no-default-features", "--locked"];
     run(cargo().args(least))?;
     heading("documentation");
     let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked", FLEET];
-    run(cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))
+    run(cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
+    book()
+}
+
+/// The pages of the book. This program is compiled once more for them, by a profile that optimises
+/// nothing.
+#[cfg(not(feature = "book"))]
+pub(crate) fn book() -> Done {
+    const THIS: [&str; 6] =
+        ["--locked", "--profile=book", "--package", "mazurka-xtask", "--features", "book"];
+    run(cargo().args(["test", "--quiet"]).args(THIS).args(["--", "book::"]))?;
+    run(cargo().args(["run", "--quiet"]).args(THIS).args(["--", "book"]))
+}
+
+/// The pages of the book.
+#[cfg(feature = "book")]
+pub(crate) fn book() -> Done {
+    crate::book::build()
 }
 
 fn test(command: &[&str], effort: &str, may_install: bool, words: &[String]) -> Done {
