@@ -1,4 +1,4 @@
-//! From files to text: what is read, what the compiler says to it, and macros expanded.
+//! Preprocessing: what is read, what the compiler says to it, and macros expanded.
 //!
 //! The compiler looks at every file first. What it refuses is reported in its words, so that all
 //! behind this may take the text for C.

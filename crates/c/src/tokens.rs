@@ -1,4 +1,4 @@
-//! What the grammar does not have, written in a way that it has.
+//! Rewriting of tokens: what the grammar does not have, in a form that it has.
 //!
 //! | in the text               | what is parsed               |
 //! |---------------------------|------------------------------|

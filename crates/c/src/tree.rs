@@ -1,4 +1,4 @@
-//! C programs with names resolved, types computed and conversions written out.
+//! The typed syntax tree: names resolved, types computed, conversions written out.
 //!
 //! What is left of C here is small: loops, `break` and `continue` are labels and jumps, `a[i]` and
 //! `p->m` are places, `&&` and `||` are what they are because they are control flow.

@@ -1,4 +1,4 @@
-//! What decides a task: the trait, what an engine says of itself, and the table of engines.
+//! The trait `Engine`: what decides a task, what it supports, and the table of engines.
 
 use crate::options::Property;
 use crate::{Faults, Outcome, Replay, Task, engines};

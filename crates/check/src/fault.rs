@@ -1,4 +1,4 @@
-//! Why there is no verdict: all that is wrong with a task, or with us.
+//! Faults: why there is no verdict; all that is wrong with a task, or with us.
 
 use mazurka_core::Limit;
 use mazurka_explore::{OptionError, SavedError};

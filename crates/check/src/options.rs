@@ -1,4 +1,4 @@
-//! What can be asked of a check: one value for every engine, and one table that describes it.
+//! Options of a check: one value for every engine, and one table that describes it.
 //!
 //! [`Options`] has a field for every option, with what a check does by default.
 //! [`TABLE`] has a [`Row`] for every field: how it is written and read, which engines

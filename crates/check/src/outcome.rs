@@ -1,4 +1,4 @@
-//! What came of a task.
+//! Outcomes: what came of a task.
 
 use crate::engine::Engine;
 use crate::memory_model::NOT_UNDER_SC;

@@ -1,4 +1,4 @@
-//! What is to be checked, and how.
+//! Tasks: what is to be checked, and how.
 
 use crate::auto::choose;
 use crate::engine::{Accepts, ENGINES, Engine, Feature, Language, Listener};

@@ -1,4 +1,4 @@
-//! Tells how far an engine is that only keeps counters.
+//! Progress events of engines that only keep counters.
 
 use crate::engine::Listener;
 use mazurka_core::{Event, Gauge, Reading};

@@ -1,4 +1,4 @@
-//! Shows how far a search is: in place on a terminal, else a line a minute.
+//! The progress display: in place on a terminal, else a line a minute.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mazurka_check::memory::resident;

@@ -1,5 +1,4 @@
-//! Where searches are saved of which the user says nothing: in a cache folder, one file for each
-//! command.
+//! Default places of saved searches: a cache folder, one file for each command.
 
 use mazurka_check::Task;
 use mazurka_protocol::Saving;

@@ -1,4 +1,4 @@
-//! What is printed: verdicts, steps on the way, mistakes; in the style that the terminal has.
+//! Printing: verdicts, steps on the way, mistakes; in the style that the terminal has.
 
 use crate::deadline::{self, Deadline};
 use crate::output::Output;

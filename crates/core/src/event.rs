@@ -1,4 +1,4 @@
-//! What an engine tells while it works. Engines never print; the listener decides.
+//! Events: what an engine tells while it works. Engines never print; the listener decides.
 
 use crate::{Counterexample, Coverage, Reading, Statistics};
 use serde::{Deserialize, Serialize};

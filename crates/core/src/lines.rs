@@ -1,4 +1,4 @@
-//! Which lines of a program executions have reached.
+//! Line coverage: which lines of a program executions have reached.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What a thread would do next, and which two such things do not commute.
+//! Operations: what a thread would do next; dependence, which two of them do not commute.
 //!
 //! Implements Flanagan and Godefroid, *Dynamic Partial-Order Reduction for Model Checking
 //! Software* (POPL 2005), section 2.2 (Definition 1) and the co-enabledness of section 3.

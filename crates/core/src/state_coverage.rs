@@ -1,4 +1,4 @@
-//! How many states a search has visited, and how many of them were new.
+//! State coverage: how many states a search has visited, and how many of them were new.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! A concurrent program that is run one operation at a time: the seam between doors and engines.
+//! The trait `System`: a concurrent program that is run one operation at a time, the seam between
+//! doors and engines.
 
 use crate::{
     AddId, Addition, Assumption, FailureSite, Fence, Location, MemoryOrder, ObjectId, Operation,

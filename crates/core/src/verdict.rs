@@ -1,4 +1,4 @@
-//! What an engine says in the end, and exactly how much that covers.
+//! Verdicts: what an engine says in the end, and exactly how much that covers.
 
 use crate::{Coverage, Execution, Schedule, Violation};
 use serde::{Deserialize, Serialize};

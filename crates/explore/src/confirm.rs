@@ -1,4 +1,4 @@
-//! No violation leaves unchecked: it is followed once more, in a system of its own.
+//! Confirmation: each violation is followed once more, in a system of its own.
 
 use crate::deadline::Deadline;
 use crate::deadlock;

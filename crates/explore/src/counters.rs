@@ -1,4 +1,4 @@
-//! Additions that are not kept in order: whether that is right, asked of every execution.
+//! Commuting additions: at the end of each execution, whether their linearization was right.
 //!
 //! Two additions to one variable commute as far as the variable goes. That a thread learns
 //! something of the value before (most often whether it was 1: the thread that drops the last

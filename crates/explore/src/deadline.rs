@@ -1,4 +1,4 @@
-//! When a search has to stop, whatever it is doing: looked at between executions and within them.
+//! Deadlines: when a search has to stop, looked at between executions and within them.
 
 use mazurka_core::Limit;
 use std::sync::atomic::{AtomicBool, Ordering};

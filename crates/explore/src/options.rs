@@ -1,4 +1,4 @@
-//! What can be asked of a search, with the names it has on the command line.
+//! Options of a search, with the names they have on the command line.
 
 use crate::bound::{Bound, BoundKind};
 use crate::order::{Order, Priority};

@@ -1,4 +1,4 @@
-//! How far a search is, and how large the whole may be.
+//! Progress, and Knuth's estimate of the size of the whole.
 //!
 //! Implements the weighted estimate of Kilby, Slaney, Thiébaux and Walsh, *Estimating Search
 //! Tree Size* (AAAI 2006): the executions so far over the part of the tree they make up, where

@@ -1,4 +1,4 @@
-//! The state at the end of the execution in progress, as a reduction sees it.
+//! Views: the state at the end of the execution in progress, as a reduction sees it.
 
 use crate::bound::Over;
 use mazurka_core::{HappensBefore, Next, Operation, Position, System, ThreadId, ThreadSet};

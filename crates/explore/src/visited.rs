@@ -1,4 +1,4 @@
-//! States that were visited, by their hash: for searches that store states.
+//! Visited states, by their hash: for searches that store states.
 //!
 //! Implements the stateful search of Flanagan and Godefroid (POPL 2005, section 5), with sleep
 //! sets after Godefroid (LNCS 1032, 1996), section 5.3.

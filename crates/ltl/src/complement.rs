@@ -1,4 +1,4 @@
-//! An automaton for exactly the words that another one does not accept.
+//! Complementation: an automaton for exactly the words that another one does not accept.
 //!
 //! Implements Kupferman and Vardi, *Weak Alternating Automata Are Not That Weak* (TOCL 2001): level
 //! rankings, with the set of those that owe an odd rank.

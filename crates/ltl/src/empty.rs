@@ -1,4 +1,4 @@
-//! Is there a word that two automata both accept?
+//! Emptiness of an intersection: is there a word that two automata both accept?
 //!
 //! By strongly connected components of the product: a word is one that leads to a component with an
 //! accepting state of each, and around in it.

@@ -1,4 +1,4 @@
-//! A formula as it is written.
+//! Formulae as they are written.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Generalised automata, which accept by transitions, and how to make them plain ones.
+//! Generalised Büchi automata, which accept by transitions, and degeneralisation.
 //!
 //! Implements Gastin and Oddoux, *Fast LTL to Büchi Automata Translation* (CAV 2001), sections 4
 //! and 5.

@@ -1,4 +1,4 @@
-//! Simpler formulae for the same words: what makes a formula looks for a smaller one first.
+//! Rewriting: simpler formulae for the same words, found as a formula is made.
 //!
 //! Implements the rules of Somenzi and Bloem, *Efficient Büchi Automata from LTL Formulae* (CAV
 //! 2000), section 3 (rewriting with a syntactic implication), and of Etessami and Holzmann,

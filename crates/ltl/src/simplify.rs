@@ -1,4 +1,4 @@
-//! Smaller automata for the same words.
+//! Simulation and other reductions: smaller automata for the same words.
 //!
 //! Implements the reductions of Etessami and Holzmann, *Optimizing Büchi Automata* (CONCUR 2000),
 //! section 4 (direct simulation), and of Somenzi and Bloem, *Efficient Büchi Automata from LTL

@@ -1,4 +1,4 @@
-//! Does it matter how often a letter is repeated before the next one comes?
+//! Stutter invariance: does it matter how often a letter is repeated before the next one comes?
 //!
 //! Implements Michaud and Duret-Lutz, *Practical Stutter-Invariance Checks for ω-Regular Languages*
 //! (SPIN 2015), section 4: the language of φ is stutter-invariant if no word has repetitions both

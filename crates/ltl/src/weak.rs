@@ -1,4 +1,4 @@
-//! The smallest deterministic automaton of an obligation property.
+//! WDBA minimisation: the smallest deterministic automaton of an obligation property.
 //!
 //! Implements Dax, Eisinger and Klaedtke, *Mechanizing the Powerset Construction for Restricted
 //! Classes of ω-Automata* (ATVA 2007), with the minimisation of Löding, *Efficient Minimization of

@@ -1,4 +1,4 @@
-//! What an edge does: one small step of a process.
+//! Actions: what an edge does, one small step of a process.
 
 use crate::{Expr, LayoutId, LocationId, Place, RegisterId, RoutineId, SymbolSet, Sync, Type};
 use mazurka_core::{MemoryOrder, ViolationKind};

@@ -1,4 +1,4 @@
-//! Writes a routine, one action behind the other.
+//! The builder of routines: one action behind the other.
 
 use crate::{
     Access, Action, Branching, Callee, Edge, Expr, FrameObject, LayoutId, Location, LocationId,

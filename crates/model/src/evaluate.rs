@@ -1,4 +1,4 @@
-//! What the operators compute: the one definition, for machines, constant folding and tests.
+//! Semantics of operators: the one definition, for machines, constant folding and tests.
 
 use crate::{Binary, Compare, Overflow, Type, Unary};
 use std::cmp::Ordering;

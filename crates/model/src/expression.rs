@@ -1,4 +1,4 @@
-//! Values computed from what a process knows: total, and typed by width.
+//! Expressions over what a process knows: total, and typed by width.
 
 use crate::{Function, ObjectIdx, Pointer, Query, RegisterId, RoutineId, Type, evaluate};
 

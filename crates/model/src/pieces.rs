@@ -1,4 +1,4 @@
-//! Choices between more numbers than can be tried, made piece by piece.
+//! Large choices: numbers of which there are too many to try, chosen piece by piece.
 //!
 //! A solver picks one of 2⁶⁴ numbers without trying the others. For the machine to follow what it
 //! picked, each such choice is several, of 16 bits each.

@@ -1,4 +1,4 @@
-//! A program for people: as text, or as graphs for Graphviz.
+//! Printing of programs: as text, or as graphs for Graphviz.
 
 use crate::{
     Access, Action, Base, Binary, Branching, Callee, Compare, Edge, Expr, InitValue, Layout,

@@ -1,5 +1,5 @@
-//! Other names of functions that stand for those of the C library: some that it has kept for
-//! programs of long ago, and some that libraries use among themselves.
+//! Aliases of functions of the C library: obsolete names, and names that libraries use among
+//! themselves.
 
 /// Defines functions that go on with another, with all arguments where they were.
 macro_rules! aliases {

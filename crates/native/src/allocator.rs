@@ -1,4 +1,4 @@
-//! The memory of this library itself, which must not come from the program's heap.
+//! The allocator of this library itself, whose memory is no part of the program's heap.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_void;

@@ -1,5 +1,4 @@
-//! A loop that reads one variable until it likes the value is an await: its rounds in vain are no
-//! steps.
+//! Awaits: a loop that reads one variable until it has a wanted value is one step that waits.
 //!
 //! When a thread comes to a load, it is computed aside (`emulate`) what it would do with the value
 //! that the variable has now. If it would come back to this load in the same state, without having

@@ -1,4 +1,4 @@
-//! A look at a futex just before waiting for it: one operation with the wait.
+//! Fuses the user-space load that precedes `FUTEX_WAIT` into the wait.
 //!
 //! Rust's standard library looks at the word before it asks the kernel to compare it and to sleep,
 //! and if it is not what was expected, goes on as if the kernel had said so. Two operations would

@@ -1,5 +1,5 @@
-//! What C++ asks of its runtime library: static variables of functions, destructors of
-//! thread-local objects, and what is said when an exception is not caught.
+//! The C++ runtime library (Itanium ABI): guards of local statics, destructors of thread-local
+//! objects, and what is said when an exception is not caught.
 //!
 //! Exceptions themselves need nothing: each coroutine has a stack that can be unwound to its end,
 //! and the exceptions in flight are in thread-local storage. The once-flag of a static variable is

@@ -1,4 +1,4 @@
-//! What reaches beyond the program: files, processes, signals, the network.
+//! Input and output: files, processes, signals, the network.
 //!
 //! A file that is only read is the same in every execution, and is closed before the next one.
 //! Numbers of files and the position in each are shared between threads, so a thread that opens,

@@ -1,4 +1,4 @@
-//! How threads begin and end, clocks and random numbers.
+//! Begin and end of threads, clocks, random numbers.
 
 use crate::callbacks;
 use crate::cancel;

@@ -1,4 +1,4 @@
-//! The functions of the C library that this library stands in front of.
+//! Symbols of the C library behind the replacements that this library exports.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What is written for the command that started the program.
+//! Writes reply and progress for the command that started the program.
 
 use crate::coroutine;
 use crate::syscall;

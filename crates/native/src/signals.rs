@@ -1,5 +1,5 @@
-//! Crashes of the program: caught on a stack of their own, and turned into a way back to the host.
-//! And the wish of the user that the search end, and threads that never come to an operation.
+//! Signal handlers: a crash of the program is caught on an alternate stack and leads back to the
+//! host. And the wish of the user that the search end, and threads that never come to an operation.
 //!
 //! A crash is the program's if it happens on the stack of one of its threads, whatever runs there:
 //! our own code may follow pointers that the program has destroyed.

@@ -1,4 +1,4 @@
-//! The way in: `main` is wrapped, and explored if a report is asked for.
+//! Entry point: wraps `main`, and explores the program if the command asks for it.
 //!
 //! What it is asked, and where the answer goes, is in the environment: see `mazurka-protocol`.
 //! Without that the program runs as if this library were not there.

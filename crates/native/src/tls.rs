@@ -1,4 +1,4 @@
-//! Thread-local storage: real threads that sleep lend theirs to the coroutines.
+//! Thread-local storage: OS threads that sleep lend theirs to the coroutines.
 //!
 //! A coroutine runs with the thread pointer of its lender, so `_Thread_local`, `errno`,
 //! `pthread_self` and the C library's own per-thread data are those of a genuine thread.

@@ -1,4 +1,4 @@
-//! The sets of a size, by number: who is woken or moved is a choice.
+//! Combinations by number: which sleepers a wake-up reaches is a choice.
 
 use mazurka_core::{ThreadId, ThreadSet};
 

@@ -1,4 +1,4 @@
-//! From text to tokens.
+//! The lexer: from text to tokens.
 //!
 //! Within the body of a process, a newline separates statements: where a line ends in something
 //! that a statement may end in, outside of parentheses, a `;` is put there.

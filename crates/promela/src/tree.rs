@@ -1,5 +1,4 @@
-//! What is written: the syntax of a model, with inline calls already replaced by what they stand
-//! for.
+//! The syntax tree of a model, with inline calls already replaced by what they stand for.
 
 use mazurka_source::Span;
 

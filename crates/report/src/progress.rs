@@ -1,4 +1,4 @@
-//! How far a search is, in a line or two.
+//! Progress lines: how far a search is.
 //!
 //! The bar is drawn once the estimate has settled, that is, its spread is at most half of it. Until
 //! then something turns: that it works is all that is known.

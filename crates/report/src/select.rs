@@ -1,4 +1,4 @@
-//! Which steps of an execution are shown, and what a row stands for.
+//! Selection: which steps of an execution are shown, and what a row stands for.
 //!
 //! A step is shown if it is in the causal past of the failure (Lamport 1978) and about something
 //! that two threads touch. What a library does by itself is left out, and what it does in a call is

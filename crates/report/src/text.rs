@@ -1,4 +1,4 @@
-//! What a terminal shows of a check.
+//! The report for a terminal.
 //!
 //! [`checking`] before it begins and [`verdict`] when it is over, or [`render`] for both.
 

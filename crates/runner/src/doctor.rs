@@ -1,4 +1,4 @@
-//! What can be checked on this machine, by which compilers, and what is missing.
+//! `doctor`: what can be checked on this machine, by which compilers, and what is missing.
 //!
 //! Nothing is guessed from version numbers alone: a program of two threads is built and explored by
 //! this very command with every compiler that is there, and a cargo project with one test. So

@@ -1,4 +1,4 @@
-//! The tests that programs have, and which of them are wanted.
+//! Test discovery: the tests that programs have, and which of them are wanted.
 
 use crate::cargo::{self, Build, Built, TestProgram};
 use crate::harness;

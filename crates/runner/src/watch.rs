@@ -1,4 +1,4 @@
-//! What ends a run early, and which tests are slow.
+//! Early ends and slow tests of a run.
 
 use crate::{End, Event, Listener, RunOptions, Stopped};
 use mazurka_check::Task;

@@ -1,4 +1,4 @@
-//! Search by any number of workers that share what is stored and what is left to do.
+//! Breadth-first and parallel search: workers that share the store and the frontier.
 //!
 //! What is left to do is batches of states. A worker takes one, makes all moves from its states,
 //! and gives away what was not known before. Breadth first, no worker begins with the next level

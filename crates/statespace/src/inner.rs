@@ -1,5 +1,4 @@
-//! From one stored state to the next: all that a move leads to while the states between are not
-//! stored.
+//! Intermediate states: all that a move leads to while the states between are not stored.
 
 use crate::search_limits::Path;
 use crate::transitions::{Moves, Successor, Transitions};

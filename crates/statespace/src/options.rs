@@ -1,4 +1,4 @@
-//! What a search is asked to do.
+//! Options of a search.
 
 use crate::Storage;
 use mazurka_core::{Gauge, ViolationKind};

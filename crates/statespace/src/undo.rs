@@ -1,4 +1,5 @@
-//! A path of states, of which only the last one is there in full: of the others, what is different.
+//! Undo stack: a path of states, of which only the last one is there in full; of the others, the
+//! differences.
 
 use crate::saved::{Form, Reader, Writer};
 use std::io;

@@ -1,5 +1,5 @@
-//! Nothing is put off for ever, in any order of search and by any number of workers: a forest of
-//! witnesses.
+//! The cycle proviso (ignoring prevention) for any order of search and any number of workers: a
+//! forest of witnesses.
 //!
 //! This is condition C2 of `ample.rs` where there is no path to look at: breadth-first search, and
 //! several workers. It is for finite executions, that is for faults and wrong ends.

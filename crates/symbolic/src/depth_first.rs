@@ -1,4 +1,4 @@
-//! Depth-first search of a graph: an order in which edges go on, and where they go back instead.
+//! Depth-first search of a graph: reverse postorder, and back edges.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Functions that the compiler has, and those that the library is written with.
+//! Builtins: functions that the compiler has, and those that the library is written with.
 
 use super::expression::number;
 use super::{Checked, Checker, Name, all, fold};

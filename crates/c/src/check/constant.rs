@@ -1,4 +1,4 @@
-//! Expressions whose value is known before the program runs.
+//! Constant expressions: those whose value is known before the program runs.
 
 use crate::tree::{Base, Binary, Constant, Expression, GlobalId, Kind, Place, Unary};
 use crate::types::{Int, Type};

@@ -1,4 +1,4 @@
-//! Numbers, characters and strings as they are written.
+//! Literals: numbers, characters and strings as they are written.
 
 use super::{Checked, Checker};
 use crate::tree::{Constant, Expression, Global, GlobalId, Initial, Kind};

@@ -1,4 +1,4 @@
-//! From the grammar to the [`Tree`]: names, types, conversions.
+//! Semantic analysis: from the grammar to the [`Tree`]; names, types, conversions.
 //!
 //! The compiler has accepted the program before it comes here, so this is no second compiler: it
 //! computes what the types and conversions are, and refuses what has no meaning as a model. Only

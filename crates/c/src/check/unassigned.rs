@@ -1,4 +1,4 @@
-//! Which variables of a function may be read before they have a value.
+//! Definite assignment: which variables of a function may be read before they have a value.
 //!
 //! Implements definite assignment as in *The Java Language Specification*, chapter 16, by bytes,
 //! and with jumps: what is assigned at a label is what is assigned at all jumps to it, found by

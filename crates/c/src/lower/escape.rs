@@ -1,4 +1,5 @@
-//! Which locals others may get to see, and which functions are called through pointers.
+//! Escape analysis: which locals other threads may see, and which functions are called through
+//! pointers.
 
 use crate::tree::{
     Base, Body, Call, Callee, Constant, Expression, Kind, Local, Part, Place, Statement, Tree,

@@ -1,4 +1,4 @@
-//! What has no body in C: atomics, threads, locks, memory.
+//! Intrinsics, which have no body in C: atomics, threads, locks, memory.
 
 use super::expression::offset;
 use super::place::place_of;

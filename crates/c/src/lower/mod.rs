@@ -1,4 +1,4 @@
-//! From the [`Tree`] to a [`Program`]: objects, layouts, routines.
+//! Lowering: from the [`Tree`] to a [`Program`]; objects, layouts, routines.
 //!
 //! Only what can be reached is written. A function of the user becomes a routine; one of our
 //! library becomes a part of each routine that calls it, so that its steps are shown at the call.

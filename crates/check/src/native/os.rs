@@ -1,4 +1,4 @@
-//! What differs between operating systems: signals, process groups, becoming another program.
+//! Portability: signals, process groups, becoming another program.
 //!
 //! Native programs run on Linux alone. Elsewhere these functions are there so that everything else
 //! is, too: models of C, circuits and Promela.

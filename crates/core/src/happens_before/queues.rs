@@ -1,4 +1,4 @@
-//! What enables a step: who put what it takes, made the room it needs, woke it, or spawned it.
+//! Enabling edges: which earlier step put what a step takes, made its room, woke it, or spawned it.
 
 use super::{Event, HappensBefore, Position, Thread};
 use crate::{Decision, Effect, ObjectId, Operation, ThreadId, ThreadSet};

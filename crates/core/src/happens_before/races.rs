@@ -1,4 +1,4 @@
-//! Which earlier steps an operation races with, competes with, or follows at once.
+//! Races: which earlier steps an operation races with, competes with, or follows at once.
 
 use super::{Group, HappensBefore, Position, Thread, groups_before, read, slot, write};
 use crate::operation::{End, Place, Touch};

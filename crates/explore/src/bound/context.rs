@@ -1,4 +1,4 @@
-//! Context: how often the execution goes on with another thread.
+//! Context bound: how often the execution goes on with another thread.
 //!
 //! Implements Coons' thesis, Definition 2.8, *Cs* (after Musuvathi and Qadeer, PLDI 2007).
 //!

@@ -1,4 +1,4 @@
-//! Delta: how far an execution deviates from round-robin scheduling.
+//! Delta bound: how far an execution deviates from round-robin scheduling.
 //!
 //! Implements Coons' thesis, Definition 2.10, *De* (a form of the delay bound of Emmi, Qadeer and
 //! Rakamarić, POPL 2011). The thread that moved last has the highest priority, those after it

@@ -1,4 +1,4 @@
-//! Depth: how many steps an execution takes.
+//! Depth bound: how many steps an execution takes.
 //!
 //! Implements Coons' thesis, Definition 2.7, *Df*.
 //!

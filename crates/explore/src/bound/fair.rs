@@ -1,4 +1,4 @@
-//! Fair: how much more often a thread may yield than one that could have moved instead.
+//! Fair bound: how much more often a thread may yield than one that could have moved instead.
 //!
 //! Implements Coons' thesis, Definition 2.11, *Fb* (after Musuvathi and Qadeer, PLDI 2008). A
 //! thread that waits in a loop yields in every round of it; the bound says how many rounds the

@@ -1,4 +1,4 @@
-//! Local context: how many switches between threads a single step knows of.
+//! Local context bound: how many switches between threads the causal past of a step has.
 //!
 //! Implements Coons' thesis, Definition 7.9, *Lc*. Every step has a clock, with a count for each
 //! thread: how often that thread had to be left, as far as the step can know. It is the maximum

@@ -1,4 +1,4 @@
-//! Local depth: how many steps a single step knows of, itself included.
+//! Local depth bound: how many steps the causal past of a step has, the step included.
 //!
 //! Implements Coons' thesis, Definition 7.7, *Ld*. The value of an execution is the largest over
 //! its steps; a local state is within the bound exactly if some execution of at most so many

@@ -1,4 +1,4 @@
-//! Bounds: how far an execution may stray. One file each.
+//! Bounds on executions. One file each.
 //!
 //! A bound gives every execution a value, and a search within the bound takes no step that would
 //! lift the value over a limit. What it then proves is true of every execution within it:

@@ -1,4 +1,4 @@
-//! Preemption: how often a thread is left that could have gone on.
+//! Preemption bound: how often a thread is left that could have gone on.
 //!
 //! Implements Coons' thesis, Definition 2.9, *Pb* (after Musuvathi and Qadeer, PLDI 2007).
 //!

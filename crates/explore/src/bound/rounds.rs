@@ -1,4 +1,4 @@
-//! Rounds: how often a loop that waits may go round in vain.
+//! Bound on rounds: how often a loop that waits may go round in vain.
 //!
 //! A loop that writes while it waits, such as `while !flag { n += 1 }`, is in another state in each
 //! round, so that it cannot be held as one that changes nothing. It is not useful to see all its

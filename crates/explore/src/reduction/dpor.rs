@@ -1,4 +1,4 @@
-//! Dynamic partial-order reduction: run first, and go back where threads turned out to meet.
+//! Dynamic partial-order reduction: run first, then reverse races from where they were found.
 //!
 //! Implements Flanagan and Godefroid, *Dynamic Partial-Order Reduction for Model Checking
 //! Software* (POPL 2005), Fig. 3, with the clocks and tables of Figs. 4 and 5.

@@ -1,4 +1,5 @@
-//! Which mutexes are held at each location, and which objects are used only under a mutex.
+//! Lock sets: which mutexes are held at each location, and which objects are used only under a
+//! mutex.
 //!
 //! A location has the mutexes that are held on all paths to it, as far as they are objects of the
 //! program: by name, or elements of an array by an index that has not changed since. An object is

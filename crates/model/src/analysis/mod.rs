@@ -1,4 +1,4 @@
-//! What can be known of a program without running it.
+//! Static analysis: what can be known of a program without running it.
 //!
 //! Everything here errs on one side only, and says on which: pointers may point to less than
 //! [`PointsTo`] says, a lock that [`Guards`] says is held is held.

@@ -1,4 +1,5 @@
-//! Which objects a pointer may point to, and which of them several threads may come to.
+//! Points-to and escape analysis: which objects a pointer may point to, and which several threads
+//! may access.
 //!
 //! Implements the inclusion-based analysis of Andersen, *Program Analysis and Specialization for
 //! the C Programming Language* (1994), chapter 4.

@@ -1,5 +1,4 @@
-//! A loop that reads one variable until it likes the value is an await: its rounds in vain are no
-//! steps.
+//! Awaits: a loop that reads one variable until it has a wanted value is one step that waits.
 //!
 //! The loop: a visible load, then nothing but assignments to registers and jumps, up to one
 //! condition that leads back to the load or out. No register that is assigned on the way is live

@@ -1,4 +1,4 @@
-//! What a program is compiled to: a flat vector of instructions over registers and memory.
+//! Bytecode: a flat vector of instructions over registers and memory.
 
 use super::awaits::Awaits;
 use super::foresight::Futures;

@@ -1,4 +1,4 @@
-//! Turns the graphs of a program into instructions.
+//! The compiler from the graphs of a program to instructions.
 
 use super::code::{
     Address, AddressBase, Arguments, Code, HALT, Instruction, Kind, NOWHERE, Node, ObjectInfo, Op,

@@ -1,4 +1,4 @@
-//! A state as bytes, and back: for engines that store states.
+//! Serialisation: a state as bytes, and back, for engines that store states.
 //!
 //! The bytes do not depend on how the state was reached. Objects that were made on the way are
 //! written thread by thread in the order of their numbers, and get new addresses when they are read

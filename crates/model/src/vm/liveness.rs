@@ -1,4 +1,4 @@
-//! Dead registers: a value that is written before it is read, on every way on, decides nothing.
+//! Liveness: a register that is written before it is read, on every way on, is dead.
 //!
 //! The classical analysis, backwards over the instructions of each routine: a register is live
 //! before an instruction that reads it, and before one that leads to where it is live and does not

@@ -1,4 +1,4 @@
-//! Barriers where the order of arrivals does not matter.
+//! Barriers whose arrivals commute: no thread learns their order.
 //!
 //! Arrivals at a barrier commute if no more threads use it than make a round, and none of them
 //! looks at who was the last. Then every thread takes part in every round, it comes to the next

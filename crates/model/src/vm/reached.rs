@@ -1,4 +1,4 @@
-//! Which instructions any execution has come to.
+//! Coverage of instructions: which of them any execution has come to.
 
 use super::code::{Code, Pc};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

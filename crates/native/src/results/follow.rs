@@ -1,4 +1,4 @@
-//! Follows the result of an addition through machine code.
+//! Data-flow analysis of machine code: where the result of an addition goes.
 //!
 //! Registers are followed along every way on; the place on the stack that a result is kept in is
 //! not: whatever reads it, anywhere in its function, reads a result. That is only so if nothing

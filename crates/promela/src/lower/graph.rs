@@ -1,4 +1,5 @@
-//! The shape of a process: which places are states, and which steps lead from one to the next.
+//! Control-flow graphs of processes: which places are states, and which steps lead from one to the
+//! next.
 //!
 //! Two readers of a model must agree on this to agree on the number of its states. So the rules are
 //! SPIN's, to the letter: statements are *elements* in sequences, each with the one that follows

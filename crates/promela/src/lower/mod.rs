@@ -1,4 +1,4 @@
-//! From the tree to a [`Program`]: names, types, and the graphs of the processes.
+//! Lowering: from the tree to a [`Program`]; names, types, and the graphs of the processes.
 //!
 //! A process may ask where another one stands, and what that one's variables hold, before that
 //! other type of process has been read. So everything is lowered twice: the first time to know all

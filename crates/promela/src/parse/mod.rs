@@ -1,4 +1,4 @@
-//! From tokens to the tree: what stands on the outermost level, and how to go on after a mistake.
+//! The parser: from tokens to the tree, with recovery after a mistake.
 //!
 //! After a fault in a statement, the rest of the statement is skipped; after one between units, the
 //! rest of the unit. So one run finds all faults of a file.

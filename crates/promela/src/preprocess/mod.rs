@@ -1,4 +1,4 @@
-//! From a file to text with its macros expanded.
+//! The preprocessor: from a file to text with its macros expanded.
 //!
 //! What SPIN leaves to the preprocessor of C is done here, since a process of its own takes longer
 //! than many searches. Models are cut into the tokens of C (`token`), lines that begin with `#` are

@@ -1,4 +1,4 @@
-//! Infinite executions: is there one that an automaton accepts?
+//! Büchi emptiness: is there an infinite execution that an automaton accepts?
 //!
 //! The search goes through the product of program and automaton on the fly. A letter is what holds
 //! in a stored state; states between, inside of an indivisible sequence, are not seen. A program

@@ -1,4 +1,4 @@
-//! Accepting cycles by a search within a search.
+//! Nested depth-first search for accepting cycles (Courcoubetis et al. 1992).
 //!
 //! Implements Schwoon and Esparza, *A Note on On-the-Fly Verification Algorithms* (TACAS 2005): the
 //! nested depth-first search of Courcoubetis, Vardi, Wolper and Yannakakis, corrected to know the

@@ -1,4 +1,4 @@
-//! The product of a program and an automaton: its nodes, and the ways between them.
+//! The product of a program and an automaton: its nodes and edges.
 
 use super::graph::{Arrow, Graph};
 use crate::saved::{Form, Reader, Writer};

@@ -1,4 +1,4 @@
-//! Properties of executions, by the automata of those that violate them.
+//! Temporal properties, as automata of the executions that violate them.
 
 use mazurka_ltl::{
     Automaton, Cube, Edge, Formula, Lasso, State, Stuttering, TooLarge, accepts, negated_terminal,

@@ -1,4 +1,4 @@
-//! A program made ready to run: everything that can be known before is a number here.
+//! Compiled models: everything that can be known before a run is a number here.
 //!
 //! A state is these bytes, one behind the other; whatever is not used has none:
 //!

@@ -1,4 +1,4 @@
-//! What people are told of steps and states.
+//! Descriptions of steps and states for people.
 
 use super::Machine;
 use super::code::{Code, Field, Node, Step as Do};

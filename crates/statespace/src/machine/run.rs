@@ -1,4 +1,4 @@
-//! What steps do to a state.
+//! Effects: what steps do to a state.
 
 use super::code::{Cell, Code, Field, Message, Node, NodeId, Step, Target, fault};
 use super::view::{Possible, Tables, View};

@@ -1,4 +1,4 @@
-//! What a process looks at and writes on its way to its moves, part by part of the state.
+//! Read and write sets: what a process touches on its way to its moves, part by part of the state.
 //!
 //! It is noted by the interpreter alone, and only for [`parts`](super::parts): states that agree on
 //! all that was touched has the same moves.

@@ -1,4 +1,4 @@
-//! A look at a state: where everything is in it, and what expressions are worth there.
+//! Evaluation: where everything is in a state, and the values of expressions there.
 
 use super::code::{Cell, Code, Field, Message, Node, NodeId, Place, Step, fault};
 use super::touched::Touched;

@@ -1,4 +1,4 @@
-//! Which numbers have a given hash.
+//! Hash index: which numbers have a given hash.
 //!
 //! A slot is one word, half of a hash and the number of an entry. It is not locked: an empty slot
 //! is taken by compare-and-swap, and a full one never changes.

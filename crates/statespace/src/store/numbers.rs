@@ -1,4 +1,4 @@
-//! Numbers for things of a few words.
+//! Interning: numbers for things of a few words.
 
 use super::Seen;
 use super::chunked::Chunked;

@@ -1,4 +1,4 @@
-//! Liveness as safety: an execution that never ends and is bad, as one that comes to a bad state.
+//! Liveness to safety: an infinite execution that is bad, as one that reaches a bad state.
 //!
 //! Implements Biere, Artho and Schuppan, *Liveness Checking as Safety Checking* (FMICS 2002).
 //!

@@ -1,4 +1,4 @@
-//! From steps to latches: who can move, what each latch becomes, and what is known of that.
+//! Next-state functions: who can move, what each latch becomes, and what is known of that.
 
 use super::interference::{Touches, undisturbed};
 use super::memory::ObjectId;

@@ -1,4 +1,4 @@
-//! Bits that never change: narrower variables.
+//! Constant latches: bits that never change, and so narrower variables.
 //!
 //! Three-valued simulation from the initial state on: inputs may be anything, and so may every
 //! latch that was seen with both values. What is left has its initial value in every state that can

@@ -1,4 +1,4 @@
-//! Variables: all that is kept from one step to the next, and what comes in.
+//! Latches and inputs: all that is kept from one step to the next, and what comes in.
 
 use super::graph::{STUCK, Thread, UNBORN};
 use super::state::VarId;

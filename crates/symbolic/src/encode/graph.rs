@@ -1,4 +1,4 @@
-//! A thread as one graph: calls written out where they stand, and the places where it can stop.
+//! Inlining: a thread as one graph, with calls written out where they stand, and its stops.
 //!
 //! Implements the control of section 4.1 of Kahlon, Gupta and Sinha, *Symbolic Model Checking of
 //! Concurrent Programs Using Partial Orders and On-the-Fly Transactions* (CAV 2006).

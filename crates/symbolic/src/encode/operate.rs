@@ -1,4 +1,4 @@
-//! The visible part of a step: what each action does to memory, and when it is possible.
+//! Visible actions: what each does to memory, and when it is enabled.
 //!
 //! The meaning is that of `model::Vm`, to the bytes of everything that threads synchronise on, but
 //! for barriers: those count rounds, so that no division is needed.

@@ -1,4 +1,5 @@
-//! What is known of a circuit before it is made, and what is learnt from making it.
+//! Refinement of the encoding: what is known of a circuit before it is made, and what making it has
+//! taught.
 
 use super::StepId;
 use super::graph::Thread;

@@ -1,4 +1,4 @@
-//! The invisible part of a step: all ways from where a visible action leads to the next stops.
+//! Invisible actions: all ways from a visible action to the next stops.
 //!
 //! The graph between two stops has no cycle, so its points are visited once, in order. Where ways
 //! come together, their states become one: a formula grows with the graph, not with its ways.

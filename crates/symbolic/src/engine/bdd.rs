@@ -1,4 +1,4 @@
-//! Reachable states as a decision diagram, ring by ring.
+//! Reachability by binary decision diagrams, ring by ring.
 //!
 //! Implements Burch, Clarke and Long, *Symbolic Model Checking with Partitioned Transition
 //! Relations* (VLSI 1991): conjunctive partitioning and early quantification.

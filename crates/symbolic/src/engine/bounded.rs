@@ -1,4 +1,4 @@
-//! Bounded search: executions of 0 steps, then of 1, and so on, in one solver.
+//! Bounded model checking: executions of 0 steps, then of 1, and so on, in one incremental solver.
 //!
 //! Implements Biere, Cimatti, Clarke and Zhu, *Symbolic Model Checking without BDDs* (TACAS 1999),
 //! the part about safety, with assumptions as in Eén and Sörensson, *Temporal Induction by

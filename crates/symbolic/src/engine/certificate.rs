@@ -1,4 +1,4 @@
-//! Why nothing bad happens, in a form that a single call of a solver can check.
+//! Inductive certificates: why no bad state is reachable, checked by one call of a solver.
 
 use crate::solver::{Start, Unrolling};
 use crate::{Aig, Answer, Circuit, Formula, Limits, Lit, Node, ProofError, Wanted};

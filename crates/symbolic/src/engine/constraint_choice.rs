@@ -1,4 +1,4 @@
-//! Who goes on: a search with optional constraints, or one without.
+//! Optional constraints: a solver with them and one without take turns.
 //!
 //! Constraints on the order of steps leave less to search and make the solver slower. Where
 //! everything depends on the order, they win by more with every depth; where a proof needs no

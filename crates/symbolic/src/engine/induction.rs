@@ -1,4 +1,4 @@
-//! k-induction: nothing bad at first, and never for the first time after `k` frames without it.
+//! k-induction: no bad state within `k` steps, and none after `k` steps without one.
 //!
 //! Implements Sheeran, Singh and Stålmarck, *Checking Safety Properties Using Induction and a
 //! SAT-Solver* (FMCAD 2000), in the incremental form of Eén and Sörensson, *Temporal Induction by

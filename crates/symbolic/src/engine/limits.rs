@@ -1,4 +1,4 @@
-//! When an engine has to stop.
+//! Limits of engines: time, memory, interrupts.
 
 use mazurka_core::{Gauge, Limit};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A look ahead: whether anything bad happens after any of many numbers of steps, asked at once.
+//! Lookahead: one query for a bad state at any of many depths.
 //!
 //! That nothing bad happens in a few steps less than it takes can be hard to prove: there is not
 //! enough time for what has to be done, and proofs that count are long. With a few steps more there

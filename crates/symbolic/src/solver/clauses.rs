@@ -1,4 +1,5 @@
-//! Clauses for the nodes of a graph: each node once, and only for the side that is needed.
+//! Conjunctive normal form (Plaisted-Greenbaum): each node once, and only for the polarity that is
+//! needed.
 //!
 //! Implements Plaisted and Greenbaum, *A Structure-Preserving Clause Form Translation* (Journal of
 //! Symbolic Computation 2, 1986).

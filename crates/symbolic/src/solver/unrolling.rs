@@ -1,4 +1,4 @@
-//! Frames of a circuit beside each other, in one graph.
+//! Unrolling: frames of a circuit beside each other, in one graph.
 //!
 //! What two frames have in common is one node, and what follows from the initial values is a
 //! constant. Earlier frames are never looked at again.

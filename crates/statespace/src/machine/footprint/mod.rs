@@ -1,4 +1,5 @@
-//! What the steps of a process use, and what they may ever come to use: known before anything runs.
+//! Footprints: what the steps of a process access, and what they may ever access, by static
+//! analysis.
 //!
 //! Implements the static part of the ample-set conditions as Holzmann and Peled, *An Improvement in
 //! Formal Verification* (FORTE 1994), have it, and the part of stubborn sets that Godefroid,

@@ -1,4 +1,4 @@
-//! Steps that a property may see.
+//! Visible steps: those that a property may see.
 
 use super::Analysis;
 use super::parts::{Part, constant, is_global, parts, range, visit};

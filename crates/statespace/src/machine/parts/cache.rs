@@ -1,4 +1,4 @@
-//! The moves of processes, by what these have touched to find them.
+//! Local transition caching: the moves of processes, by what these have touched to find them.
 
 use super::fields::{BLANK, Word};
 use crate::store::prefetch;

@@ -1,4 +1,4 @@
-//! How the numbers of parts are packed into one word: which bits each has.
+//! Packing: how the numbers of parts share one word, and which bits each has.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What is not remembered yet: the interpreter finds it, and what it touches meanwhile is noted.
+//! Cache misses: the interpreter finds a move, and what it touches meanwhile is recorded.
 
 use super::super::Machine;
 use super::super::steps::{Offers, Partners, channel_bit};

@@ -1,4 +1,4 @@
-//! From the bytes of a state to its word, and back.
+//! Packing and unpacking: from the bytes of a state to its word, and back.
 
 use super::super::touched::{MOST, Parts};
 use super::ByParts;
