@@ -277,6 +277,40 @@ fn names_machine_path(line: &str) -> bool {
     })
 }
 
+/// The code map is true: each crate has its page, which names every file beside its `lib.rs` and no
+/// file that is not there.
+#[test]
+fn every_crate_has_a_page_of_its_files() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the map can be read");
+    let mut wrong = Vec::new();
+    for (manifest, _) in manifests() {
+        let folder = manifest.parent().expect("it is in a folder");
+        let path = folder.join("ARCHITECTURE.md");
+        if !map.contains(&format!("]({})", shown(&path))) {
+            wrong.push(format!("ARCHITECTURE.md does not lead to {}", shown(&path)));
+        }
+        let page = fs::read_to_string(&path).unwrap_or_default();
+        let files = files(&folder.join("src"));
+        for file in files.iter().filter(|file| file.parent() == Some(&folder.join("src"))) {
+            let name = file.file_name().expect("a file has a name").to_string_lossy();
+            let is_named =
+                page.contains(&format!("`{name}`")) || page.contains(&format!("/{name}`"));
+            if !is_named && !matches!(&*name, "lib.rs" | "main.rs" | "known.txt") {
+                wrong.push(format!("{} does not name `{name}`", shown(&path)));
+            }
+        }
+        let inside: Vec<_> = self::files(folder).iter().map(|file| shown(file)).collect();
+        for name in page.split('`').filter(|it| it.ends_with(".rs") && !it.contains(' ')) {
+            let is_there = root().join("crates").join(name).is_file()
+                || inside.iter().any(|file| file.ends_with(&format!("/{name}")));
+            if !is_there {
+                wrong.push(format!("{} names `{name}`, which is not there", shown(&path)));
+            }
+        }
+    }
+    complain(&wrong);
+}
+
 fn lines_with(path: &Path, text: &str, is_wrong: impl Fn(&str) -> bool) -> Vec<String> {
     let lines = text.lines().enumerate().filter(|(_, line)| is_wrong(line));
     lines.map(|(idx, line)| format!("{}:{}: {}", shown(path), idx + 1, line.trim())).collect()
