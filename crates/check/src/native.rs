@@ -25,6 +25,17 @@ use std::path::{Path, PathBuf};
 /// The name of the library's file.
 pub const LIBRARY: &str = "libmazurka_native.so";
 
+/// The library as a command carries it (`mazurka-embed`).
+#[derive(Clone, Copy, Debug)]
+pub struct Packed<'a> {
+    /// The hash of its content.
+    pub hash: &'a str,
+    /// How many bytes it has.
+    pub size: usize,
+    /// These bytes, compressed (DEFLATE, RFC 1951).
+    pub deflated: &'a [u8],
+}
+
 /// What programs are built with to be run natively.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
@@ -63,6 +74,6 @@ pub fn build(task: &Task, folder: &Path) -> Result<Vec<OsString>, Faults> {
 
 /// Elsewhere no program runs natively, and no command has a library.
 #[cfg(not(target_os = "linux"))]
-pub fn unpack(_: &str, _: &[u8]) -> Result<PathBuf, Fault> {
+pub fn unpack(_: Packed<'_>) -> Result<PathBuf, Fault> {
     Err(Fault::input("programs cannot be run natively here"))
 }

@@ -2,7 +2,7 @@
 //! programs can load it (`mazurka_check::native::unpack`).
 
 use crate::Failure;
-use mazurka_check::native::{LIBRARY, unpack};
+use mazurka_check::native::{LIBRARY, Packed, unpack};
 use std::path::PathBuf;
 
 /// Names another library than the one in this command: a file, or the folder that it is in.
@@ -14,16 +14,17 @@ const NONE: &str = "none";
 /// Where programs can be run natively.
 pub(crate) const NOWHERE_ELSE: &str = "only on x86-64 Linux, so far";
 
-/// The library, its hash first. Nothing if this command was built for a system without one.
-const EMBEDDED: Option<(&str, &[u8])> = mazurka_embed::library!(mazurka_native);
+/// The library: its hash, its size, its bytes. Nothing if this command was built for a system
+/// without one.
+const EMBEDDED: Option<(&str, usize, &[u8])> = mazurka_embed::library!(mazurka_native);
 
 /// Where the library is, as a file with the name [`LIBRARY`].
 pub(crate) fn library() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty() && is_here()) {
         return named(path.into());
     }
-    if let Some((hash, bytes)) = EMBEDDED.filter(|_| is_here()) {
-        return unpack(hash, bytes);
+    if let Some((hash, size, deflated)) = EMBEDDED.filter(|_| is_here()) {
+        return unpack(Packed { hash, size, deflated });
     }
     let text = format!("programs cannot be run natively here: {NOWHERE_ELSE}");
     Err(Failure::input(text).help("`--engine vm` explores C files as models"))

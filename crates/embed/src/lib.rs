@@ -11,31 +11,52 @@
 //! names have a hash in them. `cargo check`, clippy and rustdoc build no library: there is none to
 //! include.
 
-use proc_macro::TokenStream;
+use proc_macro::{Delimiter, Group, Literal, TokenStream, TokenTree};
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 
 /// The shared library of a dependency, by the dependency's name in code: `library!(mazurka_native)`
-/// is an `Option<(&'static str, &'static [u8])>`, the hash of the library and its bytes. `None`
-/// where the dependency is only checked, and where its target has no shared libraries that end in
-/// `.so`.
+/// is an `Option<(&'static str, usize, &'static [u8])>`: the hash of the library, its size, and its
+/// bytes, compressed (DEFLATE, RFC 1951). `None` where the dependency is only checked, and where its
+/// target has no shared libraries that end in `.so`.
 #[proc_macro]
 pub fn library(name: TokenStream) -> TokenStream {
     let name = name.to_string();
     let library = external(&arguments(), &name).filter(|path| path.is_file());
     let tokens = match library {
-        None => "::core::option::Option::None::<(&'static str, &'static [u8])>".to_owned(),
+        None => parsed("::core::option::Option::None::<(&'static str, usize, &'static [u8])>"),
         Some(path) => match fs::read(&path) {
-            Ok(bytes) => format!(
-                "::core::option::Option::Some(({:?}, include_bytes!({path:?}) as &'static [u8]))",
-                hash(&bytes)
-            ),
-            Err(error) => format!("compile_error!({:?})", format!("{}: {error}", path.display())),
+            Ok(bytes) => embedded(&path, &bytes),
+            Err(error) => {
+                parsed(&format!("compile_error!({:?})", format!("{}: {error}", path.display())))
+            }
         },
     };
-    tokens.parse().expect("what is written above is an expression")
+    tokens
+}
+
+/// The library as an expression.
+fn embedded(path: &Path, bytes: &[u8]) -> TokenStream {
+    // A build for tests, with lines for debuggers, is five times as large.
+    let level = if bytes.len() > (16 << 20) { 1 } else { 9 };
+    let deflated = miniz_oxide::deflate::compress_to_vec(bytes, level);
+    let (hash, size) = (hash(bytes), bytes.len());
+    // The file is named so that the compiler knows when to look again.
+    let fields = parsed(&format!(
+        "{{ const _: &[u8] = include_bytes!({path:?}); {hash:?} }}, {size}usize, "
+    ));
+    let literal = TokenTree::Literal(Literal::byte_string(&deflated));
+    let tuple = fields.into_iter().chain([literal]);
+    let some = parsed("::core::option::Option::Some");
+    let tuple = TokenTree::Group(Group::new(Delimiter::Parenthesis, tuple.collect()));
+    let argument = TokenTree::Group(Group::new(Delimiter::Parenthesis, tuple.into()));
+    some.into_iter().chain([argument]).collect()
+}
+
+fn parsed(text: &str) -> TokenStream {
+    text.parse().expect("what is written in this file are tokens")
 }
 
 /// The arguments of the compiler that this runs in, also those that cargo has put into a file since

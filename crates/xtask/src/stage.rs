@@ -56,7 +56,19 @@ fn lint() -> Done {
     heading("documentation");
     let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked", FLEET];
     run(cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
+    packages()?;
     book()
+}
+
+/// Packages all crates that are published. They are not built from there once more.
+fn packages() -> Done {
+    heading("packages");
+    let mut package = cargo();
+    package.args(["package", "--workspace", "--no-verify", "--allow-dirty", "--locked", "--quiet"]);
+    for unpublished in ["effort", "lab", "script", "tour", "xtask"] {
+        package.arg(format!("--exclude=mazurka-{unpublished}"));
+    }
+    run(&mut package)
 }
 
 /// The pages of the book. This program is compiled once more for them, by a profile that optimises

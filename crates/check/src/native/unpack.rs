@@ -8,8 +8,9 @@
 //! change under it. The file appears there all at once, by renaming, since two commands may unpack
 //! it at the same time. No other user may write to these folders.
 
-use super::LIBRARY;
+use super::{LIBRARY, Packed};
 use crate::Fault;
+use miniz_oxide::inflate;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write as _};
@@ -20,14 +21,14 @@ use std::time::{Duration, SystemTime};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Libraries that no command has used for so long are removed when another one comes.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// And those that are not among so many that were used last: whoever works on Mazurka makes many.
+/// And those that are not among so many that were used last: a developer of Mazurka makes many.
 const N_KEPT: usize = 10;
 
 /// Makes sure that the library is in a folder of this user, and says where.
-pub fn unpack(hash: &str, bytes: &[u8]) -> Result<PathBuf, Fault> {
+pub fn unpack(library: Packed<'_>) -> Result<PathBuf, Fault> {
     let mut wrong = Vec::new();
     for place in places() {
-        match place.unpack(hash, bytes) {
+        match place.unpack(library) {
             Ok(path) => return Ok(path),
             Err(error) => wrong.push(format!("{}: {error}", place.folder.display())),
         }
@@ -59,7 +60,8 @@ fn places() -> Vec<Place> {
 
 impl Place {
     /// Makes sure that the library is here.
-    fn unpack(&self, hash: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    fn unpack(&self, library: Packed<'_>) -> io::Result<PathBuf> {
+        let Packed { hash, size, deflated } = library;
         // The linker and the loader take these apart, cargo wants text.
         let is_plain = |text: &str| !text.contains([':', '$', '\n', '\x1f']);
         if !self.folder.to_str().is_some_and(is_plain) {
@@ -81,12 +83,17 @@ impl Place {
         }
         let path = folder.join(LIBRARY);
         let known = path.symlink_metadata().ok().filter(|it| it.is_file());
-        if known.is_some_and(|it| it.len() == bytes.len() as u64) {
+        if known.is_some_and(|it| it.len() == size as u64) {
             mark_as_used(&path);
             return Ok(path);
         }
         let mut file = tempfile::Builder::new().prefix(".unpacking-").tempfile_in(&folder)?;
-        file.write_all(bytes)?;
+        let bytes = inflate::decompress_to_vec_with_limit(deflated, size);
+        let bytes = bytes.map_err(|error| io::Error::other(error.to_string()))?;
+        if bytes.len() != size {
+            return Err(io::Error::other("it is damaged"));
+        }
+        file.write_all(&bytes)?;
         // After a loss of power there is either no file of this name, or all of it.
         file.as_file().sync_all()?;
         file.persist(&path)?;
@@ -150,6 +157,13 @@ mod tests {
     const ONE: &str = "00000000000000000000000000000001";
     const TWO: &str = "00000000000000000000000000000002";
 
+    impl Place {
+        fn unpack_plain(&self, hash: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+            let deflated = miniz_oxide::deflate::compress_to_vec(bytes, 6);
+            self.unpack(Packed { hash, size: bytes.len(), deflated: &deflated })
+        }
+    }
+
     fn place(folder: &tempfile::TempDir) -> Place {
         Place { folder: folder.path().join("new/mazurka"), is_at_home: true }
     }
@@ -162,8 +176,8 @@ mod tests {
     fn versions_lie_beside_each_other_and_only_their_user_can_look() {
         let folder = temporary();
         let place = place(&folder);
-        let one = place.unpack(ONE, b"one").expect("it can be unpacked");
-        let two = place.unpack(TWO, b"two").expect("so can another");
+        let one = place.unpack_plain(ONE, b"one").expect("it can be unpacked");
+        let two = place.unpack_plain(TWO, b"two").expect("so can another");
         assert_eq!(fs::read(&one).expect("it is there"), b"one");
         assert_eq!(fs::read(&two).expect("so is this one"), b"two");
         assert_eq!(one, place.folder.join(ONE).join(LIBRARY));
@@ -177,13 +191,13 @@ mod tests {
     fn what_is_there_is_left_alone_unless_it_is_broken() {
         let folder = temporary();
         let place = place(&folder);
-        let path = place.unpack(ONE, b"one").expect("it can be unpacked");
+        let path = place.unpack_plain(ONE, b"one").expect("it can be unpacked");
         let number = || path.metadata().expect("it is there").ino();
         let before = number();
-        place.unpack(ONE, b"one").expect("it is there");
+        place.unpack_plain(ONE, b"one").expect("it is there");
         assert_eq!(number(), before);
         fs::write(&path, b"o").expect("it can be broken");
-        place.unpack(ONE, b"one").expect("it can be unpacked again");
+        place.unpack_plain(ONE, b"one").expect("it can be unpacked again");
         assert_eq!(fs::read(&path).expect("it is there"), b"one");
     }
 
@@ -194,7 +208,8 @@ mod tests {
         thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    let path = place(&folder).unpack(ONE, &bytes).expect("it can be unpacked");
+                    let path =
+                        place(&folder).unpack_plain(ONE, &bytes).expect("it can be unpacked");
                     assert_eq!(fs::read(path).expect("it is there"), bytes);
                 });
             }
@@ -204,18 +219,32 @@ mod tests {
     }
 
     #[test]
-    fn libraries_nobody_uses_go_when_another_one_comes() {
+    fn what_is_damaged_is_not_unpacked() {
+        let folder = temporary();
+        let deflated = miniz_oxide::deflate::compress_to_vec(b"a library", 6);
+        let damaged = Packed { hash: ONE, size: 9, deflated: &deflated[..deflated.len() - 1] };
+        place(&folder).unpack(damaged).expect_err("the end is missing");
+        let longer = Packed { hash: ONE, size: 4, deflated: &deflated };
+        place(&folder).unpack(longer).expect_err("it has more bytes than it should");
+        let shorter = Packed { hash: ONE, size: 10, deflated: &deflated };
+        place(&folder).unpack(shorter).expect_err("it has fewer bytes than it should");
+    }
+
+    #[test]
+    fn unused_libraries_go_when_another_one_comes() {
         let folder = temporary();
         let place = place(&folder);
         let [one, two] = [(ONE, b"one"), (TWO, b"two")]
-            .map(|(hash, bytes)| place.unpack(hash, bytes).expect("it can be unpacked"));
+            .map(|(hash, bytes)| place.unpack_plain(hash, bytes).expect("it can be unpacked"));
         let old = SystemTime::now() - 2 * KEPT;
         for path in [&one, &two] {
             let file = fs::File::options().append(true).open(path).expect("it is there");
             file.set_modified(old).expect("it can be made old");
         }
-        place.unpack(TWO, b"two").expect("it is there, and used");
-        place.unpack("00000000000000000000000000000003", b"three").expect("it can be unpacked");
+        place.unpack_plain(TWO, b"two").expect("it is there, and used");
+        place
+            .unpack_plain("00000000000000000000000000000003", b"three")
+            .expect("it can be unpacked");
         assert!(!one.exists() && two.exists());
     }
 
@@ -224,7 +253,7 @@ mod tests {
         let folder = temporary();
         let place = place(&folder);
         for number in 0..2 * N_KEPT {
-            place.unpack(&format!("{number:032x}"), b"bytes").expect("it can be unpacked");
+            place.unpack_plain(&format!("{number:032x}"), b"bytes").expect("it can be unpacked");
         }
         let n_left = fs::read_dir(&place.folder).expect("it is a folder").count();
         assert_eq!(n_left, 1 + N_KEPT);
@@ -237,10 +266,10 @@ mod tests {
         let place = place(&folder);
         fs::create_dir_all(&place.folder).expect("there is room");
         fs::set_permissions(&place.folder, fs::Permissions::from_mode(0o777)).expect("it is ours");
-        place.unpack(ONE, b"one").expect_err("others may write to it");
+        place.unpack_plain(ONE, b"one").expect_err("others may write to it");
         fs::remove_dir(&place.folder).expect("it is empty");
         std::os::unix::fs::symlink(folder.path(), &place.folder).expect("there is room");
-        place.unpack(ONE, b"one").expect_err("it is a link");
+        place.unpack_plain(ONE, b"one").expect_err("it is a link");
     }
 
     #[test]
@@ -248,9 +277,9 @@ mod tests {
         let folder = temporary();
         for name in ["a:b", "$ORIGIN"] {
             let place = Place { folder: folder.path().join(name), is_at_home: true };
-            place.unpack(ONE, b"one").expect_err(name);
+            place.unpack_plain(ONE, b"one").expect_err(name);
         }
         let place = Place { folder: folder.path().join("a, b"), is_at_home: true };
-        place.unpack(ONE, b"one").expect("commas and spaces are fine");
+        place.unpack_plain(ONE, b"one").expect("commas and spaces are fine");
     }
 }
