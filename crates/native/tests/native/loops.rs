@@ -48,6 +48,21 @@ fn programs_have_as_many_executions_as_outcomes() {
 }
 
 #[test]
+fn code_of_clang_that_is_not_optimised_has_as_many_executions() {
+    if !mazurka_effort::has_tool("clang") {
+        return;
+    }
+    for (name, flags, expected) in [
+        ("mcs", &["-DN=3", "-O0"][..], (24, 24)),
+        ("michael_scott", &["-DN=2", "-O0"], (6, 4)),
+        ("michael_scott", &["-DN=3", "-DDEQUEUERS=1", "-O0"], (666, 750)),
+        ("treiber", &["-DN=3", "-O0"], (270, 942)),
+    ] {
+        assert_eq!(counts(CLANG, name, flags), expected, "clang {name} {flags:?}");
+    }
+}
+
+#[test]
 fn what_a_call_is_given_belongs_to_the_state_of_a_loop() {
     for wrong in ["-DWRONG=5", "-DWRONG=7"] {
         for level in ["-O0", "-O1", "-O2"] {
