@@ -62,6 +62,45 @@ fn code_of_clang_that_is_not_optimised_has_as_many_executions() {
     }
 }
 
+/// Programs of the literature: how many executions they have to their ends, and how many at the
+/// most end with a thread held. How many of those there are depends on what the compiler keeps.
+#[test]
+fn programs_of_the_literature_have_as_many_executions_as_outcomes() {
+    for (name, size, outcomes, most_held) in [
+        ("peterson", "-DN=1", 4, 6),
+        ("peterson", "-DN=2", 48, 88),
+        ("dekker", "-DN=1", 4, 6),
+        ("bakery", "-DN=2", 9, 0),
+        ("filter", "-DN=2", 4, 6),
+        ("lamport_fast", "-DN=2", 16, 0),
+        ("burns", "-DN=2", 11, 9),
+        ("clh", "-DN=3", 6, 0),
+        ("anderson", "-DN=3", 6, 0),
+        ("ttas", "-DN=3", 36, 0),
+        ("cas_lock", "-DN=3", 6, 0),
+        ("dissemination_barrier", "-DN=3", 1, 0),
+        ("spsc_ring", "-DN=3", 9, 2),
+        ("bounded_mpmc", "-DN=2", 4, 16),
+        ("mpsc", "-DN=3", 6, 0),
+        ("two_lock_queue", "-DN=2", 8, 0),
+        ("harris_list", "-DN=2", 17, 8),
+        ("hazard_pointer", "-DN=2", 49, 0),
+        ("rcu", "-DN=2", 84, 0),
+        ("reference_count", "-DN=2", 48, 8),
+        ("once", "-DN=3", 12, 0),
+        ("fetch_max", "-DN=3", 12, 7),
+        ("left_right", "-DN=2", 39, 0),
+        ("semaphore", "-DN=2", 4, 0),
+        ("elimination", "-DN=3", 63, 0),
+    ] {
+        for level in ["-O0", "-O2"] {
+            let (executions, held) = counts(GCC, name, &[size, level]);
+            assert_eq!(executions, outcomes, "gcc {name} {size} {level}");
+            assert!(held <= most_held, "gcc {name} {size} {level}: {held} are held");
+        }
+    }
+}
+
 #[test]
 fn what_a_call_is_given_belongs_to_the_state_of_a_loop() {
     for wrong in ["-DWRONG=5", "-DWRONG=7"] {
