@@ -11,7 +11,7 @@
 //!
 //! - an address at or below it is computed anywhere in the function, since it may be read by
 //!   that; but for addresses that are given to the instrumentation and then forgotten, and for
-//!   those that are kept in slots of the frame and are used for accesses and nothing else (`Spill`),
+//!   those that are kept in slots of the frame and used for accesses and nothing else (`Spill`),
 //! - the function is left by a jump from within its frame, or goes on at an address that is not
 //!   known,
 //! - an exception may lead to where it is read: every call may throw,
@@ -581,12 +581,14 @@ fn given_next(
     None
 }
 
-/// An address in the frame that is kept in slots of the frame, as code that is not optimised has it,
-/// and by which the function does nothing but access what is there.
+/// An address in the frame that is kept in slots of the frame, as code that is not optimised has
+/// it, and by which the function does nothing but access what is there.
 ///
 /// Each register that has the address is followed on all ways, until it is written again or a call
-/// overwrites it: it is the base of accesses, or copied as a whole to a slot. Such a slot is written
-/// with nothing else, and read only into registers, as a whole, which are followed in turn.
+/// overwrites it: it is the base of accesses, or copied as a whole to a slot. Such a slot is
+/// written with nothing else, and read only into registers, as a whole, which are followed in turn.
+/// So all that is read by the address is known: the reads are those of the instructions that have
+/// such a register as their base. No slot is where another address may lead that is not followed.
 #[derive(Debug, Default)]
 struct Spill {
     taken: i64,
@@ -653,8 +655,8 @@ impl Spill {
         all_known.then_some(spill)
     }
 
-    /// Follows the register that an instruction puts the address into. Which instructions copy it to
-    /// which slots.
+    /// Follows the register that an instruction puts the address into. Which instructions copy it
+    /// to which slots.
     fn follow(
         &mut self,
         (all, rows, _): Instructions<'_>,

@@ -1,4 +1,4 @@
-/* Lamport's bakery: each of N threads takes a number above all others, and the lowest goes first. */
+/* Lamport's bakery: each of N threads takes a number above all others; the lowest goes first. */
 #include "threads.h"
 
 static atomic_int chooses[N], number[N];

@@ -1,4 +1,4 @@
-/* The queue lock of Craig, Landin and Hagersten: each thread waits at the node of the one before. */
+/* The queue lock of Craig, Landin and Hagersten: a thread waits at the node of the one before. */
 #include "threads.h"
 
 static atomic_int locked[N + 1];

@@ -1,5 +1,5 @@
-/* An exchanger of one slot: of two threads that meet there, each leaves with what the other has. The
- * others give up. */
+/* An exchanger of one slot: of two threads that meet there, each leaves with what the other has.
+ * The others give up. */
 #include "threads.h"
 
 static atomic_int slot, got[N];

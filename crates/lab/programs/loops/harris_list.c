@@ -21,7 +21,8 @@ again:;
         uintptr_t next = atomic_load(&right->next);
         if (next & 1) {
             uintptr_t expected = (uintptr_t)right;
-            if (!atomic_compare_exchange_strong(&left->next, &expected, next & ~(uintptr_t)1)) goto again;
+            uintptr_t behind = next & ~(uintptr_t)1;
+            if (!atomic_compare_exchange_strong(&left->next, &expected, behind)) goto again;
             right = pointer(next);
             continue;
         }
@@ -67,7 +68,8 @@ int main(void) {
     atomic_store(&head.next, (uintptr_t)&last);
     run(N, work);
     int n = 0;
-    for (node *it = pointer(atomic_load(&head.next)); it != &last; it = pointer(atomic_load(&it->next))) {
+    node *it = pointer(atomic_load(&head.next));
+    for (; it != &last; it = pointer(atomic_load(&it->next))) {
         n += !(atomic_load(&it->next) & 1);
     }
     assert(n == N - 1);

@@ -20,10 +20,10 @@
 //! be the same in the end. ABA is no problem: states are compared and not values.
 //!
 //! **Memory of its own**, which no other thread can come to, is a part of a thread's state, as its
-//! registers are: C keeps what a compare-and-swap expects in a variable whose address is taken. What
-//! the thread has written there since *aj* is noted with what was there before. So it is known what
-//! *aj* would read there, and what both runs have written is compared byte by byte. All that neither
-//! has written is the same.
+//! registers are: C keeps what a compare-and-swap expects in a variable whose address is taken.
+//! What the thread has written there since *aj* is noted with what was there before. So it is known
+//! what *aj* would read there, and what both runs have written is compared byte by byte. All that
+//! neither has written is the same.
 //!
 //! **Memory orders.** If *aj* acquires, so must *ak* have: else the thread would know more in the
 //! shorter execution than it does, and a data race could be lost. Under a memory model the rule is

@@ -1,6 +1,6 @@
-// A loop that waits for `flag`, and what counts its rounds. The number of rounds matters to what comes
-// after it: the assertion fails if there were as many as WRONG says, and in no other execution. CASE
-// chooses where the number is.
+// A loop that waits for `flag`, and what counts its rounds. The number of rounds matters to what
+// comes after it: the assertion fails if there were as many as WRONG says, and in no other
+// execution. CASE chooses where the number is.
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
