@@ -31,6 +31,13 @@
 #define OF_THREAD 22
 #define TRY_LOCK 23
 
+#ifndef CASE
+#define CASE AFTER_STORE
+#endif
+#ifndef WRONG
+#define WRONG 7
+#endif
+
 static atomic_int flag, seen, other;
 
 #if CASE == AFTER_STORE
