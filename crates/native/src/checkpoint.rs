@@ -219,7 +219,7 @@ impl Machine {
             checkpoints: _,
             retries: _,
             looks_for_leaks: _,
-            has_patience: _,
+            patience: _,
             early_handlers: _,
             thread_names: _,
             has_clocks: _,

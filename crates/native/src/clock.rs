@@ -90,7 +90,9 @@ pub(crate) fn wait(operation: O, predicate: Predicate, deadline: u64) -> bool {
         let is_sleep = operation == O::Elapse;
         let n_in_vain = machine.threads[me].n_in_vain;
         let is_late = !is_sleep && n_in_vain >= MAX_EXPIRIES;
-        machine.has_patience |= is_late;
+        if is_late {
+            machine.suppose_patience(MAX_EXPIRIES);
+        }
         let is_poll = deadline <= machine.clock.now && n_in_vain < 2 * MAX_EXPIRIES;
         let is_patient = is_late && !is_poll;
         let deadline = deadline.max(if is_late { machine.clock.now + LITTLE } else { 0 });

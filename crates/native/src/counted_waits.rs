@@ -13,6 +13,15 @@
 //!   and nothing is assumed either.
 //! - If that is not found out, the loop is unrolled, too. Where it has more than [`MAX_UNROLLED`]
 //!   rounds, the claim says that the number is taken not to matter.
+//!
+//! *All* rounds are compared, to the last: what is the same in the first hundred rounds may differ
+//! in the next one, such as a mark that the wait was long.
+//!
+//! A loop that counts its rounds, and does not end by its count, is *cut*: it is unrolled to a
+//! limit, and then its thread is held (`spin`). An execution with more rounds is represented by one
+//! with fewer, so what was said of the number holds for it as well, and the same is asked. Only
+//! that unrolling is not to the end: where the number matters, or where that is not known, the
+//! claim says that it is taken not to.
 
 use crate::coroutine;
 use crate::emulate::{End, Memory, Start, Stop};
@@ -22,8 +31,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many rounds are unrolled where it is not known whether their number matters.
 const MAX_UNROLLED: usize = 16;
-/// How many rounds are compared to find what counts them.
-const MAX_COMPARED: usize = 64;
 const WORD: usize = 8;
 
 /// What is known, over all executions, of loops that wait and give up.
@@ -44,6 +51,8 @@ struct CountedWait {
     /// The state in the round before.
     last: Option<Round>,
     need: Need,
+    /// Whether a thread was held in it after some rounds, since it goes round for ever.
+    is_cut: bool,
     /// The states in which the thread has left, and what it had read there.
     left: FxHashSet<(u64, u128)>,
 }
@@ -63,14 +72,12 @@ struct Round {
     stack: Vec<u64>,
 }
 
-impl Round {
-    fn new(idx: usize, arrival: &Arrival) -> Self {
-        let from = arrival.stack_pointer();
-        let len = (coroutine::top(idx) - from) / WORD;
-        // SAFETY: the used part of the stack of a thread that waits for this call to return.
-        let words = unsafe { std::slice::from_raw_parts(from as *const u64, len) };
-        Self { kept: arrival.kept, stack: words.to_vec() }
-    }
+/// The words of a stack that are in use.
+fn words(idx: usize, arrival: &Arrival) -> &'static [u64] {
+    let from = arrival.stack_pointer();
+    let len = (coroutine::top(idx) - from) / WORD;
+    // SAFETY: the used part of the stack of a thread that waits for this call to return.
+    unsafe { std::slice::from_raw_parts(from as *const u64, len) }
 }
 
 impl CountedWait {
@@ -82,16 +89,19 @@ impl CountedWait {
         }
     }
 
-    /// Adds what differs between two rounds to what counts them. Whether that is new.
-    fn compare(&mut self, before: &Round, now: &Round, stack_pointer: usize) -> bool {
+    /// Adds what differs from the round before to what counts the rounds. Whether that is new.
+    fn compare(&mut self, kept: &[usize; 6], stack: &[u64], stack_pointer: usize) -> bool {
+        let Some(before) = &self.last else { return false };
         let mut is_new = false;
         for (idx, is_counter) in self.registers.iter_mut().enumerate() {
-            let differs = before.kept[idx] != now.kept[idx];
+            let differs = before.kept[idx] != kept[idx];
             is_new |= differs && !*is_counter;
             *is_counter |= differs;
         }
-        for (idx, _) in before.stack.iter().zip(&now.stack).enumerate().filter(|(_, (a, b))| a != b)
-        {
+        if before.stack == stack {
+            return is_new;
+        }
+        for (idx, _) in before.stack.iter().zip(stack).enumerate().filter(|(_, (a, b))| a != b) {
             let word = stack_pointer + idx * WORD;
             if let Err(at) = self.words.binary_search(&word) {
                 self.words.insert(at, word);
@@ -100,12 +110,22 @@ impl CountedWait {
         }
         is_new
     }
+
+    /// Keeps the state of this round for the next one.
+    fn keep(&mut self, kept: [usize; 6], stack: &[u64]) {
+        let last = self.last.get_or_insert_with(|| Round { kept, stack: Vec::new() });
+        last.kept = kept;
+        last.stack.clear();
+        last.stack.extend_from_slice(stack);
+    }
 }
 
 impl CountedWaits {
     /// How much is known of them.
     pub(crate) fn known(&self) -> u64 {
-        let of_wait = |it: &CountedWait| (it.words.len() as u64 + 1) * 4 + it.need as u64;
+        let of_wait = |it: &CountedWait| {
+            (it.words.len() as u64 + 1) * 8 + it.need as u64 * 2 + u64::from(it.is_cut)
+        };
         self.waits.values().map(of_wait).sum()
     }
 
@@ -121,12 +141,22 @@ impl CountedWaits {
 
     /// Whether the number of rounds of a loop is taken not to matter.
     pub(crate) fn assume(&self) -> bool {
-        self.waits.values().any(|it| it.need != Need::No && !it.is_unrolled())
+        self.waits.values().any(|it| it.need != Need::No && (it.is_cut || !it.is_unrolled()))
+    }
+
+    /// A thread is held at this read after some rounds, of as many as there may be.
+    pub(crate) fn cut(&mut self, place: Place) {
+        let is_known = self.waits.contains_key(&place);
+        let wait = self.waits.entry(place).or_default();
+        wait.is_cut = true;
+        if !is_known {
+            wait.need = Need::Unknown;
+        }
     }
 }
 
 impl Machine {
-    /// A thread has come to a read in the so-manieth round of a loop that waits.
+    /// A thread has come to a read in this round, from 1, of a loop that waits or counts.
     pub(crate) fn note_round(
         &mut self,
         idx: usize,
@@ -140,14 +170,17 @@ impl Machine {
         let was_unrolled = wait.is_unrolled();
         wait.n_rounds = wait.n_rounds.max(n_rounds);
         let mut is_new = is_first || was_unrolled != wait.is_unrolled();
-        if n_rounds <= MAX_COMPARED {
-            let round = Round::new(idx, arrival);
-            // The first of this wait follows no other.
-            if let Some(before) = wait.last.take().filter(|_| n_rounds > 1) {
-                is_new |= wait.compare(&before, &round, arrival.stack_pointer());
-            }
-            wait.last = Some(round);
+        if !arrival.is_load {
+            // It is only computed what a thread does that has read.
+            is_new |= wait.need < Need::Unknown;
+            wait.need = wait.need.max(Need::Unknown);
         }
+        let stack = words(idx, arrival);
+        // The first of this wait follows no other.
+        if n_rounds > 1 {
+            is_new |= wait.compare(&arrival.kept, stack, arrival.stack_pointer());
+        }
+        wait.keep(arrival.kept, stack);
         if is_new {
             wait.left.clear();
             self.learn();

@@ -10,7 +10,8 @@
 //! unwinding tell, for each instruction. A byte counts as live if
 //!
 //! - an address at or below it is computed anywhere in the function, since it may be read by
-//!   that; but for addresses that are given to the instrumentation and then forgotten,
+//!   that; but for addresses that are given to the instrumentation and then forgotten, and for
+//!   those that are kept in slots of the frame and used for accesses and nothing else (`Spill`),
 //! - the function is left by a jump from within its frame, or goes on at an address that is not
 //!   known,
 //! - an exception may lead to where it is read: every call may throw,
@@ -246,14 +247,23 @@ impl Lives {
         let mut effects: Vec<Effect> = Vec::with_capacity(all.len());
         // What calls of the instrumentation read by an address that they are given.
         let mut compared: Vec<(usize, Range<i64>)> = Vec::new();
+        for (instruction, row) in all.iter().zip(&rows) {
+            effects.push(Effect::of(instruction, row, &mut info)?);
+        }
+        let mut spills: Vec<Spill> = Vec::new();
         for (idx, (instruction, row)) in all.iter().zip(&rows).enumerate() {
             let taken = address_taken(instruction, row, rows.get(idx + 1))?;
-            let effect = Effect::of(instruction, row, &mut info)?;
-            let read = effect.read.iter().map(|it| it.end).max().unwrap_or(0);
+            let read = effects[idx].read.iter().map(|it| it.end).max().unwrap_or(0);
             let taken = match Some(taken).filter(|&taken| taken != i64::MAX) {
                 None => taken,
                 Some(_) => match given_to(image, &all, idx, callbacks, &pads, &mut info) {
-                    None => taken,
+                    None => {
+                        let code = (&all[..], &rows[..], &effects[..]);
+                        let spill = Spill::of(code, idx, taken, &mut info);
+                        let is_known = spill.is_some();
+                        spills.extend(spill);
+                        if is_known { i64::MAX } else { taken }
+                    }
                     Some(calls) => {
                         let place = |len: u8| taken..taken + i64::from(len);
                         compared.extend(calls.into_iter().map(|(call, len)| (call, place(len))));
@@ -263,11 +273,18 @@ impl Lives {
             };
             given = given.max(if (0..i64::MAX).contains(&taken) { i64::MAX } else { read });
             floor = floor.min(taken);
-            effects.push(effect);
         }
-        for (call, place) in compared {
+        // What may be written by an address that is not known to be kept is not known either.
+        while let Some(lost) = spills.iter().position(|it| it.slots.iter().any(|at| at + 8 > floor))
+        {
+            let taken = spills.swap_remove(lost).taken;
+            given = if taken >= 0 { i64::MAX } else { given };
+            floor = floor.min(taken);
+        }
+        compared.extend(spills.into_iter().flat_map(|it| it.reads));
+        for (at, place) in compared {
             given = given.max(place.end);
-            effects[call].read.push(place);
+            effects[at].read.push(place);
         }
         let lowest = effects.iter().flat_map(|it| it.read.iter().chain(&it.written));
         let len = lowest.map(|it| -it.start).max().unwrap_or(0).max(0) as usize;
@@ -562,6 +579,245 @@ fn given_next(
         }
     }
     None
+}
+
+/// An address in the frame that is kept in slots of the frame, as code that is not optimised has
+/// it, and by which the function does nothing but access what is there.
+///
+/// Each register that has the address is followed on all ways, until it is written again or a call
+/// overwrites it: it is the base of accesses, or copied as a whole to a slot. Such a slot is
+/// written with nothing else, and read only into registers, as a whole, which are followed in turn.
+/// So all that is read by the address is known: the reads are those of the instructions that have
+/// such a register as their base. No slot is where another address may lead that is not followed.
+#[derive(Debug, Default)]
+struct Spill {
+    taken: i64,
+    slots: Vec<i64>,
+    /// Which instructions read by it, and where.
+    reads: Vec<(usize, Range<i64>)>,
+}
+
+/// The instructions of a function, where its frame is before each, and what each does.
+type Instructions<'a> = (&'a [Instruction], &'a [Row], &'a [Effect]);
+
+impl Spill {
+    /// The address that an instruction computes, if it is known where it goes.
+    fn of(
+        code: Instructions<'_>,
+        idx: usize,
+        taken: i64,
+        info: &mut InstructionInfoFactory,
+    ) -> Option<Self> {
+        const MAX_FOLLOWED: usize = 64;
+        let (all, rows, effects) = code;
+        // With a frame pointer, what a call is given on the stack is not mistaken for a slot: it is
+        // written by the stack pointer.
+        if all[idx].mnemonic() != Mnemonic::Lea
+            || all[idx].op0_register().size() != WORD
+            || !rows[idx].is_rbp
+            || has_more_parts(all, rows)
+        {
+            return None;
+        }
+        let mut spill = Self { taken, ..Self::default() };
+        let mut stores: Vec<usize> = Vec::new();
+        let mut to_follow = vec![idx];
+        let mut n_followed = 0;
+        while let Some(from) = to_follow.pop() {
+            n_followed += 1;
+            (n_followed <= MAX_FOLLOWED).then_some(())?;
+            let slots = spill.follow(code, from, info)?;
+            for (store, slot) in slots {
+                stores.push(store);
+                if !spill.slots.contains(&slot) {
+                    spill.slots.push(slot);
+                    let overlaps = |it: &Range<i64>| it.start < slot + 8 && slot < it.end;
+                    for (at, effect) in effects.iter().enumerate() {
+                        if effect.read.iter().any(overlaps) {
+                            let is_load = all[at].mnemonic() == Mnemonic::Mov
+                                && all[at].op0_kind() == OpKind::Register
+                                && all[at].op0_register().size() == WORD
+                                && effect.read.iter().all(|it| *it == (slot..slot + 8));
+                            is_load.then(|| to_follow.push(at))?;
+                        }
+                    }
+                }
+            }
+        }
+        let is_own = |at: usize, place: &Range<i64>| {
+            stores.contains(&at) && spill.slots.contains(&place.start)
+        };
+        let overlaps =
+            |it: &Range<i64>| spill.slots.iter().any(|slot| it.start < slot + 8 && *slot < it.end);
+        let all_known = effects.iter().enumerate().all(|(at, effect)| {
+            effect.written.iter().all(|place| !overlaps(place) || is_own(at, place))
+        });
+        all_known.then_some(spill)
+    }
+
+    /// Follows the register that an instruction puts the address into. Which instructions copy it
+    /// to which slots.
+    fn follow(
+        &mut self,
+        (all, rows, _): Instructions<'_>,
+        from: usize,
+        info: &mut InstructionInfoFactory,
+    ) -> Option<Vec<(usize, i64)>> {
+        let register = number(all[from].op0_register())?;
+        if KEPT >> register & 1 == 1 || register == RSP {
+            return None;
+        }
+        let mut slots = Vec::new();
+        // Which bytes of the register are of the address, before each instruction.
+        let mut tainted = vec![0u8; all.len()];
+        let mut to_visit = vec![(from + 1, u8::MAX)];
+        while let Some((at, bytes)) = to_visit.pop() {
+            let known = tainted.get_mut(at)?;
+            if bytes & !*known == 0 {
+                continue;
+            }
+            *known |= bytes;
+            let mut bytes = *known;
+            let instruction = &all[at];
+            match instruction.flow_control() {
+                // It says at most how many vectors are given, and is overwritten.
+                FlowControl::Call | FlowControl::IndirectCall if register == 0 => {
+                    let has_it = instruction.op_kinds().any(|kind| kind != OpKind::NearBranch64);
+                    (!has_it || instruction.is_ip_rel_memory_operand()).then_some(())?;
+                    continue;
+                }
+                FlowControl::Return if RETURNED >> register & 1 == 0 => continue,
+                FlowControl::Exception => continue,
+                FlowControl::Next
+                | FlowControl::UnconditionalBranch
+                | FlowControl::ConditionalBranch => {}
+                _ => return None,
+            }
+            let has_memory = instruction.op_kinds().any(|kind| kind == OpKind::Memory);
+            let is_base = has_memory && number(instruction.memory_base()) == Some(register);
+            if has_memory && number(instruction.memory_index()) == Some(register) {
+                return None;
+            }
+            let used = info.info(instruction);
+            if is_base {
+                let is_plain = bytes == u8::MAX
+                    && is_plain_access(instruction.mnemonic())
+                    && instruction.memory_index() == Register::None
+                    && instruction.memory_base().size() == WORD;
+                is_plain.then_some(())?;
+                for memory in used.used_memory() {
+                    if number(memory.base()) == Some(register) {
+                        let start = self.taken + memory.displacement() as i64;
+                        let len = memory.memory_size().size() as i64;
+                        (len > 0).then_some(())?;
+                        if memory.access() != OpAccess::Write {
+                            self.reads.push((at, start..start + len));
+                        }
+                    }
+                }
+            }
+            let mut is_operand = false;
+            let is_zeroed = matches!(instruction.mnemonic(), Mnemonic::Xor | Mnemonic::Sub)
+                && instruction.op1_kind() == OpKind::Register
+                && instruction.op0_kind() == OpKind::Register
+                && instruction.op0_register() == instruction.op1_register();
+            for operand in 0..instruction.op_count() {
+                if instruction.op_kind(operand) != OpKind::Register
+                    || number(instruction.op_register(operand)) != Some(register)
+                {
+                    continue;
+                }
+                is_operand = true;
+                let part = instruction.op_register(operand);
+                let is_second =
+                    matches!(part, Register::AH | Register::BH | Register::CH | Register::DH);
+                let mask = match part.size() {
+                    1 if is_second => 2,
+                    1 => 1,
+                    2 => 3,
+                    4 => 0xf,
+                    _ => 0xff,
+                };
+                let access = used.op_access(operand);
+                if access != OpAccess::Write && bytes & mask != 0 && !is_zeroed {
+                    let row = rows.get(at).filter(|row| row.is_rbp)?;
+                    let place = base_of(instruction.memory_base(), row);
+                    let is_kept = instruction.mnemonic() == Mnemonic::Mov
+                        && instruction.op0_kind() == OpKind::Memory
+                        && instruction.memory_index() == Register::None
+                        && (bytes, mask) == (0xff, 0xff);
+                    let base = place.filter(|_| is_kept)?;
+                    slots.push((at, base + instruction.memory_displacement64() as i64));
+                }
+                if access == OpAccess::Write || is_zeroed {
+                    // A part of four bytes makes the others zero.
+                    bytes &= if part.size() >= 4 { 0 } else { !mask };
+                }
+            }
+            let is_read_unseen = |it: &iced_x86::UsedRegister| {
+                number(it.register()) == Some(register) && is_read(it.access())
+            };
+            if !is_operand && !is_base && used.used_registers().iter().any(is_read_unseen) {
+                return None;
+            }
+            if bytes == 0 {
+                continue;
+            }
+            let find = |address: u64| all.binary_search_by_key(&address, Instruction::ip).ok();
+            match instruction.flow_control() {
+                FlowControl::Next => to_visit.push((at + 1, bytes)),
+                FlowControl::UnconditionalBranch => {
+                    to_visit.push((find(instruction.near_branch_target())?, bytes));
+                }
+                _ => {
+                    let target = find(instruction.near_branch_target())?;
+                    to_visit.extend([(at + 1, bytes), (target, bytes)]);
+                }
+            }
+        }
+        Some(slots)
+    }
+}
+
+/// Whether a function goes on elsewhere while it has its frame: there may be more of it.
+fn has_more_parts(all: &[Instruction], rows: &[Row]) -> bool {
+    all.iter().zip(rows).any(|(instruction, row)| {
+        let is_branch = matches!(
+            instruction.flow_control(),
+            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
+        );
+        let target = instruction.near_branch_target();
+        is_branch && !row.is_entry() && all.binary_search_by_key(&target, Instruction::ip).is_err()
+    })
+}
+
+/// Whether an instruction reads and writes nothing but what its operands say.
+fn is_plain_access(mnemonic: Mnemonic) -> bool {
+    use Mnemonic as M;
+    matches!(
+        mnemonic,
+        M::Mov
+            | M::Movzx
+            | M::Movsx
+            | M::Movsxd
+            | M::Add
+            | M::Sub
+            | M::And
+            | M::Or
+            | M::Xor
+            | M::Cmp
+            | M::Test
+            | M::Inc
+            | M::Dec
+            | M::Movss
+            | M::Movsd
+            | M::Movd
+            | M::Movq
+            | M::Movaps
+            | M::Movups
+            | M::Movdqa
+            | M::Movdqu
+    )
 }
 
 /// The address of what a call calls, by way of the loader's table.

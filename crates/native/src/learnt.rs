@@ -74,7 +74,7 @@ impl Machine {
             weak_accesses,
             disciplines,
             rust_mutexes,
-            has_patience,
+            patience,
             are_ends_seen,
             are_exits_seen,
             has_handlers,
@@ -138,7 +138,6 @@ impl Machine {
         let flags = [
             *has_precompiled,
             first_assembly.is_some(),
-            *has_patience,
             *are_ends_seen,
             *are_exits_seen,
             *has_handlers,
@@ -151,6 +150,7 @@ impl Machine {
         let flags = flags.into_iter().fold(0, |all, is_set| all << 1 | u64::from(is_set));
         let numbers = [
             flags,
+            patience.map_or(0, |n| u64::from(n) + 1),
             watch.known(),
             objects.known(),
             threads.len() as u64,

@@ -144,8 +144,8 @@ pub(crate) struct Machine {
     pub(crate) retries: u32,
     /// Whether a thread that ends while it holds a lock is a violation.
     pub(crate) looks_for_leaks: bool,
-    /// Whether a thread of any execution was patient after that.
-    pub(crate) has_patience: bool,
+    /// After how many failures a thread of any execution was patient: the fewest of them.
+    pub(crate) patience: Option<u32>,
     /// Whether the program is the test harness of Rust, told to run one test.
     pub(crate) is_test: bool,
     /// Whether that was refused a thread for the test in this execution.
@@ -294,7 +294,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         handlers_user: None,
         retries: RETRIES,
         looks_for_leaks: true,
-        has_patience: false,
+        patience: None,
         is_test: false,
         has_refused: false,
         named_semaphores: Vec::new(),

@@ -26,8 +26,10 @@
 //! becomes of it: it goes on in vain, without anybody else and without scheduling points, until it
 //! leaves by its count or has gone round [`FOR_EVER`] times. One that leaves is unrolled from then
 //! on, and nothing is lost. One that does not is held after [`ROUNDS`] rounds, and the coverage
-//! says what that takes for granted. Either way the search begins again, for the trial has changed
-//! the stack.
+//! says what that takes for granted; also that the number of rounds does not matter, unless
+//! `counted_waits` finds that it does not. Either way the search begins again, for the trial has
+//! changed the stack. One whose count comes back, such as a number modulo 5, is in the same state
+//! after some rounds, and held by the rule.
 //!
 //! **A loop that waits** says so: it yields, sleeps or pauses in each round, and gives up after
 //! some rounds. Once two rounds have read the same value of one variable, the rest of the rounds
@@ -621,6 +623,12 @@ impl Reads {
         round.iter().all(is_alike) && round.iter().any(|read| read.is_waited)
     }
 
+    /// Where the thread came to a place in a state with this hash, before a read of the same place.
+    fn same_before(&self, start: usize, place: &Place, digest: u64) -> Option<usize> {
+        let is_same = |read: &Read| read.digest == digest && read.digest != 0;
+        self.reads[..start].iter().rposition(|read| read.place == *place && is_same(read))
+    }
+
     /// Whether the last rounds of the loop that begins at `start` have all read the same.
     fn are_rounds_alike(&self, start: usize) -> bool {
         let period = self.reads.len() - start;
@@ -688,7 +696,13 @@ impl Machine {
         let is_one_read = start + 1 == thread.reads.reads.len();
         let before = thread.reads.reads[start].digest;
         // A loop that is tried is not held, and has many rounds.
-        let is_same = trial.is_none() && !is_doubted && before == self.digest(idx, arrival);
+        let digest = if trial.is_none() { self.digest(idx, arrival) } else { 0 };
+        let is_same = trial.is_none() && !is_doubted && before == digest;
+        let same = match is_same {
+            true => Some(start),
+            false if trial.is_some() || self.doubts_first_rounds => None,
+            false => self.threads[idx].reads.same_before(start, &place, digest),
+        };
         if is_one_read && trial.is_none() && self.has_loops {
             let len = self.threads[idx].reads.reads[start].len;
             self.learn_await(idx, arrival, address, len);
@@ -699,15 +713,14 @@ impl Machine {
             // So far, stale bytes may have decided.
             self.learn();
         }
-        if is_same && trial.is_none() {
-            self.threads[idx].reads.held = Some(start);
+        if same.is_some() {
+            self.threads[idx].reads.held = same;
         } else if let Some(wait) = wait {
             return self.go_on_waiting(idx, arrival, start, wait);
         } else if trial.is_none() && self.waits_for_ever(idx) {
-            self.threads[idx].reads.held = Some(start);
-            self.counting_loops.has_held = true;
+            self.cut(idx, start);
         } else if self.threads[idx].reads.are_rounds_alike(start) {
-            return self.come_round(idx, start, trial);
+            return self.come_round(idx, arrival, start, trial);
         }
         true
     }
@@ -725,16 +738,23 @@ impl Machine {
     }
 
     /// The same for a thread that comes round often enough in a loop that counts.
-    fn come_round(&mut self, idx: usize, start: usize, trial: Option<usize>) -> bool {
+    fn come_round(
+        &mut self,
+        idx: usize,
+        arrival: &Arrival,
+        start: usize,
+        trial: Option<usize>,
+    ) -> bool {
         let place = self.threads[idx].reads.reads[start].place;
         match (trial, self.counting_loops.ends.get(&place)) {
             (Some(0), _) => self.learn_end(idx, start, false),
-            (Some(left), _) => self.counting_loops.trial = Some(left - 1),
-            (None, Some(true)) => {}
-            (None, Some(false)) => {
-                self.threads[idx].reads.held = Some(start);
-                self.counting_loops.has_held = true;
+            (Some(left), _) => {
+                let n_rounds = 1 + usize::from(self.counted_waits.has(&place));
+                self.note_round(idx, arrival, place.address, n_rounds);
+                self.counting_loops.trial = Some(left - 1);
             }
+            (None, Some(true)) => {}
+            (None, Some(false)) => self.cut(idx, start),
             // What is tried reads what memory holds.
             (None, None) if weak_memory::is_on() => {}
             // What ends it now is not its count.
@@ -748,6 +768,15 @@ impl Machine {
             }
         }
         !self.counting_loops.is_unseen()
+    }
+
+    /// A thread is held after some rounds of a loop that counts them and does not end by that.
+    fn cut(&mut self, idx: usize, start: usize) {
+        self.threads[idx].reads.held = Some(start);
+        self.counting_loops.has_held = true;
+        for read in &self.threads[idx].reads.reads[start..] {
+            self.counted_waits.cut(read.place);
+        }
     }
 
     /// The same for a thread that goes round a loop that waits.

@@ -1,7 +1,6 @@
 //! The machine as the [`System`] that the explorer drives.
 
 use crate::after_write;
-use crate::clock;
 use crate::coroutine;
 use crate::io;
 use crate::library::imports;
@@ -241,13 +240,7 @@ impl System for Native {
                 // Then no other thread came between plain accesses.
                 assumptions.push(Assumption::NoRace);
             }
-            if machine.has_patience {
-                let retries = match machine.clock.is_virtual {
-                    true => clock::MAX_EXPIRIES,
-                    false => machine.retries,
-                };
-                assumptions.push(Assumption::TimedWaits(retries));
-            }
+            assumptions.extend(machine.patience.map(Assumption::TimedWaits));
             if machine.clock.is_used {
                 assumptions.push(Assumption::VirtualTime);
             }

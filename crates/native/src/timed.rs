@@ -11,11 +11,13 @@
 //! vain only so many times in one execution
 //! ([`Machine::retries`](crate::machine::Machine::retries)); from then on it waits *patiently*
 //! until it gets what it wants. Where patient threads are all that is left, the execution is over,
-//! and no deadlock. The coverage says so if it came to that.
+//! and no deadlock. The coverage says so if it came to that, with the number of failures after
+//! which it did. With virtual time a wait with a limit has another number than a lock that is tried
+//! for; where both came to theirs, the lower one holds for all.
 
 use crate::cancel;
 use crate::clock;
-use crate::machine;
+use crate::machine::{self, Machine};
 use crate::process::{self, wait_until};
 use crate::pthread::{self, THRD_ERROR};
 use crate::real::replace;
@@ -34,9 +36,19 @@ pub(crate) fn may_fail() -> bool {
     machine::with(|machine| {
         let may_fail = machine.threads[me].n_in_vain < machine.retries;
         machine.threads[me].is_patient = !may_fail;
-        machine.has_patience |= !may_fail;
+        if !may_fail {
+            machine.suppose_patience(machine.retries);
+        }
         may_fail
     })
+}
+
+impl Machine {
+    /// A thread is patient after having failed so often.
+    pub(crate) fn suppose_patience(&mut self, n_failures: u32) {
+        let fewest = self.patience.map_or(n_failures, |n| n.min(n_failures));
+        self.patience = Some(fewest);
+    }
 }
 
 /// It has failed once more, or got what it was patient for.

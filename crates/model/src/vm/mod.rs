@@ -166,6 +166,7 @@ impl Vm {
     pub fn holding_spins(mut self) -> Self {
         self.machine.spins.is_on = true;
         self.machine.spins.reads_memory = true;
+        self.machine.spins.keeps_private = self.code.retries.contains(&true);
         self
     }
 

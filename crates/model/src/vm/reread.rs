@@ -19,6 +19,12 @@
 //! releases something, and a compare-and-swap that fails does not. All that either run wrote has to
 //! be the same in the end. ABA is no problem: states are compared and not values.
 //!
+//! **Memory of its own**, which no other thread can come to, is a part of a thread's state, as its
+//! registers are: C keeps what a compare-and-swap expects in a variable whose address is taken.
+//! What the thread has written there since *aj* is noted with what was there before. So it is known
+//! what *aj* would read there, and what both runs have written is compared byte by byte. All that
+//! neither has written is the same.
+//!
 //! **Memory orders.** If *aj* acquires, so must *ak* have: else the thread would know more in the
 //! shorter execution than it does, and a data race could be lost. Under a memory model the rule is
 //! off: what *ak* has read need not be what memory holds.
@@ -27,10 +33,6 @@
 //! from there is computed aside, without a step ([`Machine::rereads`]). What is not understood
 //! there, such as a call, is not equal. Only routines that have a compare-and-swap in a loop keep
 //! frames.
-//!
-//! Absent, so far: writes to memory that only the thread can come to. C keeps what a
-//! compare-and-swap expects in a variable whose address is taken, so its loops are mostly unrolled
-//! still.
 
 use super::code::{Code, Instruction, NOWHERE, Pc};
 use super::liveness::ways_on;
@@ -106,6 +108,19 @@ struct Written {
 impl Written {
     fn overlaps(&self, address: u32, size: u32) -> bool {
         self.address < address + size && address < self.address + self.size
+    }
+
+    /// What these leave at some bytes: nothing if they do not concern them, and an error if they
+    /// concern a part of them.
+    fn find(all: &[Self], address: u32, size: u32) -> Result<Option<u64>, ()> {
+        let mut found = None;
+        for it in all.iter().filter(|it| it.overlaps(address, size)) {
+            match (it.address, it.size) == (address, size) {
+                true => found = Some(it.value),
+                false => return Err(()),
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -188,7 +203,8 @@ impl Machine {
                         }
                     }
                 }
-                What::Wrote { address, size, before } => {
+                What::Wrote { address, size, before }
+                | What::WrotePrivately { address, size, before } => {
                     // The oldest of them has what was there before all.
                     written.retain(|it| (it.address, it.size) != (address, size));
                     written.push(Written { address, size, value: before });
@@ -219,6 +235,8 @@ impl Machine {
         let mut stack = self.spins.snapshots[snapshot].stack.clone();
         std::mem::swap(&mut self.threads[thread].stack, &mut stack);
         let would_write = self.go_on_aside(code, thread, from, value, written, pc);
+        // What differs in memory of its own was written by one of both runs, and is compared below.
+        self.threads[thread].stack[control::PRIVATE] = stack[control::PRIVATE];
         let is_same = would_write.is_some() && self.digest(code, thread, pc) == here;
         std::mem::swap(&mut self.threads[thread].stack, &mut stack);
         let Some(would_write) = would_write else { return false };
@@ -276,14 +294,18 @@ impl Machine {
                     let spot = self.spot(code, frame, from, ty.bytes()).ok()?;
                     let (address, size) = (spot.address(), ty.bytes());
                     // What was written in between is not there yet.
-                    if would_write.iter().chain(written).any(|it| it.overlaps(address, size)) {
-                        return None;
-                    }
-                    let value = self.get(spot, ty);
+                    let bits = match Written::find(&would_write, address, size).ok()? {
+                        Some(bits) => Some(bits),
+                        None => Written::find(written, address, size).ok()?,
+                    };
+                    let value = match bits {
+                        Some(bits) => evaluate::canonical(ty, bits),
+                        None => self.get(spot, ty),
+                    };
                     self.set_aside(frame, to, value);
                     pc += 1;
                 }
-                I::Store { visible: false, watched: true, to, value, ty, .. } => {
+                I::Store { visible: false, to, value, ty, .. } => {
                     let spot = self.spot_to_write(code, frame, to, ty.bytes()).ok()?;
                     let (address, size) = (spot.address(), ty.bytes());
                     let value = self.value(code, frame, value) & super::machine::mask(size);

@@ -67,6 +67,8 @@ pub(super) struct Spins {
     /// Whether a thread that goes round without an operation stays there, and is excused, if it
     /// reads what others may write.
     pub(super) excuses_rounds: bool,
+    /// Whether what a thread writes to memory of its own is noted, since reads may be taken again.
+    pub(super) keeps_private: bool,
     pub(super) notes: Vec<Note>,
     /// Where threads came to reads that may be taken again: see `reread.rs`.
     pub(super) snapshots: Vec<Snapshot>,
@@ -133,6 +135,8 @@ pub(super) enum What {
     Gave { address: u32 },
     /// It wrote to these bytes, which are plain, and changed them.
     Wrote { address: u32, size: u32, before: u64 },
+    /// The same to bytes that no other thread can come to.
+    WrotePrivately { address: u32, size: u32, before: u64 },
 }
 
 impl Machine {
@@ -231,9 +235,13 @@ impl Machine {
         let of = |bits: u64| fold::mix(u64::from(address) << 4 | u64::from(size), bits);
         let before = self.get_bytes(address, size);
         self.set_bytes(address, size, value);
-        let hash = of(before) ^ of(self.get_bytes(address, size));
+        let after = self.get_bytes(address, size);
+        let hash = of(before) ^ of(after);
         self.set_stack(thread, control::PRIVATE, self.control(thread, control::PRIVATE) ^ hash);
         self.spins.restore(flags);
+        if self.spins.keeps_private && after != before {
+            self.note_in_round(thread, What::WrotePrivately { address, size, before });
+        }
     }
 
     /// Writes what others may see, and not without a race before the thread does more.
@@ -293,7 +301,8 @@ impl Machine {
                 What::Gave { address } => given.push(address),
                 What::Took { address, .. } => given.retain(|it| *it != address),
                 What::Wrote { .. } => return None,
-                What::Arrived(_) | What::Saw { .. } | What::Chose => {}
+                What::Arrived(_) | What::Saw { .. } | What::Chose | What::WrotePrivately { .. } => {
+                }
             }
             number = note.before;
         }
@@ -424,7 +433,10 @@ impl Machine {
             _ => {}
         }
         self.round(thread).any(|what| match what {
-            What::Arrived(_) | What::Gave { .. } | What::Wrote { .. } => false,
+            What::Arrived(_)
+            | What::Gave { .. }
+            | What::Wrote { .. }
+            | What::WrotePrivately { .. } => false,
             What::Saw { address, size, bits, .. } => self.get_bytes(address, size) != bits,
             What::Chose => true,
             What::Took { address, .. } => self.get_bytes(address, 1) != 0,

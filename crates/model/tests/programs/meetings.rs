@@ -75,6 +75,7 @@ fn program(seed: u64) -> (Program, Shared) {
         variables: program.object("x", numbers),
         results: program.object("results", numbers),
         mutex: program.object("mutex", mutex),
+        own: numbers,
     };
     let n_threads = 2 + random.below(2);
     let parties = if random.below(4) > 0 { n_threads } else { 2 };

@@ -7,7 +7,7 @@ use mazurka_core::{Decision, Next, System as _, ThreadId};
 use mazurka_effort::{seeds, share};
 use mazurka_explore::{Ended, Explorer, Options, Reduction};
 use mazurka_model::{
-    Access, Action, Binary, Compare, Expr, MemoryOrder, ObjectIdx, Place, Program, Races,
+    Access, Action, Binary, Compare, Expr, LayoutId, MemoryOrder, ObjectIdx, Place, Program, Races,
     RoutineBuilder, Sync, Type, Update, Vm,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) variables: ObjectIdx,
     pub(crate) results: ObjectIdx,
     pub(crate) mutex: ObjectIdx,
+    /// What a variable of a thread's own is like.
+    pub(crate) own: LayoutId,
 }
 
 impl Shared {
@@ -40,7 +42,7 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
     let seen = thread.register("seen", INT);
     let done = thread.register("done", Type::BOOL);
     let (place, value) = (shared.variable(random), int(random.below(3)));
-    match random.below(16) {
+    match random.below(19) {
         0 | 1 => thread.store(place, value, Access::ATOMIC),
         2 => {
             let update = Update::Add;
@@ -177,6 +179,47 @@ fn statement(thread: &mut RoutineBuilder, random: &mut Random, shared: &Shared) 
             thread.jump(start);
             thread.go_on_from(way_out);
         }
+        // The same as C has it: what is expected is in memory of the thread's own, and so is what it
+        // had expected before, or a copy that is half as long.
+        kind @ 16..=18 => {
+            let own = thread.frame_object("expected", shared.own);
+            let part = |number: i64| own.clone().element(int(number as u64), 4);
+            thread.load(seen, place.clone(), Access::ATOMIC);
+            thread.store(part(0), thread.get(seen), Access::Plain);
+            let start = thread.here();
+            let expected = thread.register("expected", INT);
+            thread.load(expected, part(0), Access::Plain);
+            let new = Expr::binary(Binary::Xor, thread.get(expected), int(1 + random.below(2)));
+            match kind {
+                16 => {}
+                17 => thread.store(part(1), thread.get(expected), Access::Plain),
+                // Each round adds to what the one before has left.
+                _ => {
+                    let sum = thread.register("sum", INT);
+                    thread.load(sum, part(1), Access::Plain);
+                    let more = Expr::binary(Binary::Or, thread.get(sum), thread.get(expected));
+                    thread.store(part(1), more, Access::Plain);
+                }
+            }
+            thread.then(Action::CompareExchange {
+                success: Some(done),
+                old: Some(seen),
+                on: place,
+                expected: thread.get(expected),
+                new,
+                order: MemoryOrder::SequentiallyConsistent,
+                failure: MemoryOrder::SequentiallyConsistent,
+            });
+            let way_out = thread.branch(thread.get(done).negated());
+            thread.store(part(0), thread.get(seen), Access::Plain);
+            thread.jump(start);
+            thread.go_on_from(way_out);
+            if kind > 16 {
+                thread.load(seen, part(1), Access::Plain);
+                let place = shared.variable(random);
+                thread.store(place, thread.get(seen), Access::ATOMIC);
+            }
+        }
         // A lock that is tried for, and given back or not.
         _ => {
             let mutex = Place::object(shared.mutex);
@@ -201,6 +244,7 @@ fn program(seed: u64) -> (Program, Shared) {
         variables: program.object("x", numbers),
         results: program.object("results", numbers),
         mutex: program.object("mutex", mutex),
+        own: numbers,
     };
     for number in 0..2 + random.below(2) {
         let mut thread = RoutineBuilder::new("thread");

@@ -48,6 +48,60 @@ fn programs_have_as_many_executions_as_outcomes() {
 }
 
 #[test]
+fn code_of_clang_that_is_not_optimised_has_as_many_executions() {
+    if !mazurka_effort::has_tool("clang") {
+        return;
+    }
+    for (name, flags, expected) in [
+        ("mcs", &["-DN=3", "-O0"][..], (24, 24)),
+        ("michael_scott", &["-DN=2", "-O0"], (6, 4)),
+        ("michael_scott", &["-DN=3", "-DDEQUEUERS=1", "-O0"], (666, 750)),
+        ("treiber", &["-DN=3", "-O0"], (270, 942)),
+    ] {
+        assert_eq!(counts(CLANG, name, flags), expected, "clang {name} {flags:?}");
+    }
+}
+
+/// Programs of the literature: how many executions they have to their ends, and how many at the
+/// most end with a thread held. How many of those there are depends on what the compiler keeps.
+#[test]
+fn programs_of_the_literature_have_as_many_executions_as_outcomes() {
+    for (name, size, outcomes, most_held) in [
+        ("peterson", "-DN=1", 4, 6),
+        ("peterson", "-DN=2", 48, 88),
+        ("dekker", "-DN=1", 4, 6),
+        ("bakery", "-DN=2", 9, 0),
+        ("filter", "-DN=2", 4, 6),
+        ("lamport_fast", "-DN=2", 16, 0),
+        ("burns", "-DN=2", 11, 9),
+        ("clh", "-DN=3", 6, 0),
+        ("anderson", "-DN=3", 6, 0),
+        ("ttas", "-DN=3", 36, 0),
+        ("cas_lock", "-DN=3", 6, 0),
+        ("dissemination_barrier", "-DN=3", 1, 0),
+        ("spsc_ring", "-DN=3", 9, 2),
+        ("bounded_mpmc", "-DN=2", 4, 16),
+        ("mpsc", "-DN=3", 6, 0),
+        ("two_lock_queue", "-DN=2", 8, 0),
+        ("harris_list", "-DN=2", 17, 8),
+        ("hazard_pointer", "-DN=2", 49, 0),
+        ("rcu", "-DN=2", 84, 0),
+        ("reference_count", "-DN=2", 48, 8),
+        ("once", "-DN=3", 12, 0),
+        ("fetch_max", "-DN=3", 12, 7),
+        ("left_right", "-DN=2", 39, 0),
+        ("semaphore", "-DN=2", 4, 0),
+        ("elimination", "-DN=3", 63, 0),
+    ] {
+        for level in ["-O0", "-O2"] {
+            let (executions, held) = counts(GCC, name, &[size, level]);
+            assert_eq!(executions, outcomes, "gcc {name} {size} {level}");
+            assert!(held <= most_held, "gcc {name} {size} {level}: {held} are held");
+        }
+    }
+}
+
+#[test]
 fn what_a_call_is_given_belongs_to_the_state_of_a_loop() {
     for wrong in ["-DWRONG=5", "-DWRONG=7"] {
         for level in ["-O0", "-O1", "-O2"] {
@@ -70,6 +124,80 @@ fn what_stands_beside_a_shared_variable_belongs_to_the_state_of_a_loop() {
                 assert!(is_found, "{level} {place}: {} {:?}", answer.message, answer.error);
             }
         }
+    }
+}
+
+/// A program whose assertion fails if a loop went round so often.
+fn rounds(by: Compilers, case: &str, wrong: i32, level: &str) -> (String, bool, String) {
+    let flags = [&*format!("-DCASE={case}"), &*format!("-DWRONG={wrong}"), level];
+    let answer = Program::build_by(by, "rounds", &flags).explore(&json!({}));
+    assert!(answer.error.is_none(), "{flags:?}: {:?}", answer.error);
+    let is_found = matches!(answer.verdict, Some(Verdict::Violated(_)));
+    (format!("{flags:?}: {}", answer.message), is_found, answer.message)
+}
+
+const ROUNDS_ASSUMED: &str = "that it does not matter how often a loop that waits goes round";
+
+#[test]
+fn an_execution_with_any_number_of_rounds_is_found_where_the_number_matters() {
+    let has_clang = mazurka_effort::has_tool("clang");
+    // How many rounds there may be.
+    for (case, wrong, never) in [
+        ("AFTER_STORE", 4, 7),
+        ("BACK_OFF", 4, 7),
+        ("FUNCTION", 5, 8),
+        ("SUM", 5, 7),
+        ("ARRAY", 4, 7),
+        ("NESTED", 7, 13),
+        ("FLOATING", 5, 12),
+        ("STEP_OF_STRUCT", 4, 8),
+        ("TWO_PHASES", 7, 10),
+        ("CHANGES", 5, 9),
+        ("LATER_READ", 5, 7),
+        ("LATE_MARK", 1, 2),
+        ("LATE_VOLATILE", 1, 2),
+        ("LATE_IN_CALLER", 1, 2),
+        ("MODULO", 4, 5),
+        ("MODULO_YIELD", 4, 5),
+        ("HEAP", 4, 7),
+        ("OF_THREAD", 4, 7),
+    ] {
+        for by in [Some(GCC), has_clang.then_some(CLANG)].into_iter().flatten() {
+            for level in ["-O0", "-O2"] {
+                let (what, is_found, message) = rounds(by, case, wrong, level);
+                // A hundred rounds are not unrolled unless a branch depends on their number.
+                let is_late = case.starts_with("LATE_");
+                let is_said = is_late && message.contains(ROUNDS_ASSUMED);
+                assert!(is_found || is_said, "{what}");
+                if !is_late {
+                    let (what, is_found, message) = rounds(by, case, never, level);
+                    assert!(!is_found, "{what}");
+                    let is_assumed = message.contains(ROUNDS_ASSUMED);
+                    assert!(!is_assumed && !message.contains("never ends by itself"), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn where_a_loop_that_counts_for_ever_is_cut_the_claim_says_so_if_the_count_matters() {
+    for level in ["-O0", "-O2"] {
+        for case in ["ENDLESS", "ENDLESS_YIELD", "ENDLESS_SWAP"] {
+            let (what, is_found, message) = rounds(GCC, case, 40, level);
+            assert!(is_found || message.contains(ROUNDS_ASSUMED), "{what}");
+        }
+        let (what, is_found, message) = rounds(GCC, "ENDLESS_DEAD", 2, level);
+        assert!(!is_found && !message.contains(ROUNDS_ASSUMED), "{what}");
+    }
+}
+
+#[test]
+fn the_claim_says_how_often_a_lock_is_tried_for_in_vain() {
+    for (wrong, is_wrong) in [(2, true), (4, false)] {
+        let (what, is_found, message) = rounds(GCC, "TRY_LOCK", wrong, "-O0");
+        assert_eq!(is_found, is_wrong, "{what}");
+        assert!(is_found || message.contains("in vain more than 2 times"), "{what}");
     }
 }
 
