@@ -1,9 +1,9 @@
 //! A violation of a C program as a witness of SV-COMP, which validators of others read.
 //!
-//! Implements the exchange format of Ayaziová, Beyer, Lingsch-Rosenfeld, Spiessl and Strejček,
-//! *Software Verification Witnesses 2.0* (SPIN 2024), with what its version 2.2 adds for programs
-//! with threads: a waypoint names its thread, `0` for `main` and `k` for the thread that the k-th
-//! `function_enter` has started; and the two accesses of a data race are two targets of one segment.
+//! The format is that of Ayaziová, Beyer, Lingsch-Rosenfeld, Spiessl and Strejček, *Software
+//! Verification Witnesses 2.0* (SPIN 2024), with what its version 2.2 adds for programs with threads:
+//! a waypoint names its thread, `0` for `main` and `k` for the thread that the k-th `function_enter`
+//! has started; and the two accesses of a data race are two targets of one segment.
 //!
 //! | format | here |
 //! | --- | --- |
@@ -16,7 +16,7 @@
 //! once, before its first operation, and what the thread does between two operations commutes with
 //! the others. Lines that do not begin a statement are left out, and so are values.
 //!
-//! Differs: there is no waypoint for a value that was chosen, so validators choose themselves.
+//! There is no waypoint for a value that was chosen, so validators choose themselves.
 
 use crate::Report;
 use crate::sarif::place;
