@@ -343,7 +343,52 @@ fn check_one<T: Transitions>(
     let mut outcome = search_cycles_saving(program, wanted.cycles(), options, saving)?;
     let again = |options: &Stored| search_cycles(program, wanted.cycles(), options).ok();
     outcome.notes.extend(would_fairness_help(&outcome, options, again));
+    outcome.notes.extend(around_the_loop(program, wanted, &outcome));
     Ok(outcome)
+}
+
+/// Of a violation that goes on for ever: which propositions hold all around the loop, which never
+/// do, and since which step.
+fn around_the_loop<T: Transitions>(
+    program: &T,
+    wanted: &Wanted,
+    outcome: &Outcome,
+) -> Option<String> {
+    let (Verdict::Violated(found), Some(_)) = (&outcome.verdict, outcome.loop_start) else {
+        return None;
+    };
+    let atoms = &wanted.violations()?.atoms;
+    let words = walk::words(program, &found.schedule);
+    let is_violating = |read: &&walk::Read| wanted.is_violated_by(&read.word) == Some(true);
+    let read = words.iter().find(is_violating)?;
+    // A rendezvous is one decision and two rows.
+    let is_numbered = found.story.len() == found.schedule.decisions().len();
+    let steps = is_numbered.then_some(read.starts.as_slice());
+    let told =
+        atoms.iter().enumerate().filter_map(|(bit, atom)| lasting(&read.word, bit, atom, steps));
+    let told = told.collect::<Vec<_>>().join("; ");
+    (!told.is_empty()).then(|| format!("for ever: {told}"))
+}
+
+/// What is to be said of a proposition that does not change around a loop; `steps` has, for each
+/// letter, how many steps come before it.
+fn lasting(word: &Lasso, bit: usize, atom: &str, steps: Option<&[usize]>) -> Option<String> {
+    let holds = |letter: &u64| letter >> bit & 1 == 1;
+    let in_loop = word.letters.get(word.loop_start..)?;
+    let truth = holds(in_loop.first()?);
+    if in_loop.iter().any(|letter| holds(letter) != truth) {
+        return None;
+    }
+    let since = word.letters.iter().rposition(|letter| holds(letter) != truth);
+    let since = since.map(|last| steps.and_then(|steps| steps.get(last + 1)));
+    Some(match (truth, since) {
+        (true, None) => format!("`{atom}` always holds"),
+        (false, None) => format!("`{atom}` never holds"),
+        (true, Some(Some(step))) => format!("`{atom}` holds from step {step} on"),
+        (false, Some(Some(step))) => format!("`{atom}` does not hold from step {step} on"),
+        (true, Some(None)) => format!("`{atom}` holds around the loop"),
+        (false, Some(None)) => format!("`{atom}` does not hold around the loop"),
+    })
 }
 
 /// Why a search that is not saved was not done.

@@ -8,12 +8,14 @@ use crate::Failure;
 use crate::tell::write;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use mazurka_core::{Event, Verdict};
-use mazurka_report::{NotChecked, Report, events, html, json, junit, lcov, mermaid, sarif, shiviz};
+use mazurka_report::{
+    NotChecked, Report, events, graphviz, html, json, junit, lcov, mermaid, sarif, shiviz, witness,
+};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// A form in which results can be written.
 struct Format {
@@ -76,6 +78,21 @@ static FORMATS: &[Format] = &[
         help: "Write the execution of a violation as a sequence diagram of Mermaid",
         is_common: false,
         render: |reports, _| most_telling(reports).map_or(String::new(), mermaid::render),
+    },
+    Format {
+        name: "graphviz",
+        help: "Write the execution of a violation as a graph for Graphviz",
+        is_common: false,
+        render: |reports, _| most_telling(reports).map_or(String::new(), graphviz::render),
+    },
+    Format {
+        name: "witness",
+        help: "Write the execution of a violation of a C program as a witness of SV-COMP, 2.2",
+        is_common: false,
+        render: |reports, _| {
+            let render = |report: &Report<'_>| witness::render(report, SystemTime::now());
+            most_telling(reports).map_or(String::new(), render)
+        },
     },
 ];
 

@@ -53,6 +53,7 @@ mod memory_order;
 mod operation;
 mod sample;
 mod schedule;
+mod short_names;
 mod state_coverage;
 mod system;
 mod thread_set;

@@ -240,11 +240,12 @@ impl Violation {
     /// What a thread does that goes wrong, for its row in a table.
     pub fn in_words(&self) -> &'static str {
         match (&self.detail, self.kind) {
-            (Some(Detail::Misuse), _) => "goes wrong",
+            (Some(Detail::Misuse), _) => "misuse",
             (Some(Detail::UseAfterFree), _) => "uses freed memory",
             (Some(Detail::DoubleFree), _) => "frees it again",
             (Some(Detail::Assertion(_)), _) | (_, ViolationKind::Assertion) => "assertion fails",
-            (_, ViolationKind::Panic) => "panics",
+            (Some(Detail::Panic), _) => "panics",
+            (_, ViolationKind::Panic) => "crashes",
             (_, ViolationKind::Memory) => "invalid memory access",
             (_, ViolationKind::Race) => "data race",
             (_, ViolationKind::Overflow) => "overflows",

@@ -232,6 +232,10 @@ fn tell_wanted(wait: &Wait, waits: &[Wait], system: &dyn System) -> String {
         operation if lock_of(operation).is_some() => {
             format!("waits to {}{}", wish(operation, system), tell_holders(wait, waits, system))
         }
+        O::Leave { barrier, parties } | O::Part { barrier, parties } => {
+            let name = system.object_name(barrier);
+            format!("waits at {name} until {parties} threads have arrived")
+        }
         operation => format!("waits to {}", wish(operation, system)),
     }
 }

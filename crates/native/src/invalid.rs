@@ -73,9 +73,7 @@ fn is_used_of_stack(idx: usize, address: usize) -> bool {
 fn refuse(address: usize, len: usize, write: bool) -> ! {
     let verb = if write { "written" } else { "read" };
     misuse(|| match heap::is_valid(address, 1) {
-        _ if address < LEAST_ADDRESS => {
-            plain((format!("invalid access to address {address:#x}"), String::new()))
-        }
+        _ if address < LEAST_ADDRESS => plain((names::unmapped(address), String::new())),
         Some(_) => of_heap(address, len, verb),
         None if coroutine::stack_of(address) < ThreadId::MAX => plain(of_stack(address, verb)),
         None => plain(globals::describe(address, len, verb)),

@@ -217,6 +217,17 @@ pub(crate) fn short(symbol: &str) -> Option<String> {
     short_name(&readable(symbol))
 }
 
+/// What an access to an address is called where there is no memory.
+pub(crate) fn unmapped(address: usize) -> String {
+    // No object is in the first page: an address there comes of a null pointer.
+    const PAGE: usize = 4096;
+    match address {
+        0 => "a null pointer is followed".to_owned(),
+        1..PAGE => format!("a null pointer is followed, {address:#x} bytes behind it"),
+        _ => format!("invalid access to address {address:#x}"),
+    }
+}
+
 /// What a crash is called.
 pub(crate) fn describe_crash(crash: Crash) -> Violation {
     let at = match location(crash.instruction) {
@@ -230,9 +241,7 @@ pub(crate) fn describe_crash(crash: Crash) -> Violation {
         libc::SIGSEGV | libc::SIGBUS if crash.is_overflow => {
             (ViolationKind::Memory, "stack overflow".to_owned())
         }
-        libc::SIGSEGV | libc::SIGBUS => {
-            (ViolationKind::Memory, format!("invalid access to address {:#x}", crash.address))
-        }
+        libc::SIGSEGV | libc::SIGBUS => (ViolationKind::Memory, unmapped(crash.address)),
         libc::SIGFPE => (ViolationKind::Panic, "arithmetic exception".to_owned()),
         libc::SIGABRT => (ViolationKind::Panic, "the program aborted".to_owned()),
         libc::SIGVTALRM => (

@@ -16,7 +16,7 @@ pub fn render(report: &Report<'_>) -> Option<String> {
         }
         place += ",";
     }
-    let title = property(&format!("{}: {}", report.name, found.violation.kind.title()));
+    let title = property(&format!("{}: {}", report.name, found.violation.title()));
     let mut message = found.violation.message.clone();
     if let Some(command) = report.replay_with {
         message += &format!("\nReplay: {command} {}", found.schedule);

@@ -173,6 +173,7 @@ fn interleaving<'a>(report: &'a Report<'_>, found: &'a Counterexample) -> Interl
     shown.thread_names = &report.thread_names;
     shown.object_names = &report.object_names;
     shown.is_full = report.is_full;
+    shown.sources = Some(&report.sources);
     shown
 }
 

@@ -72,10 +72,10 @@ fn violation(report: &Report<'_>, found: &Counterexample, diagram: &Diagram, pag
         "<header>\n<h1><span class=\"cross\" aria-hidden=\"true\">✗</span> {}</h1>\n\
          <p class=\"sub\">{} · {} · {} · {}</p>\n</header>\n<main>\n<section class=\"diagram\" \
          aria-label=\"Execution\" style=\"--threads:{}\">\n",
-        escaped(found.violation.kind.title()),
+        escaped(&text::headline(found).0),
         escaped(report.name),
         counted(diagram.threads.len(), "thread"),
-        counted(n_rows, "step"),
+        counted(found.execution.steps.len().max(found.story.len()), "step"),
         counted(n_preempted, "preemption"),
         diagram.threads.len()
     );

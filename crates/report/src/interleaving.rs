@@ -5,13 +5,14 @@ use crate::fold::{Piece, fold};
 use crate::layout::Layout;
 use crate::number::{counted, grouped};
 use crate::places::Place;
-use crate::select::{Line, is_atomic, lines};
+use crate::select::{Line, in_short, is_atomic, lines};
 use crate::{Page, Sources, Style};
 use mazurka_core::{
     Access, Counterexample, Effect, Execution, FailureSite, Location, ObjectId, Operation, Step,
     ThreadId, Told, ViolationKind, Wait,
 };
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// An execution to be shown, and what it comes to.
@@ -163,10 +164,30 @@ pub(crate) fn told<'a>(execution: &Execution, story: &'a [Told], idx: usize) -> 
 }
 
 /// Who has a column: a thread or, if there are no steps but a story, a name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Thread(ThreadId),
     Name(String),
+}
+
+impl Ord for Who {
+    /// Processes of a model are in the order of their numbers: `server:0`, `client:1`.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let number =
+            |name: &str| name.rsplit_once(':').and_then(|(_, it)| it.parse::<usize>().ok());
+        match (self, other) {
+            (Self::Thread(a), Self::Thread(b)) => a.cmp(b),
+            (Self::Thread(_), Self::Name(_)) => Ordering::Less,
+            (Self::Name(_), Self::Thread(_)) => Ordering::Greater,
+            (Self::Name(a), Self::Name(b)) => (number(a), a).cmp(&(number(b), b)),
+        }
+    }
+}
+
+impl PartialOrd for Who {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// A text in a column.
@@ -429,7 +450,9 @@ impl Names {
         if let Some(call) = call.filter(|call| !is_atomic(call))
             && !matches!(wait.operation, Operation::Join(_))
         {
-            let object = wait.object.as_deref().filter(|it| is_named(it));
+            let call = in_short(call);
+            let object = wait.object.as_deref();
+            let object = object.filter(|it| is_named(it) || synchronises(wait.operation));
             return object.map_or(call.to_owned(), |object| format!("{call} {object}"));
         }
         let words = self.operation(wait.operation);
@@ -447,21 +470,35 @@ impl Names {
         let within = told.location.as_ref().and_then(|place| place.within.as_deref());
         let function = within.filter(|it| is_atomic(it)).and_then(|it| it.rsplit("::").next());
         let is_load = matches!(operation, Some(Operation::Load(_)));
-        let verb = match function {
-            Some(name) if is_load && name.starts_with("compare_exchange") => {
-                return self.step_as(shown, idx, name) + ", failed";
-            }
-            Some(name) => name,
-            None => &told.operation,
+        let effect = shown.execution.steps.get(idx).map(|step| step.effect);
+        let written = || {
+            let has_failed = effect == Some(Effect::Failed);
+            let name = atomic_in_source(&told, shown.sources?)?;
+            let is_it = match operation? {
+                Operation::Load(_) => has_failed && name.starts_with("compare"),
+                other => is_modified(other),
+            };
+            is_it.then_some(name)
         };
-        self.step_as(shown, idx, verb)
+        match function {
+            Some(name) if is_load && name.starts_with("compare_exchange") => {
+                self.step_as(shown, idx, name) + ", failed"
+            }
+            Some(name) => self.step_as(shown, idx, name),
+            None => match written() {
+                Some(name) => self.step_as(shown, idx, &name),
+                None => self.step_as(shown, idx, &told.operation),
+            },
+        }
     }
 
     /// A step that a call of a library has taken, in the words of the call. What the library calls
     /// its own, and which values that has, is its business.
     pub(crate) fn call(&self, shown: &Interleaving<'_>, idx: usize, call: &str) -> String {
         let told = told(shown.execution, shown.story, idx);
-        let object = told.object.as_deref().filter(|it| is_named(it));
+        let operation = shown.execution.steps.get(idx).map(|step| step.operation);
+        let is_lock = operation.is_some_and(synchronises);
+        let object = told.object.as_deref().filter(|it| is_named(it) || is_lock);
         let mut text = object.map_or(call.to_owned(), |object| format!("{call} {object}"));
         let effect = shown.execution.steps.get(idx).map(|step| step.effect);
         self.push_effect(effect.unwrap_or(Effect::Done), &mut text);
@@ -518,6 +555,60 @@ impl Names {
     }
 }
 
+/// Whether an operation reads and writes a variable at once.
+fn is_modified(operation: Operation) -> bool {
+    use Operation as O;
+    matches!(operation, O::ReadModifyWrite(_) | O::AwaitModify(_) | O::Add(_) | O::AddAndTest(_))
+}
+
+/// The function of C's `stdatomic.h`, or of the compiler's own, that is called at the place of a
+/// step, in short: `fetch_add`, `compare_exchange`. None if it is not the only one on its line.
+fn atomic_in_source(told: &Told, sources: &Sources) -> Option<String> {
+    let place = told.location.as_ref().filter(|it| it.within.is_none())?;
+    let is_c = [".c", ".h", ".i"].iter().any(|ending| place.file.ends_with(ending));
+    let (before, behind) = sources.line(place).filter(|_| is_c)?;
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let short = |word: &str| {
+        let prefixes = ["__c11_atomic_", "__atomic_", "__sync_", "atomic_"];
+        let name = prefixes.iter().find_map(|prefix| word.strip_prefix(prefix))?;
+        let is_one =
+            ["fetch_", "exchange", "compare_", "flag_test", "test_and_set", "bool_compare"]
+                .iter()
+                .any(|it| name.starts_with(it));
+        let ends = ["_explicit", "_n", "_strong", "_weak"];
+        let name = ends.iter().fold(name, |name, end| name.strip_suffix(end).unwrap_or(name));
+        is_one.then(|| name.to_owned())
+    };
+    let first = behind.split(|it| !is_word(it)).next().and_then(short);
+    first.or_else(|| {
+        let line = format!("{before}{behind}");
+        let mut all = line.split(|it| !is_word(it)).filter_map(short);
+        all.next().filter(|_| all.next().is_none())
+    })
+}
+
+/// Whether an operation is about a lock or a condition variable: one of the program's, wherever it
+/// is.
+fn synchronises(operation: Operation) -> bool {
+    use Operation as O;
+    matches!(
+        operation,
+        O::Acquire(_)
+            | O::TryAcquire(_)
+            | O::Release(_)
+            | O::ReadAcquire(_)
+            | O::TryReadAcquire(_)
+            | O::ReadRelease(_)
+            | O::WriteAcquire(_)
+            | O::TryWriteAcquire(_)
+            | O::WriteRelease(_)
+            | O::Wait { .. }
+            | O::Reacquire { .. }
+            | O::NotifyOne(_)
+            | O::NotifyAll(_)
+    )
+}
+
 /// Whether the name of an object is one of the program's, and not a place in memory.
 pub(crate) fn is_named(object: &str) -> bool {
     let is_place = ["heap(", "0x", "the references to "].iter().any(|it| object.starts_with(it));
@@ -569,6 +660,34 @@ mod tests {
                         ✗ assertion fails
             "#]],
         );
+    }
+
+    /// What reads and writes at once is called as its function is.
+    #[test]
+    fn atomics_of_c_have_the_names_of_the_source() {
+        let text = "if (!atomic_compare_exchange_strong_explicit(&top, &old, 1, x, y))\n\
+                    atomic_fetch_add(&n, __atomic_exchange_n(&m, 1, 5));\n\
+                    return __sync_fetch_and_sub(&n, 1);\n";
+        let sources = Sources::new(move |_| Some(text.to_owned()));
+        let found = Story::new(&["main"], &["top", "n"])
+            .file("x.c")
+            .step(0, O::ReadModifyWrite(object(0)), "0→1", 1)
+            .step_with(0, O::Load(object(0)), Effect::Failed, "= 1", 1)
+            .step(0, O::Load(object(0)), "= 1", 1)
+            .step(0, O::Add(object(1)), "1→2", 2)
+            .step(0, O::Add(object(1)), "2→1", 3)
+            .counterexample(ViolationKind::Assertion, "it was to be");
+        let shown = Interleaving::from(&found);
+        let shown = Interleaving { sources: Some(&sources), is_full: true, ..shown };
+        let texts: Vec<String> = shown.lines().into_iter().map(|line| line.text).collect();
+        let expected = [
+            "compare_exchange top 0→1",
+            "compare_exchange top = 1, failed",
+            "load top = 1",
+            "add n 1→2",
+            "fetch_and_sub n 2→1",
+        ];
+        assert_eq!(texts, expected);
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn case(report: &Report<'_>, suite: &str, xml: &mut String) {
     let told = || content(&text::render(report, &Style::new()));
     match report.verdict {
         Verdict::Violated(found) => {
-            let kind = attribute(found.violation.kind.title());
+            let kind = attribute(found.violation.title());
             let message = attribute(&found.violation.message);
             let _ = writeln!(
                 xml,

@@ -3,7 +3,7 @@
 //! A [`Report`] is all that is to be told of one check. [`text`] makes what a terminal shows of it,
 //! [`json`] the object that programs read, [`html`] a page with a space-time diagram, [`index`] one
 //! of several checks, [`junit`], [`sarif`] and [`annotations`] what test and review systems read,
-//! [`shiviz`] and [`mermaid`] what other tools draw, [`executions`] what distinguishes executions
+//! [`shiviz`], [`mermaid`] and [`graphviz`] what other tools draw, [`witness`] what validators read, [`executions`] what distinguishes executions
 //! in which nothing goes wrong, [`lines`] and [`lcov`] which lines were reached, [`ExitStatus`] the
 //! number that shells read; [`progress`] tells how far a search is, and [`events`] the same to
 //! programs. Nothing here writes anywhere: everything is a string.
@@ -31,6 +31,7 @@ pub mod events;
 pub mod executions;
 mod exit;
 mod fold;
+pub mod graphviz;
 pub mod html;
 pub mod index;
 pub mod interleaving;
@@ -54,6 +55,7 @@ mod sources;
 mod style;
 pub mod text;
 mod why;
+pub mod witness;
 
 pub use exit::ExitStatus;
 pub use number::{counted, grouped};

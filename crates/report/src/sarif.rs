@@ -126,11 +126,14 @@ fn uri(path: &str) -> String {
     }
 }
 
-/// Where something goes wrong: the second access of a data race, else the last step that has a
-/// place.
+/// Where something goes wrong: the second access of a data race, where a thread fails, where the
+/// first one waits for ever, else the last step that has a place.
 pub(crate) fn place(found: &Counterexample) -> Option<&Location> {
     let accesses = found.accesses.iter().rev().find_map(|access| access.stack.first());
-    accesses.or_else(|| found.story.iter().rev().find_map(|told| told.location.as_ref()))
+    let failed = || found.failed.as_ref().and_then(|site| site.location.as_ref());
+    let waits = || found.waits.iter().find_map(|wait| wait.location.as_ref());
+    let last = || found.story.iter().rev().find_map(|told| told.location.as_ref());
+    accesses.or_else(failed).or_else(waits).or_else(last)
 }
 
 #[cfg(test)]
@@ -155,6 +158,17 @@ mod tests {
         let orders = flows[1]["locations"].as_array().expect("it has steps").iter();
         let orders: Vec<_> = orders.map(|step| step["executionOrder"].clone()).collect();
         assert_eq!(orders, [3, 6]);
+    }
+
+    #[test]
+    fn a_result_is_where_a_thread_fails_and_not_at_the_last_step_before() {
+        let mut sample = samples::lost_update();
+        let mazurka_core::Verdict::Violated(found) = &mut sample.verdict else { unreachable!() };
+        let before = place(found).cloned().expect("there is one");
+        let location = Some(Location { line: 99, ..before });
+        let thread = mazurka_core::ThreadId::new(0);
+        found.failed = Some(mazurka_core::FailureSite { thread, step: 9, location });
+        assert_eq!(place(found).map(|it| it.line), Some(99));
     }
 
     #[test]

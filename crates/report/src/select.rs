@@ -10,7 +10,8 @@
 use crate::interleaving::{Interleaving, Names, Who, is_named, told, who};
 use crate::preemption::preemptions;
 use mazurka_core::{
-    Access, Effect, HappensBefore, Location, ObjectId, Operation, Position, ThreadId, ViolationKind,
+    Access, Effect, HappensBefore, Location, ObjectId, Operation, Position, ThreadId, Told,
+    ViolationKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,14 +97,24 @@ impl Selection {
         Self { items }
     }
 
-    /// The steps that matter, those of one call together.
+    /// The steps that matter, those of one call together. If these are hardly any, so are steps on
+    /// objects that one thread alone has touched so far: the others may have come too late.
     fn relevant(shown: &Interleaving<'_>) -> Self {
+        const FEW: usize = 3;
+        let strict = Self::chosen(shown, false);
+        match strict.items.len() < FEW {
+            true => Self::chosen(shown, true),
+            false => strict,
+        }
+    }
+
+    fn chosen(shown: &Interleaving<'_>, is_lenient: bool) -> Self {
         let past = Past::of(shown);
         let shared = Shared::of(shown);
         let told = told_accesses(shown, &past);
         let mut items: Vec<Item> = Vec::new();
         for idx in 0..past.end {
-            if is_shown(shown, idx, &past, &shared) {
+            if is_shown(shown, idx, &past, &shared, is_lenient) {
                 let within = shown.story[idx].location.as_ref().and_then(|it| it.within.clone());
                 let call = within.filter(|name| !is_atomic(name));
                 push(shown, &mut items, Item::Steps { main: idx, steps: vec![idx], call });
@@ -112,7 +123,8 @@ impl Selection {
             let matters = |&join: &usize| {
                 let PassedBy { thread, ended } = passed(shown, join);
                 let accesses = shown.accesses.iter().any(|access| access.by == Some(thread));
-                past.has_thread(thread) && past.has_thread(ended) && (!is_last || accesses)
+                let is_known = past.has_thread(thread) && past.has_thread(ended);
+                is_known && past.knows_later(shown, thread, idx) && (!is_last || accesses)
             };
             let joins = joins_at(shown, idx).filter(matters).collect();
             for part in parts_at(shown, idx, joins) {
@@ -131,7 +143,9 @@ impl Selection {
         acting.extend(shown.failed_by.map(|site| site.thread));
         acting.extend(shown.accesses.iter().filter_map(|access| access.by));
         acting.extend(items.iter().filter_map(|item| item.acts(shown)));
-        items.retain(|item| item.other(shown).is_none_or(|other| acting.contains(&other)));
+        items.retain(|item| {
+            is_lenient || item.other(shown).is_none_or(|other| acting.contains(&other))
+        });
         Self { items }
     }
 }
@@ -370,13 +384,28 @@ fn called(shown: &Interleaving<'_>, names: &Names, idx: usize, call: &str) -> St
     match step.operation {
         Operation::Spawn(other) => format!("spawn {}", names.thread(other)),
         Operation::Join(other) => format!("join {}", names.thread(other)),
+        Operation::SemaphoreAcquire { .. } if end_of(&shown.story[idx]).is_some() => {
+            format!("join {}", end_of(&shown.story[idx]).unwrap_or_default())
+        }
         Operation::Release(_) | Operation::ReadRelease(_) | Operation::WriteRelease(_)
             if is_drop(call) =>
         {
             names.call(shown, idx, "unlock")
         }
         _ if is_drop(call) => names.call(shown, idx, "drop"),
-        _ => names.call(shown, idx, call),
+        _ => names.call(shown, idx, in_short(call)),
+    }
+}
+
+/// A call without what says the same twice: the constructor `lock_guard::lock_guard` of C++ is
+/// `lock_guard`, and its destructor `~lock_guard`.
+pub(crate) fn in_short(call: &str) -> &str {
+    match call.rsplit_once("::") {
+        Some((class, function)) if class.rsplit("::").next() == Some(function) => function,
+        Some((class, function)) if function.strip_prefix('~') == class.rsplit("::").next() => {
+            function
+        }
+        _ => call,
     }
 }
 
@@ -429,12 +458,18 @@ fn told_accesses(shown: &Interleaving<'_>, past: &Past) -> BTreeSet<usize> {
             access.step.checked_sub(1).is_some_and(|idx| past.is_in.get(idx) == Some(&true));
         // Of a block that has no type, the place of the allocation says enough; a distance does not.
         let is_block = |it: &str| it.starts_with("heap(") && !it.contains('+');
-        let is_named = access.memory.as_deref().is_some_and(|it| is_named(it) || is_block(it));
+        let place = access.stack.first();
+        let is_call = place.is_some_and(|it| it.within.is_some());
+        let is_shown = |it: &str| is_named(it) || is_block(it) && !is_call;
+        let is_named = access.memory.as_deref().is_some_and(is_shown);
+        // Which function a virtual call leads to is set up by the compiler.
+        let is_own = !access.value.as_deref().is_some_and(|it| it.contains("vtable("));
         access.step < end
             && is_past
             && is_named
+            && is_own
             && access.value.is_some()
-            && !access.stack.is_empty()
+            && place.is_some_and(|it| !it.is_library)
     };
     let all = shown.shared.iter().enumerate().filter(|(_, access)| matters(access));
     let mut told: Vec<(usize, bool)> = all.map(|(idx, access)| (idx, access.write)).collect();
@@ -471,6 +506,8 @@ struct Past {
     /// The steps that are in it, by place.
     is_in: Vec<bool>,
     threads: BTreeSet<ThreadId>,
+    /// Whether it is known what the failure depends on: else all steps are in it.
+    depends_on_known: bool,
 }
 
 impl Past {
@@ -503,11 +540,22 @@ impl Past {
         threads.extend(shown.failed_by.map(|site| site.thread));
         threads.extend(shown.waits.iter().map(|wait| wait.thread));
         threads.extend(shown.accesses.iter().filter_map(|access| access.by));
-        Self { end, is_in, threads }
+        Self { end, is_in, threads, depends_on_known: !depends_on_all }
     }
 
     fn has_thread(&self, thread: ThreadId) -> bool {
         self.threads.contains(&thread)
+    }
+
+    /// Whether what a thread does after a step matters: one of its steps is in the past of the
+    /// failure, or it fails, waits or accesses something itself.
+    fn knows_later(&self, shown: &Interleaving<'_>, thread: ThreadId, idx: usize) -> bool {
+        let mut later = shown.execution.steps.iter().zip(&self.is_in).skip(idx + 1);
+        later.any(|(step, is_in)| *is_in && step.decision.thread == thread)
+            || shown.failed_by.is_some_and(|site| site.thread == thread)
+            || shown.waits.iter().any(|wait| wait.thread == thread)
+            || shown.accesses.iter().any(|it| it.by == Some(thread) && it.step > idx)
+            || !self.depends_on_known
     }
 }
 
@@ -577,7 +625,13 @@ fn objects_of(operation: Operation) -> Vec<ObjectId> {
     }
 }
 
-fn is_shown(shown: &Interleaving<'_>, idx: usize, past: &Past, shared: &Shared) -> bool {
+fn is_shown(
+    shown: &Interleaving<'_>,
+    idx: usize,
+    past: &Past,
+    shared: &Shared,
+    is_lenient: bool,
+) -> bool {
     let step = shown.execution.steps[idx];
     let told = &shown.story[idx];
     let decides = shown.decisive.is_some_and(|(a, b)| a == idx + 1 || b == idx + 1);
@@ -591,13 +645,38 @@ fn is_shown(shown: &Interleaving<'_>, idx: usize, past: &Past, shared: &Shared) 
     match step.operation {
         _ if !past.is_in[idx] => false,
         Operation::Begin => false,
-        Operation::Spawn(other) | Operation::Join(other) => past.has_thread(other),
+        Operation::Spawn(other) | Operation::Join(other) => is_lenient || past.has_thread(other),
         Operation::Yield => shown.kind == Some(ViolationKind::Livelock),
         _ if is_by_library => is_held,
+        _ if panics(told) || ends_thread(told) => false,
         _ if counts_references(shown, idx) => is_about_memory,
         Operation::Choose | Operation::Elapse => true,
-        _ => is_shared || step.effect == Effect::Elapsed,
+        _ => is_shared || step.effect == Effect::Elapsed || is_lenient && is_own(told),
     }
+}
+
+/// Whether a step is on a variable of the program, in its own source.
+fn is_own(told: &Told) -> bool {
+    let is_call = |within: &str| !is_atomic(within);
+    let place = told.location.as_ref().filter(|it| !it.is_library);
+    place.is_some_and(|it| !it.within.as_deref().is_some_and(is_call))
+        && told.object.as_deref().is_some_and(is_named)
+}
+
+/// Whether a step is a part of how a panic is told and unwinds.
+fn panics(told: &Told) -> bool {
+    let call = told.location.as_ref().and_then(|it| it.within.as_deref());
+    call.is_some_and(|call| call.starts_with("panicking::"))
+}
+
+/// Whether a step says no more than that a thread of a scope has come to its end.
+fn ends_thread(told: &Told) -> bool {
+    end_of(told).is_some() && told.operation == "semaphore-release"
+}
+
+/// The thread whose end a step is about.
+fn end_of(told: &Told) -> Option<&str> {
+    told.object.as_deref()?.strip_prefix("the end of ")
 }
 
 /// Whether a step does no more than to count the references to something.
@@ -620,7 +699,7 @@ mod tests {
     use crate::samples::{Story, object, thread};
     use Operation as O;
     use expect_test::{Expect, expect};
-    use mazurka_core::{Counterexample, FailureSite, PassedJoin, Told};
+    use mazurka_core::{Counterexample, FailureSite, PassedJoin};
 
     /// A lost update as a Rust test has it: the library counts references and starts threads, and
     /// the joins are no steps.
@@ -691,6 +770,51 @@ mod tests {
     }
 
     #[test]
+    fn constructors_and_destructors_have_one_name() {
+        let calls =
+            ["lock_guard::lock_guard", "std::lock_guard::~lock_guard", "Mutex::lock", "get"];
+        assert_eq!(calls.map(in_short), ["lock_guard", "~lock_guard", "Mutex::lock", "get"]);
+    }
+
+    /// A join that none of the two accesses of a data race knows of has no row.
+    #[test]
+    fn joins_that_a_race_does_not_know_of_are_left_out() {
+        let mut found = Story::new(&["main", "a", "b"], &["lock"])
+            .step(0, O::Spawn(thread(1)), "", 0)
+            .step(0, O::Spawn(thread(2)), "", 0)
+            .step(1, O::Acquire(object(0)), "", 0)
+            .step(1, O::Release(object(0)), "", 0)
+            .step(2, O::Acquire(object(0)), "", 0)
+            .counterexample(ViolationKind::Race, "no");
+        let access = |by: usize, step| mazurka_core::Access {
+            thread: ["main", "a", "b"][by].to_owned(),
+            by: Some(thread(by)),
+            write: true,
+            step,
+            memory: Some("x".to_owned()),
+            value: None,
+            stack: Vec::new(),
+        };
+        found.accesses = vec![access(1, 4), access(2, 5)];
+        found.execution.joins = vec![PassedJoin { at: 4, thread: thread(0), ended: thread(1) }];
+        check(
+            &found,
+            false,
+            expect![[r#"
+                90 columns:
+                  step  main     a             b
+                     1  spawn a
+                     2  spawn b
+                     3           acquire lock
+                     4           release lock
+                                 ✗ writes x
+                     5                         acquire lock
+                                               ✗ writes x
+            "#]],
+        );
+    }
+
+    #[test]
     fn what_the_library_does_is_folded_into_calls() {
         check(
             &counter(),
@@ -706,7 +830,7 @@ mod tests {
                      9                                            store Counter.n 0→1  15:9
                     11                       store Counter.n 1→1                       15:9
                         join main.1, main.2                                            20:9
-                        ✗ panics                                                       22:9
+                        ✗ crashes                                                      22:9
             "#]],
         );
     }
@@ -734,7 +858,7 @@ mod tests {
                         join main.1                                             20:9
                     12  load heap(a.rs:5) = 1                                   20:9 in JoinHandle::join
                         join main.2                                             20:9
-                        ✗ panics                                                22:9
+                        ✗ crashes                                               22:9
                     13  add the references to Counter 1→0                       25:9 in ptr::drop_in_place
             "#]],
         );

@@ -232,8 +232,12 @@ pub(crate) fn beginning(text: &str, width: usize) -> &str {
 /// As much of the beginning of a word as ends in a sign between two parts of it, if that is not
 /// too little.
 fn breakable(part: &str) -> &str {
-    match part.rfind(['-', '_', '/', '.', ':', '}']) {
-        Some(last) if last >= part.len() / 2 => &part[..=last],
+    // The sign of a number belongs to its digits.
+    let is_hyphen = |at: usize| part[..at].ends_with(|it: char| it.is_alphanumeric());
+    let mut places = part.rmatch_indices(['-', '_', '/', '.', ':', '}', '→']);
+    let last = places.find(|&(at, sign)| sign != "-" || is_hyphen(at));
+    match last {
+        Some((at, sign)) if at + sign.len() > part.len() / 2 => &part[..at + sign.len()],
         _ => part,
     }
 }
@@ -255,7 +259,9 @@ pub(crate) fn wrap_hanging(text: &str, width: usize, indent: usize) -> Vec<Strin
     let mut line = String::new();
     let mut is_begun = false;
     for mut word in text.split(' ') {
-        if is_begun && columns(&line) + 1 + columns(word) <= width {
+        // A sign alone, such as a cross, is no line of its own.
+        let is_sign = lines.is_empty() && columns(&line) == 1;
+        if is_begun && (columns(&line) + 1 + columns(word) <= width || is_sign && width > 2) {
             line.push(' ');
         } else if is_begun {
             lines.push(std::mem::replace(&mut line, margin.clone()));
@@ -294,8 +300,11 @@ mod tests {
     fn lines_are_broken_between_words_and_else_anywhere() {
         check_wrap("", 10, expect![""]);
         check_wrap("no deadlock at all", 11, expect!["no deadlock|at all"]);
-        check_wrap("a very-long-word-indeed b", 8, expect!["a|very-|long-|word-|indeed b"]);
+        check_wrap("a very-long-word-indeed b", 8, expect!["a very-|long-|word-|indeed b"]);
         check_wrap("one\ntwo three", 80, expect!["one|two three"]);
+        check_wrap("2147483647→-2147483648", 20, expect!["2147483647→|-2147483648"]);
+        check_wrap("✗ lock_guard alice.lock", 12, expect!["✗ lock_guard|alice.lock"]);
+        check_wrap("✗ a_very_long_word", 12, expect!["✗ a_very_|long_word"]);
         check_wrap("  took a lock", 10, expect!["  took a|    lock"]);
         check_wrap("数据竞争发生在这里", 7, expect!["数据竞|争发生|在这里"]);
         check_wrap("❤️❤️❤️", 3, expect!["❤️❤|️❤️"]);

@@ -225,7 +225,8 @@ fn preemptions(n: u32) -> String {
 /// An access of a data race: its place, and the calls that led there.
 fn stack(access: &Access) -> impl Iterator<Item = String> + '_ {
     let what = if access.write { "writes" } else { "reads" };
-    access.stack.iter().enumerate().map(move |(depth, place)| {
+    let stack = &access.stack[..end_of_test(&access.stack)];
+    stack.iter().enumerate().map(move |(depth, place)| {
         let function = match &place.function {
             Some(function) => format!(" in {function}"),
             None => String::new(),
@@ -237,8 +238,19 @@ fn stack(access: &Access) -> impl Iterator<Item = String> + '_ {
     })
 }
 
+/// Where the function of a Rust test ends in a stack: it is called from a closure of its own name,
+/// which the harness has made.
+fn end_of_test(stack: &[Location]) -> usize {
+    let is_made = |pair: &[Location]| match [&pair[0].function, &pair[1].function] {
+        [Some(inner), Some(outer)] => outer.strip_suffix("::{{closure}}") == Some(inner),
+        _ => false,
+    };
+    let end = stack.windows(2).position(is_made);
+    end.map_or(stack.len(), |end| end + 1)
+}
+
 /// What goes wrong and, in a deadlock, who waits for whom, one by one, and where.
-fn headline(found: &Counterexample) -> (String, Vec<String>) {
+pub(crate) fn headline(found: &Counterexample) -> (String, Vec<String>) {
     let message = &found.violation.message;
     let title = title(&found.violation);
     if found.violation.kind != ViolationKind::Deadlock {
@@ -292,9 +304,12 @@ fn title(violation: &Violation) -> &'static str {
 
 /// A message under its title, if it does not begin with that itself.
 fn titled(title: &str, message: &str) -> String {
-    let start = message.get(..title.len());
-    match start.is_some_and(|start| start.eq_ignore_ascii_case(title)) {
-        true => format!("{title}{}", &message[title.len()..]),
+    let (start, rest) =
+        (message.get(..title.len()), message.get(title.len()..).unwrap_or_default());
+    // `overflow.c:3` is a file.
+    let ends = rest.is_empty() || rest.starts_with([' ', ':', ',']);
+    match ends && start.is_some_and(|start| start.eq_ignore_ascii_case(title)) {
+        true => format!("{title}{rest}"),
         false => format!("{title}: {message}"),
     }
 }
@@ -347,6 +362,13 @@ mod tests {
 
     fn check(sample: &Sample, expect: Expect) {
         expect.assert_eq(&render(&sample.report(), &Style::new()));
+    }
+
+    #[test]
+    fn a_file_in_a_message_is_no_title() {
+        assert_eq!(titled("Overflow", "overflow.c:6: a sum"), "Overflow: overflow.c:6: a sum");
+        assert_eq!(titled("Data race", "data race on `x`"), "Data race on `x`");
+        assert_eq!(titled("Livelock", "livelock: it"), "Livelock: it");
     }
 
     #[test]

@@ -128,11 +128,81 @@ fn missing_order(found: &Counterexample) -> Option<String> {
         ));
     }
     (!is_strong).then(|| {
-        format!(
+        let mut text = format!(
             "no lock, atomic, join or start of a thread leads from the access of {} to that of {}.",
             first.thread, second.thread
-        )
+        );
+        if let Some(locks) = locks(found, first, second) {
+            text += &format!(" {locks}");
+        }
+        text
     })
+}
+
+/// Which locks the two threads of a data race hold at their accesses, if any thread takes one and
+/// the two have none in common.
+fn locks(found: &Counterexample, first: &Access, second: &Access) -> Option<String> {
+    let is_any = found.execution.steps.iter().any(|step| taken(step).is_some());
+    let held = [held(found, first), held(found, second)];
+    let is_common = held[0].keys().any(|lock| held[1].contains_key(lock));
+    if !is_any || is_common {
+        return None;
+    }
+    let names = held.each_ref().map(|all| all.values().copied().collect::<Vec<_>>().join(", "));
+    Some(match (names[0].as_str(), names[1].as_str()) {
+        ("", "") => "Neither holds a lock.".to_owned(),
+        (one, "") => format!("{} holds {one}, {} no lock.", first.thread, second.thread),
+        ("", other) => format!("{} holds no lock, {} {other}.", first.thread, second.thread),
+        (one, other) => {
+            format!("{} holds {one} and {} {other}: none in common.", first.thread, second.thread)
+        }
+    })
+}
+
+/// The locks that a thread holds at an access, by what people call them.
+fn held<'a>(found: &'a Counterexample, access: &Access) -> BTreeMap<ObjectId, &'a str> {
+    let mut held = BTreeMap::new();
+    let steps = || found.execution.steps.iter().zip(&found.story).take(access.step);
+    // Who wakes up names the condition variable, and has named the lock before.
+    let name = |lock: ObjectId| {
+        let mut told = steps().filter(|(step, _)| step.operation.object() == Some(lock));
+        told.find_map(|(_, told)| told.object.as_deref()).unwrap_or("a lock")
+    };
+    for (step, _) in steps().filter(|(step, _)| access.by == Some(step.decision.thread)) {
+        if let Some(lock) = taken(step) {
+            held.insert(lock, name(lock));
+        }
+        match step.operation {
+            Operation::Release(lock)
+            | Operation::ReadRelease(lock)
+            | Operation::WriteRelease(lock)
+            | Operation::Wait { mutex: lock, .. } => {
+                held.remove(&lock);
+            }
+            _ => {}
+        }
+    }
+    held
+}
+
+/// The lock that a step takes.
+fn taken(step: &Step) -> Option<ObjectId> {
+    use Operation as O;
+    match step.operation {
+        O::TryAcquire(_) | O::TryReadAcquire(_) | O::TryWriteAcquire(_)
+            if step.effect == Effect::Failed =>
+        {
+            None
+        }
+        O::Acquire(lock)
+        | O::TryAcquire(lock)
+        | O::ReadAcquire(lock)
+        | O::TryReadAcquire(lock)
+        | O::WriteAcquire(lock)
+        | O::TryWriteAcquire(lock)
+        | O::Reacquire { mutex: lock, .. } => Some(lock),
+        _ => None,
+    }
 }
 
 fn written(operation: Operation) -> Option<ObjectId> {

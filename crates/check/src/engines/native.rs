@@ -5,7 +5,7 @@ use crate::native::{Process, build, compiler, folder};
 use crate::options::{Property, faults};
 use crate::task::Input;
 use crate::{Ending, Fault, Faults, Outcome, Replay, Task};
-use mazurka_core::{Assumption, Event, Location, Phase, Schedule, Verdict};
+use mazurka_core::{Assumption, Event, Location, PassingExecution, Phase, Schedule, Verdict};
 use mazurka_protocol::Report;
 use std::path::Path;
 use std::time::Instant;
@@ -178,7 +178,9 @@ fn shorten(report: &mut Report) {
                 let message = &mut found.violation.message;
                 *message = message.replace(&format!("{here}/"), "");
             }
+            found.shorten_names();
         }
         _ => {}
     }
+    PassingExecution::shorten_names(&mut report.shown);
 }

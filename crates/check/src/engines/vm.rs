@@ -6,7 +6,7 @@ use crate::memory::watched;
 use crate::options::{Property, faults};
 use crate::sites::{change, sites_of};
 use crate::{Ending, Fault, Faults, Outcome, Replay, Task, translate};
-use mazurka_core::{Event, Limit, Phase, Schedule, Verdict};
+use mazurka_core::{Event, Limit, PassingExecution, Phase, Schedule, Verdict};
 use mazurka_explore::{
     self as explore, ExploreError, Reduction, Replay as Followed, SavedError, WeakMemory,
     replay as follow,
@@ -58,6 +58,10 @@ impl Engine for Vm {
         {
             explored.verdict = Verdict::Inconclusive(Limit::Memory(limit));
         }
+        if let Verdict::Violated(found) = &mut explored.verdict {
+            found.shorten_names();
+        }
+        PassingExecution::shorten_names(&mut explored.shown);
         let mut outcome = Outcome::new(&Self, explored.verdict, explored.statistics, begun);
         outcome.n_threads = vm.n_names();
         outcome.proved = explored.proved;

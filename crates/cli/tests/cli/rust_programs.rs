@@ -331,10 +331,10 @@ fn parts_of_variables_have_names() {
     let steps = value["violation"]["steps"].as_array().expect("steps");
     let objects: BTreeSet<&str> = steps.iter().filter_map(|it| it["object"].as_str()).collect();
     for name in [
-        "names::fields_violated::SHAPES[1].n_points",
-        "names::fields_violated::SHAPES[1].points[1].at.1",
-        "names::fields_violated::SHAPES[1].name",
-        "local.points[0].is_set (local of fields_violated)",
+        "SHAPES[1].n_points",
+        "SHAPES[1].points[1].at.1",
+        "SHAPES[1].name",
+        "local.points[0].is_set",
     ] {
         assert!(objects.contains(name), "no `{name}` in {objects:#?}");
     }

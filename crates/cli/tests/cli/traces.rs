@@ -74,6 +74,18 @@ fn c_programs() {
     check("message_relaxed", "crates/cli/tests/programs", "check message_relaxed.c");
     // Values are written as their types say, those of volatile accesses too.
     check("values", "crates/cli/tests/programs", "check values.c --trace full");
+    for name in
+        ["bank", "cache_race", "null_config", "full_slots", "barrier_of_three", "missing_post"]
+    {
+        check(name, "crates/cli/tests/programs", &format!("check {name}.c"));
+    }
+}
+
+/// Mistakes of C++ programs: what the library does has no rows, and variables have the names of the
+/// source.
+#[test]
+fn cxx_programs() {
+    check("cxx_gate", "crates/cli/tests/programs", "check gate.cpp");
 }
 
 /// The same as a model.
@@ -83,15 +95,26 @@ fn c_models() {
         let arguments = format!("check corpus/c/{name}.c --engine vm");
         check(&format!("{name}_model"), ".", &arguments);
     }
+    for name in ["null_config", "full_slots", "cache_race"] {
+        let arguments = format!("check {name}.c --engine vm");
+        check(&format!("{name}_model"), "crates/cli/tests/programs", &arguments);
+    }
 }
 
 /// Mistakes of Promela models: every step with what it changes, the end, and the truth of
 /// propositions where it changes.
 #[test]
 fn promela_models() {
-    for name in
-        ["lost_update", "late_flag", "crossed_requests", "forgotten_reset", "no_response", "door"]
-    {
+    for name in [
+        "lost_update",
+        "late_flag",
+        "crossed_requests",
+        "forgotten_reset",
+        "no_response",
+        "door",
+        "refused",
+        "one_more",
+    ] {
         let arguments = format!("check {name}.pml");
         check(&format!("promela_{name}"), "crates/cli/tests/programs", &arguments);
     }

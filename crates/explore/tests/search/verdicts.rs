@@ -228,7 +228,9 @@ fn deadlocks() {
     );
     check(
         "bar(0)=2 || bar(0)",
-        expect!["deadlock: 1 thread waits for ever: T0 waits to leave barrier(0); mzk1:0"],
+        expect![
+            "deadlock: 1 thread waits for ever: T0 waits at barrier(0) until 2 threads have arrived; mzk1:0"
+        ],
     );
     check(
         "chan(0)=1 || send(0,1); send(0,2)",

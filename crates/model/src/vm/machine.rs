@@ -430,7 +430,7 @@ impl Machine {
         }
         let Some((thread, number)) = pointer.made() else {
             return Err(memory(match (pointer.object, pointer.offset) {
-                (0, 0) => "null is no object".to_owned(),
+                (0, 0) => "a null pointer is followed".to_owned(),
                 (0, offset) => format!("{offset:#x} is no pointer"),
                 _ => match pointer.routine() {
                     Some(_) => "a function is used as an object".to_owned(),

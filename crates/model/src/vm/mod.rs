@@ -27,8 +27,10 @@ mod step;
 mod survivors;
 mod units;
 
-use crate::{Base, Expr, Program, Query, RoutineId, Span, Type, binary, compare, convert, unary};
-use code::{Code, HALT, Instruction, Pc, STUCK, UNBORN};
+use crate::{
+    Base, Expr, Pointer, Program, Query, RoutineId, Span, Type, binary, compare, convert, unary,
+};
+use code::{Code, HALT, Instruction, Kind, Pc, STUCK, UNBORN};
 pub use flat::Conflict;
 use machine::{Last, Machine, control};
 use mazurka_core::{
@@ -531,7 +533,7 @@ impl System for Vm {
             thread,
             write: seen.write,
             is_atomic: seen.is_atomic,
-            value: in_words(seen.value),
+            value: self.in_words(seen.value),
             stack: stack(&seen.stack),
         })
         .collect()
@@ -575,7 +577,7 @@ impl System for Vm {
     }
 
     fn value(&self) -> Option<String> {
-        in_words(self.machine.last)
+        self.in_words(self.machine.last)
     }
 
     fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {
@@ -591,14 +593,44 @@ impl System for Vm {
     }
 }
 
-/// What was read, written or chosen.
-fn in_words(value: Last) -> Option<String> {
-    let show = |ty, bits| crate::print::constant(ty, bits);
-    match value {
-        Last::Nothing => None,
-        Last::Read(ty, value) => Some(format!("= {}", show(ty, value))),
-        Last::Wrote(ty, old, new) => Some(format!("{}→{}", show(ty, old), show(ty, new))),
-        Last::Chose(value) => Some(format!("= {value}")),
+impl Vm {
+    /// What was read, written or chosen.
+    fn in_words(&self, value: Last) -> Option<String> {
+        let show = |ty, bits| {
+            match ty {
+                Type::Pointer => self.pointed(Pointer::from_bits(bits)),
+                _ => None,
+            }
+            .unwrap_or_else(|| crate::print::constant(ty, bits))
+        };
+        match value {
+            Last::Nothing => None,
+            Last::Read(ty, value) => Some(format!("= {}", show(ty, value))),
+            Last::Wrote(ty, old, new) => Some(format!("{}→{}", show(ty, old), show(ty, new))),
+            Last::Chose(value) => Some(format!("= {value}")),
+        }
+    }
+
+    /// What people call what a pointer points to, which may be gone.
+    fn pointed(&self, pointer: Pointer) -> Option<String> {
+        if let Some(routine) = pointer.routine() {
+            let routine = self.program.routines.get(routine.0 as usize)?;
+            return Some(format!("&{}", routine.name));
+        }
+        let of_static = pointer.static_object().and_then(|it| self.code.objects.get(it.0 as usize));
+        let of_static = of_static.filter(|info| info.kind != Kind::PerThread).copied();
+        let made = || {
+            let (thread, number) = pointer.made()?;
+            self.machine.threads.get(thread as usize)?.made.get(number as usize).copied()
+        };
+        let object = of_static.or_else(made)?;
+        let name = self.names().object(&self.code, &self.machine.threads, &object);
+        let offset = pointer.offset as i32;
+        (!name.is_empty()).then(|| match offset {
+            0 => format!("&{name}"),
+            ..0 => format!("&{name}-{:#x}", -i64::from(offset)),
+            offset => format!("&{name}+{offset:#x}"),
+        })
     }
 }
 

@@ -166,7 +166,7 @@ fn blocks_are_checked() {
             free(main, pointer);
             store_at(main, pointer, 0);
         }),
-        expect!["memory: null is no object"],
+        expect!["memory: a null pointer is followed"],
     );
     check(
         &with_block(|main, pointer| {

@@ -170,7 +170,8 @@ fn a_race_is_told_with_both_stacks() {
 #[test]
 fn a_thread_begins_in_the_step_that_starts_it() {
     let build = |how: u32| Program::build("newborn", &[&format!("-DHOW={how}")]);
-    for (how, message) in [(1, "assertion `how != 1` failed"), (2, "invalid access to address 0x8")]
+    for (how, message) in
+        [(1, "assertion `how != 1` failed"), (2, "a null pointer is followed, 0x8 bytes behind it")]
     {
         let program = build(how);
         let failed = program.explore(&json!({}));
@@ -410,7 +411,7 @@ fn c11_threads() {
 #[test]
 fn a_crash_is_a_violation_with_its_place() {
     for (how, kind, message) in [
-        (0, "memory", "invalid access to address 0x8 at "),
+        (0, "memory", "a null pointer is followed, 0x8 bytes behind it at "),
         (1, "memory", "stack overflow at "),
         (2, "panic", "the program aborted"),
         (3, "panic", "arithmetic exception at "),

@@ -146,7 +146,7 @@ fn who_follows_a_null_pointer_is_told() {
             let program =
                 Program::build_by(by, "null_pointer", &["-w", "-O0", &format!("-DHOW={how}")]);
             let told = message(how, &program.explore(&json!({ "jobs": 2 })), &["memory"]);
-            let rest = told.strip_prefix("invalid access to address 0x0 at ");
+            let rest = told.strip_prefix("a null pointer is followed at ");
             let line = rest.and_then(|it| it.split("null_pointer.c:").nth(1)?.split(':').next());
             let line: usize = line.and_then(|it| it.parse().ok()).expect("it has a place");
             let line = source.lines().nth(line - 1).expect("it is in the source");
