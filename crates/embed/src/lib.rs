@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 pub fn library(name: TokenStream) -> TokenStream {
     let name = name.to_string();
     let library = external(&arguments(), &name).filter(|path| path.is_file());
-    let tokens = match library {
+    match library {
         None => parsed("::core::option::Option::None::<(&'static str, usize, &'static [u8])>"),
         Some(path) => match fs::read(&path) {
             Ok(bytes) => embedded(&path, &bytes),
@@ -33,8 +33,7 @@ pub fn library(name: TokenStream) -> TokenStream {
                 parsed(&format!("compile_error!({:?})", format!("{}: {error}", path.display())))
             }
         },
-    };
-    tokens
+    }
 }
 
 /// The library as an expression.
