@@ -144,6 +144,14 @@ fn threads_that_end_the_process() {
     check("exits", &["one_exit_holds", "two_exits_holds", "exit_with_an_error_violated"]);
 }
 
+/// What a thread has seen before may be a byte on its stack.
+#[test]
+fn loops_that_look_twice() {
+    let names =
+        ["closed_holds", "closed_behind_a_message_holds", "closed_before_a_message_violated"];
+    check("rounds", &names);
+}
+
 /// Nothing has to be assumed of the functions of the C library that the standard library calls.
 #[test]
 fn what_the_standard_library_copies() {
