@@ -141,7 +141,15 @@ fn orders_that_are_missing() {
 
 #[test]
 fn threads_that_end_the_process() {
-    check("exits", &["one_exit_holds", "two_exits_holds", "exit_with_an_error_violated"]);
+    let names = [
+        "one_exit_holds",
+        "two_exits_holds",
+        "exit_with_an_error_violated",
+        "left_behind_holds",
+        "left_behind_after_a_while_holds",
+        "left_behind_violated",
+    ];
+    check("exits", &names);
 }
 
 /// What a thread has seen before may be a byte on its stack.
