@@ -113,6 +113,8 @@ impl Part {
             let depth = machine.depth;
             let has_locked_in = &mut machine.threads[me].has_locked_in;
             let is_shown = match deed {
+                // Panics share the lock of their hook, and only a change of it keeps them out.
+                _ if self.group == Group::Hook => false,
                 Deed::Takes { is_free } => {
                     *has_locked_in = Some(depth);
                     !is_free
