@@ -419,6 +419,7 @@ impl<'a, S: System> Explorer<'a, S> {
             return Err(SavedError::Void.into());
         }
         self.saved.take_if(|saved| saved.waits != self.waits);
+        let begun = Instant::now();
         loop {
             let outcome = self.round_as_is(make)?;
             let learnt = self.learnt.get_mut().expect("the lock is not poisoned").take();
@@ -428,6 +429,10 @@ impl<'a, S: System> Explorer<'a, S> {
             }
             self.waits = waits;
             self.saved = None;
+            if let Some(limit) = self.options.time_limit.filter(|&it| begun.elapsed() >= it) {
+                let outcome = Outcome::stopped(Limit::Time(limit), outcome.0.statistics);
+                return Ok((outcome, Exceeded::default()));
+            }
         }
     }
 
@@ -689,7 +694,10 @@ impl<'a, S: System> Explorer<'a, S> {
             // What a thread that is held has made redundant was drawn all the same.
             let is_execution =
                 worker.statistics.executions > before || self.options.sample.is_some();
-            if let Some(limit) = self.limit_after_run(shared, is_execution) {
+            // What a search has left that has to begin again is not what is left of it.
+            if step != Step::Learnt
+                && let Some(limit) = self.limit_after_run(shared, is_execution)
+            {
                 pool.stop(Reason::Limit(limit));
             }
             n_runs += 1;

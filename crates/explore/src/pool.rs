@@ -135,9 +135,13 @@ impl Pool {
         self.n_hungry.load(Ordering::Relaxed) > 0
     }
 
-    /// Ends the search; the first reason counts.
+    /// Ends the search; the first reason counts, but that what was explored is void.
     pub(crate) fn stop(&self, reason: Reason) {
         let mut state = self.lock();
+        // A limit says what is left, and that is void.
+        if matches!(reason, Reason::Learnt) {
+            state.reason.take_if(|it| matches!(it, Reason::Limit(_) | Reason::Peer));
+        }
         state.reason.get_or_insert(reason);
         self.stopped.store(true, Ordering::Relaxed);
         self.changed.notify_all();

@@ -236,6 +236,7 @@ impl Machine {
             trusted: _,
             are_ends_seen: _,
             are_exits_seen: _,
+            std_locks: _,
             has_handlers: _,
             has_cancellation: _,
             has_precompiled: _,

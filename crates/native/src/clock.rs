@@ -21,6 +21,9 @@
 //! two linearisations of one trace. A thread that only looks at the clock, waiting for it to go on,
 //! sleeps a little at every [`PATIENT_LOOKS`]th look.
 //!
+//! Once the process has ended, no time passes: a thread that can end it does so before. Threads
+//! that sleep in a loop for ever, as those that tests leave behind, go no further then (`exit`).
+//!
 //! Where many waits of one thread expire, it may poll for ever. From the [`MAX_EXPIRIES`]th on its
 //! waits with a limit are waits without one, as `timed` has it, and the coverage says so. Only if
 //! the thread waits for no time at all, some passes first: it may ask for how long it has waited.
@@ -134,6 +137,9 @@ impl Machine {
     fn has_come_slowly(&self, idx: usize, deadline: u64) -> bool {
         if deadline <= self.clock.now {
             return true;
+        }
+        if self.threads.iter().any(|it| it.status == Status::Exited) {
+            return false;
         }
         let key = |idx: usize| self.threads[idx].deadline.map(|deadline| (deadline, idx));
         let others = || (0..self.threads.len()).filter(|&other| other != idx);

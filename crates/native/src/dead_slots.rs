@@ -315,10 +315,12 @@ impl Lives {
             for idx in (0..all.len()).rev() {
                 let mut live = self.after(&all[idx], idx, pads.as_deref());
                 let Effect { reads, writes, read, written, reads_all } = &effects[idx];
-                // What is only fetched to a register that is not read is not read.
+                // What is only fetched to a register, or to a part of it, that is not read is not
+                // read.
                 let is_fetch = matches!(all[idx].mnemonic(), Mnemonic::Pop | Mnemonic::Mov)
                     && all[idx].op0_kind() == OpKind::Register
-                    && writes & live.registers & !(1 << RSP) == 0
+                    && number(all[idx].op0_register())
+                        .is_some_and(|to| to != RSP && live.registers >> to & 1 == 0)
                     && !read.is_empty();
                 live.registers = live.registers & !writes | reads;
                 if *reads_all {

@@ -105,6 +105,7 @@ mod sites;
 mod source;
 mod spin;
 mod start;
+mod std_locks;
 mod syscall;
 mod system;
 mod thread;

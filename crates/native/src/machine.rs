@@ -51,6 +51,7 @@ use crate::signals::{self, Crash};
 use crate::site_orders::SiteOrders;
 use crate::sites::{self, Sites};
 use crate::spin::{self, Arrival, CountingLoops, Reads};
+use crate::std_locks;
 use crate::thread::{Comparison, Destructor, Status, Thread};
 use crate::time::Times;
 use crate::tls::Lender;
@@ -156,6 +157,8 @@ pub(crate) struct Machine {
     /// Whether two threads of any execution have used the handlers of the exit beside each other:
     /// see `exit`.
     pub(crate) are_exits_seen: bool,
+    /// Which locks of the standard library are steps: see `std_locks`.
+    pub(crate) std_locks: std_locks::Met,
     /// Whether a thread of any execution has registered such a handler or called one.
     pub(crate) has_handlers: bool,
     /// Whether a thread of any execution was asked to end: see `cancel`.
@@ -300,6 +303,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         named_semaphores: Vec::new(),
         are_ends_seen: false,
         are_exits_seen: false,
+        std_locks: std_locks::Met::default(),
         has_handlers: false,
         has_cancellation: false,
         are_races_allowed: false,

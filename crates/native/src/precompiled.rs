@@ -23,6 +23,9 @@
 //! comes to its end in one step; that its hopes might have been fulfilled is covered by the thread
 //! being later there.
 //!
+//! Output and panics of `std` are no steps, but where the program holds one of their locks itself,
+//! which `std_locks` finds out.
+//!
 //! The orders that the source has asked for are lost, so memory is ordered as the processor does:
 //! a load acquires, a store releases, a locked instruction does both. The verdict says that this
 //! was taken for granted. So it is with what the instrumentation leaves to the processor, such as
@@ -48,6 +51,7 @@ use crate::results::{Origin, Way};
 use crate::rust_mutex::{self, Access, Exit, Place, Role};
 use crate::rust_runtime;
 use crate::spin::{self, Arrival};
+use crate::std_locks::{self, Part};
 use crate::syscall;
 use crate::thread::Comparison;
 use crate::trusted::{self, Row, entry};
@@ -86,6 +90,9 @@ const LEFT_ALONE: [&str; 13] = [
     "_5gimli",
     "_9addr2line",
 ];
+/// The same for functions that are not left alone after all: standard input, which the library does
+/// not use itself.
+const INPUT: [&str; 4] = ["5stdio5stdin", "5Stdin4", "8StdinRaw", "9StdinLock"];
 /// A part of the names of functions that touch, beside what they call, only what belongs to the
 /// running thread: the state and the value of a thread-local variable. Their locked instructions
 /// alone are met: what the value refers to may be shared. Every thread comes there at its end, and
@@ -108,6 +115,8 @@ struct Site {
     deed: Deed,
     /// The registers that matter before it, where that is asked for.
     live: Registers,
+    /// Of a function that may be left alone: whether it is.
+    part: Option<Part>,
     /// Where its way begins.
     piece: usize,
 }
@@ -230,15 +239,20 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         marks,
     };
     let mut found = FxHashMap::default();
+    let mut parts: Vec<(Range<usize>, Part)> = Vec::new();
     for function in &functions {
         let name = function.name().unwrap_or_default();
         rust_mutex::note_function(name, base + function.address() as usize);
         rust_runtime::note_function(name, base + function.address() as usize);
         let row = trusted::row_of(name);
         let start = base + function.address() as usize;
-        if is_left_alone(name) {
-            callers::leave_alone(start..start + function.size() as usize);
-            if row.is_none() {
+        let is_left_alone = is_left_alone(name);
+        let part = is_left_alone.then(|| std_locks::part_of(name)).flatten();
+        if is_left_alone {
+            let code = start..start + function.size() as usize;
+            callers::leave_alone(code.clone());
+            parts.extend(part.map(|part| (code, part)));
+            if row.is_none() && part.is_none() {
                 continue;
             }
         }
@@ -247,13 +261,23 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
             unsafe { std::slice::from_raw_parts(start as *const u8, function.size() as usize) };
         let looked_at = LOOKED_AT.iter().any(|part| name.contains(part));
         let attention = match () {
-            () if is_left_alone(name) => Attention::None,
+            () if is_left_alone => match part {
+                Some(part) if part.is_locked_only() => Attention::Locked,
+                Some(_) => Attention::All,
+                None => Attention::None,
+            },
             () if name.contains(OWN_STORAGE) => Attention::Locked,
             () => Attention::All,
         };
         finder.look(start, code, looked_at, attention, row, &mut found);
     }
     callers::settle();
+    parts.sort_by_key(|(code, _)| code.start);
+    let part_at = |at: usize| {
+        let behind = parts.partition_point(|(code, _)| code.start <= at);
+        let (code, part) = parts.get(behind.checked_sub(1)?)?;
+        code.contains(&at).then_some(*part)
+    };
     if found.is_empty() {
         return Ok(());
     }
@@ -284,7 +308,8 @@ pub(crate) fn redirect(main: usize) -> Result<(), String> {
         for (Moved { instruction, deed, live }, way) in redirected.moved.into_iter().zip(ways) {
             if let Some(deed) = deed {
                 let at = instruction.ip() as usize;
-                sites.insert(at + 1, Site { instruction, deed, live, piece: way });
+                let part = part_at(at);
+                sites.insert(at + 1, Site { instruction, deed, live, part, piece: way });
             }
         }
     }
@@ -302,6 +327,7 @@ fn is_left_alone(name: &str) -> bool {
     // then uses, too: dropping what belongs to a thread, for instance.
     let made_by = LEFT_ALONE.iter().find_map(|part| name.strip_suffix(part));
     LEFT_ALONE.iter().any(|part| made_by.unwrap_or(name).contains(part))
+        && !INPUT.iter().any(|part| name.contains(part))
 }
 
 /// The pages from the first to the last of these instructions.
@@ -922,6 +948,22 @@ unsafe extern "C" {
     fn mazurka_precompiled();
 }
 
+/// What an instruction that may be let pass does to a lock.
+fn deed_of(site: &Site, frame: &Frame) -> std_locks::Deed {
+    let Deed::Access(memory, Kind::Update) = &site.deed else { return std_locks::Deed::Other };
+    let register = |register, _, _| Some(frame.register(register) as u64);
+    let address = memory.virtual_address(0, register);
+    match (site.instruction.mnemonic(), address) {
+        (Mnemonic::Cmpxchg, Some(address)) if site.instruction.memory_size().size() == 4 => {
+            // SAFETY: the program is about to access it.
+            let word = unsafe { std::ptr::read_volatile(address as usize as *const u32) };
+            std_locks::Deed::Takes { is_free: word == 0 }
+        }
+        (Mnemonic::Xchg, Some(_)) => std_locks::Deed::GivesBack,
+        _ => std_locks::Deed::Other,
+    }
+}
+
 /// A precompiled instruction is about to be taken.
 extern "C-unwind" fn meet(frame: &mut Frame) {
     // Threads that are not the program's may come here, too.
@@ -929,6 +971,11 @@ extern "C-unwind" fn meet(frame: &mut Frame) {
         return meet_elsewhere(frame);
     }
     let site = site_of(frame);
+    if let Some(part) = site.part
+        && !part.is_met(deed_of(site, frame), frame.register(Register::RBP))
+    {
+        return;
+    }
     let (memory, kind) = match &site.deed {
         Deed::Pause => {
             machine::with(|machine| machine.threads[machine::current().index()].reads.note_wait());

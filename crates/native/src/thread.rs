@@ -128,6 +128,8 @@ pub(crate) struct Plain {
     pub(crate) deadline: Option<u64>,
     pub(crate) has_expired: bool,
     pub(crate) n_looks: u32,
+    /// The step in which it has taken a lock that `std_locks` has let pass.
+    pub(crate) has_locked_in: Option<usize>,
     pub(crate) is_joined: bool,
     /// How many it has joined, or got with its number.
     pub(crate) n_joined: u32,
@@ -172,6 +174,7 @@ impl Default for Plain {
             deadline: None,
             has_expired: false,
             n_looks: 0,
+            has_locked_in: None,
             is_joined: false,
             n_joined: 0,
             ticks: 0,

@@ -141,7 +141,49 @@ fn orders_that_are_missing() {
 
 #[test]
 fn threads_that_end_the_process() {
-    check("exits", &["one_exit_holds", "two_exits_holds", "exit_with_an_error_violated"]);
+    let names = [
+        "one_exit_holds",
+        "two_exits_holds",
+        "exit_with_an_error_violated",
+        "left_behind_holds",
+        "left_behind_after_a_while_holds",
+        "left_behind_violated",
+    ];
+    check("exits", &names);
+}
+
+/// What a thread has seen before may be a byte on its stack.
+#[test]
+fn loops_that_look_twice() {
+    let names =
+        ["closed_holds", "closed_behind_a_message_holds", "closed_before_a_message_violated"];
+    check("rounds", &names);
+}
+
+/// The locks of input, output and panics are steps where the program can tell.
+#[test]
+fn locks_that_the_standard_library_has_for_itself() {
+    let of_each = [
+        "kept_apart_holds",
+        "first_is_last_violated",
+        "second_is_last_violated",
+        "plain_violated",
+        "opposite_orders_violated",
+        "beside_output_holds",
+    ];
+    let locks = ["output", "errors", "input"];
+    let names = locks.into_iter().flat_map(|lock| of_each.map(|name| format!("{lock}::{name}")));
+    let others = [
+        "printed_under_a_lock_violated",
+        "printed_by_a_third_violated",
+        "printed_by_two_holds",
+        "any_hook_holds",
+        "first_hook_violated",
+        "second_hook_violated",
+        "panic_beside_hook_violated",
+    ];
+    let names: Vec<String> = names.chain(others.map(str::to_owned)).collect();
+    check("output", &names.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 /// Nothing has to be assumed of the functions of the C library that the standard library calls.

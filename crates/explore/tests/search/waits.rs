@@ -3,8 +3,9 @@
 
 use crate::support::script;
 use expect_test::{Expect, expect};
-use mazurka_core::Verdict;
+use mazurka_core::{Limit, Verdict};
 use mazurka_explore::{Explorer, Options, Reduction};
+use std::time::Duration;
 
 fn verdict(verdict: &Verdict) -> String {
     match verdict {
@@ -78,4 +79,18 @@ fn who_asks_for_no_fairness_gets_none() {
     let run = || script("while x==0 { add(n,1) } | x=1");
     let outcome = Explorer::new(options).run(run).expect("it can be searched");
     expect!["inconclusive: depth limit, 40 steps"].assert_eq(&verdict(&outcome.verdict));
+}
+
+/// The first execution reaches the depth limit, and the search has to begin again: what it has left
+/// by then is not what is left to do.
+#[test]
+fn a_limit_that_comes_when_something_is_learnt_proves_nothing() {
+    for reduction in [Reduction::Optimal, Reduction::None] {
+        let mut options = Options::new().reduction(reduction).max_depth(200);
+        options.time_limit = Some(Duration::from_nanos(1));
+        let run = || script("while x==0 { add(n,1) } | x=1");
+        let outcome = Explorer::new(options).run(run).expect("it can be searched");
+        let is_time_up = matches!(outcome.verdict, Verdict::Inconclusive(Limit::Time(_)));
+        assert!(is_time_up, "{}", verdict(&outcome.verdict));
+    }
 }

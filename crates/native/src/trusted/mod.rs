@@ -160,9 +160,11 @@ pub(crate) struct Trusted {
     exclusive: FxHashMap<ObjectId, Group>,
     /// By the address of a lock.
     readers_writers: FxHashMap<usize, Users>,
-    /// Threads that have opened a scope, and threads that have parked. The last thread of a scope
-    /// unparks who has opened it, which a program may see that parks itself: see [`note_token`].
+    /// Threads that have opened a scope, that have received from a channel, and that have parked.
+    /// To wait inside the first two is to park, which a program may see that parks itself: see
+    /// [`note_token`].
     scoping: ThreadSet,
+    receiving: ThreadSet,
     parking: ThreadSet,
     /// The libraries of which any call was taken for an operation, a bit each.
     used: u32,
@@ -179,14 +181,15 @@ impl Trusted {
             exclusive,
             readers_writers,
             scoping,
+            receiving,
             parking,
             used,
         } = self;
         let users = readers_writers.values().map(Users::known);
         // The order of the table does not matter to a sum.
-        let sizes =
-            [quiet_words.len(), objects.len(), exclusive.len(), scoping.len(), parking.len()];
-        let sizes = sizes.into_iter().fold(0, |sum: u64, len| sum.rotate_left(12) ^ len as u64);
+        let threads = [scoping, receiving, parking].map(|threads| threads.len());
+        let sizes = [quiet_words.len(), objects.len(), exclusive.len()].into_iter().chain(threads);
+        let sizes = sizes.fold(0, |sum: u64, len| sum.rotate_left(12) ^ len as u64);
         sizes ^ to_give_up.rotate_left(40) ^ u64::from(*used) ^ users.sum::<u64>() << 40
     }
 }
@@ -435,18 +438,28 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
 }
 
 /// A thread that opens scopes and parks itself can tell that the end of a scope has put its token,
-/// or that it was taken by waiting for that end. Then scopes are explored.
+/// or that it was taken by waiting for that end. Then scopes are explored. So are channels where a
+/// thread receives and parks itself: to wait for a message takes a token that was meant for it.
 fn note_token(bracket: &Bracket) {
     let me = machine::current();
     machine::with(|machine| {
         let trusted = &mut machine.trusted;
         match bracket.kind {
             Kind::Scope => trusted.scoping.insert(me),
+            Kind::ListReceive | Kind::MessageCall => trusted.receiving.insert(me),
             Kind::Park | Kind::ParkTimeout => trusted.parking.insert(me),
             _ => return,
         };
-        if trusted.scoping.contains(me) && trusted.parking.contains(me) {
+        if !trusted.parking.contains(me) {
+            return;
+        }
+        if trusted.scoping.contains(me) {
             trusted.give_up(Group { library: Library::Std, family: Family::Threads });
+        }
+        if trusted.receiving.contains(me) {
+            for library in [Library::Std, Library::CrossbeamChannel, Library::Flume] {
+                trusted.give_up(Group { library, family: Family::Channels });
+            }
         }
     });
 }

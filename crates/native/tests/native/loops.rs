@@ -112,6 +112,19 @@ fn what_a_call_is_given_belongs_to_the_state_of_a_loop() {
     }
 }
 
+/// Clang reads it into a part of a register.
+#[test]
+fn a_byte_that_is_copied_belongs_to_the_state_of_a_loop() {
+    let has_clang = mazurka_effort::has_tool("clang");
+    for by in [Some(GCC), has_clang.then_some(CLANG)].into_iter().flatten() {
+        for level in ["-O0", "-O1", "-O2"] {
+            let answer = Program::build_by(by, "second_look", &[level]).explore(&json!({}));
+            let is_found = matches!(answer.verdict, Some(Verdict::Violated(_)));
+            assert!(is_found, "{level}: {} {:?}", answer.message, answer.error);
+        }
+    }
+}
+
 #[test]
 fn what_stands_beside_a_shared_variable_belongs_to_the_state_of_a_loop() {
     let has_clang = mazurka_effort::has_tool("clang");
