@@ -158,6 +158,17 @@ pub(crate) fn deed(
     }
     match instruction.mnemonic() {
         M::Mfence | M::Sfence | M::Lfence => return Some(Deed::Fence),
+        // They are about caches, and no thread can tell.
+        M::Prefetch
+        | M::Prefetchnta
+        | M::Prefetcht0
+        | M::Prefetcht1
+        | M::Prefetcht2
+        | M::Prefetchw
+        | M::Clflush
+        | M::Clflushopt
+        | M::Clwb
+        | M::Cldemote => return None,
         M::Xbegin | M::Rdrand | M::Rdseed | M::Rdpid | M::Rdpmc => {
             return Some(Deed::Unknown(Vec::new()));
         }

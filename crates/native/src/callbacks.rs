@@ -23,6 +23,8 @@ pub(crate) fn plain(address: usize, len: usize, write: bool) {
     }
     if !coroutine::is_own_stack(address) {
         invalid::check(address, len, write);
+    } else if coroutine::is_beyond_own(address) {
+        invalid::overflows();
     }
     machine::with(|machine| {
         if !machine.is_shared
@@ -72,7 +74,12 @@ fn volatile_read(address: usize, len: u8) {
 /// The operation that the running thread has just taken is a volatile access.
 fn order_nothing(address: usize, len: usize, write: bool) {
     machine::order_nothing();
-    machine::with(|machine| machine.watch.operate(address, len, write));
+    machine::with(|machine| {
+        machine.watch.operate(address, len, write);
+        if !coroutine::is_own_stack(address) {
+            machine.weak_accesses.note_volatile(address);
+        }
+    });
 }
 
 macro_rules! accesses {

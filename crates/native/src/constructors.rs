@@ -4,18 +4,23 @@
 //! Destructors are handlers of the exit (`exit`) that were registered before all others.
 //!
 //! Constructors are run by the C library, before there is anything to explore, and what they leave
-//! in memory is what every execution begins with. That is right as long as there is one thread. A
-//! constructor that starts one shows that it is not: then the program begins once more
-//! ([`note_thread`]), the constructors are taken out of the list that the C library works through
-//! ([`take_out`]), and `main` calls them in every execution ([`run`]). Those of shared libraries
-//! have run by then; a thread that they start is refused.
+//! in memory is what every execution begins with. That is right as long as there is one thread and
+//! no block of memory: a constructor that starts a thread ([`note_thread`]), or allocates memory
+//! whose end and whose bounds were to be watched ([`note_allocation`]), shows that it is not. Then
+//! the program begins once more, the constructors are taken out of the list that the C library works
+//! through ([`take_out`]), and `main` calls them in every execution ([`run`]). Those of shared
+//! libraries have run by then; a thread that they start is refused, and what they have allocated is
+//! not watched.
 
 use crate::names;
 use crate::process::Handler;
 use crate::report;
+use crate::start::Silence;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStringExt as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Says that `main` is to call the constructors.
 const WISH: &str = "MAZURKA_CONSTRUCTORS";
@@ -105,6 +110,41 @@ pub(crate) fn destructors() -> Vec<Handler> {
     all.map(|address| Handler::WithNothing(function(address))).collect()
 }
 
+/// Whether the C library is about to run the constructors of the program, or runs them.
+static ARE_RUN: AtomicBool = AtomicBool::new(false);
+
+/// While they run in a program that is to be explored.
+static SILENCE: Mutex<Option<Silence>> = Mutex::new(None);
+
+/// The program's own constructors are about to be run by the C library. What they print is no part
+/// of a report; with `is_silent`, it goes nowhere.
+pub(crate) fn begin(is_silent: bool) {
+    take_out();
+    let is_explored = std::env::var_os(mazurka_protocol::REPORT).is_some();
+    ARE_RUN.store(is_explored && std::env::var_os(WISH).is_none(), Ordering::Relaxed);
+    if is_silent {
+        set_silence(Some(Silence::begin()));
+    }
+}
+
+/// They have run.
+pub(crate) fn end() {
+    ARE_RUN.store(false, Ordering::Relaxed);
+    set_silence(None);
+}
+
+fn set_silence(silence: Option<Silence>) {
+    *SILENCE.lock().unwrap_or_else(PoisonError::into_inner) = silence;
+}
+
+/// Memory is allocated outside of an execution.
+#[inline]
+pub(crate) fn note_allocation() {
+    if ARE_RUN.load(Ordering::Relaxed) {
+        begin_again();
+    }
+}
+
 /// A thread is started before `main`.
 pub(crate) fn note_thread() {
     let Some(path) = std::env::var_os(mazurka_protocol::REPORT) else { return };
@@ -115,6 +155,13 @@ pub(crate) fn note_thread() {
              link its objects into the program",
         );
     }
+    begin_again();
+}
+
+/// Starts the program once more, for `main` to call the constructors.
+#[cold]
+fn begin_again() -> ! {
+    end();
     let variables = std::env::vars_os().filter_map(|(name, value)| {
         let mut text = name.into_vec();
         text.push(b'=');
@@ -139,7 +186,7 @@ pub(crate) fn note_thread() {
 
 /// Takes the constructors away from the C library if `main` is to call them. To be called before
 /// that has run any.
-pub(crate) fn take_out() {
+fn take_out() {
     if std::env::var_os(WISH).is_none() {
         return;
     }

@@ -106,6 +106,14 @@ pub(crate) fn is_guard(address: usize) -> bool {
     idx < ThreadId::MAX && address < top(idx) - size(idx) - OWN_LEN
 }
 
+/// Whether an address of the stack of the coroutine that runs is beyond what the program has of it,
+/// where this library has its own part. The first frames are ours, too, and do not count.
+#[inline]
+pub(crate) fn is_beyond_own(address: usize) -> bool {
+    let idx = running();
+    address < top(idx) - size(idx) - PAGE_LEN
+}
+
 /// How large the system makes stacks: that of `main`, and those of threads.
 pub(crate) fn default_sizes() -> (usize, usize) {
     const UNLIMITED: usize = 2 << 20;

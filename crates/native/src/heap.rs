@@ -12,11 +12,14 @@
 //! errors are called is in `invalid`.
 
 use crate::allocator;
+use crate::constructors;
 use crate::coroutine;
 use crate::invalid;
+use crate::library;
 use crate::machine;
 use crate::memory::{self, Part, Saved};
 use crate::names;
+use crate::plain_values;
 use crate::shadow;
 use crate::sites;
 use crate::spin;
@@ -595,13 +598,17 @@ fn is_variable(address: usize) -> bool {
 pub(crate) extern "C" fn malloc(len: usize) -> *mut c_void {
     match coroutine::in_program() {
         true => allocate(len, GRAIN, Origin::Malloc),
-        false => allocator::malloc(len),
+        false => {
+            constructors::note_allocation();
+            allocator::malloc(len)
+        }
     }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn calloc(count: usize, len: usize) -> *mut c_void {
     if !coroutine::in_program() {
+        constructors::note_allocation();
         return allocator::calloc(count, len);
     }
     // What is too large to be a number is too large to be had.
@@ -619,7 +626,9 @@ pub(crate) unsafe extern "C" fn free(pointer: *mut c_void) {
     if pointer.is_null() {
         return;
     }
-    if is_ours(pointer) || is_variable(pointer as usize) {
+    let is_known = is_ours(pointer) || is_variable(pointer as usize);
+    // Where there is no memory, there is no block.
+    if is_known || coroutine::in_program() && !plain_values::is_mapped(pointer as usize) {
         release(pointer, Origin::Malloc);
     } else if !coroutine::in_program() {
         // SAFETY: it is not from an arena, so it is from the C library.
@@ -632,6 +641,7 @@ pub(crate) unsafe extern "C" fn free(pointer: *mut c_void) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(pointer: *mut c_void, len: usize) -> *mut c_void {
     if !coroutine::in_program() && !is_ours(pointer) {
+        constructors::note_allocation();
         // SAFETY: it is not from an arena, so it is from the C library.
         return unsafe { allocator::realloc(pointer, len) };
     }
@@ -679,7 +689,10 @@ extern "C" fn memalign(align: usize, len: usize) -> *mut c_void {
             let align = align.checked_next_power_of_two().unwrap_or(1).max(GRAIN);
             allocate(len, align, Origin::Malloc)
         }
-        false => allocator::memalign(align, len),
+        false => {
+            constructors::note_allocation();
+            allocator::memalign(align, len)
+        }
     }
 }
 
@@ -706,6 +719,9 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: usize, len: usi
     let block = memalign(align, len);
     if block.is_null() {
         return libc::ENOMEM;
+    }
+    if coroutine::in_program() {
+        library::wrote!(posix_memalign, to);
     }
     // SAFETY: the caller wants it there.
     unsafe { *to = block };

@@ -68,6 +68,12 @@ fn is_used_of_stack(idx: usize, address: usize) -> bool {
     })
 }
 
+/// Ends the running thread: it accesses its stack behind the end of that.
+#[cold]
+pub(crate) fn overflows() -> ! {
+    misuse(|| plain(("stack overflow".to_owned(), String::new())))
+}
+
 /// Ends the running thread because of an access.
 #[cold]
 fn refuse(address: usize, len: usize, write: bool) -> ! {

@@ -935,6 +935,7 @@ impl Machine {
         self.value = Value::None;
         self.threads.iter_mut().for_each(Thread::forget);
         self.threads[0].n_joined = 0;
+        self.threads[0].blocked = 0;
         self.bear(ThreadId::new(0));
     }
 

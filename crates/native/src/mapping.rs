@@ -31,6 +31,11 @@ impl Wish {
         if has(libc::MAP_FIXED) {
             return has(libc::MAP_ANONYMOUS) && is_mapped(self.address);
         }
+        // Memory of zeros that cannot be written to is of no use, but to see who writes to it.
+        let kinds = libc::PROT_READ | libc::PROT_WRITE;
+        if has(libc::MAP_ANONYMOUS) && self.protection & kinds == libc::PROT_READ {
+            return false;
+        }
         let is_own = has(libc::MAP_ANONYMOUS) || has(libc::MAP_PRIVATE);
         self.len <= MOST && (is_own || self.protection & libc::PROT_WRITE == 0)
     }
@@ -45,7 +50,7 @@ pub(crate) fn is_mapped(address: usize) -> bool {
 pub(crate) extern "C-unwind" fn map(
     address: *mut c_void,
     len: usize,
-    _protection: c_int,
+    protection: c_int,
     flags: c_int,
     file: c_int,
     offset: i64,
@@ -62,6 +67,9 @@ pub(crate) extern "C-unwind" fn map(
             {
                 heap::release(block as *mut c_void, Origin::Mapping);
                 return fail(error);
+            }
+            if protection == libc::PROT_NONE {
+                heap::protect(block, rounded(len), false);
             }
             block as *mut c_void
         }

@@ -7,7 +7,7 @@ use crate::constructors;
 use crate::coroutine;
 use crate::cxx;
 use crate::exit;
-use crate::library::{State, kept, wrote};
+use crate::library::{self, State, kept, wrote};
 use crate::machine;
 use crate::names;
 use crate::real::replace;
@@ -266,12 +266,46 @@ fn change_mask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t)
     if !set.is_null() && !known.contains(&how) {
         return libc::EINVAL;
     }
+    let mut wanted = 0;
+    if !set.is_null() {
+        library::touched!(pthread_sigmask, set, size_of::<libc::sigset_t>(), false);
+        for signal in 1..=N_SIGNALS {
+            // SAFETY: the program gives a set.
+            let is_in = unsafe { libc::sigismember(set, signal) } == 1;
+            wanted |= u64::from(is_in) << (signal - 1);
+        }
+    }
+    if !old.is_null() {
+        library::touched!(pthread_sigmask, old, size_of::<libc::sigset_t>(), true);
+    }
+    let before = machine::with(|machine| {
+        let blocked = &mut machine.threads[machine::current().index()].blocked;
+        let before = *blocked;
+        if !set.is_null() {
+            *blocked = match how {
+                libc::SIG_BLOCK => before | wanted,
+                libc::SIG_UNBLOCK => before & !wanted,
+                _ => wanted,
+            } & !NEVER_BLOCKED;
+        }
+        before
+    });
     if !old.is_null() {
         // SAFETY: the program wants it there.
-        unsafe { libc::sigemptyset(old) };
+        unsafe {
+            libc::sigemptyset(old);
+            for signal in (1..=N_SIGNALS).filter(|signal| before >> (signal - 1) & 1 == 1) {
+                libc::sigaddset(old, signal);
+            }
+        }
     }
     0
 }
+
+const N_SIGNALS: c_int = 64;
+/// Those that no thread can do without, as bits, and the two that the C library keeps for itself.
+const NEVER_BLOCKED: u64 =
+    1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1) | 1 << (32 - 1) | 1 << (33 - 1);
 
 /// What stands for `poll` without files, and for those like it: the running thread sleeps.
 pub(crate) extern "C-unwind" fn poll_nothing(_: usize, _: usize, milliseconds: c_int) -> c_int {

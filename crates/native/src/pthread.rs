@@ -306,6 +306,7 @@ fn create(start: Start, stack_size: Option<usize>) -> libc::pthread_t {
         let scope = std::mem::take(&mut machine.threads[me.index()].next_scope);
         machine.threads[child.index()].scope = scope;
         machine.threads[child.index()].stack_size = size;
+        machine.threads[child.index()].blocked = machine.threads[me.index()].blocked;
     });
     machine::visible(O::Spawn(child));
     machine::with(|machine| machine.threads[child.index()].handle())

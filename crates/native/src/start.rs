@@ -56,7 +56,9 @@ unsafe extern "C" fn __libc_start_main(
     stack_end: *mut c_void,
 ) -> c_int {
     MAIN.store(main as *mut c_void, Ordering::Relaxed);
-    constructors::take_out();
+    let is_explored = std::env::var_os(REPORT).is_some()
+        && request().is_ok_and(|request| matches!(request.action, Action::Explore));
+    constructors::begin(is_explored);
     let real = crate::real::original!(
         __libc_start_main(Main, c_int, *mut *mut c_char, Init, Init, Init, *mut c_void) -> c_int
     );
@@ -70,6 +72,7 @@ unsafe extern "C-unwind" fn wrapper(
     argv: *mut *mut c_char,
     envp: *mut *mut c_char,
 ) -> c_int {
+    constructors::end();
     let main = MAIN.load(Ordering::Relaxed);
     // SAFETY: it was a `main` when it was stored.
     let main = unsafe { std::mem::transmute::<*mut c_void, Main>(main) };
@@ -479,12 +482,12 @@ fn buffer_output() {
 }
 
 /// While it lives, what the program prints goes nowhere.
-struct Silence {
+pub(crate) struct Silence {
     saved: [c_int; 2],
 }
 
 impl Silence {
-    fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         // SAFETY: plays with file numbers that are the process's own.
         unsafe {
             let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);

@@ -110,6 +110,9 @@ pub(crate) struct Plain {
     /// Whether it is `main`, has ended for all others, and waits for the end of the process: see
     /// `exit`.
     pub(crate) has_left: bool,
+    /// The signals that it does not want, as bits: those that it has said itself, or the thread that
+    /// started it.
+    pub(crate) blocked: u64,
     /// Whether it was joined or detached.
     pub(crate) claimed: Option<&'static str>,
     /// Who has come to wait for its end, and whether that goes on since. Afterwards, to whom its
@@ -164,6 +167,7 @@ impl Default for Plain {
             is_uncancellable: false,
             awaited: Awaited::Nothing,
             has_left: false,
+            blocked: 0,
             claimed: None,
             joiner: None,
             bracket: std::ptr::null_mut(),
@@ -189,7 +193,9 @@ impl Life {
     /// given before.
     pub(crate) fn begin(&mut self, idx: usize) {
         let Self { plain, values, handlers, label, reads } = self;
-        let Plain { coroutine, start, stack_size, name, scope, n_children, n_joined, .. } = *plain;
+        let Plain {
+            coroutine, start, stack_size, name, scope, n_children, n_joined, blocked, ..
+        } = *plain;
         *plain = Plain {
             coroutine,
             start,
@@ -198,6 +204,7 @@ impl Life {
             scope,
             n_children,
             n_joined,
+            blocked,
             status: Status::New,
             operation: Operation::Begin,
             random: idx as u64 + 1,

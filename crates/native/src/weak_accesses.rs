@@ -1,4 +1,5 @@
-//! Which atomics the program accesses with an order weaker than sequential consistency, and where.
+//! Which atomics the program accesses with an order weaker than sequential consistency, and which
+//! volatile variables, and where.
 //!
 //! Every weak access comes here, so what is known already must cost next to nothing: a small table
 //! ([`WeakAccesses::recent`]) is looked at first. An access is told from others by where it was
@@ -6,6 +7,9 @@
 //! through a function or two of the language's library, and all of them through the same. Where the
 //! stack has the addresses to return to is the same for each call from one place, so the stack is
 //! unwound only when a place is new.
+//!
+//! A volatile access orders nothing, and C and C++ say nothing of what another thread sees of it: it
+//! is noted as one without an order, one place for each object.
 
 use crate::coroutine;
 use crate::machine;
@@ -24,7 +28,8 @@ const WORD: usize = size_of::<usize>();
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     address: usize,
-    order: MemoryOrder,
+    /// None of a volatile access.
+    order: Option<MemoryOrder>,
     /// Where the access was called from, and where its caller was.
     callers: [usize; N_CALLERS + 1],
 }
@@ -39,7 +44,7 @@ struct Recent {
 #[derive(Debug)]
 struct Noted {
     address: usize,
-    order: MemoryOrder,
+    order: Option<MemoryOrder>,
     stack: Vec<usize>,
     /// Of what is on a stack, while it is known.
     name: Option<String>,
@@ -53,7 +58,7 @@ pub(crate) struct WeakAccesses {
     /// How far above the stack pointer the address is to which the function returns that contains a
     /// place, given the places within, innermost first and 0 for the rest.
     offsets: FxHashMap<[usize; N_CALLERS], usize>,
-    n_noted: FxHashMap<(usize, MemoryOrder), usize>,
+    n_noted: FxHashMap<(usize, Option<MemoryOrder>), usize>,
     noted: Vec<Noted>,
     /// Whether something on a stack was noted that has no name yet.
     has_unnamed: bool,
@@ -73,14 +78,28 @@ impl WeakAccesses {
         let site = unsafe { *(stack_pointer as *const usize) };
         let slot = slot(site, address);
         if let Some(Some(Recent { key, offsets })) = self.recent.get(slot)
-            && (key.callers[0], key.address, key.order) == (site, address, order)
+            && (key.callers[0], key.address, key.order) == (site, address, Some(order))
             && offsets.iter().zip(&key.callers[1..]).all(|(&offset, &caller)| {
                 offset == 0 || word_at(stack_pointer + offset) == Some(caller)
             })
         {
             return;
         }
-        self.note_slowly(stack_pointer, site, address, order);
+        self.note_slowly(stack_pointer, site, address, Some(order));
+    }
+
+    /// The running thread accesses something volatile that is not on its own stack.
+    pub(crate) fn note_volatile(&mut self, address: usize) {
+        let key = Key { address, order: None, callers: [0; N_CALLERS + 1] };
+        if self.known.contains(&key) {
+            return;
+        }
+        let n_noted = self.n_noted.entry((0, None)).or_default();
+        if *n_noted < MAX_PER_PLACE {
+            *n_noted += 1;
+            self.known.insert(key);
+            self.keep(key, &names::frames());
+        }
     }
 
     #[cold]
@@ -89,7 +108,7 @@ impl WeakAccesses {
         stack_pointer: usize,
         site: usize,
         address: usize,
-        order: MemoryOrder,
+        order: Option<MemoryOrder>,
     ) {
         let mut key = Key { address, order, callers: [0; N_CALLERS + 1] };
         key.callers[0] = site;
@@ -153,7 +172,7 @@ impl WeakAccesses {
     /// The same for a call of a function that notes no stack pointer: one place is told for each
     /// atomic and order.
     pub(crate) fn note_anywhere(&mut self, address: usize, order: MemoryOrder) {
-        let key = Key { address, order, callers: [0; N_CALLERS + 1] };
+        let key = Key { address, order: Some(order), callers: [0; N_CALLERS + 1] };
         if order.is_weak() && self.known.insert(key) {
             self.keep(key, &names::frames());
         }
@@ -209,7 +228,7 @@ pub(crate) fn all() -> Vec<WeakAccess> {
         .iter()
         .map(|it| WeakAccess {
             object: it.name.clone().unwrap_or_else(|| machine::name_of(it.address)),
-            order: Some(it.order),
+            order: it.order,
             location: names::location_of(&it.stack),
         })
         .collect();

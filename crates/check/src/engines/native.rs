@@ -61,7 +61,12 @@ impl Engine for Native {
         shorten(&mut report);
         if let Verdict::Holds(coverage) = &mut report.verdict {
             // What was read comes first: it names all accesses, also those that were not met.
-            let all = assumed_of(task).into_iter().chain(coverage.assumptions().iter().cloned());
+            let read = assumed_of(task);
+            let met = coverage.assumptions().iter().cloned();
+            let met =
+                met.filter_map(|it| if read.is_some() { without_volatile(it) } else { Some(it) });
+            let met: Vec<Assumption> = met.collect();
+            let all = read.into_iter().flatten().chain(met);
             *coverage = coverage.clone().assuming_only(all.collect());
         }
         let rest = task.time_left(report.time);
@@ -138,14 +143,24 @@ fn outcome(task: &Task, report: Report, begun: Instant) -> Outcome {
 
 /// What files of C make any engine assume: found by reading them, where they can be read as a
 /// model. What is met on the way says the rest, and all of it where they cannot.
-fn assumed_of(task: &Task) -> Vec<Assumption> {
+fn assumed_of(task: &Task) -> Option<Vec<Assumption>> {
     if !matches!(task.input.language(), Ok(Language::C)) {
-        return Vec::new();
+        return None;
     }
     let options = mazurka_c::Options { flags: task.options.flags.clone(), ..Default::default() };
-    let program = mazurka_c::translate(task.input.files(), &options).ok();
-    let assumptions = program.map(|program| program.assumptions).unwrap_or_default();
-    assumptions.into_iter().filter(Assumption::is_of_program).collect()
+    let program = mazurka_c::translate(task.input.files(), &options).ok()?;
+    Some(program.assumptions.into_iter().filter(Assumption::is_of_program).collect())
+}
+
+/// What was met on the way, without the volatile accesses, all of which were read.
+fn without_volatile(assumption: Assumption) -> Option<Assumption> {
+    match assumption {
+        Assumption::SequentialConsistency(mut accesses) => {
+            accesses.retain(|access| access.order.is_some());
+            (!accesses.is_empty()).then_some(Assumption::SequentialConsistency(accesses))
+        }
+        other => Some(other),
+    }
 }
 
 /// Files below the current folder are called as seen from there, those of a crate or of Rust's

@@ -3,7 +3,8 @@
 //!
 //! These are those of inline assembly, which both compilers put between `#APP` and `#NO_APP`, and
 //! those of functions without a single callback: the source has said `no_sanitize`, or is assembly
-//! itself. Each is marked by a record in the section `mazurka_asm` of the object file, which the
+//! itself. A function that the source has as assembly outside of all functions may lack what says
+//! that it is one and where it ends: then that is added. Each is marked by a record in the section `mazurka_asm` of the object file, which the
 //! library reads before the program begins: where it begins, from the record; how long it is; and
 //! what it is.
 
@@ -98,9 +99,24 @@ fn mark(text: &str) -> String {
     let mut declared: BTreeSet<&str> = BTreeSet::new();
     let mut function: Option<Function<'_>> = None;
     let mut assembly: Option<usize> = None;
+    let mut file_scope: Option<FileScope> = None;
     let mut n_labels = 0;
+    let mut is_code = true;
     for line in text.lines() {
         let word = line.trim();
+        if function.is_none() && BEGINNINGS.contains(&word) {
+            file_scope = Some(FileScope::new(text));
+        }
+        if let Some(mut it) = file_scope.take() {
+            if ENDS.contains(&word) {
+                it.close(&mut marked, &mut n_labels);
+            } else {
+                it.line(&mut marked, line, &mut n_labels, &mut is_code);
+                file_scope = Some(it);
+                continue;
+            }
+        }
+        is_code = section(word).unwrap_or(is_code);
         if let Some(name) = function_type(word) {
             declared.insert(name);
         }
@@ -138,6 +154,87 @@ fn mark(text: &str) -> String {
         }
     }
     marked
+}
+
+/// What is around assembly outside of functions: gcc's words and clang's.
+const BEGINNINGS: [&str; 2] = ["#APP", "# Start of file scope inline assembly"];
+const ENDS: [&str; 2] = ["#NO_APP", "# End of file scope inline assembly"];
+
+/// Assembly outside of functions while it is read.
+struct FileScope<'a> {
+    /// The whole text.
+    text: &'a str,
+    /// The function that was begun last: its name, and the number of its label.
+    function: Option<(String, usize)>,
+}
+
+impl<'a> FileScope<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, function: None }
+    }
+
+    /// Reads a line of it, which may have several statements.
+    fn line(&mut self, marked: &mut String, line: &str, n_labels: &mut usize, is_code: &mut bool) {
+        let is_plain = !line.contains(['"', '\'', '#', '/']);
+        for statement in if is_plain { line.split(';').collect() } else { vec![line] } {
+            let word = statement.trim();
+            let is_in_code = section(word).unwrap_or(*is_code);
+            if section(word).is_some() {
+                self.close(marked, n_labels);
+            }
+            let named = statement.split_once(':').map(|(name, rest)| (name.trim(), rest));
+            let named = named.filter(|(name, _)| *is_code && is_name(name));
+            *is_code = is_in_code;
+            let Some((name, rest)) = named else {
+                let _ = writeln!(marked, "{statement}");
+                continue;
+            };
+            self.close(marked, n_labels);
+            *n_labels += 1;
+            let _ = writeln!(marked, "\t.type {name}, @function\n{name}:");
+            label(marked, *n_labels);
+            let _ = writeln!(marked, "{rest}");
+            self.function = Some((name.to_owned(), *n_labels));
+        }
+    }
+
+    /// The function that was begun ends here.
+    fn close(&mut self, marked: &mut String, n_labels: &mut usize) {
+        let Some((name, first)) = self.function.take() else { return };
+        *n_labels += 1;
+        label(marked, *n_labels);
+        record(marked, first, *n_labels, FUNCTION);
+        let has_size = |line: &str| {
+            let told = line.trim().strip_prefix(".size").and_then(|it| it.split(',').next());
+            told.is_some_and(|it| it.trim() == name)
+        };
+        if !self.text.split(['\n', ';']).any(has_size) {
+            let _ = writeln!(marked, "\t.size {name}, .-{name}");
+        }
+    }
+}
+
+/// Whether a symbol is no label within a function.
+fn is_name(text: &str) -> bool {
+    let is_first = |it: char| it.is_ascii_alphabetic() || it == '_';
+    text.starts_with(is_first)
+        && text.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '_' | '.' | '$' | '@'))
+}
+
+/// Whether a directive leads to a section of code, if it leads to one.
+fn section(line: &str) -> Option<bool> {
+    let mut words = line.split([' ', '\t', ',']).filter(|it| !it.is_empty());
+    match words.next()? {
+        ".text" => Some(true),
+        ".data" | ".bss" => Some(false),
+        ".section" | ".pushsection" => {
+            let name = words.next()?.trim_matches('"');
+            Some(name.starts_with(".text") || name == ".init" || name == ".fini")
+        }
+        // What was before is not kept: code is the rule.
+        ".popsection" | ".previous" => Some(true),
+        _ => None,
+    }
 }
 
 /// The function whose type a line tells.
@@ -194,8 +291,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_of_functions_is_left_alone() {
+    fn what_is_no_code_outside_of_functions_is_left_alone() {
         let text = "#APP\n\t.globl x\n#NO_APP\n\t.data\nx:\n\t.size x, 4\n";
         assert_eq!(mark(text), text);
+        let text = "#APP\n\t.data\nx:\t.long 4\n#NO_APP\n\t.text\n";
+        assert_eq!(mark(text), text);
+    }
+
+    #[test]
+    fn functions_in_assembly_outside_of_functions_are_marked() {
+        for (begin, end) in BEGINNINGS.iter().zip(ENDS) {
+            let text = format!(
+                "\t.bss\n{begin}\n.text\n.globl f\nf: incl x(%rip); ret\n.Lx:\n1:\ng:\n\
+                 \tret\n\t.size g, .-g\n{end}\n"
+            );
+            let marked = mark(&text);
+            let wanted = "\t.type f, @function\nf:\n.Lmazurka_1:\n incl x(%rip)\n ret\n.Lx:\n1:\n\
+                          .Lmazurka_2:\n";
+            assert!(marked.contains(wanted), "{marked}");
+            assert!(marked.contains("\t.size f, .-f\n"), "{marked}");
+            assert_eq!(marked.matches(".size g").count(), 1, "{marked}");
+            assert_eq!(marked.matches("\t.long 2\n").count(), 2, "{marked}");
+        }
     }
 }

@@ -187,6 +187,14 @@ static void *work(void *number) {
         x = 2;
     else
         seen = load(&x);
+#elif HOW == 22 /* What is about caches is no access. */
+    if (me == 0)
+        x = 2;
+    else
+        __asm__ volatile("prefetcht0 %0\n\tclflush %0" ::"m"(x));
+#elif HOW == 23 /* A function that nothing says to be one. */
+    void outside(int *);
+    outside(&x);
 #endif
     return 0;
 }
@@ -200,3 +208,7 @@ int main(void) {
     assert(x == 2);
     return 0;
 }
+
+#if HOW == 23
+__asm__(".text\noutside: incl (%rdi); ret\n");
+#endif

@@ -315,6 +315,23 @@ pub(crate) fn lcong48(words: *mut u16) {
     unsafe { real(words, &raw mut (*KEPT.0.get()).rand48) };
 }
 
+/// `lgamma` writes a variable of the library, if the program has that.
+pub(super) fn sign_of_gamma(call: &Call<'_>) {
+    // SAFETY: the name is a string.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"signgam".as_ptr()) } as usize;
+    call.write(address, size_of::<c_int>());
+}
+
+/// The program may look at the environment itself, and change it: the variable `environ` is a part
+/// of it.
+fn touch_environ(call: &Call<'_>, write: bool) {
+    let address = &raw const environ as usize;
+    match write {
+        true => call.write(address, size_of::<usize>()),
+        false => call.read(address, size_of::<usize>()),
+    }
+}
+
 /// The strings of the environment.
 fn strings() -> impl Iterator<Item = *mut c_char> {
     // SAFETY: the array ends with a null pointer, and nobody changes it meanwhile.
@@ -341,6 +358,7 @@ fn name(call: &Call<'_>) -> &'static [u8] {
 
 pub(super) fn getenv(call: &Call<'_>) -> usize {
     call.touch(State::Environment, false);
+    touch_environ(call, false);
     let name = name(call);
     let found = strings().find(|&string| is_about(string, name));
     found.map_or(0, |string| string as usize + name.len() + 1)
@@ -362,8 +380,10 @@ pub(super) fn setenv(call: &Call<'_>) -> usize {
     call.read(value, text(value));
     call.touch(State::Environment, true);
     if !replaces && strings().any(|string| is_about(string, name)) {
+        touch_environ(call, false);
         return 0;
     }
+    touch_environ(call, true);
     let len = text(value);
     let string = heap::allocate(name.len() + 1 + len, 1, Origin::Any).cast::<u8>();
     // SAFETY: the block is that long, and the program gives the value.
@@ -380,6 +400,7 @@ pub(super) fn putenv(call: &Call<'_>) -> usize {
     let string = call.word(0) as *mut c_char;
     let whole = name(call);
     call.touch(State::Environment, true);
+    touch_environ(call, true);
     match whole.iter().position(|&byte| byte == b'=') {
         Some(at) => change(&whole[..at], Some(string)),
         None => change(whole, None),
@@ -396,12 +417,14 @@ pub(super) fn unsetenv(call: &Call<'_>) -> usize {
         return invalid();
     }
     call.touch(State::Environment, true);
+    touch_environ(call, true);
     change(name, None);
     0
 }
 
 pub(super) fn clearenv(call: &Call<'_>) -> usize {
     call.touch(State::Environment, true);
+    touch_environ(call, true);
     // SAFETY: the program asks for just this.
     unsafe { environ = std::ptr::null_mut() };
     0

@@ -283,7 +283,7 @@ rows! {
     lgamma_r lgammaf_r lgammal_r gamma_r gammaf_r gammal_r lgammaf32_r lgammaf64_r lgammaf32x_r
         lgammaf64x_r lgammaf128_r
         => [Write(0, Bytes(4))];
-    lgamma lgammaf lgammal gamma gammaf gammal => [Changes(State::SignOfGamma)];
+    lgamma lgammaf lgammal gamma gammaf gammal => [Changes(State::SignOfGamma), Also(kept::sign_of_gamma)];
     nan nanf nanl nanf32 nanf64 nanf32x nanf64x nanf128 => [Read(0, Text)];
     canonicalize canonicalizef64 canonicalizef32x => [Read(1, Bytes(8)), Write(0, Bytes(8))];
     canonicalizef canonicalizef32 => [Read(1, Bytes(4)), Write(0, Bytes(4))];

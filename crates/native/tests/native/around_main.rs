@@ -1,4 +1,5 @@
-//! Threads that begin before `main`, and code that runs after it, are explored like all others.
+//! Threads that begin and memory that is allocated before `main`, and code that runs after it, are
+//! explored like all others.
 
 use crate::program::{CLANG, GCC, Program};
 use mazurka_core::Verdict;
@@ -30,6 +31,15 @@ fn a_thread_that_a_constructor_starts_is_explored() {
 fn a_destructor_runs_beside_threads() {
     check(1, 1, "assertion");
     check(1, 3, "holds");
+}
+
+/// A block is known although no execution has allocated it before `main`.
+#[test]
+fn memory_that_a_constructor_allocates_is_watched() {
+    check(3, 0, "holds");
+    check(3, 1, "memory");
+    check(3, 2, "memory");
+    check(3, 4, "memory");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use mazurka_core::Verdict;
 use serde_json::json;
 
 /// What the message says, for each argument of `invalid.c`.
-const INVALID: [(i32, &str); 53] = [
+const INVALID: [(i32, &str); 55] = [
     (0, "+0x28` is written just behind the end of a block of 40 bytes at "),
     (1, "-0x1` is written 1 byte before the beginning of a block of 40 bytes at "),
     (2, "+0x2f` is read 7 bytes behind the end of a block of 40 bytes at "),
@@ -60,6 +60,8 @@ const INVALID: [(i32, &str); 53] = [
     (50, "just behind the end of a block of 40 bytes at "),
     (51, "is used after it was freed at "),
     (52, "is written beyond its end at "),
+    (53, "is freed and was not allocated"),
+    (54, "is written and is protected by `mprotect`"),
 ];
 /// Those that are data races, too, where these are looked for.
 const RACES: std::ops::RangeInclusive<i32> = 43..=48;

@@ -139,6 +139,29 @@ fn check_weak(program: &Program, expected: &[&str]) {
     assert_eq!(told, expected);
 }
 
+/// The C++ compilers say where they are; no other engine reads C++.
+#[test]
+fn volatile_variables_that_threads_share_are_told() {
+    for by in [GCC, CLANG] {
+        for optimisation in ["-O0", "-O2"] {
+            let program = Program::build_by(by, "volatile.cc", &[optimisation]);
+            let answer = program.explore(&json!({}));
+            let Some(Verdict::Holds(coverage)) = &answer.verdict else {
+                panic!("{}", answer.message)
+            };
+            let told = coverage.assumptions().iter().find_map(|it| match it {
+                Assumption::SequentialConsistency(accesses) => Some(accesses.as_slice()),
+                _ => None,
+            });
+            let told = told.unwrap_or_default();
+            assert!(told.iter().all(|it| it.order.is_none()), "{told:?}");
+            let names: Vec<&str> = told.iter().map(|it| it.object.as_str()).collect();
+            assert_eq!(names.len(), 2, "{names:?}");
+            assert!(names.contains(&"x") && names.contains(&"y"), "{names:?}");
+        }
+    }
+}
+
 #[test]
 fn accesses_with_weak_orders_are_told_with_their_places() {
     for by in [GCC, CLANG] {

@@ -51,6 +51,11 @@ fn a_word_is_changed_while_sleepers_of_two_futexes_are_woken() {
 }
 
 #[test]
+fn signals_that_a_thread_blocks_are_told() {
+    check_by_both("signal_mask", &[], |answer| drop(answer.holds(1)));
+}
+
+#[test]
 fn a_thread_is_cancelled_where_it_waits() {
     let traces =
         [("condition variable", 5), ("semaphore", 2), ("join", 2), ("sleep", 2), ("test", 2)];

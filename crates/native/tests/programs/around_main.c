@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static atomic_int x, order;
@@ -30,6 +31,32 @@ __attribute__((destructor)) static void end(void) { assert(atomic_load(&x) != WR
 int main(void) {
     pthread_create(&early, 0, twice, 0);
     pthread_detach(early);
+    return 0;
+}
+#elif HOW == 3
+/* A constructor allocates memory, which is watched like other memory, and prints. */
+static char *block;
+__attribute__((constructor)) static void begin(void) {
+    puts("before main");
+    block = malloc(40);
+}
+static void end(void) { free(block); }
+static void *reads(void *unused) {
+    char seen = ((volatile char *)block)[WRONG == 1 ? 40 : 39];
+    (void)seen;
+    return unused;
+}
+
+int main(void) {
+    if (WRONG == 4)
+        free(block + 8);
+    if (WRONG != 3)
+        atexit(end);
+    pthread_create(&early, 0, reads, 0);
+    if (WRONG == 2)
+        pthread_detach(early);
+    else
+        pthread_join(early, 0);
     return 0;
 }
 #else

@@ -232,6 +232,9 @@ static void f_iconv(void) {
 static void f_strtok(void) { char mine[] = "a,b"; USE(strtok(mine, ",")); }
 static void f_strerror(void) { USE(strerror(1)); }
 static void f_strsignal(void) { USE(strsignal(1)); }
+static void read_environ(void) { USE(environ); }
+static void f_unsetenv(void) { unsetenv("MAZURKA_TEST"); }
+static void f_posix_memalign(void) { posix_memalign((void **)&shared_pointer, 64, 64); }
 static void f_getenv(void) { USE(getenv("MAZURKA_TEST")); }
 static void f_setenv(void) { setenv("MAZURKA_TEST", "1", 1); }
 static void f_setlocale(void) { setlocale(LC_ALL, "C"); }
@@ -241,6 +244,8 @@ static void f_inet_ntoa(void) { struct in_addr a = {1}; USE(inet_ntoa(a)); }
 static void f_getpwnam(void) { USE(getpwnam("root")); }
 static void f_l64a(void) { USE(l64a(1234)); }
 static void f_ecvt(void) { int point, sign; volatile double x = 3.5; USE(ecvt(x, 3, &point, &sign)); }
+static void write_sign(void) { signgam = 3; }
+static void f_lgammaf(void) { volatile float x = 3.5f; USE(lgammaf(x)); }
 static void f_lgamma(void) { volatile double x = 3.5; USE(lgamma(x)); }
 static void f_hsearch(void) { ENTRY entry = {"key", 0}; USE(hsearch(entry, ENTER)); }
 
@@ -318,7 +323,8 @@ static const struct Case cases[] = {
     BOTH(regcomp), WITH(regexec, write_text), WITH(sigemptyset, read_set),
     WITH(getaddrinfo, read_pointer), WITH(iconv, read_text),
     WITH(memset_long, write_end), WITH(pthread_create, read_handle),
-    WITH(pthread_join, read_pointer), BOTH(strtok), BOTH(strerror), BOTH(strsignal), BOTH(setenv), WITH(getenv, f_setenv),
+    WITH(pthread_join, read_pointer), BOTH(strtok), BOTH(strerror), BOTH(strsignal), BOTH(setenv),
+    WITH(unsetenv, read_environ), WITH(posix_memalign, read_pointer), WITH(lgammaf, write_sign), WITH(getenv, f_setenv),
     WITH(setlocale, f_localeconv), BOTH(localeconv), BOTH(drand48), BOTH(inet_ntoa),
     BOTH(getpwnam), BOTH(l64a), BOTH(ecvt), BOTH(lgamma), BOTH(hsearch), BOTH(gmtime),
     WITH(localtime, f_gmtime), BOTH(ctime),

@@ -20,7 +20,13 @@ std::list<int> numbers;
 std::unordered_map<std::string, int> table;
 std::ostringstream *stream;
 std::mutex mutex;
-volatile size_t sink;
+// Uses what was computed, and nothing that threads share.
+const struct Sink {
+    void operator=(size_t value) const {
+        volatile size_t own = value;
+        (void)own;
+    }
+} sink{};
 int number;
 
 void nothing() {}

@@ -229,6 +229,8 @@ int main(int argc, char **argv) {
     }
     /* Behind the last variable of all. */
     IF(52) put(_end, 3);
+    IF(53) free((void *)(0x123456000 + zero));
+    IF(54) put(mmap(0, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 3);
     /* All that is right. */
     IF(-1) {
         for (long at = 0; at < 40; at++)
