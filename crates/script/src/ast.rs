@@ -258,6 +258,7 @@ pub enum Statement {
     TrySend { local: Option<Local>, channel: u32, value: Expr },
     Wait { condvar: u32, mutex: u32 },
     Sleep { condvar: u32, on: Shared, value: Expr },
+    Timed { local: Option<Local>, wait: Box<Statement> },
     Spawn(usize),
     Join(usize),
     Yield,

@@ -98,6 +98,10 @@ impl Display for Statement {
                 write!(f, "trysend({channel},{value})")
             }
             Self::Wait { condvar, mutex } => write!(f, "wait({condvar},{mutex})"),
+            Self::Timed { local, wait } => {
+                write_result(f, local)?;
+                write!(f, "t{wait}")
+            }
             Self::Sleep { condvar, on, value } => write!(f, "sleep({condvar},{on},{value})"),
             Self::Spawn(thread) => write!(f, "spawn({thread})"),
             Self::Join(thread) => write!(f, "join({thread})"),

@@ -26,6 +26,7 @@
 //! | `racq`, `rrel`, `wacq`, `wrel`, `tryracq`, `trywacq` | reader-writer lock                 |
 //! | `wait(c,m)`, `notify(c)`, `notifyall(c)`  | condition variable                            |
 //! | `sleep(c,x,e)`                            | sleeps on the condition variable if `x==e`, as a futex does |
+//! | `r=twait(c,m)`, `r=tsleep(c,x,e)` | the same two, which may end at any moment: `r` is 1 if they did, and 0 if woken |
 //! | `down(n)`, `up(n)`, `r=trydown(n)`        | semaphore                                     |
 //! | `bar(n)`                                  | barrier: arrive, then leave                   |
 //! | `send(n,e)`, `r=trysend(n,e)`, `r=recv(n)`, `r=tryrecv(n)` | channel                      |

@@ -230,6 +230,7 @@ fn for_each_expr(statement: &mut Statement, change: &mut impl FnMut(&mut Expr)) 
             in_shared(shared);
             change(value);
         }
+        Statement::Timed { wait, .. } => for_each_expr(wait, change),
         Statement::Await { on, value, new, .. } => {
             in_shared(on);
             change(value);

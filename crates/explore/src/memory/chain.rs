@@ -17,6 +17,10 @@
 //! a sleep follows the wake, and no chain. So both name the word, and nothing else has to do with
 //! the queue of an [`Operation::FutexWait`]: a system that has them apart is refused.
 //!
+//! A sleep that may end at any moment ends by an operation that never waits: it takes its thread
+//! out of those who sleep, or finds that it was woken before. That is told by its place in the
+//! chain, as with an attempt. It passes on nothing, and learns nothing.
+//!
 //! Who takes a reader-writer lock for reading learns from writers alone, so its place in the chain
 //! promises less than what came before it ([`Link::learns_from`]). The end of a wait at a barrier
 //! follows the last of those who have arrived in its round.
@@ -47,6 +51,8 @@ pub(crate) enum Act {
     NotifyAll,
     /// A futex: those who sleep on it, as bits. It may fail.
     Sleep(ThreadId),
+    /// Of both: the thread sleeps no longer, for its time is up, if it was not woken before.
+    Expire(ThreadId),
     /// A reader-writer lock: how many readers have it, or [`WRITER`].
     ReadAcquire,
     TryReadAcquire,
@@ -88,6 +94,7 @@ pub(crate) fn links(thread: ThreadId, operation: Operation, is_weak: bool) -> Sm
             [link(condvar, Act::Enter(thread)), link(mutex, Act::Release)]
         }
         O::FutexWait { word, .. } => [link(word, Act::Sleep(thread)), None],
+        O::Expire(o) => [link(o, Act::Expire(thread)), None],
         O::ReadAcquire(o) => [link(o, Act::ReadAcquire), None],
         O::TryReadAcquire(o) => [link(o, Act::TryReadAcquire), None],
         O::ReadRelease(o) => [link(o, Act::ReadRelease), None],
@@ -139,6 +146,7 @@ pub(crate) fn is_supported(operation: Operation) -> bool {
             | O::SemaphoreRelease(_)
             | O::FutexWait { .. }
             | O::FutexResume(_)
+            | O::Expire(_)
             | O::ReadAcquire(_)
             | O::TryReadAcquire(_)
             | O::ReadRelease(_)
@@ -188,6 +196,7 @@ impl Link {
             Act::Release => Some(0),
             Act::Access => Some(state),
             Act::Enter(thread) | Act::Sleep(thread) => Some(state | 1 << thread.index()),
+            Act::Expire(thread) => Some(state & !(1 << thread.index())),
             Act::ReadAcquire => (state != WRITER).then(|| state + 1),
             Act::TryReadAcquire if state == WRITER => Some(state),
             Act::TryReadAcquire => Some(state + 1),

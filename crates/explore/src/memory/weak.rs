@@ -234,7 +234,9 @@ impl<S: System> WeakMemory<S> {
                 _ if memory == Some(object) => Use::Ordered,
                 Operation::FutexWait { word, .. } if word == object => Use::Ordered,
                 Operation::FutexWait { .. } => Use::Queue,
-                Operation::NotifyOne(_) | Operation::NotifyAll(_) => Use::Notified,
+                Operation::NotifyOne(_) | Operation::NotifyAll(_) | Operation::Expire(_) => {
+                    Use::Notified
+                }
                 Operation::Wait { condvar, .. } if condvar == object => Use::Condvar,
                 Operation::TryAcquire(_) => Use::Tried,
                 Operation::Wait { mutex, .. } if mutex == object => Use::WaitedWith,
@@ -271,6 +273,19 @@ impl<S: System> WeakMemory<S> {
 fn unsupported(message: String) -> Failure {
     let violation = Violation::new(ViolationKind::Unsupported, message);
     Failure { effect: Effect::Done, violation }
+}
+
+/// That no graph has an operation.
+fn meaningless(operation: Operation) -> String {
+    let name = operation.name();
+    let clock = match operation {
+        Operation::Timeout(_) | Operation::TimedReceive(_) | Operation::Elapse => {
+            ": execution graphs have no clock; with `--time any`, a wait with a time limit may end \
+             at any moment, and that has a meaning"
+        }
+        _ => "",
+    };
+    format!("`{name}` has no meaning under a weak memory model so far{clock}")
 }
 
 /// The operation as a weak memory has it: additions have their place in the modification order.
@@ -328,6 +343,9 @@ impl<S: System> System for WeakMemory<S> {
 
     fn step(&mut self, decision: Decision) -> Result<Effect, Failure> {
         let operation = self.next(decision.thread).operation().expect("an enabled thread has one");
+        if !chain::is_supported(operation) {
+            return self.refuse(decision, meaningless(operation));
+        }
         if let Some(object) = self.mixed(operation) {
             let message = format!(
                 "`{}` is used in two ways that no weak memory model can combine so far: as memory and as \
@@ -340,11 +358,6 @@ impl<S: System> System for WeakMemory<S> {
             && self.system.is_weak(object)
         {
             return self.access(decision, operation, object);
-        }
-        if !chain::is_supported(operation) {
-            let message =
-                format!("`{}` has no meaning under a weak memory model so far", operation.name());
-            return self.refuse(decision, message);
         }
         let result = self.system.step_with(decision, Injection::default());
         self.schedule.push(decision);

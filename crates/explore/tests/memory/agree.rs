@@ -72,6 +72,16 @@ fn futexes() {
 }
 
 #[test]
+fn condition_variables_with_timeouts() {
+    check_all(Feature::TimedCondvars, 1_000, 2);
+}
+
+#[test]
+fn futexes_with_timeouts() {
+    check_all(Feature::TimedFutexes, 2_000, 3);
+}
+
+#[test]
 fn reader_writer_locks() {
     check_all(Feature::RwLocks, 1_500, 2);
 }

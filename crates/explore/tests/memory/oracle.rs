@@ -53,10 +53,11 @@ pub(crate) fn objects(op: Op) -> Vec<Object> {
         Op::Acquire(m) | Op::TryAcquire(m) | Op::Release(m) | Op::Reacquire(_, m) => {
             vec![Object::Mutex(m)]
         }
-        Op::Wait(c, m) => vec![Object::Condvar(c), Object::Mutex(m)],
-        Op::NotifyOne(c) | Op::NotifyAll(c) => vec![Object::Condvar(c)],
+        Op::Wait(c, m) | Op::TimedWait(c, m) => vec![Object::Condvar(c), Object::Mutex(m)],
+        Op::Expire(c, _) | Op::NotifyOne(c) | Op::NotifyAll(c) => vec![Object::Condvar(c)],
         Op::Down(s) | Op::TryDown(s) | Op::Up(s) => vec![Object::Semaphore(s)],
-        Op::Sleep(x, _) | Op::WakeOne(x) | Op::WakeAll(x) => vec![Object::Strong(x)],
+        Op::Sleep(x, _) | Op::TimedSleep(x, _) | Op::ExpireSleep(x) => vec![Object::Strong(x)],
+        Op::WakeOne(x) | Op::WakeAll(x) => vec![Object::Strong(x)],
         Op::ReadAcquire(l)
         | Op::TryReadAcquire(l)
         | Op::ReadRelease(l)
@@ -92,6 +93,15 @@ impl Graph {
         match events.last() {
             Some(&Event { number, op: Op::Sleep(x, _), read: 1, .. }) => {
                 return Some((number, Op::Resume(x)));
+            }
+            Some(&Event { number, op: Op::TimedSleep(x, _), read: 1, .. }) => {
+                return Some((number, Op::ExpireSleep(x)));
+            }
+            Some(&Event { number, op: Op::TimedWait(c, m), .. }) => {
+                return Some((number, Op::Expire(c, m)));
+            }
+            Some(&Event { number, op: Op::Expire(_, m), .. }) => {
+                return Some((number, Op::Acquire(m)));
             }
             Some(&Event { number, op: Op::Arrive(b), .. }) => return Some((number, Op::Leave(b))),
             _ => {}
@@ -130,7 +140,7 @@ impl Graph {
         for &(thread, index) in self.order(Object::Condvar(c)) {
             let event = self.event((thread, index));
             match event.op {
-                Op::Wait(..) => drop(sleepers.insert(thread)),
+                Op::Wait(..) | Op::TimedWait(..) => drop(sleepers.insert(thread)),
                 _ => sleepers.retain(|sleeper| !event.woken.contains(sleeper)),
             }
         }
@@ -143,7 +153,9 @@ impl Graph {
         for &(thread, index) in self.order(Object::Strong(x)) {
             let event = self.event((thread, index));
             match event.op {
-                Op::Sleep(..) if event.read == 1 => drop(sleepers.insert(thread)),
+                Op::Sleep(..) | Op::TimedSleep(..) if event.read == 1 => {
+                    sleepers.insert(thread);
+                }
                 _ => sleepers.retain(|sleeper| !event.woken.contains(sleeper)),
             }
         }
@@ -269,7 +281,13 @@ impl Graph {
                 let read = i64::from(!self.is_held(m));
                 graphs.push(chained(Event { read, ..event }));
             }
-            Op::Release(_) | Op::Up(_) | Op::Wait(..) => graphs.push(chained(event)),
+            Op::Release(_) | Op::Up(_) | Op::Wait(..) | Op::TimedWait(..) => {
+                graphs.push(chained(event));
+            }
+            Op::Expire(c, _) => graphs.push(chained(expired(event, self.sleepers(c), thread))),
+            Op::ExpireSleep(x) => {
+                graphs.push(chained(expired(event, self.futex_sleepers(x), thread)));
+            }
             Op::Reacquire(c, m) if !self.sleepers(c).contains(&thread) && !self.is_held(m) => {
                 graphs.push(chained(event));
             }
@@ -291,7 +309,7 @@ impl Graph {
                 let woken = self.sleepers(c);
                 graphs.push(chained(Event { woken, ..event }));
             }
-            Op::Sleep(x, value) => {
+            Op::Sleep(x, value) | Op::TimedSleep(x, value) => {
                 let read = i64::from(self.value(self.last_strong_write(x)) == value);
                 graphs.push(chained(Event { read, ..event }));
             }
@@ -326,6 +344,12 @@ impl Graph {
         }
         graphs
     }
+}
+
+/// The end of a sleep whose time is up, where these sleep.
+pub(crate) fn expired(event: Event, sleepers: BTreeSet<usize>, thread: usize) -> Event {
+    let woken: BTreeSet<usize> = sleepers.into_iter().filter(|&it| it == thread).collect();
+    Event { read: woken.len() as i64, woken, ..event }
 }
 
 /// What an access reads, or whether it succeeds, and what it writes, if the value is this.
@@ -512,7 +536,10 @@ fn is_consistent(program: &Program, graph: &Graph, model: MemoryModel) -> bool {
                     Object::RwLock(_) => {
                         matches!(a.op, Op::WriteRelease(_) | Op::ReadRelease(_))
                     }
-                    _ => matches!(a.op, Op::Release(_) | Op::Wait(..) | Op::Up(_)),
+                    _ => matches!(
+                        a.op,
+                        Op::Release(_) | Op::Wait(..) | Op::TimedWait(..) | Op::Up(_)
+                    ),
                 };
                 let acquires = match b.op {
                     Op::Acquire(_) | Op::Reacquire(..) | Op::Down(_) => true,

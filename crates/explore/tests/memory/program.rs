@@ -23,12 +23,19 @@ pub(crate) enum Op {
     Wait(usize, usize),
     /// The second half of a wait.
     Reacquire(usize, usize),
+    /// A wait that may end at any moment.
+    TimedWait(usize, usize),
+    /// The second part of that: the thread sleeps no longer. Then it takes the mutex.
+    Expire(usize, usize),
     NotifyOne(usize),
     NotifyAll(usize),
     /// Sleeps on a variable whose accesses are in one order, if it has this value: a futex.
     Sleep(usize, i64),
     /// The second half of that.
     Resume(usize),
+    /// A sleep that may end at any moment, and its second half.
+    TimedSleep(usize, i64),
+    ExpireSleep(usize),
     WakeOne(usize),
     WakeAll(usize),
     ReadAcquire(usize),
@@ -148,7 +155,13 @@ fn written(number: usize, op: Op) -> String {
         Op::TryDown(s) => format!("r{number}=trydown({s})"),
         Op::Up(s) => format!("up({s})"),
         Op::Wait(c, m) => format!("wait({c},{m})"),
-        Op::Reacquire(..) | Op::Resume(_) | Op::Leave(_) => unreachable!("a wait has it"),
+        Op::TimedWait(c, m) => format!("r{number}=twait({c},{m})"),
+        Op::Reacquire(..) | Op::Expire(..) | Op::Resume(_) | Op::ExpireSleep(_) | Op::Leave(_) => {
+            unreachable!("a wait has it")
+        }
+        Op::TimedSleep(x, value) => {
+            format!("r{number}=tsleep(0,{},{value})", variable(x))
+        }
         // There is one such variable, and one condition variable in its place.
         Op::Sleep(x, value) => format!("sleep(0,{},{value})", variable(x)),
         Op::WakeOne(_) => "notify(0)".to_owned(),

@@ -46,6 +46,9 @@ pub(crate) enum Feature {
     Strong,
     /// The same, and threads sleep on that variable.
     Futexes,
+    /// The same two, and some waits may end at any moment.
+    TimedCondvars,
+    TimedFutexes,
     RwLocks,
     Barriers,
 }
@@ -90,7 +93,8 @@ pub(crate) fn program(seed: u64, feature: Feature, size: usize) -> Program {
         depend(random, &mut thread);
         program.threads.push(thread);
     }
-    program.strong = matches!(feature, Feature::Strong | Feature::Futexes).then_some(1);
+    let has_strong = matches!(feature, Feature::Strong | Feature::Futexes | Feature::TimedFutexes);
+    program.strong = has_strong.then_some(1);
     if feature == Feature::Threads {
         spawn(random, &mut program);
     }
@@ -133,6 +137,23 @@ fn special(
             let ops = [Op::Sleep(1, value), Op::Sleep(1, 0), Op::WakeOne(1), Op::WakeAll(1)];
             thread.push(random.pick(&ops).into());
         }
+        Feature::TimedFutexes if is_special => {
+            let value = random.below(2) as i64;
+            let asleep = [Op::TimedSleep(1, value), Op::TimedSleep(1, 0), Op::Sleep(1, 0)];
+            let awake = [Op::WakeOne(1), Op::WakeOne(1), Op::WakeAll(1)];
+            let ops = if random.percent(50) { asleep } else { awake };
+            thread.push(random.pick(&ops).into());
+        }
+        Feature::TimedCondvars if is_special => match random.below(6) {
+            choice @ 0..3 => {
+                let wait = if choice == 0 { Op::Wait(0, 0) } else { Op::TimedWait(0, 0) };
+                thread.push(Op::Acquire(0).into());
+                thread.push(wait.into());
+                thread.push(Op::Release(0).into());
+            }
+            3 | 4 => thread.push(Op::NotifyOne(0).into()),
+            _ => thread.push(Op::NotifyAll(0).into()),
+        },
         Feature::Barriers if random.percent(35) => thread.push(Op::Arrive(0).into()),
         Feature::RwLocks if is_special => {
             let (is_reader, is_tried) = (random.percent(60), random.percent(25));

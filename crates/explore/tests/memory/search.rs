@@ -1,6 +1,6 @@
 //! The graphs that the search finds, rebuilt from its schedules.
 
-use crate::oracle::{Event, Graph, Object, objects, result};
+use crate::oracle::{Event, Graph, Object, expired, objects, result};
 use crate::program::{Op, Program, variable};
 use mazurka_core::{
     Accessed, Decision, Divergence, Effect, Failure, Fence, Injection, MemoryOrder, Next, ObjectId,
@@ -40,6 +40,7 @@ impl Half {
         let (Some(strong), Some(queue)) = (self.strong, self.queue) else { return operation };
         match operation {
             Operation::FutexResume(it) if it == queue => Operation::FutexResume(strong),
+            Operation::Expire(it) if it == queue => Operation::Expire(strong),
             Operation::NotifyOne(it) if it == queue => Operation::NotifyOne(strong),
             Operation::NotifyAll(it) if it == queue => Operation::NotifyAll(strong),
             other => other,
@@ -191,7 +192,9 @@ fn rebuild(program: &Program, schedule: &Schedule, system: &Script) -> Graph {
             Op::Swap12(..) if value == 1 => (event.read, event.wrote) = (1, Some(2)),
             Op::TryAcquire(m) => event.read = i64::from(!graph.is_held(m)),
             Op::TryDown(s) => event.read = i64::from(graph.permits(s) > 0),
-            Op::Sleep(x, wanted) => {
+            Op::Expire(c, _) => event = expired(event, graph.sleepers(c), thread),
+            Op::ExpireSleep(x) => event = expired(event, graph.futex_sleepers(x), thread),
+            Op::Sleep(x, wanted) | Op::TimedSleep(x, wanted) => {
                 event.read = i64::from(graph.value(graph.last_strong_write(x)) == wanted);
             }
             Op::TryReadAcquire(l) => event.read = i64::from(!graph.holders(l).1),

@@ -265,6 +265,7 @@ impl<'a> Writer<'a> {
                 self.routine.then(Action::Wait { condvar, mutex });
             }
             Statement::Sleep { .. } => panic!("programs have no futexes"),
+            Statement::Timed { .. } => panic!("programs have no timed waits"),
             Statement::Spawn(target) => {
                 let to = self.routine.register("", Type::U32);
                 self.children.insert(*target, to);

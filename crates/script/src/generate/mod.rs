@@ -182,6 +182,7 @@ fn price(block: &[Statement]) -> usize {
         Statement::Wait { .. }
         | Statement::Sleep { .. }
         | Statement::Call { verb: Verb::Barrier, .. } => 2,
+        Statement::Timed { .. } => 3,
         Statement::If { test, .. } => {
             let [then, otherwise] = statement.blocks();
             usize::from(matches!(test.left, Side::Shared(_))) + price(then).max(price(otherwise))

@@ -82,10 +82,10 @@ pub(super) fn is_local(word: &str) -> bool {
 
 /// Whether the language itself uses `word`.
 pub(super) fn is_keyword(word: &str) -> bool {
-    const KEYWORDS: [&str; 22] = [
+    const KEYWORDS: [&str; 24] = [
         "add", "assert", "await", "cas", "chan", "choose", "count", "else", "fence", "if", "join",
-        "plain", "sem", "send", "sleep", "spawn", "swap", "tid", "trysend", "wait", "while",
-        "yield",
+        "plain", "sem", "send", "sleep", "spawn", "swap", "tid", "trysend", "tsleep", "twait",
+        "wait", "while", "yield",
     ];
     KEYWORDS.contains(&word) || Verb::ALL.iter().any(|verb| verb.name() == word)
 }

@@ -97,24 +97,8 @@ impl Parser {
                 self.expect(")")?;
                 Ok(Statement::Await { on, relation, value, new })
             }
-            "wait" => {
-                self.expect("(")?;
-                let condvar = self.object_number()?;
-                self.expect(",")?;
-                let mutex = self.object_number()?;
-                self.expect(")")?;
-                Ok(Statement::Wait { condvar, mutex })
-            }
-            "sleep" => {
-                self.expect("(")?;
-                let condvar = self.object_number()?;
-                self.expect(",")?;
-                let on = self.shared()?;
-                self.expect(",")?;
-                let value = self.expression()?;
-                self.expect(")")?;
-                Ok(Statement::Sleep { condvar, on, value })
-            }
+            "wait" => self.wait(),
+            "sleep" => self.sleep(),
             "send" => {
                 self.expect("(")?;
                 let channel = self.object_number()?;
@@ -177,6 +161,11 @@ impl Parser {
             self.at += 1;
             return self.call(local, verb).map(Some);
         }
+        if matches!(word.as_str(), "twait" | "tsleep") {
+            self.at += 1;
+            let wait = if word == "twait" { self.wait()? } else { self.sleep()? };
+            return Ok(Some(Statement::Timed { local, wait: Box::new(wait) }));
+        }
         if !matches!(word.as_str(), "cas" | "add" | "count" | "swap" | "trysend" | "choose") {
             return Ok(None);
         }
@@ -217,6 +206,28 @@ impl Parser {
         };
         self.expect(")")?;
         Ok(Some(statement))
+    }
+
+    /// A wait on a condition variable, behind its name.
+    fn wait(&mut self) -> Result<Statement, ScriptError> {
+        self.expect("(")?;
+        let condvar = self.object_number()?;
+        self.expect(",")?;
+        let mutex = self.object_number()?;
+        self.expect(")")?;
+        Ok(Statement::Wait { condvar, mutex })
+    }
+
+    /// A sleep on a futex, behind its name.
+    fn sleep(&mut self) -> Result<Statement, ScriptError> {
+        self.expect("(")?;
+        let condvar = self.object_number()?;
+        self.expect(",")?;
+        let on = self.shared()?;
+        self.expect(",")?;
+        let value = self.expression()?;
+        self.expect(")")?;
+        Ok(Statement::Sleep { condvar, on, value })
     }
 
     fn call(&mut self, local: Option<Local>, verb: Verb) -> Result<Statement, ScriptError> {

@@ -188,6 +188,8 @@ pub(super) enum Instruction {
         value: Operand,
     },
     Resume(Site),
+    /// Sleeps no longer, if it was not woken before.
+    Expire(Site, Option<Cell>),
     NotifyOne(Site),
     NotifyAll(Site),
 

@@ -209,6 +209,27 @@ impl<'a> Compiler<'a> {
                 self.emit(I::Sleep { condvar, on, value });
                 I::Resume(condvar)
             }
+            // It may end at any moment; its result is whether its time was up.
+            Statement::Timed { local, wait } => {
+                let to = self.result(local);
+                match &**wait {
+                    Statement::Wait { condvar, mutex } => {
+                        let condvar = self.layout.site(Key::Condvar(*condvar));
+                        let mutex = self.layout.site(Key::Mutex(*mutex));
+                        self.emit(I::Wait { condvar, mutex });
+                        self.emit(I::Expire(condvar, to));
+                        I::Acquire(mutex)
+                    }
+                    Statement::Sleep { condvar, on, value } => {
+                        let condvar = self.layout.site(Key::Condvar(*condvar));
+                        let on = self.variable(on);
+                        let value = self.expr(value);
+                        self.emit(I::Sleep { condvar, on, value });
+                        I::Expire(condvar, to)
+                    }
+                    other => unreachable!("{other} ends by itself"),
+                }
+            }
             Statement::Spawn(target) => I::Spawn(ThreadId::new(*target)),
             Statement::Join(target) => I::Join(ThreadId::new(*target)),
             Statement::Yield => I::Yield,

@@ -189,6 +189,7 @@ impl<'a> Layout<'a> {
                 self.add(Key::Condvar(*condvar), None, 0);
                 self.add(Key::Variable(&on.name), None, 0);
             }
+            Statement::Timed { wait, .. } => self.mention(wait),
             Statement::PlainLoad { name, .. } | Statement::PlainStore { name, .. } => {
                 self.add_memory(name, 0);
             }

@@ -213,6 +213,7 @@ impl Instruction {
                 O::FutexWait { word: on.object(), queue: condvar.object }
             }
             I::Resume(condvar) => O::FutexResume(condvar.object),
+            I::Expire(condvar, _) => O::Expire(condvar.object),
             I::NotifyOne(site) => O::NotifyOne(site.object),
             I::NotifyAll(site) => O::NotifyAll(site.object),
             I::Down { semaphore, permits } => {

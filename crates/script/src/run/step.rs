@@ -192,6 +192,15 @@ impl Machine {
                 let sleepers = self.sleepers(condvar.cell) | 1 << thread_idx;
                 self.set_sleepers(condvar.cell, sleepers);
             }
+            I::Expire(site, to) => {
+                let sleepers = self.sleepers(site.cell);
+                let is_asleep = sleepers >> thread_idx & 1 != 0;
+                self.set_result(*to, i64::from(is_asleep));
+                self.set_sleepers(site.cell, sleepers & !(1 << thread_idx));
+                if !is_asleep {
+                    effect = Effect::Failed;
+                }
+            }
             I::NotifyOne(site) => {
                 let mut rest = self.sleepers(site.cell);
                 for _ in 0..choice {
