@@ -2,12 +2,13 @@
 
 use crate::engines::Series;
 use crate::fault::all_or_faults;
-use crate::options::faults;
+use crate::options::{self, faults};
 use crate::{Fault, Faults, Options, translate, walk};
 use mazurka_core::{Schedule, Verdict, ViolationKind};
 use mazurka_ltl::{Atoms, Automaton, Formula, Lasso, hoa};
 use mazurka_model::{
-    Expr, Program, PropositionError, Routine, RoutineId, add_first_steps, add_stops, proposition,
+    Action, Expr, Labels, LocationId, Program, PropositionError, Routine, RoutineId,
+    add_first_steps, add_stops, proposition,
 };
 use mazurka_promela::{ExtraProperties, Model, NamedFormula};
 use mazurka_statespace::{
@@ -16,10 +17,16 @@ use mazurka_statespace::{
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long it may take to find out whether fairness would help.
 pub(crate) const SECOND_LOOK: Duration = Duration::from_secs(10);
+
+/// How many states may be looked at for that, however few the first search has seen.
+const FEW_STATES: usize = 1 << 14;
+
+/// How many times as many as that has seen.
+const TIMES: usize = 4;
 
 /// A property that is to be checked.
 #[derive(Debug)]
@@ -79,11 +86,6 @@ impl Wanted {
             Kind::Progress => Cycles::NonProgress,
             Kind::Property(property) => Cycles::Accepted(property),
         }
-    }
-
-    /// Whether what violates it may do so with a prefix.
-    pub(crate) fn has_safety(&self) -> bool {
-        matches!(&self.kind, Kind::Property(property) if property.has_safety())
     }
 
     /// Whether it is violated however an execution goes on that comes by these letters first.
@@ -172,6 +174,9 @@ pub(crate) fn wanted(
         for formula in &model.formulas {
             all.push(Wanted::named(formula, format!("ltl {}", formula.name)));
         }
+        if options.looks_for(options::Property::Ltl) {
+            all_seen(&model.program, "accepts", |labels| labels.accept)?;
+        }
         match of_claim(&model.program, "the never claim".to_owned()) {
             Some(claim) => all.push(claim),
             None if accepts_by_labels(&model.program) => all.push(Ok(Wanted {
@@ -187,9 +192,10 @@ pub(crate) fn wanted(
 }
 
 /// That there is always progress again.
-pub(crate) fn progress() -> Wanted {
+pub(crate) fn progress(program: &Program) -> Result<Wanted, Faults> {
+    all_seen(program, "is progress", |labels| labels.progress)?;
     let (name, propositions) = ("progress".to_owned(), Vec::new());
-    Wanted { name, propositions, kind: Kind::Progress, claim: None }
+    Ok(Wanted { name, propositions, kind: Kind::Progress, claim: None })
 }
 
 /// The properties of a C program that are asked for: over its global variables.
@@ -284,12 +290,63 @@ fn of_claim(program: &Program, name: String) -> Option<Result<Wanted, Fault>> {
 
 /// Whether a process has labels that accept.
 fn accepts_by_labels(program: &Program) -> bool {
+    let accepts = |routine: &Routine| routine.locations.iter().any(|it| it.labels.accept);
+    processes(program).any(accepts)
+}
+
+/// What processes run.
+fn processes(program: &Program) -> impl Iterator<Item = &Routine> {
     let is_process = |idx: usize| {
         let id = RoutineId(idx as u32);
         program.claim != Some(id) && program.trace.is_none_or(|trace| trace.routine != id)
     };
-    let accepts = |routine: &Routine| routine.locations.iter().any(|it| it.labels.accept);
-    program.routines.iter().enumerate().any(|(idx, it)| is_process(idx) && accepts(it))
+    let all = program.routines.iter().enumerate();
+    all.filter(move |(idx, _)| is_process(*idx)).map(|(_, routine)| routine)
+}
+
+/// Refuses labels that a process can come by without a state: within an atomic sequence, behind a
+/// step that goes on, or within a `d_step`. An execution that comes by them for ever would not be
+/// seen to.
+fn all_seen(program: &Program, does: &str, is_meant: fn(&Labels) -> bool) -> Result<(), Faults> {
+    let mut unseen = Vec::new();
+    for routine in processes(program) {
+        let edges = || routine.locations.iter().flat_map(|it| &it.edges);
+        let mut within: Vec<bool> = vec![false; routine.locations.len()];
+        for edge in edges() {
+            if edge.atomic {
+                within[edge.to.0 as usize] = true;
+            }
+            if let Action::Indivisible { start, end } = edge.action {
+                mark_between(routine, start, end, &mut within);
+            }
+        }
+        for (location, _) in routine.locations.iter().zip(within).filter(|(_, it)| *it) {
+            if is_meant(&location.labels) {
+                let span = location.edges.first().map_or(routine.span, |edge| edge.span);
+                let name = location.name.as_deref().unwrap_or("of a process");
+                let place = translate::place(&program.files, span);
+                let text = format!(
+                    "{place}: a process comes by the label {name}, which {does}, without a state: \
+                     it is within an atomic sequence"
+                );
+                unseen.push(Fault::input(text).help("put the label in front of the sequence"));
+            }
+        }
+    }
+    if unseen.is_empty() { Ok(()) } else { Err(unseen.into_iter().collect()) }
+}
+
+/// Marks the locations of a `d_step`, without the one behind it.
+fn mark_between(routine: &Routine, start: LocationId, end: LocationId, within: &mut [bool]) {
+    let mut known = vec![false; within.len()];
+    let mut open = vec![start];
+    while let Some(location) = open.pop() {
+        let idx = location.0 as usize;
+        if location != end && !std::mem::replace(&mut known[idx], true) {
+            within[idx] = true;
+            open.extend(routine.locations[idx].edges.iter().map(|edge| edge.to));
+        }
+    }
 }
 
 /// What came of a property.
@@ -340,8 +397,10 @@ fn check_one<T: Transitions>(
     options: &Stored,
     saving: &Saving,
 ) -> Result<Outcome, SearchError> {
+    let begun = Instant::now();
     let mut outcome = search_cycles_saving(program, wanted.cycles(), options, saving)?;
     let again = |options: &Stored| search_cycles(program, wanted.cycles(), options).ok();
+<<<<<<< HEAD
     outcome.notes.extend(would_fairness_help(&outcome, options, again));
     outcome.notes.extend(around_the_loop(program, wanted, &outcome));
     Ok(outcome)
@@ -389,6 +448,23 @@ fn lasting(word: &Lasso, bit: usize, atom: &str, steps: Option<&[usize]>) -> Opt
         (true, Some(None)) => format!("`{atom}` holds around the loop"),
         (false, Some(None)) => format!("`{atom}` does not hold around the loop"),
     })
+=======
+    let limited = second_look(options, &outcome, begun.elapsed());
+    outcome.notes.extend(would_fairness_help(&outcome, &limited, again));
+    Ok(outcome)
+}
+
+/// The options for another look at what was found to be violated: the answer does not wait for it
+/// much longer than it took, and is there before the time is over.
+fn second_look(options: &Stored, outcome: &Outcome, elapsed: Duration) -> Stored {
+    let mut limited = options.clone();
+    let n_states = usize::try_from(outcome.statistics.states).unwrap_or(usize::MAX);
+    let most = n_states.saturating_mul(TIMES).max(FEW_STATES);
+    limited.states = Some(options.states.map_or(most, |limit| limit.min(most)));
+    let left = |limit: Duration| limit.saturating_sub(elapsed) / 4;
+    limited.time = Some(options.time.map_or(SECOND_LOOK, |limit| left(limit).min(SECOND_LOOK)));
+    limited
+>>>>>>> h-states
 }
 
 /// Why a search that is not saved was not done.
@@ -420,7 +496,6 @@ fn would_fairness_help(
         let mut options = options.clone();
         options.fairness = fairness;
         options.cycle_search = CycleSearch::Components;
-        options.time = Some(options.time.map_or(SECOND_LOOK, |limit| limit.min(SECOND_LOOK)));
         match search(&options)?.verdict {
             Verdict::Holds(_) => {
                 let name = fairness.name();

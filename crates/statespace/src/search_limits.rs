@@ -6,7 +6,7 @@ use crate::transitions::Moves;
 use mazurka_core::{Limit, Statistics};
 use std::io;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many steps a search for cycles makes between two looks at the clock.
 /// Tests stop searches that are small.
@@ -37,6 +37,11 @@ impl<'a> Watch<'a> {
             return Some(Ended::Limit(limit));
         }
         self.pause.is_some_and(|pause| Instant::now() >= pause).then_some(Ended::Paused)
+    }
+
+    /// How long the search may still take, if there is a limit.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.options.time.map(|limit| limit.saturating_sub(self.start.elapsed()))
     }
 
     /// Which executions count.

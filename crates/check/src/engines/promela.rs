@@ -31,7 +31,7 @@ pub(super) fn check(
         wanted.clear();
     }
     if asks.names(Property::Livelock) {
-        wanted.push(temporal::progress());
+        wanted.push(temporal::progress(&model.program)?);
     }
     let series = Series::new(task, wanted.len())?;
     let mut machine = translate::machine(&model.program, &[])?;
@@ -153,23 +153,21 @@ const FIRST_ROUND: usize = 1 << 14;
 const NEXT_ROUND: usize = 8;
 
 impl Searches<'_> {
-    /// Searches all states, then for violations of what is a safety property, at least in part,
-    /// then for those of the other properties. The first two take turns, in rounds that see more
-    /// and more states: either may be endless where the other one finds a violation at once.
+    /// Searches all states, then for violations of each property. They take turns, in rounds that
+    /// see more and more states: any of them may be endless where another one finds a violation at
+    /// once.
     fn run(&self) -> Result<Results, Faults> {
         let mut results = Results::default();
-        let (safety, others): (Vec<usize>, Vec<usize>) =
-            (0..self.wanted.len()).partition(|&idx| self.wanted[idx].has_safety());
         let mut outcomes: Vec<Option<Searched>> = self.wanted.iter().map(|_| None).collect();
         let mut states = None;
-        let mut round =
-            (!safety.is_empty() && self.options.states.is_none()).then_some(FIRST_ROUND);
+        let n_searches = self.wanted.len() + usize::from(self.has_states);
+        let mut round = (n_searches > 1 && self.options.states.is_none()).then_some(FIRST_ROUND);
         loop {
             if self.has_states && states.is_none() {
                 states = Some(self.search_states(round)?);
             }
             let is_fine = states.as_ref().is_none_or(|it| goes_on(it, round));
-            let open = safety.iter().copied().filter(|&idx| is_fine && outcomes[idx].is_none());
+            let open = (0..outcomes.len()).filter(|&idx| is_fine && outcomes[idx].is_none());
             self.search_cycles(&open.collect::<Vec<_>>(), round, &mut outcomes)?;
             let done = || states.iter().chain(outcomes.iter().flatten());
             if !done().any(|it| is_cut(it, round)) || done().any(|it| !goes_on(it, round)) {
@@ -180,20 +178,13 @@ impl Searches<'_> {
             outcomes.iter_mut().for_each(|it| *it = it.take().filter(|it| !is_cut(it, round)));
             round = round.and_then(|round| round.checked_mul(NEXT_ROUND));
         }
-        let is_holding = |it: &Searched| matches!(it.verdict, Verdict::Holds(_));
-        // Behind a violation the others get as many states as it has taken.
-        let found = safety.iter().filter_map(|&idx| outcomes[idx].as_ref()).any(is_violated);
-        let is_open = states.as_ref().is_none_or(|it| is_holding(it) || found);
-        if is_open {
-            self.search_cycles(&others, round.filter(|_| found), &mut outcomes)?;
-        }
         match states.filter(|it| !is_cut(it, round)) {
             Some(states) => results.add_states(states),
             None if self.has_states => results.skip_states(),
             None => {}
         }
         for (wanted, outcome) in self.wanted.iter().zip(outcomes) {
-            match outcome.filter(|it| !(found && is_cut(it, round))) {
+            match outcome.filter(|it| !is_cut(it, round)) {
                 Some(outcome) => results.add(&wanted.name, outcome),
                 None => results.skipped.push(wanted.name.clone()),
             }
@@ -244,10 +235,6 @@ fn is_cut(outcome: &Searched, round: Option<usize>) -> bool {
 /// Whether a search leaves others something to do.
 fn goes_on(outcome: &Searched, round: Option<usize>) -> bool {
     matches!(outcome.verdict, Verdict::Holds(_)) || is_cut(outcome, round)
-}
-
-fn is_violated(outcome: &Searched) -> bool {
-    matches!(outcome.verdict, Verdict::Violated(_))
 }
 
 /// Writes an execution down.

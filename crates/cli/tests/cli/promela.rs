@@ -222,6 +222,42 @@ fn progress_is_looked_for_if_asked() {
     mazurka(idle, &["check", "x.pml"]).ends_with(0);
 }
 
+/// Where no state is between two steps, no search sees a process come by a label.
+#[test]
+fn labels_that_are_passed_without_a_state_are_refused() {
+    let model = |steps: &str| format!("byte x;\nactive proctype p() {{ do :: {steps} od }}\n");
+    let livelock = ["check", "x.pml", "--property", "livelock"];
+    for block in ["atomic { x = 1; ~: x = 0 }", "d_step { x = 1; ~: x = 0 }"] {
+        let accepts = model(&block.replace('~', "accept"));
+        let why = "x.pml:2:";
+        mazurka(&accepts, &["check", "x.pml"]).refuses(why);
+        // Where it is not looked at, it may stand.
+        mazurka(&accepts, &["check", "x.pml", "--property", "assert"]).ends_with(0);
+        mazurka(&accepts, &livelock).ends_with(1);
+        let progress = model(&block.replace('~', "progress"));
+        mazurka(&progress, &livelock).refuses("comes by the label progress, which is progress");
+        mazurka(&progress, &["check", "x.pml"]).ends_with(0);
+    }
+    let said = mazurka(&model("x = 1; accept: atomic { x = 2; x = 0 }"), &["check", "x.pml"]);
+    said.ends_with(1).prints(&["accepts again and again"]);
+    let said = mazurka(&model("x = 1; progress: d_step { x = 2; x = 0 }"), &livelock);
+    said.ends_with(0);
+}
+
+/// What goes on for ever is found beside more states than there is time for, and told although
+/// nothing is found out about fairness before the time is over.
+#[test]
+fn all_searches_take_turns() {
+    let text = "byte a[5];
+active [5] proctype p() { do :: a[_pid]++; assert(a[0] + a[1] + a[2] + a[3] + a[4] < 1275) od }
+ltl f { <> (a[0] == 1) }
+";
+    for arguments in [&[][..], &["--ltl-name", "f"]] {
+        let words = [&["check", "x.pml", "--time-limit", "8s"][..], arguments].concat();
+        mazurka(text, &words).ends_with(1).prints(&["goes on for ever"]);
+    }
+}
+
 #[test]
 fn processes_of_any_number_can_be_named() {
     let text = "active [200] proctype p() { assert(_pid != 150) }\n";

@@ -326,9 +326,13 @@ impl<T: Transitions> Task<'_, T> {
                     lasso::confirm(&mut graph, automaton, options.fairness, &lasso, violation);
                 if lassos == Lassos::Shortest {
                     let n_steps = told.counterexample.schedule.len();
-                    let plain = (original, optimisations, options);
+                    let limits = (n_steps, shortest::room(counted.states));
+                    // What was found is told before the time is over.
+                    let time = watch.time_left().map(|left| left / 2);
+                    let options = Options { time, ..options.clone() };
+                    let plain = (original, optimisations, &options);
                     let (shorter, is_minimum) =
-                        shorten(plain, cycles, automaton, n_steps, violation);
+                        shorten(plain, cycles, automaton, limits, violation);
                     told = shorter.unwrap_or(told);
                     notes.extend(if is_minimum { lengths(&told) } else { None });
                 }
@@ -374,13 +378,13 @@ impl<T: Transitions> Task<'_, T> {
     }
 }
 
-/// Looks for a lasso of fewer than `n_steps` steps in the program without reduction. Whether there
-/// is certainly none that is shorter than the one that is known then.
+/// Looks for a lasso of fewer than so many steps, and among so many nodes, in the program without
+/// reduction. Whether there is certainly none that is shorter than the one that is known then.
 fn shorten<T: Transitions>(
     (program, optimisations, options): (&T, Optimisations, &Options),
     cycles: Cycles<'_>,
     automaton: &Automaton,
-    n_steps: usize,
+    limits: (usize, usize),
     violation: impl Fn(bool) -> Violation + Copy,
 ) -> (Option<Confirmed>, bool) {
     let mut program = program.clone();
@@ -390,14 +394,14 @@ fn shorten<T: Transitions>(
     let mut packed = program.by_parts();
     while let Some(by_parts) = packed.take() {
         let storage = states::Storage::packed();
-        let (found, mut by_parts) = shorten_in(by_parts, &storage, task, n_steps, violation);
+        let (found, mut by_parts) = shorten_in(by_parts, &storage, task, limits, violation);
         if let Some(found) = found {
             return found;
         }
         let is_full = by_parts.lost() == Some(Lost::Full);
         packed = (is_full && by_parts.try_again()).then_some(by_parts);
     }
-    let (found, _) = shorten_in(program, &states::Storage::tree(), task, n_steps, violation);
+    let (found, _) = shorten_in(program, &states::Storage::tree(), task, limits, violation);
     found.expect("states of any length are never lost")
 }
 
@@ -406,14 +410,14 @@ fn shorten_in<P: Transitions>(
     program: P,
     storage: &states::Storage,
     (cycles, automaton, options): (Cycles<'_>, &Automaton, &Options),
-    n_steps: usize,
+    limits: (usize, usize),
     violation: impl Fn(bool) -> Violation,
 ) -> (Option<(Option<Confirmed>, bool)>, P) {
     let nodes = Numbers::new();
     let (how, states) = ((Reduction::None, Proviso::OffPath), storage.states());
     let mut graph = Graph::new(program, cycles.letters(), cycles.parts(), states, how, options);
     let watch = Watch::new(options);
-    let found = shortest::search(&mut graph, automaton, &nodes, n_steps, &watch);
+    let found = shortest::search(&mut graph, automaton, &nodes, limits, &watch);
     if graph.program().is_lost() {
         return (None, graph.into_program());
     }

@@ -21,9 +21,11 @@
 //! strongly connected component, which has to accept somewhere; components are those of the nodes
 //! whose steps are known.
 //!
-//! The work is limited by counts ([`MOST_NODES`], [`STEPS_EACH`]), so that two runs show the same
-//! lasso. [`Shortest::is_minimum`] tells whether the search came to its end within them. A step
-//! is an arrow of the graph: an atomic sequence is one.
+//! The work is limited by counts, so that two runs show the same lasso: by [`STEPS_EACH`], and by
+//! the nodes that the search has found which found the first lasso ([`room`]). So an answer takes
+//! a few times as long as the search alone, and some milliseconds at the least.
+//! [`Shortest::is_minimum`] tells whether the search came to its end within them. A step is an
+//! arrow of the graph: an atomic sequence is one.
 //!
 //! The literature minimises the loop through one accepting state, as Gastin, Moro and Zeitoun,
 //! *Minimization of Counterexamples in SPIN* (SPIN 2004), do depth first. Here, stem and loop
@@ -43,7 +45,11 @@ use std::ops::Range;
 
 /// After how many nodes of the product all roots are tried for the first time.
 const FIRST_NODES: usize = 1 << 8;
-/// How many nodes are kept at the most.
+/// How many nodes are kept at the most, however few the first search has found.
+const FEW_NODES: usize = 1 << 12;
+/// How many times as many as that has found, at the most.
+const TIMES: usize = 4;
+/// How many nodes are kept at the most, however many the first search has found.
 const MOST_NODES: usize = 1 << 18;
 /// How many steps of loops are looked at, at the most, for each node that there is room for.
 const STEPS_EACH: u64 = 8;
@@ -56,13 +62,19 @@ pub(super) struct Shortest {
     pub(super) is_minimum: bool,
 }
 
-/// Looks for lassos of fewer than `n_steps` steps. The graph is that of the program without
+/// How many nodes there is room for behind a search that has found so many.
+pub(super) fn room(n_found: u64) -> usize {
+    let found = usize::try_from(n_found).unwrap_or(usize::MAX);
+    found.saturating_mul(TIMES).clamp(FEW_NODES, MOST_NODES)
+}
+
+/// Looks for lassos of fewer than `n_steps` steps among so many nodes. The graph is that of the program without
 /// reduction. If the program is [lost](Transitions::is_lost) then, what comes of it is of no use.
 pub(super) fn search<T: Transitions>(
     graph: &mut Graph<'_, T>,
     automaton: &Automaton,
     numbers: &Numbers<1>,
-    n_steps: usize,
+    (n_steps, most_nodes): (usize, usize),
     watch: &Watch<'_>,
 ) -> Shortest {
     debug_assert!(!graph.is_reduced(), "what is left out may be shorter");
@@ -85,10 +97,10 @@ pub(super) fn search<T: Transitions>(
         let is_tried = search.try_roots(n_expanded);
         let is_all = search.nodes.get(n_expanded).is_none_or(|next| search.is_far(*next));
         let is_minimum = is_all && is_tried;
-        if is_minimum || room >= MOST_NODES || search.is_over() {
+        if is_minimum || room >= most_nodes || search.is_over() {
             return Shortest { shorter: search.shorter, is_minimum };
         }
-        room *= 4;
+        room = most_nodes.min(4 * room);
     }
     Shortest { shorter: search.shorter, is_minimum: false }
 }

@@ -42,6 +42,7 @@ pub(super) fn find_idle(code: &mut Code) {
         };
         let mut nodes = Vec::new();
         if !code.finds_truncation && is_harmless(code, value, &mut nodes) {
+            // An index is no part of a flow: what it reads is not idle.
             nodes.iter().for_each(|node| is_in_flow[node.0 as usize] = true);
             let (start, end) = range(to);
             flows.push((start as usize..end as usize, nodes));
@@ -78,12 +79,16 @@ pub(super) fn find_idle(code: &mut Code) {
     }
 }
 
-/// Whether an expression can always be computed, and depends on variables alone; collects what is
-/// in it.
+/// Whether an expression can always be computed as far as the values of what it reads go, and
+/// depends on variables alone; collects what is in it, without indices.
 fn is_harmless(code: &Code, id: NodeId, nodes: &mut Vec<NodeId>) -> bool {
     nodes.push(id);
     match code.nodes[id.0 as usize] {
-        Node::Const(_) | Node::Global { .. } | Node::Local { .. } | Node::Thread => true,
+        Node::Const(_)
+        | Node::Global { .. }
+        | Node::GlobalAt { .. }
+        | Node::Local { .. }
+        | Node::Thread => true,
         Node::Unary(_, _, inner) | Node::Not(inner) | Node::Convert(_, inner) => {
             is_harmless(code, inner, nodes)
         }

@@ -312,6 +312,9 @@ fn what_nothing_depends_on_is_left_out() {
         ("~ byte w = 4;", "w = x"),
         ("~ int n;", "n++"),
         ("~ byte a[3];", "a[i % 3] = _pid"),
+        ("~ byte a[3];", "a[i % 3] = 2 * a[i % 3] + _pid"),
+        ("~ byte a[4]; ~ byte w;", "w = a[i] + _pid; a[_pid] = w"),
+        ("typedef T { byte v[3]; byte b }; ~ T t[2];", "t[_pid].v[i % 3] = t[x].b + 1; t[x].b++"),
         ("typedef T { byte a; byte b }; ~ T t;", "t.b = t.a + x"),
         ("~ byte v; ~ byte w;", "atomic { v = 2 * w + _pid; w = v }"),
     ] {
@@ -330,6 +333,8 @@ fn what_nothing_depends_on_is_left_out() {
         ("~ int n;", "n = 2 * n + _pid", "if :: c?eval(n) :: else fi"),
         ("~ int n = 9; ~ int m;", "n = 2 * n + _pid; m = 1 / n", "skip"),
         ("~ int n; ~ byte b[99];", "n = 2 * n + _pid; b[n] = 1", "skip"),
+        ("~ byte a[9]; ~ byte b[9];", "a[i] = 2 * a[i] + _pid; b[a[i]]++", "skip"),
+        ("~ byte a[9];", "a[0] = 2 * a[0] + _pid; a[i] = 6 / (a[0] + 1)", "skip"),
     ] {
         let [open, hidden] = model(variables, step, ask);
         let [open, hidden] = [open, hidden].map(|it| count(&it, Some(Reduction::Stubborn)));
