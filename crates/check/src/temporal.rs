@@ -400,8 +400,8 @@ fn check_one<T: Transitions>(
     let begun = Instant::now();
     let mut outcome = search_cycles_saving(program, wanted.cycles(), options, saving)?;
     let again = |options: &Stored| search_cycles(program, wanted.cycles(), options).ok();
-<<<<<<< HEAD
-    outcome.notes.extend(would_fairness_help(&outcome, options, again));
+    let limited = second_look(options, &outcome, begun.elapsed());
+    outcome.notes.extend(would_fairness_help(&outcome, &limited, again));
     outcome.notes.extend(around_the_loop(program, wanted, &outcome));
     Ok(outcome)
 }
@@ -448,10 +448,6 @@ fn lasting(word: &Lasso, bit: usize, atom: &str, steps: Option<&[usize]>) -> Opt
         (true, Some(None)) => format!("`{atom}` holds around the loop"),
         (false, Some(None)) => format!("`{atom}` does not hold around the loop"),
     })
-=======
-    let limited = second_look(options, &outcome, begun.elapsed());
-    outcome.notes.extend(would_fairness_help(&outcome, &limited, again));
-    Ok(outcome)
 }
 
 /// The options for another look at what was found to be violated: the answer does not wait for it
@@ -464,7 +460,6 @@ fn second_look(options: &Stored, outcome: &Outcome, elapsed: Duration) -> Stored
     let left = |limit: Duration| limit.saturating_sub(elapsed) / 4;
     limited.time = Some(options.time.map_or(SECOND_LOOK, |limit| left(limit).min(SECOND_LOOK)));
     limited
->>>>>>> h-states
 }
 
 /// Why a search that is not saved was not done.
