@@ -13,7 +13,8 @@
 //!
 //! A futex is such memory, and has one chain for its accesses, those who go to sleep on it and
 //! those who wake them. That a thread is asleep is told by the chain, and what the word holds by
-//! the system: a sleeper whose word has changed fails, and is in the chain all the same. The end of
+//! the system: a sleeper whose word has changed fails, and is in the chain all the same. Both are
+//! sequentially consistent, as the kernel's full barriers make them. The end of
 //! a sleep follows the wake, and no chain. So both name the word, and nothing else has to do with
 //! the queue of an [`Operation::FutexWait`]: a system that has them apart is refused.
 //!

@@ -22,7 +22,7 @@
 //! thread; creation and end of threads are part of *sb*; and operations that are no accesses to
 //! memory are chains ([`chain`]).
 
-use super::chain::{self, Link};
+use super::chain::{self, Act, Link};
 use super::weak::memory_of;
 use super::{Model, Past};
 use mazurka_core::{
@@ -88,11 +88,6 @@ impl Event {
 
     pub(crate) fn writes(&self) -> bool {
         matches!(self.kind, Kind::Write | Kind::Update | Kind::Chain)
-    }
-
-    pub(crate) fn is_sc(&self) -> bool {
-        self.order == MemoryOrder::SequentiallyConsistent
-            && !matches!(self.kind, Kind::Chain | Kind::Thread | Kind::Other)
     }
 }
 
@@ -180,8 +175,16 @@ pub(crate) struct Graph {
     /// Who reads from or follows each event; vectors of events that are gone stay, to be filled
     /// again.
     readers: Vec<Vec<EventId>>,
-    /// How many accesses and fences are sequentially consistent.
+    /// How many accesses and fences are sequentially consistent, and notifications, which may be
+    /// those of a condition variable.
     n_sc: usize,
+    /// Of each object: how many events of its chain say that it is memory.
+    n_chained: Vec<u32>,
+}
+
+/// Whether an operation on the object of a chain says that this is memory.
+fn is_of_memory(operation: Operation) -> bool {
+    memory_of(operation).is_some() || matches!(operation, Operation::FutexWait { .. })
 }
 
 impl Graph {
@@ -224,6 +227,23 @@ impl Graph {
 
     pub(crate) fn n_sc(&self) -> usize {
         self.n_sc
+    }
+
+    /// The memory that an event accesses, weak or in a chain. A sleep that ends since its time is up
+    /// accesses nothing.
+    pub(crate) fn memory(&self, event: EventId) -> Option<usize> {
+        let Event { kind, step, .. } = *self.event(event);
+        let is_memory = |object: usize| {
+            self.n_chained[object] > 0 && !matches!(self.step(step).operation, Operation::Expire(_))
+        };
+        self.event(event).object().filter(|&object| kind != Kind::Chain || is_memory(object))
+    }
+
+    /// Whether an event is a sequentially consistent fence or access to memory.
+    pub(crate) fn is_sc(&self, event: EventId) -> bool {
+        let Event { kind, order, .. } = *self.event(event);
+        order == MemoryOrder::SequentiallyConsistent
+            && (kind == Kind::Fence || self.memory(event).is_some())
     }
 
     /// The writes of an object, in modification order, or its chain.
@@ -393,7 +413,7 @@ impl Graph {
                     }
                 }
                 for link in links {
-                    self.link(thread, link, effect, enabler);
+                    self.link(model, thread, link, effect, enabler);
                 }
             }
         }
@@ -416,9 +436,13 @@ impl Graph {
         while self.events.len() > first as usize {
             let event = self.events.pop().expect("it is there");
             let id = self.events.len() as EventId;
-            self.n_sc -= usize::from(event.is_sc());
+            self.n_sc -= usize::from(event.order == MemoryOrder::SequentiallyConsistent);
             self.threads[event.thread as usize].events.pop();
             if let Some(object) = event.object() {
+                if event.kind == Kind::Chain {
+                    let operation = self.step(event.step).operation;
+                    self.n_chained[object] -= u32::from(is_of_memory(operation));
+                }
                 if event.writes() {
                     let mo = &mut self.mo[object];
                     let place = mo.iter().rposition(|&other| other == id);
@@ -519,8 +543,9 @@ impl Graph {
     ) {
         let idx = object.index();
         self.make_room_for(idx);
+        self.n_chained[idx] += 1;
         let source = self.mo[idx].last().copied().unwrap_or(INITIAL);
-        let event = self.begin(thread, Kind::Chain, idx as u32, MemoryOrder::Relaxed);
+        let event = self.begin(thread, Kind::Chain, idx as u32, order);
         if source != INITIAL {
             // Who sleeps on a futex still does.
             self.events[event as usize].state = self.event(source).state;
@@ -541,12 +566,27 @@ impl Graph {
     }
 
     /// Adds an event to the end of a chain.
-    fn link(&mut self, thread: ThreadId, link: Link, effect: Effect, waker: EventId) {
+    fn link(
+        &mut self,
+        model: &dyn Model,
+        thread: ThreadId,
+        link: Link,
+        effect: Effect,
+        waker: EventId,
+    ) {
         let idx = link.object.index();
         self.make_room_for(idx);
         let source = self.mo[idx].last().copied().unwrap_or(INITIAL);
         let before = if source == INITIAL { link.initial() } else { self.event(source).state };
-        let event = self.begin(thread, Kind::Chain, idx as u32, MemoryOrder::Relaxed);
+        self.n_chained[idx] += u32::from(matches!(link.act, Act::Sleep(_)));
+        // The kernel has full barriers where a thread sleeps on a futex and where others are woken.
+        let order = match link.act {
+            Act::Sleep(_) | Act::NotifyOne | Act::NotifyAll => {
+                model.order(MemoryOrder::SequentiallyConsistent)
+            }
+            _ => MemoryOrder::Relaxed,
+        };
+        let event = self.begin(thread, Kind::Chain, idx as u32, order);
         self.events[event as usize].state = link.after(before, effect);
         if waker != INITIAL {
             self.join(Clock::Porf, event, Clock::Porf, waker);
@@ -624,7 +664,7 @@ impl Graph {
             waker: INITIAL,
             state: 0,
         });
-        self.n_sc += usize::from(self.events[id as usize].is_sc());
+        self.n_sc += usize::from(order == MemoryOrder::SequentiallyConsistent);
         let stride = self.stride;
         for (idx, clock) in self.clocks.iter_mut().enumerate() {
             let is_order = idx <= Clock::Hb as usize;
@@ -694,6 +734,7 @@ impl Graph {
     fn make_room_for(&mut self, object: usize) {
         if self.mo.len() <= object {
             self.mo.resize_with(object + 1, Vec::new);
+            self.n_chained.resize(object + 1, 0);
             self.reads.resize_with(object + 1, Vec::new);
         }
     }

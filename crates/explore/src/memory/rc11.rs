@@ -23,6 +23,8 @@
 //!
 //! Differs from the paper: release sequences are those of C++20. The creation and the end of
 //! threads are part of sb. Mutexes and other objects that are no memory add to hb, and not to eco.
+//! Memory in a chain does: where it is accessed in a sequentially consistent way, and by futexes, its
+//! chain is a part of psc. Nothing is behind the last one of a chain, so no cycle is closed by it.
 
 use super::graph::{Clock, EventId, Graph, INITIAL, Kind};
 use super::scratch::Scratch;
@@ -76,9 +78,9 @@ struct Cycle<'a> {
 /// Whether the partial order of sequentially consistent events has no cycle through the event.
 fn is_psc_acyclic(graph: &Graph, event: EventId, scratch: &mut Scratch) -> bool {
     let past = graph.clock(Clock::Hb, event);
-    let is_fence = |at: EventId| graph.event(at).kind == Kind::Fence && graph.event(at).is_sc();
+    let is_fence = |at: EventId| graph.event(at).kind == Kind::Fence && graph.is_sc(at);
     let is_behind_fence = (0..event).any(|other| is_fence(other) && graph.knows(past, other));
-    if !is_behind_fence && !graph.event(event).is_sc() {
+    if !is_behind_fence && !graph.is_sc(event) {
         return true;
     }
     let Scratch { modes: visited, ways: stack, .. } = scratch;
@@ -121,7 +123,7 @@ impl Cycle<'_> {
         let graph = self.graph;
         let event = graph.event(at);
         let is_fence = event.kind == Kind::Fence;
-        let is_done = event.is_sc()
+        let is_done = graph.is_sc(at)
             && match mode {
                 Mode::Sb | Mode::Scb => true,
                 Mode::FromFence | Mode::ToFence => is_fence,
@@ -158,10 +160,11 @@ impl Cycle<'_> {
     fn scb(&mut self, at: EventId) {
         self.next(Clock::Sb, at, Mode::Sb);
         self.later_writes(at, Mode::Scb);
-        if let Some(object) = self.object(at) {
+        if let Some(object) = self.graph.memory(at) {
             let graph = self.graph;
             for &same in graph.mo(object).iter().chain(graph.reads(object)) {
-                if same != at && graph.knows(graph.clock(Clock::Hb, same), at) {
+                let is_there = graph.memory(same).is_some();
+                if same != at && is_there && graph.knows(graph.clock(Clock::Hb, same), at) {
                     self.visit(same, Mode::Scb);
                 }
             }
@@ -188,15 +191,15 @@ impl Cycle<'_> {
     /// Whether sb≠loc leads from one event to the other.
     fn is_far(&self, at: EventId, later: EventId) -> bool {
         let graph = self.graph;
-        let object = graph.event(at).object();
-        let is_same = object.is_some() && graph.event(later).object() == object;
+        let object = graph.memory(at);
+        let is_same = object.is_some() && graph.memory(later) == object;
         later != at && !is_same && graph.knows(graph.clock(Clock::Sb, later), at)
     }
 
     /// Goes on by rf, mo or rb.
     fn eco(&mut self, at: EventId) {
         self.later_writes(at, Mode::Eco);
-        if self.object(at).is_some() {
+        if self.graph.memory(at).is_some() {
             let graph = self.graph;
             graph.readers(at).iter().for_each(|&reader| self.visit(reader, Mode::Eco));
         }
@@ -204,18 +207,16 @@ impl Cycle<'_> {
 
     /// Goes on by mo or rb.
     fn later_writes(&mut self, at: EventId, mode: Mode) {
-        let Some(object) = self.object(at) else { return };
+        let Some(object) = self.graph.memory(at) else { return };
         let graph = self.graph;
         let event = graph.event(at);
         let write = if event.writes() { at } else { event.source };
         let start = if write == INITIAL { 0 } else { graph.place(write) + 1 };
-        graph.mo(object)[start..].iter().for_each(|&later| self.visit(later, mode));
-    }
-
-    /// The memory that an event accesses.
-    fn object(&self, at: EventId) -> Option<usize> {
-        let event = self.graph.event(at);
-        event.object().filter(|_| event.kind != Kind::Chain)
+        for &later in &graph.mo(object)[start..] {
+            if graph.memory(later).is_some() {
+                self.visit(later, mode);
+            }
+        }
     }
 
     /// Goes on to the next events of every thread that come after this one.

@@ -31,6 +31,11 @@
 //! An update that reads from what another one has read from is no graph. It is added all the same,
 //! for the revisits that take the other one away.
 //!
+//! An update that is revisited writes anew, and makes revisits like a write that has just been added.
+//! In the paper its write is an event of its own, which is deleted by the revisit and added again
+//! with a new stamp. The stamp of the read will do: where the read is maximal, what it reads from is
+//! in the past of what revisits, and with that all steps between the two stamps.
+//!
 //! **Operations that wait** for something other than memory, a mutex for example, are no events
 //! before they are taken. All operations on such an object form a chain. An operation *x* that is
 //! about to be taken, or waits at the end of the execution, might have come at an earlier place of
@@ -598,7 +603,10 @@ impl Reduce for Graphs {
         let is_graph = rival.is_none()
             && (self.is_last(event)
                 || self.model.is_consistent(&self.graph, event, &mut self.scratch));
-        if matches!(role, Role::Free | Role::Alternative) && self.graph.event(event).writes() {
+        // An update that reads from something else now has written something else, too.
+        let is_new =
+            matches!(role, Role::Free | Role::Alternative) || is_update && role == Role::Revisited;
+        if is_new && self.graph.event(event).writes() {
             self.revisit_all(event, rival);
         }
         is_graph

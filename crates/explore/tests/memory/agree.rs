@@ -1,9 +1,10 @@
 //! Every consistent graph is found, exactly once, on random programs.
 
 use crate::oracle;
-use crate::program::Program;
-use crate::random::{Feature, program};
+use crate::program::{Op, Program};
+use crate::random::{Feature, crowd, program};
 use crate::search::{options, search};
+use mazurka_core::MemoryOrder;
 use mazurka_explore::MemoryModel;
 use std::collections::BTreeSet;
 
@@ -12,7 +13,11 @@ const LIMIT: usize = 4_000;
 
 /// Compares the search with the enumeration; how many graphs there are, if not too many.
 pub(crate) fn check(program: &Program, model: MemoryModel) -> Option<usize> {
-    let expected = oracle::ends(program, model, LIMIT)?;
+    check_up_to(LIMIT, program, model)
+}
+
+fn check_up_to(limit: usize, program: &Program, model: MemoryModel) -> Option<usize> {
+    let expected = oracle::ends(program, model, limit)?;
     let found = search(program, options(model));
     let all: BTreeSet<_> = found.graphs.iter().cloned().collect();
     let what = || format!("{model}: {}", program.script());
@@ -94,4 +99,48 @@ fn barriers() {
 #[test]
 fn threads() {
     check_all(Feature::Threads, 1_500, 3);
+}
+
+/// With four threads and more, a step that has been revisited makes revisits itself.
+#[test]
+fn crowds() {
+    const FEATURES: [Feature; 9] = [
+        Feature::Memory,
+        Feature::Memory,
+        Feature::Memory,
+        Feature::Locks,
+        Feature::Semaphores,
+        Feature::Strong,
+        Feature::Futexes,
+        Feature::RwLocks,
+        Feature::Barriers,
+    ];
+    let mut n_checked = 0;
+    for seed in mazurka_effort::seeds(0..500) {
+        let feature = FEATURES[seed as usize % FEATURES.len()];
+        for model in MemoryModel::ALL {
+            n_checked += u64::from(check_up_to(10_000, &crowd(seed, feature), model).is_some());
+        }
+    }
+    assert!(n_checked > mazurka_effort::share(1_000), "most are small enough: {n_checked}");
+}
+
+/// One operation of each thread on one variable: as many graphs as there are orders, or fewer if
+/// nothing reads the difference.
+#[test]
+fn exchanges_have_every_order() {
+    let add = Op::Add(0, MemoryOrder::SequentiallyConsistent);
+    let store = Op::Write(0, 1, MemoryOrder::SequentiallyConsistent);
+    for n_threads in 2..=6 {
+        for n_stores in 0..n_threads {
+            let ops = (0..n_threads).map(|idx| if idx < n_stores { store } else { add });
+            let threads = ops.map(|op| vec![op.into()]).collect();
+            let program = Program { threads, strong: None };
+            let orders: usize = (1..=n_threads).product();
+            for model in MemoryModel::ALL {
+                let found = search(&program, options(model));
+                assert_eq!(found.graphs.len(), orders, "{model}: {}", program.script());
+            }
+        }
+    }
 }

@@ -448,6 +448,9 @@ fn order_of(op: Op, model: MemoryModel) -> Option<MemoryOrder> {
     let order = match op {
         Op::Read(_, order) | Op::Write(_, _, order) => order,
         Op::Add(_, order) | Op::Swap12(_, order) | Op::Fence(order) => order,
+        Op::Sleep(..) | Op::TimedSleep(..) | Op::WakeOne(_) | Op::WakeAll(_) => {
+            MemoryOrder::SequentiallyConsistent
+        }
         _ => return None,
     };
     let is_weaker =
@@ -515,14 +518,27 @@ fn is_consistent(program: &Program, graph: &Graph, model: MemoryModel) -> bool {
         }
     }
     let mut chain = Relation::none(n);
+    let mut strong = Relation::none(n);
+    let mut place = memory.clone();
     let mut sync = Relation::none(n);
     for (object, order) in &graph.orders {
         if let Object::Memory(_) = object {
             continue;
         }
+        // To wake those who sleep on what was never accessed is nothing, and so is the end of a
+        // sleep whose time is up.
+        let is_wake = |id: &Id| matches!(graph.event(*id).op, Op::WakeOne(_) | Op::WakeAll(_));
+        let is_memory = matches!(object, Object::Strong(_)) && !order.iter().all(is_wake);
+        let is_memory = |id: Id| is_memory && !matches!(graph.event(id).op, Op::ExpireSleep(_));
         for (idx, &first) in order.iter().enumerate() {
+            if let Object::Strong(x) = object {
+                place[at(first)] = is_memory(first).then_some(*x);
+            }
             for &second in &order[idx + 1..] {
                 chain.0[at(first)] |= 1 << at(second);
+                if is_memory(first) && is_memory(second) {
+                    strong.0[at(first)] |= 1 << at(second);
+                }
                 let (a, b) = (graph.event(first), graph.event(second));
                 let releases = match object {
                     Object::Condvar(_) => false,
@@ -612,8 +628,19 @@ fn is_consistent(program: &Program, graph: &Graph, model: MemoryModel) -> bool {
         }
         _ => {
             let read = Relation::of(n, |a, b| events[b].source == Some(ids[a]));
-            let memory = &memory;
-            is_rc11(&Parts { events: &events, orders, memory, own_po, po, rf, mo, rb, sync, read })
+            is_rc11(&Parts {
+                events: &events,
+                orders,
+                place,
+                own_po,
+                po,
+                rf,
+                mo,
+                rb,
+                strong,
+                sync,
+                read,
+            })
         }
     }
 }
@@ -621,12 +648,15 @@ fn is_consistent(program: &Program, graph: &Graph, model: MemoryModel) -> bool {
 struct Parts<'a> {
     events: &'a [&'a Event],
     orders: Vec<Option<MemoryOrder>>,
-    memory: &'a [Option<usize>],
+    /// The variable that is accessed, slept on or woken at.
+    place: Vec<Option<usize>>,
     own_po: Relation,
     po: Relation,
     rf: Relation,
     mo: Relation,
     rb: Relation,
+    /// The order of a variable whose accesses are in one.
+    strong: Relation,
     sync: Relation,
     /// From every write to those who read it, whatever the order of accesses is.
     read: Relation,
@@ -634,7 +664,7 @@ struct Parts<'a> {
 
 /// The axioms of RC11, without the acyclicity of po ∪ rf, which the enumeration has by itself.
 fn is_rc11(parts: &Parts<'_>) -> bool {
-    let Parts { events, orders, memory, own_po, po, rf, mo, rb, sync, read } = parts;
+    let Parts { events, orders, place, own_po, po, rf, mo, rb, strong, sync, read } = parts;
     let n = events.len();
     let is_fence = |event: usize| matches!(events[event].op, Op::Fence(_));
     let acquires = |event: usize| orders[event].is_some_and(MemoryOrder::acquires);
@@ -658,17 +688,18 @@ fn is_rc11(parts: &Parts<'_>) -> bool {
     if !hb.is_irreflexive() || !hb.then(&eco).is_irreflexive() || !eco.is_irreflexive() {
         return false;
     }
-    // Accesses in one order add to hb alone.
     let is_sc = |event: usize| {
         orders[event] == Some(MemoryOrder::SequentiallyConsistent)
-            && (is_fence(event) || memory[event].is_some())
+            && (is_fence(event) || place[event].is_some())
     };
     let accesses = Relation::of(n, |a, b| a == b && is_sc(a) && !is_fence(a));
     let fences = Relation::of(n, |a, b| a == b && is_sc(a) && is_fence(a));
-    let is_same = |a: usize, b: usize| memory[a].is_some() && memory[a] == memory[b];
+    let is_same = |a: usize, b: usize| place[a].is_some() && place[a] == place[b];
+    // Accesses in one order, and futexes: that order is a part of eco.
+    let (mo, eco) = (mo.or(strong), eco.or(strong).closed());
     let far = Relation::of(n, |a, b| po.has(a, b) && !is_same(a, b));
     let near = Relation::of(n, |a, b| hb.has(a, b) && is_same(a, b));
-    let scb = po.or(&far.then(&hb).then(&far)).or(&near).or(mo).or(rb);
+    let scb = po.or(&far.then(&hb).then(&far)).or(&near).or(&mo).or(rb);
     let maybe_hb = hb.or(&identity);
     let left = accesses.or(&fences.then(&maybe_hb));
     let right = accesses.or(&maybe_hb.then(&fences));

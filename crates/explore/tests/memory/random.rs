@@ -101,6 +101,35 @@ pub(crate) fn program(seed: u64, feature: Feature, size: usize) -> Program {
     program
 }
 
+/// A program of four or five threads that mostly update one variable: a revisit makes others.
+pub(crate) fn crowd(seed: u64, feature: Feature) -> Program {
+    let random = &mut Random::new(seed);
+    let mut program = Program::default();
+    for _ in 0..4 + random.below(2) {
+        let mut thread: Vec<Statement> = Vec::new();
+        let mut held = Vec::new();
+        let x = usize::from(random.percent(10));
+        let read = random.pick(&[Relaxed, Acquire, SequentiallyConsistent]);
+        let write = random.pick(&[Relaxed, Release, SequentiallyConsistent]);
+        let update = random.pick(&[Relaxed, Acquire, Release, SequentiallyConsistent]);
+        match random.below(100) {
+            0..40 => thread.push(Op::Add(x, update).into()),
+            40..50 => thread.push(Op::Swap12(x, update).into()),
+            50..70 => thread.push(Op::Write(x, 1, write).into()),
+            70..80 => thread.push(Op::Read(x, read).into()),
+            _ => special(random, feature, &mut thread, &mut held),
+        }
+        if random.percent(20) {
+            special(random, feature, &mut thread, &mut held);
+        }
+        thread.extend(held.into_iter().map(|mutex| Statement::from(Op::Release(mutex))));
+        program.threads.push(thread);
+    }
+    let has_strong = matches!(feature, Feature::Strong | Feature::Futexes | Feature::TimedFutexes);
+    program.strong = has_strong.then_some(1);
+    program
+}
+
 /// One operation more, or a few that belong together.
 fn special(
     random: &mut Random,
