@@ -133,19 +133,28 @@ pub(crate) enum Type {
     Foreign(&'static str, u64),
 }
 
-/// A type with the qualifiers that matter.
-#[derive(Clone, Debug, PartialEq)]
+/// A type with the qualifiers that matter. `const` matters for a selection by type and for objects
+/// that nothing writes; types that differ in it alone are equal.
+#[derive(Clone, Debug)]
 pub(crate) struct Qualified {
     pub(crate) ty: Type,
     /// Every access is a step of its own, and ordered: `_Atomic`.
     pub(crate) is_atomic: bool,
     /// Every access is a step of its own: `volatile`.
     pub(crate) is_volatile: bool,
+    pub(crate) is_const: bool,
+}
+
+impl PartialEq for Qualified {
+    fn eq(&self, other: &Self) -> bool {
+        self.ty == other.ty
+            && (self.is_atomic, self.is_volatile) == (other.is_atomic, other.is_volatile)
+    }
 }
 
 impl Qualified {
     pub(crate) fn plain(ty: Type) -> Self {
-        Self { ty, is_atomic: false, is_volatile: false }
+        Self { ty, is_atomic: false, is_volatile: false, is_const: false }
     }
 }
 
@@ -218,6 +227,20 @@ impl std::ops::Index<RecordId> for Records {
 impl Type {
     pub(crate) const INT: Self = Self::Int(Int::Int);
     pub(crate) const SIZE: Self = Self::Int(Int::UnsignedLong);
+
+    /// Whether a selection by type takes one for the other: they are equal in `const`, too, wherever
+    /// they point.
+    pub(crate) fn is_selected_by(&self, other: &Self) -> bool {
+        let is_same = |one: &Qualified, other: &Qualified| {
+            one.is_const == other.is_const && one.ty.is_selected_by(&other.ty)
+        };
+        self == other
+            && match (self, other) {
+                (Self::Pointer(one), Self::Pointer(other))
+                | (Self::Array(one, _), Self::Array(other, _)) => is_same(one, other),
+                _ => true,
+            }
+    }
 
     pub(crate) fn pointer_to(ty: Type) -> Self {
         Self::Pointer(Rc::new(Qualified::plain(ty)))

@@ -96,7 +96,8 @@ pub struct Object {
 pub enum Storage {
     /// One, for all.
     Shared,
-    /// One, for all, and writing to it is a violation of the kind `memory`: string literals.
+    /// One, for all, and writing to it is a violation of the kind `memory`: string literals, and what
+    /// is `const`.
     Constant,
     /// Every thread has its own, with these first values.
     PerThread,

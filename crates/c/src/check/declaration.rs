@@ -22,6 +22,7 @@ struct Words {
     is_thread_local: bool,
     is_atomic: bool,
     is_volatile: bool,
+    is_const: bool,
     n_long: u8,
     n_short: u8,
     is_signed: bool,
@@ -393,7 +394,8 @@ impl<'a> Checker<'a> {
         if words.is_atomic && !ty.is_scalar() && ty != Type::Void {
             return Err(self.unsupported(span, "an atomic struct, union or array"));
         }
-        Ok(Qualified { ty, is_atomic: words.is_atomic, is_volatile: words.is_volatile })
+        let Words { is_atomic, is_volatile, is_const, .. } = *words;
+        Ok(Qualified { ty, is_atomic, is_volatile, is_const })
     }
 
     fn enumeration(&mut self, it: &'a Node<EnumType>) -> Checked<Type> {
@@ -525,6 +527,7 @@ impl<'a> Checker<'a> {
                     ty: Type::Pointer(Rc::new(ty)),
                     is_atomic: words.is_atomic,
                     is_volatile: words.is_volatile,
+                    is_const: words.is_const,
                 };
             }
         }
@@ -658,6 +661,7 @@ impl Words {
         match qualifier {
             TypeQualifier::Volatile => self.is_volatile = true,
             TypeQualifier::Atomic => self.is_atomic = true,
+            TypeQualifier::Const => self.is_const = true,
             _ => {}
         }
     }
@@ -666,6 +670,7 @@ impl Words {
         self.base = Some(ty.ty);
         self.is_atomic |= ty.is_atomic;
         self.is_volatile |= ty.is_volatile;
+        self.is_const |= ty.is_const;
     }
 
     fn ty(&self) -> Type {

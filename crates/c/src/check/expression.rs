@@ -159,7 +159,7 @@ impl<'a> Checker<'a> {
         for association in &it.associations {
             match &association.node {
                 ast::GenericAssociation::Type(it) => {
-                    if self.type_name(&it.node.type_name)?.ty == wanted {
+                    if self.type_name(&it.node.type_name)?.ty.is_selected_by(&wanted) {
                         return self.operand(&it.node.expression);
                     }
                 }
@@ -207,6 +207,7 @@ impl<'a> Checker<'a> {
             ty: field.ty.ty.clone(),
             is_atomic: field.ty.is_atomic,
             is_volatile: field.ty.is_volatile || of.ty.is_volatile,
+            is_const: field.ty.is_const || of.ty.is_const,
         };
         Ok(Place { offset: of.offset + field.offset, ty, bits: field.bits, span, ..of })
     }

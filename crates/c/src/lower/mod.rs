@@ -12,7 +12,7 @@ mod statement;
 use crate::check::{self, Externs};
 use crate::tokens::spelled;
 use crate::tree::{Body, Constant, Function, FunctionId, GlobalId, Initial, Tree};
-use crate::types::{self, Int};
+use crate::types::{self, Int, Qualified};
 use mazurka_model::analysis::weak_accesses;
 use mazurka_model::{
     Assumption, Field, Init, InitValue, Layout, LayoutId, Object, ObjectIdx, Program, Property,
@@ -105,6 +105,15 @@ struct Lowering<'a> {
     first_wait: Option<At>,
 }
 
+/// Whether an object of this type may not be written. What others may write, such as a register of a
+/// device, is `const volatile`.
+fn is_constant(ty: &Qualified) -> bool {
+    match &ty.ty {
+        types::Type::Array(element, _) => is_constant(element),
+        _ => ty.is_const && !ty.is_volatile && !ty.is_atomic,
+    }
+}
+
 impl<'a> Lowering<'a> {
     /// The routine of a function, which is written later if it is not yet.
     fn routine(&mut self, id: FunctionId) -> RoutineId {
@@ -132,7 +141,8 @@ impl<'a> Lowering<'a> {
         }
         let global = &self.tree.globals[id.0];
         let is_string = global.name.starts_with('"');
-        let storage = match (global.is_thread_local, is_string) {
+        let is_constant = is_string || is_constant(&global.ty);
+        let storage = match (global.is_thread_local, is_constant) {
             (true, _) => Storage::PerThread,
             (_, true) => Storage::Constant,
             _ => Storage::Shared,

@@ -110,6 +110,16 @@ fn values_are_assumed_where_they_may_be_missing() {
     hold_to("value_");
 }
 
+#[test]
+fn one_of_those_at_a_barrier_is_told_so() {
+    hold_to("barrier_");
+}
+
+#[test]
+fn constants_are_told_from_variables() {
+    hold_to("const_");
+}
+
 /// Which is why a variable for a thread needs no value for what is said.
 #[test]
 fn joining_what_is_no_thread_is_wrong_natively_too() {

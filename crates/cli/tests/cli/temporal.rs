@@ -273,6 +273,23 @@ fn an_assertion_that_fails_is_found_on_the_way() {
 }
 
 /// What is wrong is shown with a caret below it, all at once.
+/// Who has moved last is a part of the state where a formula asks for it, as where a claim does.
+#[test]
+fn formulae_ask_who_moved_last() {
+    let model = "byte x, z;\nactive proctype a() { do :: x = 1 - x od }\n\
+                 active proctype b() { do :: z = 1 - z od }\n";
+    let ask = |formula: &str, more: &[&str]| {
+        let text = format!("{model}ltl p {{ {formula} }}\n");
+        mazurka(&text, &[&["--ltl-name", "p"], more].concat())
+    };
+    ask("[] (_last == 0)", &[]).ends_with(1);
+    ask("[] <> (_last == 0)", &[]).ends_with(1);
+    ask("[] (_last != 2)", &[]).ends_with(0);
+    ask("<> (_last == 1)", &["--fairness", "weak"]).ends_with(0);
+    mazurka(model, &["--ltl", "[] (_last == 0)"]).ends_with(1);
+    mazurka(model, &["--ltl", "[] ! timeout"]).refuses("`timeout` in a formula");
+}
+
 #[test]
 fn wrong_formulae_are_shown_with_a_caret() {
     let check = |formulas: &[&str], parts: &[&str]| {

@@ -184,7 +184,12 @@ impl Lowerer<'_> {
             self.scalars(shape, &mut scalars);
         }
         self.found.most_fields = self.found.most_fields.max(scalars.len());
-        let fields = scalars.iter().map(|scalar| scalar.widened().ty).collect();
+        // A message of one bit takes a byte, and keeps all of it.
+        let field = |scalar: &Scalar| match scalars.len() {
+            1 => scalar.widened().ty,
+            _ => scalar.ty,
+        };
+        let fields = scalars.iter().map(field).collect();
         let symbols = scalars.iter().map(|scalar| scalar.symbols).collect();
         Ok(self.program.layout(Layout::Channel { capacity, fields, symbols }))
     }

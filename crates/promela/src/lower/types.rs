@@ -25,7 +25,7 @@ impl Scalar {
         Self { ty, is_channel: false, symbols: None }
     }
 
-    /// What it is in an array or in a message, where a bit takes a byte.
+    /// What it is in an array, or the only field of a message, where a bit takes a byte.
     pub(crate) fn widened(self) -> Self {
         match self.ty {
             Type::BOOL => Self { ty: Type::U8, ..self },

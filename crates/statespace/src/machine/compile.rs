@@ -46,6 +46,7 @@ const FAULTS: [(ViolationKind, &str); 15] = [
 pub(super) fn compile(program: &Program, propositions: &[Expr]) -> Result<Code, Vec<MachineError>> {
     let mut compiler = Compiler {
         program,
+        propositions,
         code: Code::default(),
         errors: Vec::new(),
         objects: Vec::new(),
@@ -55,6 +56,14 @@ pub(super) fn compile(program: &Program, propositions: &[Expr]) -> Result<Code, 
         asks_last: false,
     };
     compiler.run();
+    let is_timeout = |it: &Expr| matches!(it, Expr::Query(query) if **query == Query::Timeout);
+    let mut asks_timeout = false;
+    let mut look = |part: &Expr| asks_timeout |= is_timeout(part);
+    propositions.iter().for_each(|it| it.visit(&mut look));
+    if asks_timeout {
+        // It is asked for when no process can move; a proposition is asked for in every state.
+        compiler.refuse("`timeout` in a formula");
+    }
     for proposition in propositions {
         let proposition = compiler.expr(proposition);
         compiler.code.propositions.push(proposition);
@@ -71,6 +80,7 @@ pub(super) fn compile(program: &Program, propositions: &[Expr]) -> Result<Code, 
 
 struct Compiler<'a> {
     program: &'a Program,
+    propositions: &'a [Expr],
     code: Code,
     errors: Vec<MachineError>,
     /// Where each object of the program is, and its size.
@@ -124,7 +134,7 @@ impl Compiler<'_> {
         self.errors.push(MachineError { what: what.to_owned(), span: self.span });
     }
 
-    /// Whether the program asks this anywhere.
+    /// Whether the program, or a proposition about it, asks this anywhere.
     fn asks(&self, wanted: &Query) -> bool {
         let mut asks = false;
         let mut look = |part: &Expr| {
@@ -137,6 +147,7 @@ impl Compiler<'_> {
                 edge.action.visit_expressions(&mut look);
             }
         }
+        self.propositions.iter().for_each(|it| it.visit(&mut look));
         asks
     }
 

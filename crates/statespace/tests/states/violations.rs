@@ -48,13 +48,20 @@ fn channels_are_checked() {
     check("chan c = [1] of { byte, byte }; init { c!1,2; assert(c?[1]) }", "holds");
 }
 
-/// As in SPIN's verifier; a bit of its own has only two values.
+/// As in SPIN's verifier; a bit of its own has only two values, and so has one beside other fields.
 #[test]
-fn bits_in_arrays_and_messages_are_bytes() {
+fn bits_in_arrays_and_alone_in_messages_are_bytes() {
     check("bit a[2]; init { a[1] = 2; assert(a[1] == 2) }", "holds");
     check("typedef t { bool a[1] }; t s; init { s.a[0] = 2; assert(s.a[0] == 2) }", "holds");
     check("init { bit a[2]; a[1] = 2; assert(a[1] == 2) }", "holds");
     check("chan c = [1] of { bit }; byte n; init { c!2; c?n; assert(n == 2) }", "holds");
+    for capacity in [0, 1] {
+        let pair = format!("chan c = [{capacity}] of {{ byte, bit }}; byte m, n;");
+        let both = "active proctype a() { c!3,3 } active proctype b()";
+        check(&format!("{pair} {both} {{ c?m,n; assert(m == 3 && n == 1) }}"), "holds");
+        check(&format!("{pair} {both} {{ c?3,1 }}"), "holds");
+        check(&format!("{pair} {both} {{ c?3,3 }}"), "invalid end state");
+    }
     check("bit b; init { b = 2; assert(b == 0) }", "holds");
     check("typedef t { bit b }; t s; init { s.b = 3; assert(s.b == 1) }", "holds");
 }

@@ -573,7 +573,16 @@ impl Thread {
                     live[self.numbers[&self.begin(known.program, root)]].clone()
                 }
                 StopKind::Head(point) => live[self.numbers[&point]].clone(),
-                StopKind::Edge { point, edge, .. } => self.live_before(known, point, edge, &live),
+                StopKind::Edge { point, edge, is_second } => {
+                    let mut here = self.live_before(known, point, edge, &live);
+                    if is_second {
+                        // The first half has given the result: whether it was the last to arrive.
+                        for after in self.after(known, point, edge) {
+                            here.extend(&live[self.numbers[&after]]);
+                        }
+                    }
+                    here
+                }
             };
             let watched = self.watched_at(known, idx);
             self.stops[idx].live.extend(watched);
