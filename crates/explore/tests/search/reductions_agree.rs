@@ -36,6 +36,22 @@ fn on_compare_and_swaps() {
     assert!(n > share(300), "only {n} programs were small enough");
 }
 
+/// Five and six threads with an operation or two: what was reversed is reversed once more.
+#[test]
+fn on_many_threads() {
+    let shape = |base: Shape| Shape {
+        n_threads: 5..=6,
+        max_per_thread: 2,
+        max_total: 7,
+        n_variables: 1..=2,
+        ..base
+    };
+    for base in [Shape::variables(), Shape::locks(), Shape::everything()] {
+        let n = check_random(&shape(base), seeds(0..150), 6_000);
+        assert!(n > share(40), "only {n} programs were small enough");
+    }
+}
+
 #[test]
 fn on_compare_and_swaps_that_fail() {
     let script = script("cas(x,1,2) | r=cas(x,1,3) | cas(x,2,1); r=x");
