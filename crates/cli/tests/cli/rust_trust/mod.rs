@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The random programs that are tried if nothing else is said.
-const SEEDS: Range<u64> = 0..12;
+const SEEDS: Range<u64> = 0..8;
 /// A search of the inside that takes more is given up, and what it has found by then must be found
 /// without it, too.
-const MAX_EXECUTIONS: &str = "4000";
+const MAX_EXECUTIONS: &str = "2000";
 
 /// What a search says of a program.
 #[derive(Debug)]
@@ -141,7 +141,9 @@ fn every_row_comes_to_the_same_ends_as_its_inside() {
 
 #[test]
 fn optimised_builds_come_to_the_same_ends() {
-    compare("rust-trust-release", &source::rows(), &["--release"]);
+    // Every other row: how the inside comes to its ends is compared above.
+    let cases: Vec<Case> = source::rows().into_iter().step_by(2).collect();
+    compare("rust-trust-release", &cases, &["--release"]);
 }
 
 #[test]
