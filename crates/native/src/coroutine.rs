@@ -6,6 +6,7 @@
 
 use mazurka_core::ThreadId;
 use std::arch::{asm, naked_asm};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How much address space a stack has. A power of two, so that the owner of an address is a shift
@@ -19,6 +20,19 @@ const OWN_LEN: usize = 256 << 10;
 pub(crate) const MAX_SIZE: usize = STACK_LEN - OWN_LEN - 4096;
 const PAGE_LEN: usize = 4096;
 const NOBODY: usize = usize::MAX;
+
+/// What is on the stack of a coroutine that has not begun.
+#[repr(C)]
+struct First {
+    begin: unsafe extern "C" fn(),
+    floats: FloatEnvironment,
+    entry: extern "C-unwind" fn() -> !,
+    end: usize,
+}
+
+/// What a coroutine that is suspended goes on with, innermost on its stack: where, its environment
+/// and two registers.
+pub(crate) type Resumption = [usize; 4];
 
 /// The coroutine that runs, or [`NOBODY`]. Only one OS thread ever writes it.
 pub(crate) static CURRENT: AtomicUsize = AtomicUsize::new(NOBODY);
@@ -34,6 +48,51 @@ static STACKS: AtomicUsize = AtomicUsize::new(0);
 pub(crate) struct Coroutine {
     pub(crate) stack_pointer: usize,
     pub(crate) thread_pointer: usize,
+}
+
+/// The floating-point environment of a thread: rounding, exceptions that are masked, and those that
+/// were raised (`fenv.h`), for the vector unit and for the x87.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct FloatEnvironment {
+    vector: u32,
+    x87_control: u16,
+    x87_status: u16,
+}
+
+impl Default for FloatEnvironment {
+    /// That of a new process.
+    fn default() -> Self {
+        Self { vector: 0x1f80, x87_control: 0x037f, x87_status: 0 }
+    }
+}
+
+impl FloatEnvironment {
+    /// That of the code that runs.
+    pub(crate) fn now() -> Self {
+        let mut it = Self::default();
+        // SAFETY: each is stored where there is room for it.
+        unsafe {
+            asm!(
+                "stmxcsr [{it}]",
+                "fnstcw [{it} + 4]",
+                "fnstsw [{it} + 6]",
+                it = in(reg) &raw mut it,
+                options(nostack, preserves_flags),
+            );
+        }
+        it
+    }
+
+    /// That of the process when it is asked for first, with no exception raised.
+    pub(crate) fn first() -> Self {
+        const RAISED: u32 = 0x3f;
+        static FIRST: OnceLock<FloatEnvironment> = OnceLock::new();
+        *FIRST.get_or_init(|| {
+            let now = Self::now();
+            Self { vector: now.vector & !RAISED, x87_status: 0, ..now }
+        })
+    }
 }
 
 /// Whether a coroutine runs, and not the host or another thread of the system.
@@ -131,15 +190,19 @@ pub(crate) fn host_stack() -> usize {
     HOST.load(Ordering::Relaxed)
 }
 
-/// The stack pointer of a coroutine that will begin with `entry`.
+/// The stack pointer of a coroutine that will begin with `entry`, in this environment.
 ///
 /// # Safety
 ///
 /// Nothing on the stack of `idx` is used any more, and `entry` does not return.
-pub(crate) unsafe fn prepare(idx: usize, entry: extern "C-unwind" fn() -> !) -> usize {
-    // Where to go on, and what would be the address to return to.
-    let words = [entry as *const () as usize, 0];
-    let stack_pointer = top(idx) - std::mem::size_of_val(&words);
+pub(crate) unsafe fn prepare(
+    idx: usize,
+    entry: extern "C-unwind" fn() -> !,
+    floats: FloatEnvironment,
+) -> usize {
+    // Where to go on, what that needs, and what would be the address to return to.
+    let words = First { begin, floats, entry, end: 0 };
+    let stack_pointer = top(idx) - size_of_val(&words);
     // SAFETY: the stack is writable and it is not in use.
     unsafe { std::ptr::write(stack_pointer as *mut _, words) };
     stack_pointer
@@ -266,11 +329,18 @@ unsafe fn set_thread_pointer(base: usize) {
 /// `to` is what was saved by a switch, or prepared.
 #[inline(always)]
 unsafe fn switch(save: *mut usize, to: usize) {
-    // SAFETY: what the compiler does not let us name is saved here; all else it saves itself.
+    // SAFETY: what the compiler does not let us name is saved here; all else it saves itself. What
+    // is where in the middle is a `FloatEnvironment`. It is hardly ever another one, and reading it
+    // is much quicker than writing it.
     unsafe {
         asm!(
             "push rbp",
             "push rbx",
+            "sub rsp, 8",
+            "stmxcsr [rsp]",
+            "fnstcw [rsp + 4]",
+            "fnstsw [rsp + 6]",
+            "mov rdx, [rsp]",
             "lea rax, [rip + 2f]",
             "push rax",
             "mov [rdi], rsp",
@@ -278,8 +348,14 @@ unsafe fn switch(save: *mut usize, to: usize) {
             "pop rax",
             "jmp rax",
             "2:",
+            "cmp rdx, [rsp]",
+            "je 3f",
+            "call {enter}",
+            "3:",
+            "add rsp, 8",
             "pop rbx",
             "pop rbp",
+            enter = sym enter_environment,
             inout("rdi") save => _,
             inout("rsi") to => _,
             out("r12") _,
@@ -291,8 +367,38 @@ unsafe fn switch(save: *mut usize, to: usize) {
     }
 }
 
+/// Makes the [`FloatEnvironment`] behind the address to return to that of the code that runs, which
+/// is in `rdx`.
+#[unsafe(naked)]
+unsafe extern "C" fn enter_environment() {
+    naked_asm!(
+        "ldmxcsr [rsp + 8]",
+        "shr rdx, 32",
+        "cmp edx, [rsp + 12]",
+        "je 2f",
+        // The one way to give the x87 its exceptions back.
+        "sub rsp, 40",
+        "fnstenv [rsp]",
+        "mov ax, [rsp + 52]",
+        "mov [rsp], ax",
+        "mov ax, [rsp + 54]",
+        "mov [rsp + 4], ax",
+        "fldenv [rsp]",
+        "add rsp, 40",
+        "2:",
+        "ret",
+    )
+}
+
+/// Where a coroutine begins: in its environment.
+#[unsafe(naked)]
+unsafe extern "C" fn begin() {
+    naked_asm!("call {enter}", "add rsp, 8", "pop rax", "jmp rax", enter = sym enter_environment)
+}
+
 /// The second half of a switch: where a stack pointer that was saved is gone on with.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn land() {
-    naked_asm!("pop rax", "jmp rax")
+    // What the environment is here is not known, and 0 is none.
+    naked_asm!("xor edx, edx", "pop rax", "jmp rax")
 }

@@ -76,7 +76,7 @@ pub(crate) fn suspended(idx: usize) -> Option<Vec<Frame>> {
         if machine.is_backtrace_wanted {
             let stack_pointer = machine.threads[idx].coroutine.stack_pointer;
             // SAFETY: the thread is suspended, and what it goes on with is on its stack.
-            machine.before_backtrace = unsafe { *(stack_pointer as *const [usize; 3]) };
+            machine.before_backtrace = unsafe { *(stack_pointer as *const coroutine::Resumption) };
         }
         machine.is_backtrace_wanted
     });

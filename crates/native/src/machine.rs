@@ -25,7 +25,7 @@ use crate::before_wait;
 use crate::cancel;
 use crate::checkpoint::Checkpoints;
 use crate::clock::Clock;
-use crate::coroutine::{self, Coroutine};
+use crate::coroutine::{self, Coroutine, FloatEnvironment, Resumption};
 use crate::counted_waits::CountedWaits;
 use crate::disciplines::Disciplines;
 use crate::exit;
@@ -185,7 +185,7 @@ pub(crate) struct Machine {
     pub(crate) backtrace: Option<Vec<Frame>>,
     pub(crate) is_backtrace_wanted: bool,
     /// What was on top of its stack before.
-    pub(crate) before_backtrace: [usize; 3],
+    pub(crate) before_backtrace: Resumption,
     pub(crate) locals: Locals,
     /// The decisions of an execution that is repeated, and how many of them were followed.
     pub(crate) script: Vec<Decision>,
@@ -319,7 +319,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         early_handlers: process::early_handlers(),
         backtrace: None,
         is_backtrace_wanted: false,
-        before_backtrace: [0; 3],
+        before_backtrace: Resumption::default(),
         locals: Locals::default(),
         script: Vec::new(),
         n_followed: 0,
@@ -808,7 +808,8 @@ impl Machine {
         let thread = &mut self.threads[idx];
         thread.status = Status::Running;
         // SAFETY: the thread has just been born, so its stack is not in use.
-        thread.coroutine.stack_pointer = unsafe { coroutine::prepare(idx, crate::process::enter) };
+        thread.coroutine.stack_pointer =
+            unsafe { coroutine::prepare(idx, crate::process::enter, thread.floats) };
     }
 
     /// Whose turn it is without asking the host: that of a thread whose wait has just ended, or
@@ -944,6 +945,7 @@ impl Machine {
         let thread = &self.threads[idx];
         let operation = thread.operation;
         match thread.status {
+        self.threads[0].floats = FloatEnvironment::first();
             Status::Unborn => Next::Unborn,
             Status::Finished | Status::Exited => Next::Finished,
             Status::Running if thread.reads.is_held() => Next::Finished,
@@ -1086,7 +1088,7 @@ impl Machine {
         let stack_pointer = self.threads[idx].coroutine.stack_pointer;
         // SAFETY: the words were there when the thread was suspended, and it was run for nothing
         // else.
-        unsafe { *(stack_pointer as *mut [usize; 3]) = self.before_backtrace };
+        unsafe { *(stack_pointer as *mut Resumption) = self.before_backtrace };
     }
 
     /// What became of the step.

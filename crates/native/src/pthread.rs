@@ -8,7 +8,7 @@
 
 use crate::callbacks;
 use crate::cancel;
-use crate::coroutine;
+use crate::coroutine::{self, FloatEnvironment};
 use crate::heap;
 use crate::invalid;
 use crate::io;
@@ -313,6 +313,7 @@ fn create(start: Start, stack_size: Option<usize>) -> libc::pthread_t {
 }
 
 /// The size that attributes ask for, if there are any.
+        machine.threads[child.index()].floats = FloatEnvironment::now();
 fn stack_size(attributes: *const libc::pthread_attr_t) -> Option<usize> {
     let mut size = 0;
     let is_there = !attributes.is_null();

@@ -3,7 +3,7 @@
 
 use crate::awaits::Waiting;
 use crate::cancel::Awaited;
-use crate::coroutine::Coroutine;
+use crate::coroutine::{Coroutine, FloatEnvironment};
 use crate::disciplines::Adding;
 use crate::futex::ALL_BITS;
 use crate::process::{Handler, Start};
@@ -113,6 +113,8 @@ pub(crate) struct Plain {
     /// The signals that it does not want, as bits: those that it has said itself, or the thread that
     /// started it.
     pub(crate) blocked: u64,
+    /// The floating-point environment that it begins with: that of the thread that started it.
+    pub(crate) floats: FloatEnvironment,
     /// Whether it was joined or detached.
     pub(crate) claimed: Option<&'static str>,
     /// Who has come to wait for its end, and whether that goes on since. Afterwards, to whom its
@@ -168,6 +170,7 @@ impl Default for Plain {
             awaited: Awaited::Nothing,
             has_left: false,
             blocked: 0,
+            floats: FloatEnvironment::default(),
             claimed: None,
             joiner: None,
             bracket: std::ptr::null_mut(),
@@ -194,7 +197,16 @@ impl Life {
     pub(crate) fn begin(&mut self, idx: usize) {
         let Self { plain, values, handlers, label, reads } = self;
         let Plain {
-            coroutine, start, stack_size, name, scope, n_children, n_joined, blocked, ..
+            coroutine,
+            start,
+            stack_size,
+            name,
+            scope,
+            n_children,
+            n_joined,
+            blocked,
+            floats,
+            ..
         } = *plain;
         *plain = Plain {
             coroutine,
@@ -205,6 +217,7 @@ impl Life {
             n_children,
             n_joined,
             blocked,
+            floats,
             status: Status::New,
             operation: Operation::Begin,
             random: idx as u64 + 1,
