@@ -15,6 +15,7 @@ use crate::allocator;
 use crate::constructors;
 use crate::coroutine;
 use crate::invalid;
+use crate::io;
 use crate::library;
 use crate::machine;
 use crate::memory::{self, Part, Saved};
@@ -29,7 +30,9 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The address space of one arena. Nothing is used before it is touched.
-pub(crate) const ARENA_LEN: usize = 256 << 20;
+const ARENA_LEN: usize = 4 << 30;
+/// No system has as much as this for a block, so that is what a program is told.
+const ABSURD: usize = 1 << 47;
 const WISH: usize = 0x2000_0000_0000;
 const ALL_LEN: usize = ARENA_LEN * ThreadId::MAX;
 const HEADER_LEN: usize = size_of::<Header>();
@@ -283,11 +286,17 @@ impl Heap {
         &mut self.arenas[thread_idx]
     }
 
-    /// A block for a thread, or null.
-    fn allocate(&mut self, thread_idx: usize, len: usize, align: usize, origin: Origin) -> usize {
+    /// A block for a thread, if there is room for it.
+    fn allocate(
+        &mut self,
+        thread_idx: usize,
+        len: usize,
+        align: usize,
+        origin: Origin,
+    ) -> Option<usize> {
         let slack = if align > GRAIN { align } else { 0 };
         let wanted = len.checked_add(slack).and_then(|it| it.checked_add(redzone(len)));
-        let Some(class) = wanted.and_then(class) else { return 0 };
+        let class = wanted.and_then(class)?;
         let arena = self.arena(thread_idx);
         let room = room(class);
         let reused = arena.free[class].pop();
@@ -298,7 +307,7 @@ impl Heap {
             }
             None => {
                 if room + HEADER_LEN > ARENA_LEN - arena.part.len {
-                    return 0;
+                    return None;
                 }
                 let start = arena.part.start + arena.part.len;
                 arena.part.len += room + HEADER_LEN;
@@ -330,7 +339,7 @@ impl Heap {
                 std::ptr::write(start as *mut Header, header);
             }
         }
-        address
+        Some(address)
     }
 
     /// Takes a block back.
@@ -505,18 +514,22 @@ const _: () = {
     assert!(class(ARENA_LEN + 1).is_none() && class(usize::MAX).is_none());
 };
 
-/// A block for the running thread, or null.
+/// A block for the running thread; null, if no system has as much.
 pub(crate) fn allocate(len: usize, align: usize, origin: Origin) -> *mut c_void {
     let thread = coroutine::current().expect("a thread of the program asks");
     spin::spoil();
     let block = machine::with(|machine| machine.heap.allocate(thread, len, align, origin));
-    if block == 0 {
+    let Some(block) = block else {
+        if len.saturating_add(align) < ABSURD {
+            let what = format!("an allocation of {} MB", len.div_ceil(1 << 20));
+            io::refuse_always(&what, &format!("a thread has {} MB in all", ARENA_LEN >> 20));
+        }
         // SAFETY: every thread has one.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
-    } else {
-        sites::note(block, len);
-        machine::with(|machine| machine.note_block(thread, block));
-    }
+        return std::ptr::null_mut();
+    };
+    sites::note(block, len);
+    machine::with(|machine| machine.note_block(thread, block));
     block as *mut c_void
 }
 

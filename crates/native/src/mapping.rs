@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_void};
 const PAGE: usize = 4096;
 
 /// A program that maps more than this wants addresses, not memory.
-const MOST: usize = heap::ARENA_LEN / 4;
+const MOST: usize = 64 << 20;
 
 /// What `mmap` is asked for.
 #[derive(Clone, Copy, Debug)]

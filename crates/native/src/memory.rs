@@ -10,7 +10,6 @@
 use crate::library::kept;
 use std::ffi::{CStr, c_void};
 use std::fs::File;
-use std::io::Write as _;
 use std::ops::Range;
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::os::unix::fs::FileExt as _;
@@ -23,6 +22,8 @@ const PAGE_LEN: usize = 4096;
 pub(crate) const SMALL: usize = 256 << 10;
 /// With more pages than this that differ from the last image, the next one is made.
 const MAX_DIFFERENT: usize = 64;
+/// So many pages are written to an image at once.
+const RUN: usize = 16;
 /// More pages than this are not put back one by one.
 const MAX_WRITTEN: usize = 256;
 
@@ -211,13 +212,24 @@ impl Image {
     /// Of what is there now.
     fn of(start: usize, len: usize) -> Option<Self> {
         // SAFETY: makes a file that is ours alone.
-        let mut file = unsafe {
+        let file = unsafe {
             let number = libc::memfd_create(c"mazurka".as_ptr(), libc::MFD_CLOEXEC);
             (number >= 0).then(|| File::from_raw_fd(number))?
         };
         // SAFETY: the part is mapped to the end of its last page, and no thread of the program
         // runs.
-        file.write_all(unsafe { slice::from_raw_parts(start as *const u8, len) }).ok()?;
+        let contents = unsafe { slice::from_raw_parts(start as *const u8, len) };
+        // What is zero needs no memory in the file.
+        file.set_len(len as u64).ok()?;
+        const ZERO: [u8; PAGE_LEN] = [0; PAGE_LEN];
+        let mut at = 0;
+        let is_empty = |page: &[u8]| page == &ZERO[..page.len()];
+        for run in contents.chunks(PAGE_LEN * RUN) {
+            if !run.chunks(PAGE_LEN).all(is_empty) {
+                file.write_all_at(run, at).ok()?;
+            }
+            at += run.len() as u64;
+        }
         let (protection, flags) = (libc::PROT_READ, libc::MAP_SHARED);
         // SAFETY: a new mapping replaces nothing.
         let view = unsafe {
