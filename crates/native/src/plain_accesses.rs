@@ -48,8 +48,8 @@ pub(crate) struct Watch {
     granules: FxHashMap<usize, Vec<Piece>>,
     /// The pieces, by their numbers.
     memories: Vec<Memory>,
-    /// What the operation of the step accessed, if there are plain accesses to it, too.
-    atomic: Option<PlainAccess>,
+    /// What the operation of the step accessed, as far as there are plain accesses to it, too.
+    atomic: Vec<PlainAccess>,
     /// How often a piece was accessed in a new way.
     n_ways: u64,
     step: u64,
@@ -110,7 +110,7 @@ impl Watch {
             accesses_are_lifetimes: false,
             granules: FxHashMap::default(),
             memories: Vec::new(),
-            atomic: None,
+            atomic: Vec::new(),
             n_ways: 0,
             step: 1,
             looked_at: Vec::new(),
@@ -134,7 +134,7 @@ impl Watch {
     pub(crate) fn begin_step(&mut self) {
         self.accesses.clear();
         self.fences.clear();
-        self.atomic = None;
+        self.atomic.clear();
         self.parts.clear();
         self.sightings.clear();
         self.step += 1;
@@ -218,21 +218,52 @@ impl Watch {
     /// An operation of the running thread accesses memory.
     #[inline]
     pub(crate) fn operate(&mut self, address: usize, len: usize, write: bool) {
-        if self.is_on
-            && let Some(object) = self.whole(address, len)
-        {
-            self.come(object, write, ATOMIC);
-            if self.memories[object.index()].ways & PLAIN != 0 {
-                let write = write && !self.accesses_are_lifetimes;
-                self.atomic = Some(PlainAccess { object, write, is_atomic: true });
-            }
+        if !self.is_on {
+            return;
         }
+        match self.whole(address, len) {
+            Some(object) => self.operate_on(object, write),
+            None => self.operate_on_parts(address, address + len, write),
+        }
+    }
+
+    #[inline]
+    fn operate_on(&mut self, object: ObjectId, write: bool) {
+        self.come(object, write, ATOMIC);
+        if self.memories[object.index()].ways & PLAIN != 0 {
+            let write = write && !self.accesses_are_lifetimes;
+            self.atomic.push(PlainAccess { object, write, is_atomic: true });
+        }
+    }
+
+    /// An operation on more than a word, or on what is accessed in parts elsewhere.
+    #[cold]
+    fn operate_on_parts(&mut self, address: usize, end: usize, write: bool) {
+        let mut at = address;
+        while at < end {
+            let granule = at - at % GRANULE;
+            let stop = end.min(granule + GRANULE);
+            for piece in self.pieces(granule, (at - granule) as u8, (stop - granule) as u8) {
+                self.operate_on(piece.object, write);
+            }
+            at = stop;
+        }
+    }
+
+    /// The pieces that together are exactly these bytes of a granule.
+    fn pieces(&mut self, granule: usize, from: u8, to: u8) -> Vec<Piece> {
+        if self.divide(granule, from, to) {
+            CUT.store(true, Ordering::Relaxed);
+            self.cache.fill((0, 0, ObjectId::new(0)));
+        }
+        let is_within = |piece: &&Piece| from <= piece.start && piece.end <= to;
+        self.granules[&granule].iter().filter(is_within).copied().collect()
     }
 
     /// What the operation of the step accessed.
     #[inline]
     pub(crate) fn atomic(&self) -> &[PlainAccess] {
-        self.atomic.as_slice()
+        &self.atomic
     }
 
     /// Notes how a piece is accessed. If that is new, and the other way was there before, the

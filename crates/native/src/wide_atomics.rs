@@ -4,7 +4,9 @@
 //! library for what is larger. One thread runs at a time, so copying is atomic, as in `atomics`.
 
 use crate::atomics::Orders;
+use crate::callbacks;
 use crate::coroutine;
+use crate::invalid;
 use crate::machine::{self, Value};
 use crate::real::replace;
 use crate::thread::Comparison;
@@ -28,11 +30,19 @@ fn announce(address: usize, len: usize, operation: Announce) -> bool {
 }
 
 /// The access that was announced has been made, with this order.
-fn note_order(address: usize, order: MemoryOrder) {
+fn note_access(address: usize, len: usize, order: MemoryOrder, write: bool) {
     machine::with(|machine| {
         machine.order = order;
         machine.weak_accesses.note_anywhere(address, order);
+        machine.watch.operate(address, len, write);
     });
+}
+
+/// Ends the running thread if the object is not all in valid memory.
+fn check(address: usize, len: usize, write: bool) {
+    if len > 0 && coroutine::in_program() && !coroutine::is_own_stack(address) {
+        invalid::check(address, len, write);
+    }
 }
 
 /// Reads 16 bytes and, if `change` says so, writes others, in one step. What was there before.
@@ -45,6 +55,8 @@ fn update(
     if !coroutine::in_program() {
         return update_for_real(address, change);
     }
+    let is_load = matches!(operation(ObjectId::new(0)), Operation::Load(_));
+    check(address as usize, size_of::<u128>(), !is_load);
     let is_seen = announce(address as usize, size_of::<u128>(), operation);
     // SAFETY: the program has an atomic there, and no other thread runs.
     let old = unsafe { address.read_volatile() };
@@ -61,7 +73,8 @@ fn update(
         }
     };
     if is_seen {
-        note_order(address as usize, orders.of(new.is_some()));
+        let order = orders.of(new.is_some());
+        note_access(address as usize, size_of::<u128>(), order, new.is_some());
         machine::with(|machine| machine.value = value);
     }
     old
@@ -156,11 +169,16 @@ macro_rules! compare_exchanges {
         unsafe extern "C" fn $name(
             address: *mut u128, expected: *mut u128, new: u128, order: c_int, other: c_int,
         ) -> $ret {
-            // SAFETY: the program gives both; what was expected is the caller's own.
+            let len = size_of::<u128>();
+            callbacks::plain(expected as usize, len, false);
+            // SAFETY: the program gives both.
             unsafe {
-                let wanted = *expected;
+                let wanted = expected.read_unaligned();
                 let old = compare_exchange(address, Orders::new(order, other), wanted, new);
-                *expected = old;
+                if old != wanted {
+                    callbacks::plain(expected as usize, len, true);
+                    expected.write_unaligned(old);
+                }
                 <$ret>::from(old == wanted)
             }
         }
@@ -190,17 +208,22 @@ fn copy(from: *const c_void, to: *mut c_void, len: usize) {
     unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len) };
 }
 
+// The caller's buffers are accessed plainly, and what is atomic at once.
 replace! {
     fn __atomic_load(len: usize, address: *mut c_void, to: *mut c_void, order: c_int) {
+        check(address as usize, len, false);
         if announce(address as usize, len, Operation::Load) {
-            note_order(address as usize, Orders::one(order).read);
+            note_access(address as usize, len, Orders::one(order).read, false);
         }
+        callbacks::plain(to as usize, len, true);
         copy(address, to, len);
     }
 
     fn __atomic_store(len: usize, address: *mut c_void, from: *mut c_void, order: c_int) {
+        callbacks::plain(from as usize, len, false);
+        check(address as usize, len, true);
         if announce(address as usize, len, Operation::Store) {
-            note_order(address as usize, Orders::one(order).write);
+            note_access(address as usize, len, Orders::one(order).write, true);
         }
         copy(from, address, len);
     }
@@ -212,12 +235,14 @@ replace! {
         to: *mut c_void,
         order: c_int,
     ) {
+        callbacks::plain(from as usize, len, false);
+        check(address as usize, len, true);
         if announce(address as usize, len, Operation::ReadModifyWrite) {
-            note_order(address as usize, Orders::one(order).write);
+            note_access(address as usize, len, Orders::one(order).write, true);
         }
         // What is written may be in the place of what is read.
-        // SAFETY: the program gives so many bytes.
-        let new = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }.to_vec();
+        let new = bytes(from, len);
+        callbacks::plain(to as usize, len, true);
         copy(address, to, len);
         copy(new.as_ptr().cast(), address, len);
     }
@@ -230,18 +255,30 @@ replace! {
         success: c_int,
         failure: c_int,
     ) -> bool {
+        callbacks::plain(expected as usize, len, false);
+        callbacks::plain(new as usize, len, false);
+        check(address as usize, len, true);
         let is_seen = announce(address as usize, len, Operation::ReadModifyWrite);
-        // SAFETY: the program gives both, of that length.
-        let is_equal = unsafe { libc::memcmp(address, expected, len) } == 0;
+        let is_equal = bytes(address, len) == bytes(expected, len);
         if is_seen {
-            note_order(address as usize, Orders::new(success, failure).of(is_equal));
+            let order = Orders::new(success, failure).of(is_equal);
+            note_access(address as usize, len, order, is_equal);
         }
         if is_equal {
             copy(new, address, len);
         } else {
+            callbacks::plain(expected as usize, len, true);
             copy(address, expected, len);
             note_failure(is_seen, Operation::ReadModifyWrite);
         }
         is_equal
     }
+}
+
+/// What so many bytes of the program hold now. Not to be kept while others go on: the search may go
+/// back to then.
+fn bytes(from: *const c_void, len: usize) -> Vec<u8> {
+    let mut held = vec![0; len];
+    copy(from, held.as_mut_ptr().cast(), len);
+    held
 }
