@@ -11,6 +11,7 @@
 
 use crate::coroutine;
 use crate::exit;
+use crate::library;
 use crate::machine::{self, Machine};
 use crate::mapping::{self, Wish};
 use crate::names;
@@ -748,9 +749,10 @@ fn open_folder(open: impl FnOnce() -> *mut libc::DIR) -> *mut libc::DIR {
 }
 
 /// The position in a folder is changed: not in which one, since programs do not do that from two
-/// threads.
+/// threads. Whoever does so has to lock it.
 fn move_folder() {
     machine::visible_write(&raw const SHARED.folders as usize, 1);
+    machine::order_nothing();
 }
 
 /// Whether a file is opened for more than reading. What is written to `/dev/null` is nowhere.
@@ -913,6 +915,7 @@ replace! {
 
     fn readdir(folder: *mut libc::DIR) -> *mut libc::dirent {
         move_folder();
+        library::touched!(readdir, folder, 1, true);
         let real = original!(readdir(*mut libc::DIR) -> *mut libc::dirent);
         // SAFETY: the program wanted to call just this.
         unsafe { real(folder) }
@@ -920,6 +923,7 @@ replace! {
 
     fn readdir64(folder: *mut libc::DIR) -> *mut libc::dirent64 {
         move_folder();
+        library::touched!(readdir64, folder, 1, true);
         let real = original!(readdir64(*mut libc::DIR) -> *mut libc::dirent64);
         // SAFETY: the program wanted to call just this.
         unsafe { real(folder) }
@@ -927,6 +931,7 @@ replace! {
 
     fn rewinddir(folder: *mut libc::DIR) {
         move_folder();
+        library::touched!(rewinddir, folder, 1, true);
         let real = original!(rewinddir(*mut libc::DIR));
         // SAFETY: the program wanted to call just this.
         unsafe { real(folder) }

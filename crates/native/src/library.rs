@@ -21,6 +21,7 @@ pub(crate) mod callers;
 mod cxx;
 pub(crate) mod extent;
 pub(crate) mod format;
+mod getopt;
 pub(crate) mod imports;
 pub(crate) mod kept;
 mod state;

@@ -6,6 +6,7 @@
 //! Of what protects memory, only what allows reading and writing, or neither, can be had.
 
 use crate::heap::{self, Origin};
+use crate::library;
 use crate::process_barrier;
 use std::ffi::{c_int, c_void};
 
@@ -56,6 +57,9 @@ pub(crate) extern "C-unwind" fn map(
     offset: i64,
 ) -> *mut c_void {
     if flags & libc::MAP_FIXED != 0 {
+        for (start, len) in accessible(address as usize, rounded(len)) {
+            library::touched!(mmap, start, len, true);
+        }
         clear(address as usize, len);
         return address;
     }
@@ -124,9 +128,13 @@ pub(crate) extern "C-unwind" fn protect(
     0
 }
 
-/// Stands for `madvise`: the only advice that can be seen is that the contents are not needed.
+/// Stands for `madvise`: the only advice that can be seen is that the contents are not needed. That
+/// writes zeros, at once or whenever the system likes.
 pub(crate) extern "C-unwind" fn advise(address: *mut c_void, len: usize, advice: c_int) -> c_int {
-    if advice == libc::MADV_DONTNEED {
+    if [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE].contains(&advice) {
+        for (start, len) in accessible(address as usize, rounded(len)) {
+            library::touched!(madvise, start, len, true);
+        }
         clear(address as usize, len);
     }
     0
@@ -151,6 +159,12 @@ fn is_whole(address: usize, len: usize) -> bool {
 
 fn rounded(len: usize) -> usize {
     len.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX - PAGE + 1)
+}
+
+/// Those pages of a range that the program may access.
+fn accessible(address: usize, len: usize) -> impl Iterator<Item = (usize, usize)> {
+    let is_one = |page: &usize| heap::is_valid(*page, PAGE) != Some(false);
+    (address..address + len).step_by(PAGE).filter(is_one).map(|page| (page, PAGE))
 }
 
 fn clear(address: usize, len: usize) {

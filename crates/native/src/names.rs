@@ -199,7 +199,9 @@ fn symbols() -> Option<(Vec<Symbol>, Statics)> {
     let symbols = defined.filter_map(|symbol| {
         let place = symbol.address()..symbol.address() + symbol.size();
         let is_local = symbol.kind() == SymbolKind::Tls;
-        Some(Symbol { place, is_local, name: symbol.name().ok()?.to_owned() })
+        // Copies of a library's variables have its version behind their names.
+        let name = symbol.name().ok()?.split('@').next()?.to_owned();
+        Some(Symbol { place, is_local, name })
     });
     Some((symbols.collect(), Statics::read(&file).unwrap_or_default()))
 }

@@ -411,6 +411,13 @@ _ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6insertEN9__gnu_cxx17__norm
     _ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEpLEc
 }
 
+// Condition variables, whose constructors come compiled, and write them.
+rows! {
+    _ZNSt18condition_variableC1Ev _ZNSt18condition_variableC2Ev
+    _ZNSt18condition_variableD1Ev _ZNSt18condition_variableD2Ev
+        => [Write(0, Bytes(48))];
+}
+
 rows! {
     _ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE7_S_copyEPcPKcm
     _ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE7_S_moveEPcPKcm

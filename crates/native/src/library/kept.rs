@@ -1,22 +1,27 @@
 //! What the C library keeps for the program, in a place from which it is put back with the
-//! program's variables: the position of `strtok`, the buffers of `gmtime` and `asctime`, random
-//! numbers, and the environment.
+//! program's variables: the positions of `strtok` and `getopt`, the buffers of `gmtime` and
+//! `asctime`, random numbers, the environment, and the time zone.
 //!
 //! `rand` and `random` are one stream for all threads, which the GNU C library locks: a call is an
 //! operation, and the search tries every order of two. A change of the environment copies the array
 //! of its strings, and leaves the one alone that the process was started with.
 
 use super::extent::text;
-use super::{Call, State};
+use super::{Call, State, getopt};
+use crate::coroutine;
 use crate::heap::{self, Origin};
+use crate::io;
 use crate::machine;
 use crate::memory::Part;
 use crate::real::original;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint};
+use std::sync::{Mutex, PoisonError};
 
 const RANDOM_LEN: usize = 128;
 const ASCII_LEN: usize = 26;
+/// No name of a time zone is longer.
+const ZONE_LEN: usize = 256;
 
 /// As in `stdlib.h`.
 #[repr(C)]
@@ -43,6 +48,19 @@ struct Kept {
     rand48: Rand48Data,
     /// `struct hsearch_data`.
     table: [usize; 2],
+    options: getopt::Position,
+    zone: Zone,
+}
+
+/// The time zone, as the last call that asks the environment for it has found it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+struct Zone {
+    is_known: bool,
+    /// Whether the environment has one.
+    is_set: bool,
+    len: usize,
+    text: [u8; ZONE_LEN],
 }
 
 struct Place(UnsafeCell<Kept>);
@@ -72,11 +90,19 @@ pub(super) fn set_up() {
 }
 
 /// What is saved and put back with the program's variables.
-pub(crate) fn parts() -> [Part; 2] {
-    [
-        Part::new(KEPT.0.get() as usize, size_of::<Kept>()),
-        Part::new(&raw mut environ as usize, size_of::<usize>()),
-    ]
+pub(crate) fn parts() -> Vec<Part> {
+    let own = [
+        (KEPT.0.get() as usize, size_of::<Kept>()),
+        (&raw mut environ as usize, size_of::<usize>()),
+    ];
+    let all = own.into_iter().chain(getopt::variables()).chain(zone_variables());
+    all.map(|(address, len)| Part::new(address, len)).collect()
+}
+
+/// Where `getopt` goes on.
+pub(super) fn options() -> *mut getopt::Position {
+    // SAFETY: asks for an address alone.
+    unsafe { &raw mut (*KEPT.0.get()).options }
 }
 
 /// What people call the thing at an address, if it is kept here.
@@ -143,18 +169,104 @@ pub(super) fn gmtime(call: &Call<'_>) -> usize {
 
 pub(super) fn localtime(call: &Call<'_>) -> usize {
     let real = original!(localtime_r(*const i64, *mut libc::tm) -> *mut libc::tm);
+    ask_for_zone(call);
     broken_down(call, |from, to| {
-        read_zone();
         // SAFETY: as above.
         unsafe { real(from, to) }
     })
 }
 
-/// What has to be known of the zone.
-fn read_zone() {
-    let real = original!(tzset());
-    // SAFETY: it has no arguments, and the library locks what it changes.
-    unsafe { real() };
+/// The variables that `tzset` writes, of which a program may have its own copies: address and
+/// length.
+fn zone_variables() -> impl Iterator<Item = (usize, usize)> {
+    let word = size_of::<usize>();
+    let all = [(c"tzname", 2 * word), (c"timezone", word), (c"daylight", size_of::<c_int>())];
+    all.into_iter().filter_map(|(name, len)| {
+        // SAFETY: the name is a string.
+        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+        (address != 0).then_some((address, len))
+    })
+}
+
+impl Zone {
+    const UNKNOWN: Self = Self { is_known: false, is_set: false, len: 0, text: [0; ZONE_LEN] };
+
+    /// That of the environment.
+    fn of_environment() -> Self {
+        let Some(string) = strings().find(|&string| is_about(string, b"TZ")) else {
+            return Self { is_known: true, ..Self::UNKNOWN };
+        };
+        // SAFETY: the environment has strings.
+        let whole = unsafe { CStr::from_ptr(string) }.to_bytes();
+        let mut it = Self { is_known: true, is_set: true, len: whole.len(), ..Self::UNKNOWN };
+        if whole.len() >= ZONE_LEN {
+            io::refuse_always("a time zone with so long a name", "it has at most 250 characters");
+        }
+        it.text[..whole.len()].copy_from_slice(whole);
+        it
+    }
+
+    /// Makes it that of the C library, which takes it from the environment alone.
+    fn establish(mut self) {
+        let real = original!(tzset());
+        // SAFETY: the arrays have an end, and nobody else uses the environment meanwhile.
+        coroutine::as_host(|| unsafe {
+            let given = environ;
+            // What is the same as before would leave the variables as they are.
+            let mut none = [c"TZ=<MZ>1".as_ptr().cast_mut(), std::ptr::null_mut()];
+            environ = none.as_mut_ptr();
+            real();
+            let text = self.text.as_mut_ptr().cast::<c_char>();
+            let own = if self.is_set { text } else { std::ptr::null_mut() };
+            let mut strings = [own, std::ptr::null_mut()];
+            environ = strings.as_mut_ptr();
+            real();
+            environ = given;
+        });
+    }
+}
+
+/// A call that is about the zone: one that asks the environment for it, or one that takes it as
+/// it is. Whether it is another one than before.
+fn use_zone(call: &Call<'_>, asks: bool) -> bool {
+    /// What the C library has.
+    static ESTABLISHED: Mutex<Zone> = Mutex::new(Zone::UNKNOWN);
+    // SAFETY: one thread uses it.
+    let zone = unsafe { &mut (*KEPT.0.get()).zone };
+    let before = *zone;
+    if asks || !before.is_known {
+        call.touch(State::Environment, false);
+        touch_environ(call, false);
+        *zone = Zone::of_environment();
+    }
+    let is_new = *zone != before;
+    // Whoever is first only finds out what is so for all.
+    call.touch(State::Zone, is_new && before.is_known);
+    let mut established = ESTABLISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    if is_new || *established != *zone {
+        *established = *zone;
+        zone.establish();
+    }
+    is_new
+}
+
+/// `tzset`. The C library writes its variables, which the program may read.
+pub(super) fn set_zone(call: &Call<'_>) -> usize {
+    if use_zone(call, true) {
+        for (address, len) in zone_variables() {
+            call.write(address, len);
+        }
+    }
+    0
+}
+
+/// What asks the environment for the zone, and what takes the zone as it is.
+pub(super) fn ask_for_zone(call: &Call<'_>) {
+    use_zone(call, true);
+}
+
+pub(super) fn take_zone(call: &Call<'_>) {
+    use_zone(call, false);
 }
 
 fn broken_down(
@@ -167,7 +279,7 @@ fn broken_down(
     let to = unsafe { &raw mut (*KEPT.0.get()).time };
     let mut found = std::ptr::null_mut();
     // What is learnt of the zone is kept by the library, and must not be in memory of the program.
-    crate::coroutine::as_host(|| found = convert(call.word(0) as *const i64, to));
+    coroutine::as_host(|| found = convert(call.word(0) as *const i64, to));
     call.write(found as usize, size_of::<libc::tm>());
     found as usize
 }
@@ -354,6 +466,13 @@ fn name(call: &Call<'_>) -> &'static [u8] {
     call.read(call.word(0), text(call.word(0)));
     // SAFETY: the program gives a string.
     unsafe { CStr::from_ptr(call.word(0) as *const c_char) }.to_bytes()
+}
+
+/// Whether the environment has a variable, for a function of the library.
+pub(super) fn has_variable(call: &Call<'_>, name: &[u8]) -> bool {
+    call.touch(State::Environment, false);
+    touch_environ(call, false);
+    strings().any(|string| is_about(string, name))
 }
 
 pub(super) fn getenv(call: &Call<'_>) -> usize {

@@ -60,6 +60,7 @@ states! {
     Token "the position of strtok";
     Users "the entry of getutent";
     UserEntry "the entry of getpwnam";
+    Zone "the time zone";
 }
 
 static PLACES: [u8; NAMES.len()] = [0; NAMES.len()];

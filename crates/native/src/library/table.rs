@@ -19,10 +19,15 @@ use super::extent::{
     wide_up_to,
 };
 use super::format::{self, Rules};
+use super::getopt;
 use super::kept;
 use super::{Call, State, rows};
 use crate::coroutine;
+use crate::machine;
+use crate::names;
 use crate::real::original;
+use mazurka_core::{ThreadId, ViolationKind};
+use std::arch::asm;
 use std::ffi::c_int;
 
 const WORD: u32 = 8;
@@ -344,15 +349,19 @@ rows! {
     localtime => [Instead(kept::localtime)];
     asctime => [Instead(kept::asctime)];
     ctime => [Instead(kept::ctime)];
-    gmtime_r __gmtime_r localtime_r
+    tzset => [Instead(kept::set_zone)];
+    gmtime_r __gmtime_r
         => [Allocates, Read(0, Bytes(TIME)), WriteAfter(1, IfSo(BROKEN_DOWN))];
+    localtime_r => [Allocates, Also(kept::take_zone), Read(0, Bytes(TIME)),
+        WriteAfter(1, IfSo(BROKEN_DOWN))];
     asctime_r => [Read(0, Bytes(BROKEN_DOWN)), WriteAfter(1, TextIfSo)];
-    ctime_r => [Allocates, Read(0, Bytes(TIME)), WriteAfter(1, TextIfSo)];
-    mktime timelocal timegm => [Allocates, Write(0, Bytes(BROKEN_DOWN))];
+    ctime_r => [Allocates, Also(kept::take_zone), Read(0, Bytes(TIME)), WriteAfter(1, TextIfSo)];
+    mktime timelocal => [Allocates, Also(kept::ask_for_zone), Write(0, Bytes(BROKEN_DOWN))];
+    timegm => [Allocates, Write(0, Bytes(BROKEN_DOWN))];
     strftime strftime_l __strftime_l
-        => [Allocates, Read(2, Text), Read(3, Bytes(BROKEN_DOWN)), WriteAfter(0, ResultAndEnd)];
+        => [Allocates, Also(kept::ask_for_zone), Read(2, Text), Read(3, Bytes(BROKEN_DOWN)), WriteAfter(0, ResultAndEnd)];
     wcsftime wcsftime_l __wcsftime_l
-        => [Allocates, Read(2, Wide), Read(3, Bytes(BROKEN_DOWN)), WriteAfter(0, WideResultAndEnd)];
+        => [Allocates, Also(kept::ask_for_zone), Read(2, Wide), Read(3, Bytes(BROKEN_DOWN)), WriteAfter(0, WideResultAndEnd)];
     strptime strptime_l
         => [Allocates, Read(1, Text), Write(2, Bytes(BROKEN_DOWN)), ReadAfter(0, ToResult)];
     getdate => [Allocates, Read(0, Text), Changes(State::Date), Returns(Bytes(BROKEN_DOWN))];
@@ -579,8 +588,11 @@ rows! {
     localeconv
         => [Allocates, Asks(State::Locale), Changes(State::LocaleFormats), Returns(Bytes(96))];
     nl_langinfo => [Allocates, Asks(State::Locale)];
-    getopt getopt_long getopt_long_only __posix_getopt => [Changes(State::Options), Read(2, Text)];
-    getsubopt => [Write(0, Bytes(WORD)), Write(2, Bytes(WORD))];
+    getopt => [Instead(getopt::short)];
+    __posix_getopt => [Instead(getopt::posix)];
+    getopt_long => [Instead(getopt::long)];
+    getopt_long_only => [Instead(getopt::long_only)];
+    getsubopt => [Write(0, Bytes(WORD)), Write(2, Bytes(WORD)), Instead(suboption)];
     openlog => [Allocates, Changes(State::Log)];
     closelog setlogmask => [Allocates, Changes(State::Log)];
     newlocale __newlocale => [Allocates, Read(1, Text)];
@@ -628,8 +640,18 @@ rows! {
             _ => call.read(table, len),
         }
     })];
-    insque => [Write(0, Bytes(16)), Write(1, Bytes(16))];
-    remque => [Write(0, Bytes(16))];
+    insque => [Write(0, Bytes(16)), Also(|call| {
+        let before = call.word(1);
+        call.write(before, WORD as usize);
+        if before != 0 {
+            write_back(call, word_at(before));
+        }
+    })];
+    remque => [Read(0, Bytes(16)), Also(|call| {
+        let next = word_at(call.word(0));
+        call.write(word_at(call.word(0) + WORD as usize), WORD as usize);
+        write_back(call, next);
+    })];
 }
 
 // Patterns.
@@ -706,6 +728,11 @@ rows! {
         => [Read(0, Bytes(8)), Write(1, Bytes(4))];
 }
 
+// Jumps out of functions.
+rows! {
+    longjmp _longjmp siglongjmp __longjmp_chk => [Also(jump)];
+}
+
 // Names of hosts and users.
 rows! {
     inet_ntop => [Also(|call| call.read(call.word(1), address_len(call.word(0)))),
@@ -779,6 +806,38 @@ rows! {
 }
 
 const ENTER: c_int = 1;
+
+/// An element of a list, if there is one, gets another one before it.
+fn write_back(call: &Call<'_>, element: usize) {
+    if element != 0 {
+        call.write(element + WORD as usize, WORD as usize);
+    }
+}
+
+/// `getsubopt`: reads up to the next comma, and ends the text there; and reads the tokens.
+fn suboption(call: &Call<'_>) -> usize {
+    let start = word_at(call.word(0));
+    for idx in 0.. {
+        let place = call.word(1) + idx * WORD as usize;
+        call.read(place, WORD as usize);
+        let token = word_at(place);
+        if token == 0 {
+            break;
+        }
+        call.read(token, text(token));
+    }
+    let whole = text(start);
+    let found = call.make();
+    let end = word_at(call.word(0));
+    let len = end.saturating_sub(start);
+    // Where the text ends, the result is its end.
+    let is_last = len + 1 == whole;
+    call.read(start, if is_last { whole } else { len });
+    if !is_last && len > 0 {
+        call.write(end - 1, 1);
+    }
+    found
+}
 
 /// A pointer of the program's; none, if there is none.
 fn word_at(address: usize) -> usize {
@@ -981,6 +1040,26 @@ fn name_info(call: &Call<'_>) -> usize {
     // SAFETY: the program wanted to call just this.
     coroutine::as_host(|| result = unsafe { real(a, b, c, d, e, f, flags) });
     result as usize
+}
+
+/// `longjmp`: not to a function of another thread. The registers are in no order that is told, and
+/// the stack pointer is kept as the C library keeps pointers.
+fn jump(call: &Call<'_>) {
+    const STACK_POINTER: usize = 6 * WORD as usize;
+    const SHIFTED_BY: u32 = 0x11;
+    let guard: usize;
+    // SAFETY: that is where each thread has it.
+    unsafe { asm!("mov {}, fs:[0x30]", out(reg) guard, options(nostack, readonly)) };
+    let buffer = call.word(0);
+    call.read(buffer, STACK_POINTER + WORD as usize);
+    let stack_pointer = word_at(buffer + STACK_POINTER).rotate_right(SHIFTED_BY) ^ guard;
+    let idx = coroutine::stack_of(stack_pointer);
+    if idx < ThreadId::MAX && idx != coroutine::running() {
+        let whose = machine::with(|machine| machine.thread_name(idx));
+        let here = names::current_thread();
+        let what = format!("`longjmp` of {here} goes to a function of {whose}");
+        machine::fail(ViolationKind::Memory, what);
+    }
 }
 
 /// How long an address of the network is.
