@@ -937,6 +937,7 @@ impl Machine {
         self.threads.iter_mut().for_each(Thread::forget);
         self.threads[0].n_joined = 0;
         self.threads[0].blocked = 0;
+        self.threads[0].floats = FloatEnvironment::first();
         self.bear(ThreadId::new(0));
     }
 
@@ -945,7 +946,6 @@ impl Machine {
         let thread = &self.threads[idx];
         let operation = thread.operation;
         match thread.status {
-        self.threads[0].floats = FloatEnvironment::first();
             Status::Unborn => Next::Unborn,
             Status::Finished | Status::Exited => Next::Finished,
             Status::Running if thread.reads.is_held() => Next::Finished,

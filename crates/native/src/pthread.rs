@@ -307,13 +307,13 @@ fn create(start: Start, stack_size: Option<usize>) -> libc::pthread_t {
         machine.threads[child.index()].scope = scope;
         machine.threads[child.index()].stack_size = size;
         machine.threads[child.index()].blocked = machine.threads[me.index()].blocked;
+        machine.threads[child.index()].floats = FloatEnvironment::now();
     });
     machine::visible(O::Spawn(child));
     machine::with(|machine| machine.threads[child.index()].handle())
 }
 
 /// The size that attributes ask for, if there are any.
-        machine.threads[child.index()].floats = FloatEnvironment::now();
 fn stack_size(attributes: *const libc::pthread_attr_t) -> Option<usize> {
     let mut size = 0;
     let is_there = !attributes.is_null();
