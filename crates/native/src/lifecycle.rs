@@ -4,10 +4,15 @@
 //! where that is no call: a static initialiser, or a constructor of C++ that only writes. (Of a
 //! mutex it is the C library that leaves one.) A semaphore, a barrier and a spin lock have no
 //! static initialiser, so one that was never initialised is known. What has one and is used
-//! without cannot be told from what was, if its memory is zero.
+//! without cannot be told from what was, if its memory is zero; if it is not, it can
+//! ([`check_contents`]).
 
+use crate::coroutine;
+use crate::heap;
 use crate::machine;
-use mazurka_core::ViolationKind;
+use mazurka_core::{ThreadId, ViolationKind};
+use std::ops::Range;
+use std::slice;
 use std::sync::{Mutex, PoisonError};
 
 /// A value that nothing else writes there.
@@ -50,6 +55,37 @@ fn is_marked(address: usize) -> bool {
 pub(crate) fn check(address: usize) {
     if is_marked(address) {
         destroyed(address);
+    }
+}
+
+/// Ends the running thread if it uses a mutex, condition variable or lock for readers on the heap
+/// or a stack that has other contents than any has that was initialised: all is zero, for the
+/// operations on it write nothing there, but for what says of which kind it is. Others have been
+/// used before there was anything to explore.
+#[inline]
+pub(crate) fn check_contents<T>(pointer: *const T) {
+    let zero: &[Range<usize>] = const {
+        const MUTEX: usize = size_of::<libc::pthread_mutex_t>();
+        const CONDITION: usize = size_of::<libc::pthread_cond_t>();
+        const LOCK: usize = size_of::<libc::pthread_rwlock_t>();
+        match size_of::<T>() {
+            MUTEX => &[0..16, 24..40],
+            CONDITION => &[0..24, 40..48],
+            LOCK => &[0..28],
+            _ => &[],
+        }
+    };
+    let address = pointer as usize;
+    let is_new = heap::place(address).is_some() || coroutine::stack_of(address) < ThreadId::MAX;
+    if !is_new {
+        return;
+    }
+    for range in zero {
+        // SAFETY: the program gives an object that is that long.
+        let bytes = unsafe { slice::from_raw_parts(pointer.cast::<u8>(), size_of::<T>()) };
+        if bytes[range.clone()].iter().any(|&byte| byte != 0) {
+            uninitialised(address);
+        }
     }
 }
 

@@ -55,15 +55,17 @@ pub(crate) fn object<T>(pointer: *mut T) -> ObjectId {
         unsafe { std::ptr::read_volatile(pointer.cast::<u8>()) };
     }
     lifecycle::check(pointer as usize);
+    lifecycle::check_contents(pointer);
     access(pointer as usize, false);
     machine::with(|machine| machine.objects.at(pointer as usize))
 }
 
-/// Who uses an object of the heap reads its first byte, and who makes or destroys one writes it:
-/// nothing else would order them with each other and with the end of the block.
+/// Who uses an object reads its first byte, and who makes or destroys one writes it: nothing else
+/// would order them with each other, with the end of the block that it is in, and with what writes
+/// over it.
 #[inline]
 fn access(address: usize, write: bool) {
-    if heap::is_valid(address, 1).is_some() && !named::is_semaphore(address) {
+    if !named::is_semaphore(address) {
         callbacks::plain(address, 1, write);
     }
 }
@@ -125,7 +127,11 @@ pub(crate) fn destroy<T>(pointer: *mut T) {
     if let Some(sleeper) = sleeper {
         misuse(pointer as usize, &format!("is destroyed while {} sleeps on it", name(sleeper)));
     }
-    initialise(pointer);
+    // Who uses it beside this may also find it destroyed, which says more. A block may have ended.
+    if heap::place(pointer as usize).is_some() {
+        access(pointer as usize, true);
+    }
+    make(pointer);
 }
 
 /// Comes after all uses of an object so far and before all later ones, and teaches nothing: an
@@ -708,6 +714,8 @@ replace! {
 
     fn pthread_cond_init(condvar: *mut libc::pthread_cond_t, _attributes: *const c_void) -> c_int {
         initialise(condvar);
+        // SAFETY: the program gives room for one. Nobody uses what is in it.
+        unsafe { condvar.write_bytes(0, 1) };
         0
     }
 
