@@ -80,7 +80,8 @@ pub use schedule::{Schedule, ScheduleError};
 pub use state_coverage::{CoverageSample, StateCoverage, Visits};
 pub use system::{
     Accessed, Decision, Detail, Divergence, Effect, Ending, Failure, Foresight, Injection, Next,
-    Part, PlainAccess, Sighting, Spin, System, Violation, ViolationKind, possible, replay_to,
+    Part, Passage, PlainAccess, Sighting, Spin, System, Violation, ViolationKind, possible,
+    replay_to,
 };
 pub use thread_set::ThreadSet;
 pub use trace::{Execution, PassedJoin, Step, Trace};

@@ -73,6 +73,28 @@ pub enum Effect {
     Elapsed,
 }
 
+/// What a [call](crate::Operation::Call) has done with the messages of a queue. What its thread
+/// knows goes with them, and not with the order of the calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Passage {
+    /// Nothing, or it is not known: calls pass on what they know in their order, as far as
+    /// [`System::order`] says.
+    #[default]
+    InOrder,
+    /// It has put a message in.
+    Put {
+        /// The number of the message.
+        message: u64,
+        /// That of the one which was in its place before.
+        room_of: Option<u64>,
+    },
+    /// It has taken a message out.
+    Took {
+        /// The number of the message.
+        message: u64,
+    },
+}
+
 /// What it means that no thread can move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
@@ -452,6 +474,12 @@ pub trait System {
         None
     }
 
+    /// What a thread waits for that cannot move, in words that follow its name, where they say more
+    /// than its operation does.
+    fn waits_for(&self, _thread: ThreadId) -> Option<&'static str> {
+        None
+    }
+
     /// Whether there may be accesses that are no operations, and are only [told](Self::accesses):
     /// what a search says of a program with data races among them is no more than that it has some.
     fn has_plain_accesses(&self) -> bool {
@@ -489,9 +517,15 @@ pub trait System {
 
     /// The memory order of the last step's operation, if that was an atomic access: of a
     /// compare-and-swap that failed, the order for failure. A call of the futex orders something
-    /// only if this says so. Other operations order what they do whatever this says.
+    /// only if this says so, and so does a call of an object. What is sent with less than a
+    /// release carries nothing. Other operations order what they do whatever this says.
     fn order(&self) -> MemoryOrder {
         MemoryOrder::SequentiallyConsistent
+    }
+
+    /// What the last step has done with the messages of a queue, if it was a call.
+    fn passage(&self) -> Passage {
+        Passage::InOrder
     }
 
     /// The fences in the last step, in order.

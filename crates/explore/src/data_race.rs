@@ -32,7 +32,8 @@
 //! to synchronise with than locks: a store replaces the clock of its variable and a
 //! read-modify-write extends it, as far as their orders release; every semaphore has one clock, the
 //! message of a channel carries the clock of its sender, and the room in a bounded one that of the
-//! receiver who made it. A notification of a condition variable orders nothing, the mutex does. A
+//! receiver who made it. A call of an object is in order with the others as far as its memory order
+//! says; where it puts a message in a queue, or takes one out, that carries the clock. A notification of a condition variable orders nothing, the mutex does. A
 //! call of the futex orders something only if the system says so, and then the thread that is woken
 //! comes after the one that woke it. Operations on memory, and parts of atomic blocks, race with
 //! plain accesses to it and not with each other. All state can be undone: see
@@ -43,7 +44,7 @@
 
 use mazurka_core::{
     Access, Decision, Effect, Fence, HappensBefore, MemoryOrder, ObjectId, Operation, Part,
-    PlainAccess, Position, Sighting, System, ThreadId, Violation, ViolationKind,
+    Passage, PlainAccess, Position, Sighting, System, ThreadId, Violation, ViolationKind,
 };
 use std::ops::Range;
 
@@ -168,6 +169,8 @@ pub(crate) struct Done<'a> {
     pub(crate) parts: &'a [Part],
     /// The step that its operation read from, where a memory model decides that.
     pub(crate) reads_from: Option<Position>,
+    /// What its operation has done with the messages of a queue, if it was a call.
+    pub(crate) passage: Passage,
 }
 
 impl<'a> Done<'a> {
@@ -181,6 +184,7 @@ impl<'a> Done<'a> {
             fences: system.fences(),
             parts: system.parts(),
             reads_from: system.reads_from(),
+            passage: system.passage(),
         }
     }
 }
@@ -254,6 +258,9 @@ type Row = (Table, usize);
 struct Queue {
     put: Vec<u32>,
     taken: Vec<u32>,
+    /// The same of calls, each with the number of its message.
+    put_by_call: Vec<(u64, u32)>,
+    taken_by_call: Vec<(u64, u32)>,
 }
 
 /// How to take one change back.
@@ -262,6 +269,8 @@ enum Undo {
     Cell { table: Table, column: u16, row: u32, old: Position },
     Put(ObjectId),
     Taken(ObjectId),
+    PutByCall(ObjectId),
+    TakenByCall(ObjectId),
 }
 
 /// How much there was before a step.
@@ -298,7 +307,7 @@ impl DataRaces {
         effect: Effect,
         done: Done<'_>,
     ) -> Option<DataRace> {
-        let Done { order, atomic, accesses, fences, parts, reads_from } = done;
+        let Done { order, atomic, accesses, fences, parts, reads_from, passage } = done;
         let thread = decision.thread;
         self.make_room(thread, operation);
         self.marks.push(Mark {
@@ -316,10 +325,13 @@ impl DataRaces {
             }
         };
         // Before the first access there is nothing to publish.
-        if !self.undo.is_empty() || is_queued(operation) {
+        if !self.undo.is_empty() || is_queued(operation) || passage != Passage::InOrder {
             match (memory_of(operation), reads_from) {
                 (Some(_), Some(source)) => {
                     self.access_memory(thread, operation, order, effect, source);
+                }
+                _ if matches!(operation, Operation::Call(_)) => {
+                    self.call(thread, operation, order, passage);
                 }
                 _ => self.synchronise(thread, operation, order, effect),
             }
@@ -474,6 +486,12 @@ impl DataRaces {
                 }
                 Undo::Put(object) => drop(self.queues[object.index()].put.pop()),
                 Undo::Taken(object) => drop(self.queues[object.index()].taken.pop()),
+                Undo::PutByCall(object) => {
+                    self.queues[object.index()].put_by_call.pop();
+                }
+                Undo::TakenByCall(object) => {
+                    self.queues[object.index()].taken_by_call.pop();
+                }
             }
         }
         self.moments.truncate(mark.n_moments);
@@ -525,11 +543,6 @@ impl DataRaces {
                 self.join(mine, released(o));
             }
             O::ReadRelease(o) => self.join(mine, read_released(o)),
-            O::Call(o) => {
-                self.join(released(o), mine);
-                self.join(mine, released(o));
-            }
-
             O::SemaphoreAcquire { semaphore: o, .. } => self.join(released(o), mine),
             O::SemaphoreTryAcquire { semaphore: o, .. } if succeeded => {
                 self.join(released(o), mine);
@@ -541,8 +554,10 @@ impl DataRaces {
                 self.leave(thread, barrier, parties);
             }
 
-            O::Send { channel, capacity } => self.send(thread, channel, capacity),
-            O::TrySend { channel, capacity } if succeeded => self.send(thread, channel, capacity),
+            O::Send { channel, capacity } => self.send(thread, channel, capacity, order),
+            O::TrySend { channel, capacity } if succeeded => {
+                self.send(thread, channel, capacity, order);
+            }
             O::Receive(o) => self.receive(thread, o),
             O::TryReceive(o) | O::TimedReceive(o) if succeeded => self.receive(thread, o),
 
@@ -603,13 +618,13 @@ impl DataRaces {
         }
     }
 
-    fn send(&mut self, thread: ThreadId, channel: ObjectId, capacity: u32) {
+    fn send(&mut self, thread: ThreadId, channel: ObjectId, capacity: u32, order: MemoryOrder) {
         let queue = self.queue(channel);
         let made_room = queue.put.len().checked_sub(capacity as usize);
         if let Some(&snapshot) = made_room.and_then(|rank| queue.taken.get(rank)) {
             self.join((Table::Snapshot, snapshot as usize), (Table::Clock, thread.index()));
         }
-        let snapshot = self.snapshot(thread);
+        let snapshot = if order.releases() { self.snapshot(thread) } else { self.empty_snapshot() };
         self.queue(channel).put.push(snapshot);
         self.undo.push(Undo::Put(channel));
     }
@@ -622,6 +637,66 @@ impl DataRaces {
         let snapshot = self.snapshot(thread);
         self.queue(channel).taken.push(snapshot);
         self.undo.push(Undo::Taken(channel));
+    }
+
+    /// A call of an object: as a read-modify-write of its order, or with the messages of a queue.
+    /// There, who puts a message in comes after those who did so before and who made its room, and
+    /// who takes one out after those who did so before and who put it in.
+    fn call(
+        &mut self,
+        thread: ThreadId,
+        operation: Operation,
+        order: MemoryOrder,
+        passage: Passage,
+    ) {
+        let Operation::Call(object) = operation else { return };
+        let mine = (Table::Clock, thread.index());
+        let put_before = (Table::Released, object.index());
+        let taken_before = (Table::ReadReleased, object.index());
+        // What is relaxed orders nothing, with no fence of the caller either: those inside of the
+        // call come before what it reads.
+        let is_ordered = order != MemoryOrder::Relaxed;
+        if is_ordered {
+            self.read(thread, object, order);
+        }
+        if order.acquires() {
+            self.join(taken_before, mine);
+        }
+        let snapshot_of = |all: &[(u64, u32)], message: u64| {
+            all.iter().rev().find(|(it, _)| *it == message).map(|&(_, snapshot)| snapshot)
+        };
+        match passage {
+            Passage::InOrder if is_ordered => {
+                self.join(Self::releasing(thread, order), put_before);
+            }
+            Passage::InOrder => {}
+            Passage::Put { message, room_of } => {
+                let queue = self.queue(object);
+                let room = room_of.and_then(|it| snapshot_of(&queue.taken_by_call, it));
+                self.learn(thread, room);
+                self.join(put_before, mine);
+                self.join(mine, put_before);
+                let snapshot = self.snapshot(thread);
+                self.queue(object).put_by_call.push((message, snapshot));
+                self.undo.push(Undo::PutByCall(object));
+            }
+            Passage::Took { message } => {
+                let put = snapshot_of(&self.queue(object).put_by_call, message);
+                self.learn(thread, put);
+                self.join(taken_before, mine);
+                self.join(mine, taken_before);
+                let snapshot = self.snapshot(thread);
+                self.queue(object).taken_by_call.push((message, snapshot));
+                self.undo.push(Undo::TakenByCall(object));
+            }
+        }
+    }
+
+    /// A thread learns what is in a snapshot.
+    fn learn(&mut self, thread: ThreadId, snapshot: Option<u32>) {
+        if let Some(snapshot) = snapshot {
+            self.join((Table::Snapshot, snapshot as usize), (Table::Clock, thread.index()));
+        }
     }
 
     /// Checks an access against the earlier ones, and remembers it.
@@ -708,6 +783,14 @@ impl DataRaces {
             let known = self.get((Table::Clock, thread.index()), column);
             self.tables[Table::Snapshot as usize].push(known);
         }
+        self.n_snapshots += 1;
+        self.n_snapshots as u32 - 1
+    }
+
+    /// A clock that knows nothing.
+    fn empty_snapshot(&mut self) -> u32 {
+        let table = &mut self.tables[Table::Snapshot as usize];
+        table.resize(table.len() + self.stride, 0);
         self.n_snapshots += 1;
         self.n_snapshots as u32 - 1
     }

@@ -222,6 +222,9 @@ fn tell_wanted(wait: &Wait, waits: &[Wait], system: &dyn System) -> String {
     if let Some(spin) = system.spin(wait.thread) {
         return spin.text;
     }
+    if let Some(text) = system.waits_for(wait.thread) {
+        return text.to_owned();
+    }
     match wait.operation {
         O::Reacquire { condvar: o, .. } | O::FutexResume(o) if is_asleep(wait) => {
             format!("sleeps on {} and no thread is left that could wake it", system.object_name(o))
@@ -469,7 +472,9 @@ mod tests {
             ),
             (
                 O::Leave { barrier: channel, parties: 2 },
-                expect!["1 thread waits for ever: T0 waits to leave queue(0) | T0 []"],
+                expect![
+                    "1 thread waits for ever: T0 waits at queue(0) until 2 threads have arrived | T0 []"
+                ],
             ),
             (
                 O::Send { channel, capacity: 1 },

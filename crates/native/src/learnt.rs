@@ -99,6 +99,7 @@ impl Machine {
             effect: _,
             value: _,
             order: _,
+            passage: _,
             choice: _,
             n_moved: _,
             addition: _,

@@ -61,7 +61,7 @@ use crate::weak_accesses::WeakAccesses;
 use crate::weak_memory::{self, WeakMemory};
 use mazurka_core::{
     Addition, Decision, Effect, Ending, Failure, Injection, Limit, Location, MemoryOrder, Next,
-    ObjectId, Operation, ThreadId, ThreadSet, Violation, ViolationKind,
+    ObjectId, Operation, Passage, ThreadId, ThreadSet, Violation, ViolationKind,
 };
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -99,6 +99,8 @@ pub(crate) struct Machine {
     pub(crate) value: Value,
     /// The memory order of its operation, where the program has asked for one.
     pub(crate) order: MemoryOrder,
+    /// What a call has done with the messages of a queue.
+    pub(crate) passage: Passage,
     /// Whether an atomic operation of precompiled code was ever taken: see `precompiled`.
     pub(crate) has_precompiled: bool,
     /// From where the first access of assembly was made: see `assembly`.
@@ -270,6 +272,7 @@ pub(crate) fn set_up(start: Start) -> Result<(), &'static str> {
         effect: Effect::Done,
         value: Value::None,
         order: MemoryOrder::default(),
+        passage: Passage::InOrder,
         has_precompiled: false,
         first_assembly: None,
         weak_accesses: WeakAccesses::default(),
@@ -554,11 +557,16 @@ pub(crate) fn fail_try() {
     with(|machine| machine.effect = Effect::Failed);
 }
 
+/// What the running thread has just taken orders this and no more.
+pub(crate) fn set_order(order: MemoryOrder) {
+    with(|machine| machine.order = order);
+}
+
 /// What the running thread has just taken orders nothing. A call of the futex is one of the system
 /// for C11, and what it compares or changes is no atomic access of the program; and neither is a
 /// volatile one.
 pub(crate) fn order_nothing() {
-    with(|machine| machine.order = MemoryOrder::Relaxed);
+    set_order(MemoryOrder::Relaxed);
 }
 
 /// Waits until a thread has ended, which no other thread sees.
@@ -1027,6 +1035,7 @@ impl Machine {
         self.counting_loops.begin_step();
         self.value = Value::None;
         self.order = MemoryOrder::default();
+        self.passage = Passage::InOrder;
         self.choice = decision.choice;
         self.addition = None;
         let operation = self.threads[idx].operation;
@@ -1163,10 +1172,21 @@ fn thread_event(address: usize) -> Option<(&'static str, String)> {
     with(|machine| (idx < machine.threads.len()).then(|| (what, machine.birth_name(idx))))
 }
 
+/// What people call the token that lets a thread go on which has parked.
+fn token(address: usize) -> Option<(&'static str, String)> {
+    let idx = trusted::token_of(address)?;
+    with(|machine| {
+        (idx < machine.threads.len()).then(|| ("the token of", machine.birth_name(idx)))
+    })
+}
+
 /// What people call the thing at an address.
 pub(crate) fn name_of(address: usize) -> String {
     if let Some(name) = named::name_of(address) {
         return name;
+    }
+    if let Some((what, name)) = token(address) {
+        return format!("{what} {name}");
     }
     if let Some(name) = sites::name_of(address) {
         return name;

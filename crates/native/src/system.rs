@@ -19,7 +19,7 @@ use crate::weak_memory;
 use mazurka_core::{
     Accessed, AddId, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure,
     FailureSite, Fence, Injection, Location, MemoryOrder, Next, ObjectId, Operation, Part,
-    PlainAccess, Property, Schedule, Sighting, Spin, System, ThreadId, WeakAccess,
+    Passage, PlainAccess, Property, Schedule, Sighting, Spin, System, ThreadId, WeakAccess,
 };
 use std::borrow::Cow;
 
@@ -157,6 +157,11 @@ impl System for Native {
     #[inline]
     fn order(&self) -> MemoryOrder {
         with(|machine| machine.order)
+    }
+
+    #[inline]
+    fn passage(&self) -> Passage {
+        with(|machine| machine.passage)
     }
 
     #[inline]
@@ -310,6 +315,10 @@ impl System for Native {
 
     fn value_name(&self, value: u128) -> String {
         pointers::name(size_of::<usize>(), value).unwrap_or_else(|| value.to_string())
+    }
+
+    fn waits_for(&self, thread: ThreadId) -> Option<&'static str> {
+        with(|machine| trusted::waits_for(machine.threads[thread.index()].predicate))
     }
 
     fn thread_name(&self, thread: ThreadId) -> Cow<'_, str> {

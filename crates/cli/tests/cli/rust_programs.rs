@@ -113,6 +113,60 @@ fn the_standard_library() {
     check_with(&["--time", "any"], "std", &["condvar_timeout_violated"]);
 }
 
+/// What calls of the standard library order is what they promise, and no more; the search of their
+/// inside says the same.
+#[test]
+fn orders_of_calls() {
+    let names = [
+        "unpark_before_unpark_violated",
+        "unpark_before_unpark_before_park_holds",
+        "park_before_unpark_violated",
+        "park_that_expires_before_unpark_violated",
+        "unpark_before_park_in_time_holds",
+        "end_of_channel_violated",
+        "end_of_channel_after_message_violated",
+        "end_of_bounded_channel_violated",
+        "receive_before_send_with_room_violated",
+        "receive_before_send_without_room_holds",
+        "messages_of_bounded_channel_holds",
+        "later_message_of_bounded_channel_violated",
+        "message_sent_alone_violated",
+        "messages_sent_alone_holds",
+        "step_behind_message_sent_alone_violated",
+        "for_ever_parked_violated",
+    ];
+    check("order_of_calls", &names);
+    // The other searches of the inside of channels that hold are long.
+    let is_short = |name: &&str| name.ends_with("violated") || name.contains("park");
+    let names: Vec<&str> = names.into_iter().filter(is_short).collect();
+    check_with(&["--trust", "none"], "order_of_calls", &names);
+}
+
+/// Why weak memory was not explored is told of a test that holds, to people and to programs.
+#[test]
+fn what_was_not_decided_is_told() {
+    let arguments = ["--test", "order_of_calls", "--exact", "relaxed_before_unpark_holds"];
+    let words = "`--memory rc11`, what C11 allows, was not decided";
+    let said = mazurka(&arguments);
+    let said = String::from_utf8_lossy(&said.stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(words), "no `{words}` in {said}");
+    let output = mazurka(&[&arguments[..], &["--json", "-"]].concat());
+    let value: Value = serde_json::from_slice(&output.stdout).expect("a line is an object");
+    let note = value["notes"][0].as_str().unwrap_or_default();
+    assert!(note.contains(words), "{value}");
+}
+
+/// Who is parked for ever is told so, with the name of its token.
+#[test]
+fn a_thread_that_nobody_unparks() {
+    let output = mazurka(&["--test", "order_of_calls", "--exact", "for_ever_parked_violated"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    for words in ["main.1 is parked, and no thread is left that could unpark it", "the token of"] {
+        assert!(said.contains(words), "no `{words}` in {said}");
+    }
+}
+
 /// What loom calls a causality violation is a data race, and the repaired versions have none.
 /// What goes wrong by the rules of the language, and in no interleaving or by a race alone.
 #[test]

@@ -15,6 +15,7 @@ struct Taken {
     accesses: Vec<PlainAccess>,
     fences: Vec<Fence>,
     parts: Vec<Part>,
+    passage: Passage,
 }
 
 impl Taken {
@@ -27,6 +28,7 @@ impl Taken {
             accesses,
             fences: Vec::new(),
             parts: Vec::new(),
+            passage: Passage::InOrder,
         }
     }
 
@@ -84,8 +86,9 @@ fn failed(thread: usize, operation: Operation) -> Taken {
 }
 
 fn take(races: &mut DataRaces, step: &Taken) -> Option<DataRace> {
-    let Taken { order, accesses, fences, parts, .. } = step;
-    let done = Done { order: *order, atomic: &[], accesses, fences, parts, reads_from: None };
+    let Taken { order, accesses, fences, parts, passage, .. } = step;
+    let (order, passage) = (*order, *passage);
+    let done = Done { order, accesses, fences, parts, passage, ..Done::default() };
     races.step(Decision::of(step.thread), step.operation, step.effect, done)
 }
 
@@ -275,6 +278,54 @@ fn locks_order_their_critical_sections() {
     let notified =
         [taken(0, O::Yield, "w"), taken(0, O::NotifyAll(condvar), ""), taken(1, reacquire, "r")];
     check(&notified, expect!["T0 writes o0 at 1, T1 reads it at 3"]);
+}
+
+/// To unpark releases and to park acquires; the second unpark goes on with the sequence of the
+/// first.
+#[test]
+fn calls_order_what_their_memory_order_says() {
+    let call = |thread, order| taken(thread, O::Call(object(0)), "").ordered(order);
+    let write = taken(0, O::Yield, "w");
+    let (release, acquire, both) =
+        (MemoryOrder::Release, MemoryOrder::Acquire, MemoryOrder::SequentiallyConsistent);
+    let check = |calls: &[Taken], expect: Expect| {
+        let last = calls.last().expect("there is one").thread.index();
+        check(&[&[write.clone()], calls, &[taken(last, O::Yield, "r")]].concat(), expect);
+    };
+    let races = || expect!["T0 writes o0 at 1, T1 reads it at 4"];
+    check(&[call(0, both), call(1, both)], expect![""]);
+    check(&[call(0, release), call(1, acquire)], expect![""]);
+    check(&[call(0, release), call(2, release), call(1, acquire)], expect![""]);
+    check(&[call(0, release), call(1, release)], races());
+    check(&[call(0, acquire), call(1, acquire)], races());
+    check(&[call(0, acquire), call(1, release)], races());
+    check(&[call(0, release), call(1, MemoryOrder::Relaxed)], races());
+    let fenced = call(1, release).fenced(acquire);
+    check(&[call(0, release), fenced], expect![""]);
+}
+
+/// A message carries what its sender knows, and room what its receiver knows.
+#[test]
+fn calls_pass_messages_on() {
+    let call = |thread, passage| {
+        let call = taken(thread, O::Call(object(0)), "").ordered(MemoryOrder::Relaxed);
+        Taken { passage, ..call }
+    };
+    let put = |thread, message, room_of| call(thread, Passage::Put { message, room_of });
+    let take = |thread, message| call(thread, Passage::Took { message });
+    let check = |calls: &[Taken], expect: Expect| {
+        let (write, read) = (taken(0, O::Yield, "w"), taken(1, O::Yield, "r"));
+        check(&[&calls[..1], &[write], &calls[1..], &[read]].concat(), expect);
+    };
+    let races = || expect!["T0 writes o0 at 2, T1 reads it at 5"];
+    // A message that was put in before, and one that was put in after it.
+    check(&[put(0, 0, None), put(0, 1, None), take(1, 0)], races());
+    check(&[put(0, 0, None), put(0, 1, None), take(1, 0), take(1, 1)], expect![""]);
+    // Room that is needed, and room that was there.
+    check(&[put(1, 0, None), take(0, 0), put(1, 4, Some(0))], expect![""]);
+    check(&[put(1, 0, None), take(0, 0), put(1, 1, None)], races());
+    // One end of a queue is in order.
+    check(&[put(0, 0, None), put(0, 1, None), put(1, 2, None)], expect![""]);
 }
 
 #[test]
@@ -650,7 +701,8 @@ fn leads_to(steps: &[Taken], node: usize, later: usize) -> bool {
             own.is_some_and(|own| rank(own) == rank(node / 2))
         }
         (O::Send { .. } | O::TrySend { .. }, O::Receive(_) | O::TryReceive(_)) => {
-            succeeded(from) && succeeded(to) && sent(steps, node / 2) == received(steps, later)
+            let is_its = sent(steps, node / 2) == received(steps, later);
+            succeeded(from) && succeeded(to) && is_its && steps[node / 2].order.releases()
         }
         (O::Receive(_) | O::TryReceive(_), O::Send { .. } | O::TrySend { .. }) => {
             let filled = received(steps, node / 2) + 2 == sent(steps, later);

@@ -6,7 +6,8 @@
 //! channels of time (`after`, `tick`) always are.
 
 use super::Kind::{
-    ArrayCall, ArrayDiscard, Hidden, ListDiscard, ListDropAll, MessageCall, Select, ZeroCall,
+    ArrayCall, ArrayClose, ArrayDiscard, ArrayReceive, ArraySend, Hidden, ListDiscard, ListDropAll,
+    MessageCall, Select, ZeroCall,
 };
 use super::{Kind, Library, Row};
 
@@ -28,10 +29,10 @@ pub(super) static ROWS: &[Row] = &[
         "<crossbeam_channel::flavors::list::Channel<T> as core::ops::drop::Drop>::drop",
         ListDiscard,
     ),
-    row("crossbeam_channel::flavors::array::Channel<T>::send", ArrayCall),
-    row("crossbeam_channel::flavors::array::Channel<T>::try_send", ArrayCall),
-    row("crossbeam_channel::flavors::array::Channel<T>::recv", ArrayCall),
-    row("crossbeam_channel::flavors::array::Channel<T>::try_recv", ArrayCall),
+    row("crossbeam_channel::flavors::array::Channel<T>::send", ArraySend),
+    row("crossbeam_channel::flavors::array::Channel<T>::try_send", ArraySend),
+    row("crossbeam_channel::flavors::array::Channel<T>::recv", ArrayReceive),
+    row("crossbeam_channel::flavors::array::Channel<T>::try_recv", ArrayReceive),
     row("crossbeam_channel::flavors::array::Channel<T>::len", ArrayCall),
     row("crossbeam_channel::flavors::array::Channel<T>::is_empty", ArrayCall),
     row(
@@ -39,7 +40,7 @@ pub(super) static ROWS: &[Row] = &[
         ArrayDiscard,
     ),
     row("crossbeam_channel::flavors::array::Channel<T>::is_full", ArrayCall),
-    row("crossbeam_channel::flavors::array::Channel<T>::disconnect", ArrayCall),
+    row("crossbeam_channel::flavors::array::Channel<T>::disconnect", ArrayClose),
     row("crossbeam_channel::flavors::zero::Channel<T>::send", ZeroCall),
     row("crossbeam_channel::flavors::zero::Channel<T>::try_send", ZeroCall),
     row("crossbeam_channel::flavors::zero::Channel<T>::recv", ZeroCall),

@@ -62,7 +62,11 @@ pub(super) enum Kind {
     ListClose,
     /// Its receiver goes.
     ListDrop,
-    /// Calls of a bounded channel; the second is when its receiver goes.
+    /// Calls of a bounded channel: what it puts in, what it takes out, the last sender goes,
+    /// another, and its receiver goes.
+    ArraySend,
+    ArrayReceive,
+    ArrayClose,
     ArrayCall,
     ArrayDrop,
     /// Calls of a channel without room.
@@ -155,6 +159,9 @@ impl Kind {
             | Self::ListTryReceive
             | Self::ListClose
             | Self::ListDrop
+            | Self::ArraySend
+            | Self::ArrayReceive
+            | Self::ArrayClose
             | Self::ArrayCall
             | Self::ArrayDrop
             | Self::ZeroCall

@@ -22,8 +22,10 @@
 //! simple (barriers, bounded channels) run into the library's own futex: there the thread sleeps,
 //! and going on is another call, once it was woken.
 //!
-//! **Happens-before** is that of the operation: a call releases and acquires its object, a message
-//! carries the clock of its sender, the end of a scope follows the ends of its threads.
+//! **Happens-before** is that of the operation: a call releases and acquires its object, or does one
+//! of the two (to park acquires, to unpark releases); a message carries the clock of its sender, and
+//! room in a bounded channel that of who made it; that a channel is closed carries nothing; the end
+//! of a scope follows the ends of its threads.
 //!
 //! **What is not recognised** is explored. A word that some thread accesses quietly and another one
 //! with an operation of its own would be no word of the object alone: then the rows of that family
@@ -40,6 +42,7 @@ mod lists;
 mod mutexes;
 mod parking_lot;
 mod readers_writers;
+mod rings;
 mod sleep;
 mod std;
 
@@ -56,7 +59,9 @@ use crate::process;
 use crate::timed;
 use ::std::sync::atomic::Ordering;
 use kinds::{Family, Group, Kind, Library};
-use mazurka_core::{Assumption, Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
+use mazurka_core::{
+    Assumption, Effect, MemoryOrder, ObjectId, Operation as O, ThreadId, ThreadSet,
+};
 use readers_writers::Users;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -166,6 +171,8 @@ pub(crate) struct Trusted {
     scoping: ThreadSet,
     receiving: ThreadSet,
     parking: ThreadSet,
+    /// Whose token is at an address, of threads that have parked.
+    tokens: FxHashMap<usize, ThreadId>,
     /// The libraries of which any call was taken for an operation, a bit each.
     used: u32,
 }
@@ -183,6 +190,7 @@ impl Trusted {
             scoping,
             receiving,
             parking,
+            tokens: _,
             used,
         } = self;
         let users = readers_writers.values().map(Users::known);
@@ -421,6 +429,9 @@ fn enter(bracket: &mut Bracket, frame: &entry::Frame) {
         | Kind::ListTryReceive
         | Kind::ListClose
         | Kind::ListDrop
+        | Kind::ArraySend
+        | Kind::ArrayReceive
+        | Kind::ArrayClose
         | Kind::ArrayCall
         | Kind::ArrayDrop
         | Kind::ZeroCall
@@ -506,7 +517,9 @@ fn begin(bracket: &mut Bracket, address: usize) {
             bracket.was_incomplete = !Predicate::OnceOver(address).holds_in_memory();
         }
         Kind::OnceWait => {
-            announce(O::Call(object), Predicate::OnceOver(address));
+            if announce(O::Call(object), Predicate::OnceOver(address)) {
+                machine::set_order(MemoryOrder::Acquire);
+            }
         }
         Kind::Read
         | Kind::TryRead
@@ -519,10 +532,31 @@ fn begin(bracket: &mut Bracket, address: usize) {
             mutexes::begin(bracket.kind, object, address);
         }
         Kind::Park | Kind::ParkTimeout => {
-            announce_until(bracket, O::Call(object), Predicate::Token(address));
+            let me = machine::current();
+            machine::with(|machine| machine.trusted.tokens.insert(address, me));
+            if announce_until(bracket, O::Call(object), Predicate::Token(address)) {
+                // Who was told to go on by nobody has learnt nothing.
+                let has_expired = bracket.has_expired;
+                let order = if has_expired { MemoryOrder::Relaxed } else { MemoryOrder::Acquire };
+                machine::set_order(order);
+            }
         }
-        Kind::Unpark
-        | Kind::BarrierWait
+        Kind::Unpark => {
+            if announce(O::Call(object), Predicate::Now) {
+                machine::set_order(MemoryOrder::Release);
+            }
+        }
+        Kind::ArrayClose => {
+            if announce(O::Call(object), Predicate::Now) {
+                machine::set_order(MemoryOrder::Release);
+            }
+        }
+        Kind::ArraySend | Kind::ArrayReceive => {
+            if announce(O::Call(object), Predicate::Now) {
+                rings::note_passage(bracket, address, MemoryOrder::Relaxed);
+            }
+        }
+        Kind::BarrierWait
         | Kind::ArrayCall
         | Kind::ArrayDrop
         | Kind::ZeroCall
@@ -536,10 +570,18 @@ fn begin(bracket: &mut Bracket, address: usize) {
                 if is_closed || is_closed_now {
                     machine::fail_try();
                 }
+                // The library promises that a receiver learns of the end, and nothing more.
+                if bracket.kind == Kind::ListClose {
+                    machine::order_nothing();
+                }
             }
         }
         Kind::MessageCall => {
-            announce_until(bracket, O::Call(object), Predicate::Message(address));
+            let is_announced =
+                announce_until(bracket, O::Call(object), Predicate::Message(address));
+            if is_announced && read(address) >> 1 == read(address + TAIL) >> 1 {
+                machine::order_nothing();
+            }
         }
         Kind::ListDropAll => {
             announce(O::Call(object), Predicate::Now);
@@ -595,9 +637,13 @@ fn note_dropped(bracket: &mut Bracket, address: usize) {
 }
 
 /// Announces the operation of a call, unless there is one thread and it can go on. Whether it was.
+/// Messages are counted, so they always are.
 fn announce(operation: O, predicate: Predicate) -> bool {
     let me = machine::current().index();
-    let is_seen = machine::with(|machine| machine.is_concurrent() || !machine.holds(me, predicate));
+    let is_counted =
+        matches!(operation, O::Send { .. } | O::Receive(_) | O::TryReceive(_) | O::TimedReceive(_));
+    let is_seen = is_counted
+        || machine::with(|machine| machine.is_concurrent() || !machine.holds(me, predicate));
     if is_seen {
         announce_always(operation, predicate);
     }
@@ -614,20 +660,19 @@ fn announce_always(operation: O, predicate: Predicate) {
 }
 
 /// The same for an operation that may give up when its time is up.
-fn announce_until(bracket: &mut Bracket, operation: O, predicate: Predicate) {
-    let Some(deadline) = bracket.deadline else {
-        announce(operation, predicate);
-        return;
-    };
+fn announce_until(bracket: &mut Bracket, operation: O, predicate: Predicate) -> bool {
+    let Some(deadline) = bracket.deadline else { return announce(operation, predicate) };
+    let is_announced;
     bracket.has_expired = if clock::is_virtual() {
+        is_announced = true;
         clock::wait(operation, predicate, deadline)
     } else if timed::may_fail() {
-        announce(operation, Predicate::Now);
+        is_announced = announce(operation, Predicate::Now);
         let has_expired = !predicate.holds_in_memory();
         timed::conclude(has_expired);
         has_expired
     } else {
-        announce(operation, predicate);
+        is_announced = announce(operation, predicate);
         timed::conclude(false);
         false
     };
@@ -638,6 +683,7 @@ fn announce_until(bracket: &mut Bracket, operation: O, predicate: Predicate) {
             }
         });
     }
+    is_announced
 }
 
 /// A call ends.
@@ -716,6 +762,19 @@ pub(crate) fn scoped_thread_of(address: usize) -> Option<usize> {
     let idx = coroutine::stack_of(address);
     (idx < ThreadId::MAX && coroutine::top(idx) - coroutine::STACK_LEN + SCOPE_OFFSET == address)
         .then_some(idx)
+}
+
+/// The thread whose token is at an address, if it has parked.
+pub(crate) fn token_of(address: usize) -> Option<usize> {
+    machine::with(|machine| machine.trusted.tokens.get(&address).map(|thread| thread.index()))
+}
+
+/// What a thread waits for, in words that follow its name, where its operation is a call.
+pub(crate) fn waits_for(predicate: Predicate) -> Option<&'static str> {
+    match predicate {
+        Predicate::Token(_) => Some("is parked, and no thread is left that could unpark it"),
+        _ => None,
+    }
 }
 
 /// Waits for the threads of the scope that the running thread is about to leave: for those that it
@@ -822,6 +881,9 @@ impl Machine {
         }
         if !self.trusted.quiet_words.is_empty() {
             self.trusted.quiet_words.retain(|word, _| !range.contains(word));
+        }
+        if !self.trusted.tokens.is_empty() {
+            self.trusted.tokens.retain(|word, _| !range.contains(word));
         }
     }
 

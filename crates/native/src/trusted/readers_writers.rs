@@ -22,7 +22,7 @@
 use super::{Bracket, Kind, Library, Predicate, announce, read, read_word};
 use crate::machine;
 use crate::plain_accesses::CUT;
-use mazurka_core::{Effect, ObjectId, Operation as O, ThreadId, ThreadSet};
+use mazurka_core::{Effect, MemoryOrder, ObjectId, Operation as O, ThreadId, ThreadSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How the standard library marks in the word of a lock who has it and who waits.
@@ -174,12 +174,23 @@ fn begin_plainly(bracket: &Bracket, object: ObjectId, address: usize) {
 /// A lock that lets no reader in beside others while a writer waits.
 fn begin_preferring(kind: Kind, object: ObjectId, address: usize) {
     let is_read = kind == Kind::Read;
-    announce(O::Call(object), if is_read { Predicate::Readable(address) } else { Predicate::Now });
+    let predicate = if is_read { Predicate::Readable(address) } else { Predicate::Now };
+    if announce(O::Call(object), predicate) {
+        let word = read_word(address);
+        machine::set_order(match kind {
+            Kind::TryRead if !is_readable(word) => MemoryOrder::Relaxed,
+            Kind::TryWrite if !is_free(word) => MemoryOrder::Relaxed,
+            Kind::Read | Kind::Write | Kind::TryRead | Kind::TryWrite => MemoryOrder::Acquire,
+            _ => MemoryOrder::Release,
+        });
+    }
     while kind == Kind::Write && !is_free(read_word(address)) {
         // SAFETY: it is the word of a lock that the running thread is about to take, and no other
         // runs.
         let word = unsafe { AtomicU32::from_ptr(address as *mut u32) };
         word.fetch_or(WRITERS_WAITING, Ordering::Relaxed);
-        announce(O::Call(object), Predicate::NoWriterWaits(address));
+        if announce(O::Call(object), Predicate::NoWriterWaits(address)) {
+            machine::set_order(MemoryOrder::Acquire);
+        }
     }
 }

@@ -3,11 +3,11 @@
 //! The thread sleeps on the object of the call. To go on is another call, once it was woken or once
 //! its time is up; a call that only looks at what it was given does so without touching the object.
 
-use super::{Kind, Predicate, active, announce_always, read_word};
+use super::{Kind, Predicate, active, announce_always, read_word, rings};
 use crate::clock;
 use crate::machine;
 use crate::timed;
-use mazurka_core::{Effect, Operation as O, ThreadSet};
+use mazurka_core::{Effect, MemoryOrder, Operation as O, ThreadSet};
 use std::ffi::{c_int, c_long};
 
 /// A wait for a futex by a quiet thread, until a deadline if there is one: what it gives back.
@@ -30,7 +30,11 @@ pub(crate) fn futex_wait(
         return crate::syscall::fail_with(libc::ETIMEDOUT);
     }
     // Who goes on by itself changes what others see of the object, too.
-    let is_call = deadline.is_some() || matches!(bracket.kind, Kind::ArrayCall | Kind::SharedCall);
+    let is_call = deadline.is_some()
+        || matches!(
+            bracket.kind,
+            Kind::ArraySend | Kind::ArrayReceive | Kind::ArrayCall | Kind::SharedCall
+        );
     let object = machine::with(|machine| {
         let object = bracket.object.unwrap_or_else(|| machine.objects.queue(address));
         machine.objects.state(object).sleepers.insert(me);
@@ -61,6 +65,11 @@ pub(crate) fn futex_wait(
     });
     if deadline.is_some() && !clock::is_virtual() {
         timed::conclude(has_expired);
+    }
+    if matches!(bracket.kind, Kind::ArraySend | Kind::ArrayReceive) {
+        let order = if has_expired { MemoryOrder::Relaxed } else { MemoryOrder::Acquire };
+        let address = machine::with(|machine| machine.objects.address(object));
+        rings::note_passage(bracket, address, order);
     }
     if has_expired {
         pass();

@@ -10,10 +10,11 @@
 //! explored with and without the list.
 
 use super::Kind::{
-    ArrayCall, ArrayDiscard, ArrayDrop, BarrierWait, Downgrade, Hidden, HiddenOfChannels,
-    IsFinished, ListClose, ListDiscard, ListDrop, ListReceive, ListSend, ListTryReceive, Once,
-    OnceCall, OnceWait, Open, OpenResult, Park, ParkTimeout, Read, ReadUnlock, Scope, ScopedSpawn,
-    ThreadStart, TryRead, TryWrite, Unpark, Write, WriteUnlock, ZeroCall,
+    ArrayClose, ArrayDiscard, ArrayDrop, ArrayReceive, ArraySend, BarrierWait, Downgrade, Hidden,
+    HiddenOfChannels, IsFinished, ListClose, ListDiscard, ListDrop, ListReceive, ListSend,
+    ListTryReceive, Once, OnceCall, OnceWait, Open, OpenResult, Park, ParkTimeout, Read,
+    ReadUnlock, Scope, ScopedSpawn, ThreadStart, TryRead, TryWrite, Unpark, Write, WriteUnlock,
+    ZeroCall,
 };
 use super::{Kind, Library, Row};
 
@@ -68,11 +69,11 @@ pub(super) static ROWS: &[Row] = &[
     row("std::sync::mpmc::list::Channel<T>::disconnect_receivers", ListDrop),
     row("std::sync::mpmc::list::Channel<T>::discard_all_messages", ListDiscard),
     row("<std::sync::mpmc::list::Channel<T> as core::ops::drop::Drop>::drop", ListDiscard),
-    row("std::sync::mpmc::array::Channel<T>::send", ArrayCall),
-    row("std::sync::mpmc::array::Channel<T>::recv", ArrayCall),
-    row("std::sync::mpmc::array::Channel<T>::try_send", ArrayCall),
-    row("std::sync::mpmc::array::Channel<T>::try_recv", ArrayCall),
-    row("std::sync::mpmc::array::Channel<T>::disconnect_senders", ArrayCall),
+    row("std::sync::mpmc::array::Channel<T>::send", ArraySend),
+    row("std::sync::mpmc::array::Channel<T>::recv", ArrayReceive),
+    row("std::sync::mpmc::array::Channel<T>::try_send", ArraySend),
+    row("std::sync::mpmc::array::Channel<T>::try_recv", ArrayReceive),
+    row("std::sync::mpmc::array::Channel<T>::disconnect_senders", ArrayClose),
     row("std::sync::mpmc::array::Channel<T>::disconnect_receivers", ArrayDrop),
     row("std::sync::mpmc::array::Channel<T>::discard_all_messages", ArrayDiscard),
     row("<std::sync::mpmc::array::Channel<T> as core::ops::drop::Drop>::drop", ArrayDiscard),

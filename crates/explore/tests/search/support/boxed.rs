@@ -4,7 +4,7 @@
 use mazurka_core::{
     Accessed, AddId, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure,
     FailureSite, Fence, Foresight, Injection, Location, MemoryOrder, Next, ObjectId, Part,
-    PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId,
+    Passage, PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId,
 };
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome};
 use std::any::Any;
@@ -125,6 +125,10 @@ impl System for Boxed {
 
     fn order(&self) -> MemoryOrder {
         self.0.order()
+    }
+
+    fn passage(&self) -> Passage {
+        self.0.passage()
     }
 
     fn fences(&self) -> &[Fence] {
