@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 /// The model of C11, C++20 and Rust.
 const LANGUAGE: MemoryModel = MemoryModel::Rc11;
 
-/// How long graphs are explored at the most, within the limit if there is one: this, or so many
-/// times as long as the interleavings took.
+/// How long graphs are explored at the most where the task has no time limit of its own: this, or so
+/// many times as long as the interleavings took. Where it has one, they may take what is left.
 const AT_LEAST: Duration = Duration::from_secs(10);
 const TIMES: u32 = 10;
 
@@ -51,7 +51,7 @@ pub(crate) fn check(
     if task.options.memory.is_some() || !asks_for_less(&outcome) || task.is_stopped() {
         return Ok(outcome);
     }
-    let weak = under(LANGUAGE, task, &outcome, begun.elapsed());
+    let weak = under(LANGUAGE, task, &outcome, begun.elapsed(), enough(task, begun.elapsed()));
     let Some(weak) = weak else { return Ok(outcome) };
     let why = match outcome.engine.check(&weak, listener) {
         Ok(mut found) => match why_not(&found) {
@@ -89,7 +89,8 @@ pub(crate) fn check(
 fn add_fix(task: &Task, found: &mut Outcome, elapsed: Duration) {
     let is_violated = matches!(found.verdict, Verdict::Violated(_));
     let model = task.options.graphs_of().unwrap_or(LANGUAGE);
-    if let Some(weak) = under(model, task, found, elapsed).filter(|_| is_violated) {
+    let limit = usual_limit(elapsed);
+    if let Some(weak) = under(model, task, found, elapsed, limit).filter(|_| is_violated) {
         found.notes.extend(fix::sentence(&weak, task, found));
     }
 }
@@ -119,9 +120,27 @@ fn is_complete(outcome: &Outcome) -> bool {
     matches!(&outcome.verdict, Verdict::Holds(coverage) if coverage.is_unbounded())
 }
 
+/// How long graphs are explored that come after interleavings.
+fn enough(task: &Task, elapsed: Duration) -> Duration {
+    match task.options.time_limit {
+        Some(limit) if !task.shares_time => limit,
+        _ => usual_limit(elapsed),
+    }
+}
+
+fn usual_limit(elapsed: Duration) -> Duration {
+    AT_LEAST.max(elapsed * TIMES)
+}
+
 /// The same task under a memory model, in the time that is left; nothing if it has
-/// options that are about interleavings.
-fn under(model: MemoryModel, task: &Task, outcome: &Outcome, elapsed: Duration) -> Option<Task> {
+/// options that are about interleavings. It takes no longer than is `enough`.
+fn under(
+    model: MemoryModel,
+    task: &Task,
+    outcome: &Outcome,
+    elapsed: Duration,
+    enough: Duration,
+) -> Option<Task> {
     let features = outcome.engine.supports().features;
     if !features.contains(&Feature::Executions) || task.options.races == Races::Allow {
         return None;
@@ -135,7 +154,6 @@ fn under(model: MemoryModel, task: &Task, outcome: &Outcome, elapsed: Duration) 
         // Processes do not share a search of graphs.
         options.jobs = None;
     }
-    let enough = AT_LEAST.max(elapsed * TIMES);
     let limit = task.time_left(elapsed).map_or(enough, |left| left.min(enough));
     options.time_limit = Some(limit);
     (!limit.is_zero() && weak.faults_for(outcome.engine).is_empty()).then_some(weak)

@@ -33,6 +33,8 @@ pub struct Task {
     /// Whether to tell which atomic accesses there are.
     pub tells_atomics: bool,
     /// When it was made: its files are read later.
+    /// Whether its time limit is what a run of several has left, and not one of its own.
+    pub shares_time: bool,
     pub(crate) begun: SystemTime,
 }
 
@@ -216,6 +218,7 @@ impl Task {
             changes: Vec::new(),
             tells_atomics: false,
             begun: SystemTime::now(),
+            shares_time: false,
         }
     }
 

@@ -126,6 +126,10 @@ struct Object<'a> {
     properties: Option<Vec<&'static str>>,
     assumptions: Option<Vec<Assumed>>,
     scope: Option<Scope>,
+    /// What else there is to say of the verdict.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    notes: &'a [String],
     #[serde(serialize_with = "as_map")]
     #[schemars(with = "BTreeMap<String, Value>")]
     options: &'a [(String, Value)],
@@ -172,6 +176,7 @@ impl<'a> Object<'a> {
             properties: claimed.map(codes),
             assumptions: claimed.map(assumed),
             scope: claimed.map(Scope::new),
+            notes: &report.notes,
             options: &report.options,
             stats: Stats::new(report),
             violation,

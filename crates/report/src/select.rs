@@ -384,8 +384,10 @@ fn called(shown: &Interleaving<'_>, names: &Names, idx: usize, call: &str) -> St
     match step.operation {
         Operation::Spawn(other) => format!("spawn {}", names.thread(other)),
         Operation::Join(other) => format!("join {}", names.thread(other)),
+        // Nobody joins a thread at the end of its scope, which its closure has ended before.
         Operation::SemaphoreAcquire { .. } if end_of(&shown.story[idx]).is_some() => {
-            format!("join {}", end_of(&shown.story[idx]).unwrap_or_default())
+            let what = if call.contains("scope") { "end of scope:" } else { "join" };
+            format!("{what} {}", end_of(&shown.story[idx]).unwrap_or_default())
         }
         Operation::Release(_) | Operation::ReadRelease(_) | Operation::WriteRelease(_)
             if is_drop(call) =>

@@ -105,14 +105,21 @@ impl Summary {
         })
     }
 
-    /// What was proved: once, if it is the same of all tests that hold.
+    /// What was proved: once, if it is the same of all tests that hold; and what else there is to
+    /// say of it.
     pub fn coverage(&self, style: Style) -> String {
         let mut covered: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        let mut notes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut n_hold = 0;
         for result in &self.results {
             if let End::Checked(checked) = &result.end
                 && let Verdict::Holds(coverage) = &checked.outcome.verdict
             {
                 covered.entry(coverage.to_string()).or_default().push(&result.name);
+                n_hold += 1;
+                for note in &checked.outcome.notes {
+                    notes.entry(note).or_default().push(&result.name);
+                }
             }
         }
         let mut page = Page::new(style);
@@ -121,6 +128,12 @@ impl Summary {
             page.paragraph("Covered:", sentence);
             if covered.len() > 1 {
                 page.paragraph("", &format!("by {}", names.join(", ")));
+            }
+        }
+        for (note, names) in &notes {
+            page.paragraph("", note);
+            if names.len() < n_hold {
+                page.paragraph("", &format!("in {}", names.join(", ")));
             }
         }
         page.into_text()

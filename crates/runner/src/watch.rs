@@ -76,6 +76,7 @@ impl<'a> Watch<'a> {
         let limit = &mut task.options.time_limit;
         let is_cut = limit.is_none_or(|limit| left < limit);
         if is_cut {
+            task.shares_time |= limit.is_none();
             *limit = Some(left);
         }
         is_cut
