@@ -156,10 +156,14 @@ pub(crate) enum Origin {
     Any,
 }
 
+/// Added to the number of an [`Origin`]: the operator was given an alignment, so that the one that
+/// frees the block is to be given one, too.
+const ALIGNED: u8 = 0x80;
+
 impl Origin {
     fn of(number: u8) -> Self {
         let all = [Self::Malloc, Self::New, Self::NewArray, Self::Mapping];
-        all.into_iter().find(|&it| it as u8 == number).unwrap_or(Self::Any)
+        all.into_iter().find(|&it| it as u8 == number & !ALIGNED).unwrap_or(Self::Any)
     }
 }
 
@@ -588,11 +592,16 @@ pub(crate) fn block_len_of(address: usize, origin: Origin) -> Option<usize> {
     (header(address)?.origin == origin as u8).then_some(len)
 }
 
-/// Says by what function a block was allocated.
-pub(crate) fn set_origin(address: usize, origin: Origin) {
+/// Says by what function a block was allocated, and whether that was given an alignment.
+pub(crate) fn set_origin(address: usize, origin: Origin, is_aligned: bool) {
     if let Some(header) = header(address) {
-        header.origin = origin as u8;
+        header.origin = origin as u8 | if is_aligned { ALIGNED } else { 0 };
     }
+}
+
+/// Whether the function was given an alignment.
+pub(crate) fn is_aligned(address: usize) -> bool {
+    header(address).is_some_and(|header| header.origin & ALIGNED != 0)
 }
 
 /// By what function a block was allocated that begins at an address and was not freed.

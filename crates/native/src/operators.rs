@@ -10,6 +10,7 @@ use crate::invalid;
 use crate::machine;
 use crate::memory::{Part, SMALL};
 use crate::real::original;
+use mazurka_core::ViolationKind;
 use std::ffi::{CStr, c_void};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -29,19 +30,19 @@ pub(crate) fn early_parts() -> Vec<Part> {
 }
 
 /// Notes which operator a block is from.
-fn note(block: *mut c_void, origin: Origin) -> *mut c_void {
+fn note(block: *mut c_void, origin: Origin, is_aligned: bool) -> *mut c_void {
     if !machine::is_set_up() && !block.is_null() {
         EARLY.lock().unwrap_or_else(PoisonError::into_inner).push(block as usize);
     }
     if coroutine::in_program() && are_ours() {
-        heap::set_origin(block as usize, origin);
+        heap::set_origin(block as usize, origin, is_aligned);
     }
     block
 }
 
 /// Ends the running thread if a block is from another operator. What frees it from here on is
 /// right.
-fn look(block: *mut c_void, by: Origin) {
+fn look(block: *mut c_void, by: Origin, is_aligned: bool) {
     if !machine::is_set_up() {
         let mut early = EARLY.lock().unwrap_or_else(PoisonError::into_inner);
         early.retain(|&it| it != block as usize);
@@ -53,7 +54,13 @@ fn look(block: *mut c_void, by: Origin) {
         if origin != by && origin != Origin::Any {
             invalid::freed_otherwise(block as usize, origin, by);
         }
-        heap::set_origin(block as usize, Origin::Any);
+        if origin == by && heap::is_aligned(block as usize) != is_aligned {
+            let name = machine::name_of(block as usize);
+            let [was, is] = [!is_aligned, is_aligned].map(|it| if it { "with" } else { "without" });
+            let what = format!("`{name}` is from `new` {was} an alignment and is freed {is} one");
+            machine::fail(ViolationKind::Memory, what);
+        }
+        heap::set_origin(block as usize, Origin::Any, false);
     }
 }
 
@@ -72,6 +79,23 @@ fn are_ours() -> bool {
     })
 }
 
+/// Whether an operator is given an alignment.
+const fn is_aligned(symbol: &str) -> bool {
+    const NAME: &[u8] = b"St11align_val_t";
+    let mut rest = symbol.as_bytes();
+    while let Some((start, _)) = rest.split_at_checked(NAME.len()) {
+        let mut at = 0;
+        while at < NAME.len() && start[at] == NAME[at] {
+            at += 1;
+        }
+        if at == NAME.len() {
+            return true;
+        }
+        (_, rest) = rest.split_at(1);
+    }
+    false
+}
+
 macro_rules! operators {
     (new { $($new:ident($($arg:ident: $type:ty),*) $of_new:ident;)* }
      delete {
@@ -81,14 +105,15 @@ macro_rules! operators {
             #[unsafe(no_mangle)]
             unsafe extern "C-unwind" fn $new($($arg: $type),*) -> *mut c_void {
                 let real = original!($new($($type),*) -> *mut c_void);
+                let is_aligned = const { is_aligned(stringify!($new)) };
                 // SAFETY: the program asks for just this.
-                note(unsafe { real($($arg),*) }, Origin::$of_new)
+                note(unsafe { real($($arg),*) }, Origin::$of_new, is_aligned)
             }
         )*
         $(
             #[unsafe(no_mangle)]
             unsafe extern "C-unwind" fn $delete($pointer: *mut c_void $(, $more: $more_type)*) {
-                look($pointer, Origin::$of_delete);
+                look($pointer, Origin::$of_delete, const { is_aligned(stringify!($delete)) });
                 let real = original!($delete(*mut c_void $(, $more_type)*));
                 // SAFETY: the program asks for just this.
                 unsafe { real($pointer $(, $more)*) }

@@ -124,9 +124,11 @@ fn operators_of_cxx_have_to_fit() {
         (7, "is written just behind the end of a block of 40 bytes at "),
         (8, "is used after it was freed at "),
         (9, "is from `new[]` and is freed by `delete` at "),
+        (10, "is from `new` with an alignment and is freed without one"),
+        (11, "is from `new` without an alignment and is freed with one"),
     ];
     for (by, level) in [(GCC, "-O0"), (GCC, "-O2"), (CLANG, "-O0"), (CLANG, "-O2")] {
-        let program = Program::build_by(by, "operators.cc", &[level, "-w"]);
+        let program = Program::build_by(by, "operators.cc", &[level, "-w", "-std=c++17"]);
         for (how, wanted) in wanted {
             let answer = program.explore_with(&[&how.to_string()], &json!({}));
             let told = message(how, &answer, &["memory"]);

@@ -60,6 +60,10 @@ static void *work(void *unused) {
     if (how == 9) {
         std::unique_ptr<int> owner(keep(new int[2]));
     }
+    if (how == 10)
+        ::operator delete(keep(new Aligned));
+    if (how == 11)
+        ::operator delete[](keep(new char[3]), std::align_val_t(64));
     if (how == -1) {
         delete keep(new int(3));
         delete[] keep(new Widget[3]);
