@@ -42,6 +42,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SECTION: &str = "mazurka_asm";
 const RECORD_LEN: usize = 12;
+/// What a record is about, as the command knows it.
+const ASSEMBLY: i32 = 1;
+const WITH_CALLBACKS: i32 = 3;
 
 /// What a marked range is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,25 +64,12 @@ pub(crate) struct Marks {
 impl Marks {
     /// Reads the marks of the program, whose addresses begin at `base`.
     pub(crate) fn read(file: &object::File<'_>, base: usize) -> Self {
-        let section = file.section_by_name(SECTION);
-        let Some((section, data)) = section.and_then(|it| Some((it.address(), it.data().ok()?)))
-        else {
-            return Self::default();
-        };
-        let records = data.chunks_exact(RECORD_LEN).enumerate();
-        let mut ranges: Vec<(Range<usize>, Mark)> = records
-            .filter_map(|(idx, record)| {
-                let word = |at: usize| {
-                    let bytes = record[at..at + 4].try_into().expect("a record has three words");
-                    i32::from_le_bytes(bytes)
-                };
-                let here = base + section as usize + idx * RECORD_LEN;
-                let start = here.checked_add_signed(word(0) as isize)?;
-                let mark = if word(8) == 1 { Mark::Assembly } else { Mark::Function };
-                let len = usize::try_from(word(4)).ok().filter(|&len| len > 0)?;
-                Some((start..start + len, mark))
-            })
-            .collect();
+        let kept = records(file, base).into_iter().filter_map(|(range, kind)| match kind {
+            ASSEMBLY => Some((range, Mark::Assembly)),
+            WITH_CALLBACKS => None,
+            _ => Some((range, Mark::Function)),
+        });
+        let mut ranges: Vec<(Range<usize>, Mark)> = kept.collect();
         // Assembly in a function without callbacks comes behind that, and counts.
         ranges.sort_unstable_by_key(|(range, mark)| (range.start, *mark == Mark::Assembly));
         Self { ranges }
@@ -99,6 +89,34 @@ impl Marks {
         let before = self.ranges.partition_point(|(range, _)| range.start < function.end);
         self.ranges[..before].iter().rev().take(MAX_BETWEEN).any(|(it, _)| it.end > function.start)
     }
+}
+
+/// The functions of a file that the command has compiled, in the order of their addresses.
+pub(crate) fn compiled(file: &object::File<'_>) -> Vec<Range<usize>> {
+    let of_functions = records(file, 0).into_iter().filter(|(_, kind)| *kind != ASSEMBLY);
+    let mut ranges: Vec<Range<usize>> = of_functions.map(|(range, _)| range).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges
+}
+
+/// The records of a file whose addresses begin at `base`: each a range and what it is.
+fn records(file: &object::File<'_>, base: usize) -> Vec<(Range<usize>, i32)> {
+    let section = file.section_by_name(SECTION);
+    let Some((section, data)) = section.and_then(|it| Some((it.address(), it.data().ok()?))) else {
+        return Vec::new();
+    };
+    let records = data.chunks_exact(RECORD_LEN).enumerate();
+    let ranges = records.filter_map(|(idx, record)| {
+        let word = |at: usize| {
+            let bytes = record[at..at + 4].try_into().expect("a record has three words");
+            i32::from_le_bytes(bytes)
+        };
+        let here = base + section as usize + idx * RECORD_LEN;
+        let start = here.checked_add_signed(word(0) as isize)?;
+        let len = usize::try_from(word(4)).ok().filter(|&len| len > 0)?;
+        Some((start..start + len, word(8)))
+    });
+    ranges.collect()
 }
 
 /// No function has more pieces of assembly before an instruction than are looked at.
@@ -189,6 +207,10 @@ pub(crate) fn deed(
     let [memory] = used[..] else {
         return (!used.is_empty()).then_some(Deed::Unknown(used));
     };
+    // One that says by a vector where it accesses memory does so anywhere.
+    if memory.vsib_size() != 0 {
+        return Some(Deed::Unknown(Vec::new()));
+    }
     let is_possible = matches!(instruction.memory_size().size(), 1 | 2 | 4 | 8 | 16)
         && !instruction.is_string_instruction();
     let kind = match memory.access() {

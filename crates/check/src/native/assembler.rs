@@ -6,7 +6,11 @@
 //! itself. A function that the source has as assembly outside of all functions may lack what says
 //! that it is one and where it ends: then that is added. Each is marked by a record in the section `mazurka_asm` of the object file, which the
 //! library reads before the program begins: where it begins, from the record; how long it is; and
-//! what it is.
+//! what it is. Some instructions have no callback wherever they are, since only a function of the
+//! compiler's own makes them ([`is_unseen`]).
+//!
+//! Functions with callbacks are recorded, too: whatever a program has beside all of these comes from
+//! objects that were compiled elsewhere, and the verdict names it.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -22,6 +26,7 @@ const NAME: &str = "as";
 /// What a record is about, as the library knows it.
 const ASSEMBLY: u32 = 1;
 const FUNCTION: u32 = 2;
+const WITH_CALLBACKS: u32 = 3;
 
 /// The part of a compiler that this command is called as: the program and its arguments.
 pub fn step() -> Option<Vec<OsString>> {
@@ -97,14 +102,15 @@ struct Function<'a> {
 fn mark(text: &str) -> String {
     let mut marked = String::with_capacity(text.len() + text.len() / 8);
     let mut declared: BTreeSet<&str> = BTreeSet::new();
-    let mut function: Option<Function<'_>> = None;
+    // A function and perhaps its cold part, which begins before the end of the function is told.
+    let mut functions: Vec<Function<'_>> = Vec::new();
     let mut assembly: Option<usize> = None;
     let mut file_scope: Option<FileScope> = None;
     let mut n_labels = 0;
     let mut is_code = true;
     for line in text.lines() {
         let word = line.trim();
-        if function.is_none() && BEGINNINGS.contains(&word) {
+        if functions.is_empty() && BEGINNINGS.contains(&word) {
             file_scope = Some(FileScope::new(text));
         }
         if let Some(mut it) = file_scope.take() {
@@ -121,21 +127,31 @@ fn mark(text: &str) -> String {
             declared.insert(name);
         }
         // What is not within a function cannot be executed there.
-        if word == "#APP" && function.is_some() && assembly.is_none() {
+        if word == "#APP" && !functions.is_empty() && assembly.is_none() {
             n_labels += 1;
             label(&mut marked, n_labels);
             assembly = Some(n_labels);
         }
-        if let Some(function) = &mut function {
-            function.has_callbacks |= word.contains("__tsan_");
+        if word.contains("__tsan_") {
+            functions.iter_mut().for_each(|function| function.has_callbacks = true);
+        }
+        if !functions.is_empty() && assembly.is_none() && is_unseen(word) {
+            let first = n_labels + 1;
+            n_labels += 2;
+            label(&mut marked, first);
+            marked.push_str(line);
+            marked.push('\n');
+            label(&mut marked, n_labels);
+            record(&mut marked, first, n_labels, ASSEMBLY);
+            continue;
         }
         let ended = word.strip_prefix(".size").and_then(|rest| rest.trim().split(',').next());
-        if let Some(it) = function.take_if(|it| ended == Some(it.name))
-            && !it.has_callbacks
-        {
+        if let Some(idx) = functions.iter().position(|it| ended == Some(it.name)) {
+            let it = functions.remove(idx);
             n_labels += 1;
             label(&mut marked, n_labels);
-            record(&mut marked, it.number, n_labels, FUNCTION);
+            let kind = if it.has_callbacks { WITH_CALLBACKS } else { FUNCTION };
+            record(&mut marked, it.number, n_labels, kind);
         }
         marked.push_str(line);
         marked.push('\n');
@@ -150,10 +166,40 @@ fn mark(text: &str) -> String {
         if let Some(name) = begun.filter(|name| declared.contains(name)) {
             n_labels += 1;
             label(&mut marked, n_labels);
-            function = Some(Function { name, number: n_labels, has_callbacks: false });
+            if !name.contains(".cold") {
+                functions.clear();
+            }
+            let has_callbacks = functions.iter().any(|it| it.has_callbacks);
+            functions.push(Function { name, number: n_labels, has_callbacks });
         }
     }
     marked
+}
+
+/// Whether an instruction accesses memory, and is one that the instrumentation does not know: a
+/// gather or a scatter, one with a mask, or one that goes round the caches.
+fn is_unseen(line: &str) -> bool {
+    const NAMES: [&str; 14] = [
+        "vpgather",
+        "vgather",
+        "vpscatter",
+        "vscatter",
+        "vpcompress",
+        "vcompress",
+        "vpexpand",
+        "vexpand",
+        "vpmaskmov",
+        "vmaskmov",
+        "maskmov",
+        "movnt",
+        "vmovnt",
+        "movdir",
+    ];
+    let name = line.split([' ', '\t']).next().unwrap_or(line);
+    let has_memory = line.contains(['(', '[']);
+    // These have their address in a register that they do not name.
+    let is_implicit = name.starts_with("maskmov") || name.starts_with("vmaskmovdqu");
+    NAMES.iter().any(|start| name.starts_with(start)) && (has_memory || is_implicit)
 }
 
 /// What is around assembly outside of functions: gcc's words and clang's.
@@ -278,8 +324,11 @@ mod tests {
                 ".long .Lmazurka_2-.",
                 ".long .Lmazurka_3-.Lmazurka_2",
                 ".long 1",
-                ".long .Lmazurka_4-.",
-                ".long .Lmazurka_5-.Lmazurka_4",
+                ".long .Lmazurka_1-.",
+                ".long .Lmazurka_4-.Lmazurka_1",
+                ".long 3",
+                ".long .Lmazurka_5-.",
+                ".long .Lmazurka_6-.Lmazurka_5",
                 ".long 2",
             ],
             "{marked}"
@@ -287,7 +336,31 @@ mod tests {
         let lines: Vec<&str> = marked.lines().collect();
         let at = |wanted: &str| lines.iter().position(|line| *line == wanted).expect("it is there");
         assert!(at(".Lmazurka_2:") < at("#APP") && at("#NO_APP") < at(".Lmazurka_3:"));
-        assert!(at("g:") < at(".Lmazurka_4:") && at(".Lend:") < at(".Lmazurka_5:"));
+        assert!(at("g:") < at(".Lmazurka_5:") && at(".Lend:") < at(".Lmazurka_6:"));
+    }
+
+    #[test]
+    fn a_function_has_an_end_behind_the_beginning_of_its_cold_part() {
+        let text = "\t.text\n\t.type\tf, @function\nf:\n\tcall\t__tsan_read4\n\
+                    \t.section\t.text.unlikely\n\t.type\tf.cold, @function\nf.cold:\n\tret\n\
+                    \t.text\n\t.size\tf, .-f\n\t.section\t.text.unlikely\n\
+                    \t.size\tf.cold, .-f.cold\n";
+        let marked = mark(text);
+        assert_eq!(marked.matches("\t.long 3\n").count(), 2, "{marked}");
+        assert!(marked.contains(".long .Lmazurka_3-.Lmazurka_1"), "{marked}");
+        assert!(marked.contains(".long .Lmazurka_4-.Lmazurka_2"), "{marked}");
+    }
+
+    #[test]
+    fn what_the_instrumentation_does_not_know_is_marked() {
+        let text = "\t.type\tf, @function\nf:\n\tcall\t__tsan_read4\n\
+                    \tvpgatherdd\t%ymm1, (%rdi,%ymm0,4), %ymm2\n\tvpcompressd\t%ymm0, %ymm1\n\
+                    \tmaskmovdqu\t%xmm1, %xmm0\n\tret\n\t.size\tf, .-f\n";
+        let marked = mark(text);
+        assert_eq!(marked.matches("\t.long 1\n").count(), 2, "{marked}");
+        let lines: Vec<&str> = marked.lines().collect();
+        let at = |wanted: &str| lines.iter().position(|line| line.contains(wanted));
+        assert!(at(".Lmazurka_2:") < at("vpgather") && at("vpgather") < at(".Lmazurka_3:"));
     }
 
     #[test]

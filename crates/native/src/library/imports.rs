@@ -6,11 +6,15 @@
 //! for in turn. All others may touch memory that threads share, unseen: the
 //! verdict names them, unless the user trusts them.
 //!
+//! So may a function that is linked into the program from an object file or an archive that the
+//! command has not compiled.
+//!
 //! Of the library of C++, functions without a row are known by parts of their names: see [`CXX`].
 
+use crate::assembly;
 use crate::names;
 use mazurka_core::Assumption;
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -73,6 +77,24 @@ const CXX: [&str; 41] = [
     "_ZNSt6locale",
     "_ZNKSt6locale",
     "_ZNKSt5ctypeI",
+];
+
+/// What a verdict calls the place where functions are that were linked in and not compiled by the
+/// command.
+const OTHER_OBJECTS: &str = "an object compiled elsewhere";
+/// What the linker adds to every program.
+const OF_EVERY_PROGRAM: [&str; 11] = [
+    "_start",
+    "_init",
+    "_fini",
+    "_dl_relocate_static_pie",
+    "__libc_csu_init",
+    "__libc_csu_fini",
+    "atexit",
+    "at_quick_exit",
+    "pthread_atfork",
+    "__stack_chk_fail_local",
+    "__morestack",
 ];
 
 /// Functions that load libraries.
@@ -139,6 +161,10 @@ fn unaccounted() -> Calls {
     let mut seen = FxHashSet::default();
     let mut left = vec![PathBuf::from("/proc/self/exe")];
     while let Some(path) = left.pop() {
+        let others = of_other_objects(&path);
+        if !others.is_empty() {
+            calls.entry(OTHER_OBJECTS.to_owned()).or_default().extend(others);
+        }
         for name in imports(&path) {
             let Some(library) = library_with(&name) else { continue };
             if is_instrumented(&library) {
@@ -159,6 +185,34 @@ fn unaccounted() -> Calls {
     }
     calls.values_mut().for_each(|functions| functions.sort());
     calls
+}
+
+/// The functions of a file that others may call, and that are from objects which the command has
+/// not compiled. Nothing is known of a file without symbols, or of one in which it has compiled
+/// nothing, or Rust.
+fn of_other_objects(path: &Path) -> Vec<String> {
+    let data = std::fs::read(path).unwrap_or_default();
+    let Ok(file) = object::File::parse(&*data) else { return Vec::new() };
+    let compiled = assembly::compiled(&file);
+    let is_rust = |name: &str| name.starts_with("rust_") || name.starts_with("__rust_");
+    let mut all_names = file.symbols().filter_map(|symbol| symbol.name().ok());
+    if compiled.is_empty() || all_names.any(is_rust) {
+        return Vec::new();
+    }
+    let is_compiled = |address: usize| {
+        let before = compiled.partition_point(|range| range.start <= address);
+        before > 0 && compiled[before - 1].contains(&address)
+    };
+    let code = file.symbols().filter(|symbol| {
+        symbol.kind() == SymbolKind::Text
+            && symbol.is_definition()
+            && symbol.is_global()
+            && symbol.size() > 0
+            && !is_compiled(symbol.address() as usize)
+    });
+    let names = code.filter_map(|symbol| symbol.name().ok());
+    let others = names.filter(|name| !OF_EVERY_PROGRAM.contains(name));
+    others.map(|name| names::readable(name).into_owned()).collect()
 }
 
 /// The functions that a file wants from others.
