@@ -5,6 +5,7 @@ mod c_programs;
 mod counters;
 mod cxx_programs;
 mod exits;
+mod hidden;
 mod jobs;
 mod library;
 mod library_random;
