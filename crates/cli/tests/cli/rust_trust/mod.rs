@@ -19,7 +19,7 @@ use std::process::Command;
 const SEEDS: Range<u64> = 0..8;
 /// A search of the inside that takes more is given up, and what it has found by then must be found
 /// without it, too.
-const MAX_EXECUTIONS: &str = "2000";
+const MAX_EXECUTIONS: &str = "4000";
 
 /// What a search says of a program.
 #[derive(Debug)]
