@@ -11,7 +11,6 @@ use crate::coroutine;
 use crate::heap;
 use crate::machine;
 use mazurka_core::{ThreadId, ViolationKind};
-use std::ops::Range;
 use std::slice;
 use std::sync::{Mutex, PoisonError};
 
@@ -64,14 +63,14 @@ pub(crate) fn check(address: usize) {
 /// used before there was anything to explore.
 #[inline]
 pub(crate) fn check_contents<T>(pointer: *const T) {
-    let zero: &[Range<usize>] = const {
+    let zero: &[(usize, usize)] = const {
         const MUTEX: usize = size_of::<libc::pthread_mutex_t>();
         const CONDITION: usize = size_of::<libc::pthread_cond_t>();
         const LOCK: usize = size_of::<libc::pthread_rwlock_t>();
         match size_of::<T>() {
-            MUTEX => &[0..16, 24..40],
-            CONDITION => &[0..24, 40..48],
-            LOCK => &[0..28],
+            MUTEX => &[(0, 16), (24, 40)],
+            CONDITION => &[(0, 24), (40, 48)],
+            LOCK => &[(0, 28)],
             _ => &[],
         }
     };
@@ -80,10 +79,10 @@ pub(crate) fn check_contents<T>(pointer: *const T) {
     if !is_new {
         return;
     }
-    for range in zero {
+    for &(begin, end) in zero {
         // SAFETY: the program gives an object that is that long.
         let bytes = unsafe { slice::from_raw_parts(pointer.cast::<u8>(), size_of::<T>()) };
-        if bytes[range.clone()].iter().any(|&byte| byte != 0) {
+        if bytes[begin..end].iter().any(|&byte| byte != 0) {
             uninitialised(address);
         }
     }

@@ -150,10 +150,10 @@ impl<'a> Search<'a> {
         }
         let is_told = self.options.first() == Some(&b':');
         self.says_errors &= !is_told;
-        if self.at.next.is_null() || byte(self.at.next) == 0 {
-            if let Some(answer) = self.next_argument() {
-                return answer;
-            }
+        if (self.at.next.is_null() || byte(self.at.next) == 0)
+            && let Some(answer) = self.next_argument()
+        {
+            return answer;
         }
         self.short_option()
     }
