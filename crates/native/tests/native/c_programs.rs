@@ -757,7 +757,7 @@ fn what_can_be_repeated_is_not_refused() {
         "sigaction(SIGTERM, 0, &(struct sigaction){})",
         "signal(SIGPIPE, SIG_IGN)",
         "open(\"/dev/null\", O_WRONLY)",
-        "mmap(0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0)",
+        "mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)",
         "sched_getaffinity(0, sizeof(cpu_set_t), &(cpu_set_t){})",
         "syscall(SYS_sched_getaffinity, syscall(SYS_gettid), sizeof(cpu_set_t), &(cpu_set_t){})",
     ] {
