@@ -486,6 +486,13 @@ fn self_idx(kind: Kind, frame: &entry::Frame) -> usize {
     usize::from(!is_channel(frame.argument(0)))
 }
 
+/// Announces a call that orders what comes before it or behind it, and no more.
+fn announce_as(order: MemoryOrder, object: ObjectId, possible: Predicate) {
+    if announce(O::Call(object), possible) {
+        machine::set_order(order);
+    }
+}
+
 /// The operation of a call, on the object at an address.
 fn begin(bracket: &mut Bracket, address: usize) {
     let group = bracket.group();
@@ -517,9 +524,7 @@ fn begin(bracket: &mut Bracket, address: usize) {
             bracket.was_incomplete = !Predicate::OnceOver(address).holds_in_memory();
         }
         Kind::OnceWait => {
-            if announce(O::Call(object), Predicate::OnceOver(address)) {
-                machine::set_order(MemoryOrder::Acquire);
-            }
+            announce_as(MemoryOrder::Acquire, object, Predicate::OnceOver(address));
         }
         Kind::Read
         | Kind::TryRead
@@ -541,18 +546,12 @@ fn begin(bracket: &mut Bracket, address: usize) {
                 machine::set_order(order);
             }
         }
-        Kind::Unpark => {
-            if announce(O::Call(object), Predicate::Now) {
-                machine::set_order(MemoryOrder::Release);
-            }
-        }
-        Kind::ArrayClose => {
-            if announce(O::Call(object), Predicate::Now) {
-                machine::set_order(MemoryOrder::Release);
-            }
+        Kind::Unpark | Kind::ArrayClose => {
+            announce_as(MemoryOrder::Release, object, Predicate::Now);
         }
         Kind::ArraySend | Kind::ArrayReceive => {
-            if announce(O::Call(object), Predicate::Now) {
+            let is_announced = announce(O::Call(object), Predicate::Now);
+            if is_announced {
                 rings::note_passage(bracket, address, MemoryOrder::Relaxed);
             }
         }
