@@ -290,7 +290,10 @@ fn calls_order_what_their_memory_order_says() {
         (MemoryOrder::Release, MemoryOrder::Acquire, MemoryOrder::SequentiallyConsistent);
     let check = |calls: &[Taken], expect: Expect| {
         let last = calls.last().expect("there is one").thread.index();
-        check(&[std::slice::from_ref(&write), calls, &[taken(last, O::Yield, "r")]].concat(), expect);
+        check(
+            &[std::slice::from_ref(&write), calls, &[taken(last, O::Yield, "r")]].concat(),
+            expect,
+        );
     };
     let races = || expect!["T0 writes o0 at 1, T1 reads it at 4"];
     check(&[call(0, both), call(1, both)], expect![""]);
