@@ -1175,9 +1175,7 @@ fn thread_event(address: usize) -> Option<(&'static str, String)> {
 /// What people call the token that lets a thread go on which has parked.
 fn token(address: usize) -> Option<(&'static str, String)> {
     let idx = trusted::token_of(address)?;
-    with(|machine| {
-        (idx < machine.threads.len()).then(|| ("the token of", machine.birth_name(idx)))
-    })
+    with(|machine| (idx < machine.threads.len()).then(|| ("the token of", machine.birth_name(idx))))
 }
 
 /// What people call the thing at an address.

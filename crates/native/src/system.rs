@@ -18,8 +18,8 @@ use crate::weak_accesses;
 use crate::weak_memory;
 use mazurka_core::{
     Accessed, AddId, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure,
-    FailureSite, Fence, Injection, Location, MemoryOrder, Next, ObjectId, Operation, Part,
-    Passage, PlainAccess, Property, Schedule, Sighting, Spin, System, ThreadId, WeakAccess,
+    FailureSite, Fence, Injection, Location, MemoryOrder, Next, ObjectId, Operation, Part, Passage,
+    PlainAccess, Property, Schedule, Sighting, Spin, System, ThreadId, WeakAccess,
 };
 use std::borrow::Cow;
 

@@ -3,8 +3,8 @@
 
 use mazurka_core::{
     Accessed, AddId, Addition, Assumption, Decision, Divergence, Effect, Ending, Failure,
-    FailureSite, Fence, Foresight, Injection, Location, MemoryOrder, Next, ObjectId, Part,
-    Passage, PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId,
+    FailureSite, Fence, Foresight, Injection, Location, MemoryOrder, Next, ObjectId, Part, Passage,
+    PlainAccess, Position, Property, Schedule, Sighting, Spin, System, ThreadId,
 };
 use mazurka_explore::{ExploreError, Explorer, Options, Outcome};
 use std::any::Any;
