@@ -129,7 +129,7 @@ pub enum SavedError {
 
 impl Saved {
     /// The first bytes; the number is the version of the form.
-    const MAGIC: &'static str = "mzk-search-5\n";
+    const MAGIC: &'static str = "mzk-search-6\n";
     /// What all versions begin with.
     const FAMILY: &'static str = "mzk-search-";
 
@@ -183,6 +183,11 @@ impl Saved {
             saved.units.push(unit);
         }
         saved
+    }
+
+    /// The bounds that it was searched within.
+    pub fn bounds(&self) -> &[Bound] {
+        &self.bounds
     }
 
     /// The bound it was searched within, beside a fair one.
@@ -254,8 +259,10 @@ impl Saved {
     /// Writes it to a file: all of it, or nothing, so that what was there before stays until then.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut part = path.as_os_str().to_owned();
+        part.push(PART);
+        remove_left_behind(Path::new(&part));
         // Two commands may write the same file.
-        part.push(format!(".part-{}", std::process::id()));
+        part.push(std::process::id().to_string());
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
@@ -307,6 +314,30 @@ impl Saved {
             return Err(SavedError::Damaged("its contents do not match their checksum".into()));
         }
         postcard::from_bytes(body).map_err(|error| SavedError::Damaged(error.to_string()))
+    }
+}
+
+/// What comes behind the name of a file that is being written, before the number of the process.
+const PART: &str = ".part-";
+
+/// Removes what commands that were killed have left of files that they were writing: `part` is what
+/// their names begin with. Where it is not known which processes there are, all of it stays.
+fn remove_left_behind(part: &Path) {
+    let folder = part.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let processes = Path::new("/proc");
+    let begins = part.file_name().and_then(|it| it.to_str());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
+    let (Some(begins), Ok(entries)) = (begins, entries) else { return };
+    if !processes.join(std::process::id().to_string()).exists() {
+        return;
+    }
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(begins)?.parse::<u32>().ok());
+        if number.is_some_and(|it| !processes.join(it.to_string()).exists()) {
+            // Another command may be faster.
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 

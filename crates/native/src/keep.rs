@@ -2,9 +2,11 @@
 //!
 //! Units of a search say which thread moves, so threads get the numbers that they had. And they
 //! were found with what was learnt by then, so that is learnt again: by the executions that have
-//! taught it, in their order ([`learnt`]). If less or more is known after that, the program has
-//! changed, or something in it is not repeated, and nothing that was explored counts.
+//! taught it, in their order ([`learnt`]). If less or more is known after that, something in the
+//! program is not repeated, and nothing that was explored counts. A program that has changed may
+//! teach the same: it is refused by its [`fingerprint`].
 
+use crate::fingerprint;
 use crate::learnt;
 use crate::machine;
 use crate::plain_accesses::CUT;
@@ -26,6 +28,8 @@ const MAX_STEPS: usize = 1_000;
 struct Notes {
     /// So that no other engine reads it.
     engine: String,
+    /// What tells the program from others.
+    program: u64,
     run: RunOptions,
     /// Of the program.
     arguments: Vec<OsString>,
@@ -63,6 +67,7 @@ pub(crate) fn save(mut saved: Saved, run: &RunOptions, path: &Path) -> Result<()
     let parents = machine::with(|machine| machine.parents());
     let notes = Notes {
         engine: ENGINE.to_owned(),
+        program: fingerprint::of_program()?,
         run: run.clone(),
         arguments: arguments(),
         parents,
@@ -81,11 +86,16 @@ pub(crate) fn resume(
     options: &Options,
 ) -> Result<Option<Saved>, Failed> {
     let wrong = |what: &str| Failed::WrongInput(format!("`{}`: {what}", path.display()));
+    let other_program =
+        || wrong("the saved search belongs to another program, or another version of this one");
     let saved = Saved::read(path).map_err(|error| wrong(&error.to_string()))?;
     let notes: Option<Notes> = postcard::from_bytes(saved.system()).ok();
     let notes = notes
         .filter(|notes| notes.engine == ENGINE)
         .ok_or_else(|| wrong("the saved search is not one of a program that runs itself"))?;
+    if notes.program != fingerprint::of_program()? {
+        return Err(other_program());
+    }
     if notes.arguments != arguments() {
         return Err(wrong("the saved search is one with other arguments of the program"));
     }
@@ -104,9 +114,7 @@ pub(crate) fn resume(
         // What one process has learnt in its order may be impossible in another one. A search at
         // its start then knows the rest, and loses nothing.
         if !is_followed && !saved.is_at_start() {
-            return Err(wrong(
-                "the saved search belongs to another program, or another version of this one",
-            ));
+            return Err(other_program());
         }
     }
     match learnt::all().0 == notes.known {

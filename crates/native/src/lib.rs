@@ -53,6 +53,7 @@ mod dead_slots;
 mod disciplines;
 mod emulate;
 mod exit;
+mod fingerprint;
 mod futex;
 mod futex_wake_op;
 mod globals;

@@ -352,9 +352,9 @@ fn damaged_bytes_are_refused() {
         b"mzk-search-1\nsomething",
         expect!["the search was saved by another version of Mazurka"],
     );
-    check_error(b"mzk-search-5\n", expect!["the saved search is damaged: it ends too early"]);
+    check_error(b"mzk-search-6\n", expect!["the saved search is damaged: it ends too early"]);
     check_error(
-        b"mzk-search-5\n12345678",
+        b"mzk-search-6\n12345678",
         expect!["the saved search is damaged: its contents do not match their checksum"],
     );
 }
