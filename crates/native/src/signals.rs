@@ -153,9 +153,9 @@ pub(crate) fn begin_step() {
     N_STEPS.store(N_STEPS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
-/// From now on a step that takes too much time is ended, or one that goes on when all the time is
-/// over.
-pub(crate) fn watch_time(limit: Option<Duration>) {
+/// From now on a step that is in a loop which cannot end is ended. While a debugger holds the
+/// program, nothing is.
+pub(crate) fn watch_loops() {
     let mut idx = 0usize;
     // SAFETY: `visit` is called with what it expects, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut idx).cast()) };
@@ -163,6 +163,11 @@ pub(crate) fn watch_time(limit: Option<Duration>) {
     set_handler(libc::SIGVTALRM, tick as *const () as usize, flags);
     set_handler(libc::SIGALRM, alarm as *const () as usize, flags);
     set_timer(libc::ITIMER_VIRTUAL, TICK_US, TICK_US);
+}
+
+/// The same, and of a step that takes too much time, or that goes on when all the time is over.
+pub(crate) fn watch_time(limit: Option<Duration>) {
+    watch_loops();
     let half = PATIENCE / 2;
     let first = limit.map_or(half, |limit| limit.saturating_add(GRACE).min(half));
     if let Some(limit) = limit.and_then(|limit| u64::try_from(limit.as_nanos()).ok()) {
@@ -174,7 +179,7 @@ pub(crate) fn watch_time(limit: Option<Duration>) {
 
 /// Notes where a library is that must not be left in the middle.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, idx: *mut c_void) -> c_int {
-    // SAFETY: both come from `watch_time`, through the loader, whose headers and names stay.
+    // SAFETY: both come from `watch_loops`, through the loader, whose headers and names stay.
     let (base, headers, name, idx) = unsafe {
         let info = &*info;
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));

@@ -171,6 +171,8 @@ fn obey(start: Start) -> Result<Reply, Failed> {
             explore(&options, &kept).map(|it| Reply::Explored(Box::new(it)))
         }
         Action::Replay(schedule) => {
+            signals::watch_loops();
+            signals::catch_interrupt();
             if precompiled::is_redirected() {
                 learn(&schedule, &options);
             }
@@ -445,6 +447,9 @@ fn follow(
     let at_end = || replayed.deadlock(&Native).map(|deadlock| (last, deadlock));
     let violation = replayed.violation.clone().or_else(at_end);
     let violation = violation.or_else(|| spins_at_end(schedule, memory));
+    if violation.is_none() && signals::is_interrupted() {
+        return Err("interrupted, with a thread left in the middle".to_owned());
+    }
     if violation.is_some() {
         machine::mazurka_violation();
     }
